@@ -1,0 +1,75 @@
+"""The root of every error that `portable` raises.
+
+An exception means "could not do or could not check"; an incompatibility that was found is a
+`Verdict`, never an exception. Leaf errors stand beside the noun they speak of.
+"""
+
+from __future__ import annotations
+
+__all__ = ["PortableError"]
+
+
+class PortableError(Exception):
+    """A record of what went wrong, formatted once and always as one line.
+
+    Args:
+        what: What went wrong, in words a user knows.
+        where: The file, op or location it happened at.
+        needs: The Version that would do.
+        target: The Target that was asked for.
+        hint: What to do next.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        where: str | None = None,
+        needs: str | None = None,
+        target: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(what)
+        self.what = what
+        self.where = where
+        self.needs = needs
+        self.target = target
+        self.hint = hint
+
+    def record(self) -> dict[str, object]:
+        """Return the fields that are set, as plain data for JSON.
+
+        Returns:
+            `error` (the class name) and `what`, then `where`, `needs`, `target` and `hint` if set.
+        """
+        fields = {
+            "error": type(self).__name__,
+            "what": self.what,
+            "where": self.where,
+            "needs": self.needs,
+            "target": self.target,
+            "hint": self.hint,
+        }
+        return {name: value for name, value in fields.items() if value is not None}
+
+    def __str__(self) -> str:
+        text = f"{self.where}: {self.what}" if self.where else self.what
+        if self.needs:
+            text += f" (needs {self.needs})"
+        if self.hint:
+            text += f"; {self.hint}"
+        # Messages may quote foreign text (paths, native diagnostics): one line stays one line.
+        return " ".join(text.split())
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Exceptions with keyword-only fields do not pickle by default; process pools need it.
+        return (_rebuild, (type(self), self.args, self.__dict__))
+
+
+def _rebuild(
+    kind: type[PortableError], args: tuple[object, ...], fields: dict[str, object]
+) -> PortableError:
+    error = kind.__new__(kind, *args)
+    error.args = args
+    error.__dict__.update(fields)
+    return error
