@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+    from portable.record import dataclass
 
 __all__ = ["Basis", "Diagnostic", "Outcome", "Severity", "Stage", "Verdict"]
 

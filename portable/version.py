@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from portable.errors import PortableError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+    from portable.record import dataclass
 
 __all__ = ["InvalidVersion", "Version"]
 

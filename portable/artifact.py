@@ -1,0 +1,134 @@
+"""The bytes of one portable artifact, and what its header claims."""
+
+from __future__ import annotations
+
+from portable.bytecode import MAGIC, read_header
+from portable.errors import PortableError
+from portable.files import read_file, write_file
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import os
+    from dataclasses import dataclass
+
+    from portable.bytecode import Header
+    from portable.version import Version
+else:
+    from portable.record import dataclass
+
+__all__ = ["Artifact", "NotAnArtifact"]
+
+
+class NotAnArtifact(PortableError):
+    """The bytes are something else than a portable artifact; `found` says what."""
+
+    def __init__(self, found: str, *, where: str | None = None, hint: str | None = None) -> None:
+        super().__init__(f"not a portable artifact but {found}", where=where, hint=hint)
+        self.found = found
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """One portable artifact: its bytes and its header.
+
+    Args:
+        data: The bytes, header included.
+        header: The header as read from them: a claim, not the truth about the content.
+    """
+
+    data: bytes
+    header: Header
+
+    @classmethod
+    def from_bytes(cls, data: bytes, *, where: str | None = None) -> Artifact:
+        """Read the header of a portable artifact.
+
+        Args:
+            data: The bytes.
+            where: What to call them in an error, for example the path.
+
+        Returns:
+            The artifact.
+
+        Raises:
+            NotAnArtifact: The bytes are empty, text, or some other kind of file.
+            MalformedArtifact: They begin like MLIR bytecode and go wrong in the header.
+        """
+        if not data.startswith(MAGIC):
+            raise _other_kind(data, where)
+        header = read_header(data)
+        if not header.portable:
+            raise NotAnArtifact(
+                f"MLIR bytecode without a compatibility promise (producer {header.producer!r})",
+                where=where,
+                hint="pin the program it holds: portable pin PROGRAM --for SPEC -o FILE",
+            )
+        return cls(data, header)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Artifact:
+        """Read a portable artifact from a file.
+
+        Args:
+            path: The file.
+
+        Returns:
+            The artifact.
+
+        Raises:
+            FileError: The file cannot be read.
+            NotAnArtifact: It holds something else.
+            MalformedArtifact: Its header is damaged.
+        """
+        return cls.from_bytes(read_file(path), where=str(path))
+
+    @property
+    def version(self) -> Version | None:
+        """The Version that the header claims; None for artifacts of early 2023, which name none."""
+        return self.header.version
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the bytes, in hexadecimal."""
+        import hashlib  # noqa: PLC0415 - cold start: most readers of a header want no digest
+
+        return hashlib.sha256(self.data).hexdigest()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the artifact atomically.
+
+        Args:
+            path: The file; it is replaced if it exists.
+
+        Raises:
+            FileError: The file cannot be written; nothing is left behind.
+        """
+        write_file(path, self.data)
+
+    def __bytes__(self) -> bytes:
+        return self.data
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def __repr__(self) -> str:
+        return f"<Artifact StableHLO {self.version or 'unknown'}, {len(self.data)} bytes>"
+
+
+def _other_kind(data: bytes, where: str | None) -> NotAnArtifact:
+    if not data:
+        return NotAnArtifact("empty", where=where)
+    head = data[:4096]
+    try:
+        text = head.decode("utf-8")
+    except UnicodeDecodeError as error:
+        # A multi-byte character may be cut by the end of the sample.
+        text = head[: error.start].decode("utf-8") if error.start > len(head) - 4 else "\0"
+    if "\0" not in text:
+        return NotAnArtifact(
+            "text",
+            where=where,
+            hint="if it is a StableHLO program, write an artifact of it: "
+            "portable pin PROGRAM --for SPEC -o FILE",
+        )
+    return NotAnArtifact(f"binary data (begins {data[:4].hex(' ')})", where=where)

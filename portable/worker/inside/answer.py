@@ -1,0 +1,43 @@
+"""The ways a job can end other than well, and the door to a family of Releases."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+__all__ = ["Crashed", "Door", "Hung", "Job", "Payload", "Refused", "Unavailable"]
+
+Job = dict[str, Any]
+Payload = dict[str, Any]
+
+
+class Refused(Exception):
+    """The Release looked at the input and said no.
+
+    Args:
+        error: Its own words.
+        diagnostics: What MLIR's diagnostic handler saw, as plain data.
+    """
+
+    def __init__(self, error: str, diagnostics: list[Payload] | None = None) -> None:
+        super().__init__(error)
+        self.diagnostics = diagnostics or []
+
+
+class Unavailable(Exception):
+    """The Release cannot be loaded, or has no way to do this job."""
+
+
+class Crashed(Exception):
+    """A process that the door itself started was ended by a signal."""
+
+
+class Hung(Exception):
+    """A process that the door itself started did not end in time."""
+
+
+class Door(Protocol):
+    """One family of Releases; each public method answers one kind of job."""
+
+    def load(self, job: Job) -> Payload:
+        """Load the native code; called once, before any other job."""
+        ...

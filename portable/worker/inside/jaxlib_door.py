@@ -1,0 +1,114 @@
+"""jaxlib 0.4.13 and later."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from .answer import Job, Payload
+from .bindings import Bindings, ModuleEra, TextEra
+
+__all__ = ["open_door"]
+
+# Where a registry with every dialect that jaxlib knows is filled: newest first.
+REGISTRIES = (
+    "jaxlib.mlir._mlir_libs._jax_mlir_ext",
+    "jaxlib.mlir._mlir_libs.register_jax_dialects",
+)
+# Dialects that are not in that registry in some releases.
+DIALECTS = ("chlo", "stablehlo", "sdy")
+
+
+class JaxlibDoor:
+    """One jaxlib: its bindings, through the calls that work in it."""
+
+    def __init__(self) -> None:
+        self._bindings: Bindings | None = None
+
+    def load(self, job: Job) -> Payload:
+        """Import the native code."""
+        del job
+        stablehlo = importlib.import_module("jaxlib.mlir.dialects.stablehlo")
+        name = _serialize_era(stablehlo)
+        facts = {"serialize_api": name, "eval_module": _eval_module(stablehlo, name)}
+        self._bindings = Bindings(stablehlo, ERAS[name](stablehlo), facts)
+        return facts
+
+    def probe(self, job: Job) -> Payload:
+        """Tell the Versions and which era of each private API this is."""
+        return {**self.bindings.probe(job), "exec_era": _exec_era()}
+
+    def __getattr__(self, name: str) -> Any:
+        # Every other kind of job is the bindings' own.
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self.bindings, name, None)
+
+    @property
+    def bindings(self) -> Bindings:
+        """The loaded bindings."""
+        assert self._bindings is not None, "load comes first"  # noqa: S101 - the loop's contract
+        return self._bindings
+
+
+def open_door(library: str) -> JaxlibDoor:
+    """Open the door; nothing native is loaded yet."""
+    del library
+    return JaxlibDoor()
+
+
+def _text_era(stablehlo: Any) -> TextEra:
+    return TextEra(stablehlo)
+
+
+def _module_era(stablehlo: Any) -> ModuleEra:
+    ir = importlib.import_module("jaxlib.mlir.ir")
+    return ModuleEra(ir, stablehlo, _register)
+
+
+ERAS = {"S1": _text_era, "S2": _module_era, "S3": _module_era, "S4": _module_era}
+
+
+def _serialize_era(stablehlo: Any) -> str:
+    if not hasattr(stablehlo, "serialize_portable_artifact_str"):
+        return "S1"
+    if "artifact: bytes" not in (stablehlo.deserialize_portable_artifact.__doc__ or ""):
+        return "S2"
+    newest = "allow_other_dialects" in (stablehlo.serialize_portable_artifact.__doc__ or "")
+    return "S4" if newest else "S3"
+
+
+def _eval_module(stablehlo: Any, era: str) -> str:
+    if not hasattr(stablehlo, "eval_module"):
+        return "no"
+    # It takes a Module, and building one by hand aborts these releases.
+    return "broken" if era == "S1" else "yes"
+
+
+def _exec_era() -> str:
+    """Return which private way to compile and to make buffers there is; empty without numpy."""
+    try:
+        client = importlib.import_module("jaxlib.xla_client").Client
+    except ImportError:
+        return ""
+    if not hasattr(client, "compile_and_load"):
+        return "E1"
+    return "E2" if hasattr(client, "buffer_from_pyval") else "E3"
+
+
+def _register(context: Any) -> None:
+    ir = importlib.import_module("jaxlib.mlir.ir")
+    for name in REGISTRIES:
+        try:
+            module = importlib.import_module(name)
+        except ImportError:
+            continue
+        registry = ir.DialectRegistry()
+        module.register_dialects(registry)
+        context.append_dialect_registry(registry)
+        break
+    for dialect in DIALECTS:
+        try:
+            importlib.import_module(f"jaxlib.mlir.dialects.{dialect}").register_dialect(context)
+        except (ImportError, AttributeError):
+            continue
