@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-__all__ = ["Crashed", "Door", "Hung", "Job", "Payload", "Refused", "Unavailable"]
+__all__ = ["KINDS", "Crashed", "Door", "Hung", "Job", "Payload", "Refused", "Unavailable"]
 
 Job = dict[str, Any]
 Payload = dict[str, Any]
+
+# A family need not answer all of them.
+KINDS = frozenset({"probe", "read", "write", "rewrite", "roundtrip"})
 
 
 class Refused(Exception):
@@ -36,8 +39,8 @@ class Hung(Exception):
 
 
 class Door(Protocol):
-    """One family of Releases; each public method answers one kind of job."""
+    """One loaded Release. Its methods named in `KINDS` answer the jobs of that kind."""
 
-    def load(self, job: Job) -> Payload:
-        """Load the native code; called once, before any other job."""
+    def probe(self, job: Job) -> Payload:
+        """Tell the Versions and what else identifies the Release."""
         ...

@@ -5,11 +5,15 @@ Used by every family that ships `ir` and `stablehlo` modules: jaxlib and torch-m
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .answer import Job, Payload, Refused
+from .answer import Refused
 from .content import given, given_target, returned
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .answer import Job, Payload
 
 __all__ = ["Bindings", "ModuleEra", "TextEra"]
 
@@ -38,6 +42,7 @@ class TextEra:
     def text(self, module: bytes) -> str | None:
         """Return None: a second Context aborts these releases, so nothing can be printed."""
         del module
+        return None
 
 
 class ModuleEra:
@@ -96,10 +101,12 @@ class Bindings:
     Args:
         stablehlo: The `stablehlo` module of the bindings.
         era: How to read and write with it.
-        facts: What else a probe should tell.
+        facts: Find out what else a probe should tell; called by each.
     """
 
-    def __init__(self, stablehlo: Any, era: TextEra | ModuleEra, facts: Payload) -> None:
+    def __init__(
+        self, stablehlo: Any, era: TextEra | ModuleEra, facts: Callable[[], Payload]
+    ) -> None:
         self._stablehlo = stablehlo
         self._era: Any = era
         self._facts = facts
@@ -118,7 +125,7 @@ class Bindings:
             "minimum": str(self._stablehlo.get_minimum_version()),
             "api_version": int(self._stablehlo.get_api_version()),
             **{name.lower(): str(version) for name, version in windows.items()},
-            **self._facts,
+            **self._facts(),
         }
 
     def read(self, job: Job) -> Payload:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import base64
 import hashlib
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from .answer import Job, Payload
+if TYPE_CHECKING:
+    from .answer import Job, Payload
 
 __all__ = ["given", "given_target", "returned"]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from .answer import Crashed, Hung, Job, Payload, Refused, Unavailable
 from .content import given
 
-__all__ = ["open_door"]
+__all__ = ["load"]
 
 ARGUMENTS = ("--iree-input-type=stablehlo", "--iree-hal-target-backends=llvm-cpu", "-o", "-", "-")
 # Stops after the input dialect is gone: all the reading and nothing of the code generation.
@@ -20,36 +20,33 @@ SHORTER_S = 1.0
 
 
 class IreeDoor:
-    """One iree-base-compiler."""
+    """One `iree-compile`."""
 
-    def __init__(self) -> None:
-        self._compiler = Path()
+    def __init__(self, compiler: Path) -> None:
+        self._compiler = compiler
 
-    def load(self, job: Job) -> Payload:
-        """Find the compiler in the wheel and run it once."""
-        package = Path(importlib.import_module("iree.compiler").__file__ or "").parent
-        self._compiler = package / "_mlir_libs" / "iree-compile"
-        if not self._compiler.exists():
-            raise Unavailable(f"no iree-compile in {package}")
-        return {"compiler": self._run(job, ("--version",), b"").decode(errors="replace")[:400]}
+    def probe(self, job: Job) -> Payload:
+        """Tell the compiler's own version; it does not say which StableHLO it has."""
+        said = self._run(float(job["limit"]), ("--version",), b"").decode(errors="replace")
+        return {"compiler": " ".join(said.split())[:400]}
 
     def read(self, job: Job) -> Payload:
         """Compile an artifact as far as its input conversion."""
-        self._run(job, (READ_ONLY, *ARGUMENTS), given(job))
+        self._run(float(job["limit"]), (READ_ONLY, *ARGUMENTS), given(job))
         return {}
 
-    def _run(self, job: Job, arguments: tuple[str, ...], data: bytes) -> bytes:
-        limit = max(1.0, float(job["limit"]) - SHORTER_S)
+    def _run(self, limit: float, arguments: tuple[str, ...], data: bytes) -> bytes:
+        seconds = max(1.0, limit - SHORTER_S)
         try:
             done = subprocess.run(
                 [str(self._compiler), *arguments],
                 input=data,
                 capture_output=True,
-                timeout=limit,
+                timeout=seconds,
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            raise Hung(f"iree-compile ran past {limit:.0f} s") from None
+            raise Hung(f"iree-compile ran past {seconds:.0f} s") from None
         said = done.stderr.decode(errors="replace")[:4000]
         if done.returncode < 0:
             raise Crashed(signal.Signals(-done.returncode).name)
@@ -58,7 +55,15 @@ class IreeDoor:
         return done.stdout
 
 
-def open_door(library: str) -> IreeDoor:
-    """Open the door; nothing is started yet."""
-    del library
-    return IreeDoor()
+def load(library: str, limit: float) -> IreeDoor:
+    """Find the compiler in the wheel.
+
+    Returns:
+        The door.
+    """
+    del library, limit
+    package = Path(importlib.import_module("iree.compiler").__file__ or "").parent
+    compiler = package / "_mlir_libs" / "iree-compile"
+    if not compiler.exists():
+        raise Unavailable(f"no iree-compile in {package}")
+    return IreeDoor(compiler)

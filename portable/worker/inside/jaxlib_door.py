@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .answer import Job, Payload
 from .bindings import Bindings, ModuleEra, TextEra
 
-__all__ = ["open_door"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .answer import Payload
+
+__all__ = ["load"]
 
 # Where a registry with every dialect that jaxlib knows is filled: newest first.
 REGISTRIES = (
@@ -19,42 +23,21 @@ REGISTRIES = (
 DIALECTS = ("chlo", "stablehlo", "sdy")
 
 
-class JaxlibDoor:
-    """One jaxlib: its bindings, through the calls that work in it."""
+def load(library: str, limit: float) -> Bindings:
+    """Import the bindings.
 
-    def __init__(self) -> None:
-        self._bindings: Bindings | None = None
+    Returns:
+        The door. Its probe names the era of each API that has no promise of stability.
+    """
+    del library, limit
+    stablehlo = importlib.import_module("jaxlib.mlir.dialects.stablehlo")
+    name = _serialize_era(stablehlo)
 
-    def load(self, job: Job) -> Payload:
-        """Import the native code."""
-        del job
-        stablehlo = importlib.import_module("jaxlib.mlir.dialects.stablehlo")
-        name = _serialize_era(stablehlo)
-        facts = {"serialize_api": name, "eval_module": _eval_module(stablehlo, name)}
-        self._bindings = Bindings(stablehlo, ERAS[name](stablehlo), facts)
-        return facts
+    def facts() -> Payload:
+        evaluates = _eval_module(stablehlo, name)
+        return {"serialize_api": name, "eval_module": evaluates, "exec_era": _exec_era()}
 
-    def probe(self, job: Job) -> Payload:
-        """Tell the Versions and which era of each private API this is."""
-        return {**self.bindings.probe(job), "exec_era": _exec_era()}
-
-    def __getattr__(self, name: str) -> Any:
-        # Every other kind of job is the bindings' own.
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return getattr(self.bindings, name, None)
-
-    @property
-    def bindings(self) -> Bindings:
-        """The loaded bindings."""
-        assert self._bindings is not None, "load comes first"  # noqa: S101 - the loop's contract
-        return self._bindings
-
-
-def open_door(library: str) -> JaxlibDoor:
-    """Open the door; nothing native is loaded yet."""
-    del library
-    return JaxlibDoor()
+    return Bindings(stablehlo, ERAS[name](stablehlo), facts)
 
 
 def _text_era(stablehlo: Any) -> TextEra:
@@ -66,7 +49,12 @@ def _module_era(stablehlo: Any) -> ModuleEra:
     return ModuleEra(ir, stablehlo, _register)
 
 
-ERAS = {"S1": _text_era, "S2": _module_era, "S3": _module_era, "S4": _module_era}
+ERAS: dict[str, Callable[[Any], TextEra | ModuleEra]] = {
+    "S1": _text_era,
+    "S2": _module_era,
+    "S3": _module_era,
+    "S4": _module_era,
+}
 
 
 def _serialize_era(stablehlo: Any) -> str:

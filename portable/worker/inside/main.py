@@ -10,9 +10,8 @@ import json
 import os
 import signal
 import sys
-from typing import Any
 
-from .answer import Crashed, Door, Hung, Job, Payload, Refused, Unavailable
+from .answer import KINDS, Crashed, Door, Hung, Job, Payload, Refused, Unavailable
 
 __all__ = ["main"]
 
@@ -41,11 +40,11 @@ def main(family: str, library: str) -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    door: Door = importlib.import_module(f".{FAMILIES[family]}", __package__).open_door(library)
+    bench = _Bench(family, library)
     for line in sys.stdin.buffer:
         job: Job = json.loads(line)
         signal.setitimer(signal.ITIMER_REAL, float(job["limit"]) + ORPHAN_GRACE_S)
-        answer = _do(door, job)
+        answer = _do(bench, job)
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         sys.stdout.flush()
         sys.stderr.flush()
@@ -53,10 +52,33 @@ def main(family: str, library: str) -> None:
         answers.flush()
 
 
-def _do(door: Door, job: Job) -> Payload:
+class _Bench:
+    """The door, once a `load` job has opened it."""
+
+    def __init__(self, family: str, library: str) -> None:
+        self._family = family
+        self._library = library
+        self._door: Door | None = None
+
+    def do(self, job: Job) -> Payload:
+        kind = str(job["kind"])
+        if kind == "load":
+            module = importlib.import_module(f".{FAMILIES[self._family]}", __package__)
+            self._door = module.load(self._library, float(job["limit"]))
+            return {}
+        if self._door is None:
+            raise Unavailable("nothing is loaded")
+        method = getattr(self._door, kind, None) if kind in KINDS else None
+        if method is None:
+            raise Unavailable(f"{self._family} cannot {kind}")
+        answer: Payload = method(job)
+        return answer
+
+
+def _do(bench: _Bench, job: Job) -> Payload:
     answer: Payload = {"id": job["id"], "diagnostics": []}
     try:
-        answer |= {"status": "ok", "payload": _method(door, str(job["kind"]))(job)}
+        answer |= {"status": "ok", "payload": bench.do(job)}
     except Refused as refusal:
         answer |= {"status": "refused", "error": str(refusal)}
         answer["diagnostics"] = refusal.diagnostics
@@ -67,10 +89,3 @@ def _do(door: Door, job: Job) -> Payload:
     except Exception as defect:  # noqa: BLE001 - whatever it is, the parent must hear of it
         answer |= {"status": "broken", "error": f"{type(defect).__name__}: {defect}"}
     return answer
-
-
-def _method(door: Door, kind: str) -> Any:
-    method = getattr(door, kind, None) if kind.isidentifier() and kind[0] != "_" else None
-    if method is None:
-        raise Unavailable(f"this family cannot {kind}")
-    return method

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import ctypes
 import os
-from typing import Any
 
 from .answer import Job, Payload, Refused, Unavailable
 
-__all__ = ["open_door"]
+__all__ = ["load"]
 
 STRING, INT64, INT64_LIST, FLOAT, BOOL = range(5)
 CURRENT, MINIMUM = "stablehlo_current_version", "stablehlo_minimum_version"
@@ -77,30 +76,10 @@ class _AttributesArgs(ctypes.Structure):
 
 
 class PluginDoor:
-    """One shared library that exports `GetPjrtApi`."""
+    """The function table of one plugin."""
 
-    def __init__(self, library: str) -> None:
-        self._path = library
-        self._api: Any = None
-
-    def load(self, job: Job) -> Payload:
-        """Load the library and ask for its function table."""
-        del job
-        try:
-            library = ctypes.CDLL(self._path, mode=os.RTLD_LAZY | os.RTLD_LOCAL)
-        except OSError as error:
-            raise Unavailable(f"cannot be loaded: {error}") from None
-        try:
-            entry = library.GetPjrtApi
-        except AttributeError:
-            raise Unavailable("is not a PJRT plugin: it exports no GetPjrtApi") from None
-        entry.restype, entry.argtypes = ctypes.POINTER(_Api), []
-        table = entry()
-        if not table or table.contents.struct_size < ctypes.sizeof(_Api):
-            raise Unavailable("gives no PJRT function table, or one too old to have attributes")
-        self._api = table.contents
-        version = self._api.version
-        return {"pjrt_api": f"{version.major}.{version.minor}"}
+    def __init__(self, api: _Api) -> None:
+        self._api = api
 
     def probe(self, job: Job) -> Payload:
         """Tell the StableHLO Versions and every other attribute."""
@@ -122,9 +101,26 @@ class PluginDoor:
         return found
 
 
-def open_door(library: str) -> PluginDoor:
-    """Open the door; nothing native is loaded yet."""
-    return PluginDoor(library)
+def load(library: str, limit: float) -> PluginDoor:
+    """Load a shared library that exports `GetPjrtApi` and ask for its function table.
+
+    Returns:
+        The door.
+    """
+    del limit
+    try:
+        loaded = ctypes.CDLL(library, mode=os.RTLD_LAZY | os.RTLD_LOCAL)
+    except OSError as error:
+        raise Unavailable(f"cannot be loaded: {error}") from None
+    try:
+        entry = loaded.GetPjrtApi
+    except AttributeError:
+        raise Unavailable("is not a PJRT plugin: it exports no GetPjrtApi") from None
+    entry.restype, entry.argtypes = ctypes.POINTER(_Api), []
+    table = entry()
+    if not table or table.contents.struct_size < ctypes.sizeof(_Api):
+        raise Unavailable("gives no PJRT function table, or one too old to have attributes")
+    return PluginDoor(table.contents)
 
 
 def _values(arguments: _AttributesArgs) -> Payload:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import importlib.util
 from typing import Any
 
-from .answer import Job, Payload, Unavailable
+from .answer import Unavailable
 from .bindings import Bindings, TextEra
 
-__all__ = ["open_door"]
+__all__ = ["load"]
 
 MODULE = "stablehlo_extension"
 # The two calls gained a suffix between 2.16 and 2.19.
@@ -29,31 +29,17 @@ class _Names:
         return getattr(self._extension, name)
 
 
-class TensorflowDoor:
-    """One `stablehlo_extension.so`."""
+def load(library: str, limit: float) -> Bindings:
+    """Load the extension by its path; neither tensorflow nor numpy is needed.
 
-    def __init__(self, library: str) -> None:
-        self._library = library
-        self._bindings: Bindings | None = None
-
-    def load(self, job: Job) -> Payload:
-        """Load the extension by its path; neither tensorflow nor numpy is needed."""
-        del job
-        spec = importlib.util.spec_from_file_location(MODULE, self._library)
-        if spec is None or spec.loader is None:
-            raise Unavailable(f"{self._library} is not an extension module")
-        extension = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(extension)
-        names = _Names(extension)
-        self._bindings = Bindings(names, TextEra(names), {})
-        return {"names": sorted(name for name in dir(extension) if "portable" in name)}
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or self._bindings is None:
-            raise AttributeError(name)
-        return getattr(self._bindings, name, None)
-
-
-def open_door(library: str) -> TensorflowDoor:
-    """Open the door; nothing native is loaded yet."""
-    return TensorflowDoor(library)
+    Returns:
+        The door.
+    """
+    del limit
+    spec = importlib.util.spec_from_file_location(MODULE, library)
+    if spec is None or spec.loader is None:
+        raise Unavailable(f"{library} is not an extension module")
+    extension = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(extension)
+    names = _Names(extension)
+    return Bindings(names, TextEra(names), dict)

@@ -1,0 +1,8 @@
+"""One process per Release: jobs in, answers out, and a native crash costs one job."""
+
+from __future__ import annotations
+
+from portable.worker.answer import Answer, Status
+from portable.worker.supervisor import Family, Worker, WorkerFailed
+
+__all__ = ["Answer", "Family", "Status", "Worker", "WorkerFailed"]
