@@ -128,9 +128,13 @@ class Library:
             self._stablehlo.deserialize_portable_artifact(context, b"")
             return context
 
-    def owns(self, module: object) -> bool:
-        """Say whether `module` is an `ir.Module` of these bindings."""
-        return isinstance(module, self._ir.Module)
+    def is_module(self, value: object) -> bool:
+        """Say whether `value` is an `ir.Module` of these bindings."""
+        return isinstance(value, self._ir.Module)
+
+    def is_context(self, value: object) -> bool:
+        """Say whether `value` is an `ir.Context` of these bindings."""
+        return isinstance(value, self._ir.Context)
 
     def parse(self, source: str | bytes, context: Context) -> Module:
         """Parse and verify MLIR text or (non-portable) MLIR bytecode.
@@ -212,6 +216,26 @@ class Library:
         with self._native("libStablehlo cannot read the artifact", context):
             return self._stablehlo.deserialize_portable_artifact(context, data)
 
+    def operations(self, module: Module) -> dict[str, tuple[int, str]]:
+        """Count the ops of `module`.
+
+        Args:
+            module: Not changed.
+
+        Returns:
+            Op name -> how often it occurs and the location of the first, in order of appearance.
+        """
+        found: dict[str, tuple[int, str]] = {}
+
+        def visit(operation: Any) -> Any:
+            count, first = found.get(operation.name, (0, ""))
+            found[operation.name] = (count + 1, first or _location(str(operation.location)))
+            return self._ir.WalkResult.ADVANCE
+
+        with _LOCK:
+            module.operation.walk(visit)
+        return found
+
     def relocate(self, module: Module, rewrite: Callable[[str], str]) -> None:
         """Rewrite the location of every op and block argument of `module`, in place.
 
@@ -289,14 +313,12 @@ def find(distribution: str | None = None) -> Library:
     )
 
 
-def library_of(module: object) -> Library | None:
-    """Return the Library whose bindings made `module`; None when it is no `ir.Module`."""
-    home = type(module).__module__
+def library_of(value: object) -> Library | None:
+    """Return the Library whose bindings made `value`; None when it is foreign to all of them."""
+    home = type(value).__module__
     for door in _DOORS:
         if home.startswith(door.package + "."):
-            library = _open(door)
-            if library is not None and library.owns(module):
-                return library
+            return _open(door)
     return None
 
 

@@ -1,0 +1,164 @@
+"""The primitive encodings of MLIR bytecode, every read checked against the bytes there are."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from portable.bytecode.header import MalformedArtifact
+
+if TYPE_CHECKING:
+    from portable.bytecode.header import Buffer
+
+__all__ = ["Cursor", "unzigzag"]
+
+_ODD = bytes(range(1, 256, 2))
+_HALF = bytes(byte >> 1 for byte in range(256))
+_PADDING = b"\xcb"
+_BULK = 64
+
+
+def unzigzag(value: int) -> int:
+    """Return the signed number that is stored zigzag as `value`."""
+    return (value >> 1) ^ -(value & 1)
+
+
+class Cursor:
+    """A position in a part of a buffer; it never reads outside that part.
+
+    Args:
+        data: The buffer.
+        position: Where to start.
+        end: Where the part ends.
+        origin: The offset of `data` in the artifact, for messages.
+    """
+
+    __slots__ = ("data", "end", "origin", "position")
+
+    def __init__(self, data: Buffer, position: int, end: int, origin: int = 0) -> None:
+        self.data = data
+        self.position = position
+        self.end = end
+        self.origin = origin
+
+    def malformed(self, what: str) -> MalformedArtifact:
+        """Return the error for what was found at the position; the caller raises it."""
+        return MalformedArtifact(what, self.origin + self.position)
+
+    def byte(self) -> int:
+        """Read one byte."""
+        position = self.position
+        if position >= self.end:
+            raise self.malformed("the data ends too early")
+        self.position = position + 1
+        return self.data[position]
+
+    def varint(self) -> int:
+        """Read a prefix-coded number: the trailing zeros of its first byte give its length."""
+        position = self.position
+        if position >= self.end:
+            raise self.malformed("the data ends too early")
+        first = self.data[position]
+        if first & 1:
+            self.position = position + 1
+            return first >> 1
+        # No bit at all in the first byte: the number is the next eight bytes as they are.
+        width = (first & -first).bit_length() if first else 9
+        stop = position + width
+        if stop > self.end:
+            raise self.malformed("a number is cut short")
+        self.position = stop
+        word = int.from_bytes(self.data[position:stop], "little")
+        return word >> width if first else word >> 8
+
+    def flagged(self) -> tuple[int, bool]:
+        """Read a number whose lowest bit is a flag."""
+        value = self.varint()
+        return value >> 1, bool(value & 1)
+
+    def signed(self) -> int:
+        """Read a signed number."""
+        return unzigzag(self.varint())
+
+    def count(self) -> int:
+        """Read how many items follow; each takes at least one byte."""
+        start = self.position
+        value = self.varint()
+        if value > self.end - self.position:
+            self.position = start
+            raise self.malformed(f"{value} items are announced, more than there are bytes")
+        return value
+
+    def index(self, size: int, what: str) -> int:
+        """Read an index into a table.
+
+        Args:
+            size: The number of entries in the table.
+            what: What the table holds, for the message.
+        """
+        start = self.position
+        value = self.varint()
+        if value >= size:
+            self.position = start
+            raise self.malformed(f"{what} {value} is asked for, but there are {size}")
+        return value
+
+    def varints(self, count: int) -> list[int]:
+        """Read `count` numbers; runs of one-byte numbers are read in one step."""
+        if count > self.end - self.position:
+            raise self.malformed(f"{count} numbers are announced, more than there are bytes")
+        values: list[int] = []
+        while count:
+            step = min(count, _BULK if count < 16 * _BULK else 16 * _BULK)
+            chunk = bytes(self.data[self.position : min(self.position + step, self.end)])
+            if len(chunk) == step and not chunk.translate(None, _ODD):
+                values.extend(chunk.translate(_HALF))
+                self.position += step
+            else:
+                values.extend([self.varint() for _ in range(step)])
+            count -= step
+        return values
+
+    def blob(self) -> tuple[int, int]:
+        """Read a length and skip that many bytes; return where they are, not the bytes."""
+        length = self.varint()
+        return self.skip(length)
+
+    def skip(self, length: int) -> tuple[int, int]:
+        """Skip `length` bytes; return where they start and stop."""
+        start = self.position
+        if length > self.end - start:
+            raise self.malformed(f"{length} bytes are announced, {self.end - start} are left")
+        self.position = start + length
+        return start, start + length
+
+    def align(self, alignment: int) -> None:
+        """Skip the padding to a multiple of `alignment`, a power of two."""
+        if alignment < 1 or alignment & (alignment - 1):
+            raise self.malformed(f"an alignment of {alignment} is not a power of two")
+        missing = -(self.origin + self.position) % alignment
+        start, stop = self.skip(missing)
+        if bytes(self.data[start:stop]).strip(_PADDING):
+            raise self.malformed("padding holds something else")
+
+    def section(self) -> tuple[int, Cursor]:
+        """Read the frame of a section.
+
+        Returns:
+            Its id and a cursor over its content; this cursor is behind it.
+        """
+        head = self.byte()
+        length = self.varint()
+        if head & 0x80:
+            self.align(self.varint())
+        start, stop = self.skip(length)
+        return head & 0x7F, Cursor(self.data, start, stop, self.origin)
+
+    def done(self) -> bool:
+        """Whether everything has been read."""
+        return self.position >= self.end
+
+
+def offsets(start: int, sizes: list[int]) -> list[int]:
+    """Return where each of the consecutive items starts, and where the last one stops."""
+    return list(accumulate(sizes, initial=start))

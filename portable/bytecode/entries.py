@@ -1,0 +1,352 @@
+"""The types and attributes of an artifact: found by number, decoded when asked for."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from portable.bytecode.encoding import Cursor, offsets, unzigzag
+from portable.bytecode.layouts import table, widths
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import TypeAlias
+
+    from portable.bytecode.layouts import Layout
+    from portable.bytecode.tables import Dialect, Strings
+
+    Reference: TypeAlias = tuple[str, int]
+
+T = TypeVar("T")
+
+__all__ = ["ATTRIBUTES", "TYPES", "Blob", "Entries", "Entry", "Pool", "read_entries"]
+
+TYPES = "types"
+ATTRIBUTES = "attributes"
+
+_BYTE = 8
+_WORD = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Blob:
+    """Bytes that stay where they are: an offset in the artifact and a size."""
+
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One type or attribute.
+
+    Args:
+        dialect: Its namespace.
+        name: Its mnemonic; `code N` where the number means nothing to us; empty for text.
+        fields: The decoded fields by name. Other entries are given by their numbers.
+        text: The assembly text, where the entry is written as text.
+        known: Whether the name and the fields are known.
+    """
+
+    dialect: str
+    name: str
+    fields: dict[str, object]
+    text: str | None = None
+    known: bool = True
+
+
+class Entries:
+    """The attributes, or the types, of an artifact.
+
+    Args:
+        kind: `types` or `attributes`.
+        cursor: The data section that holds them.
+        starts: Where each starts; one more for the end of the last.
+        own: For each whether its dialect encoded it (1) or it is text (0).
+        groups: The number of the first entry of each group, and the dialect of the group.
+    """
+
+    __slots__ = ("_dialects", "_firsts", "_layouts", "cursor", "kind", "own", "starts")
+
+    def __init__(
+        self,
+        kind: str,
+        cursor: Cursor,
+        starts: list[int],
+        own: bytes,
+        groups: Sequence[tuple[int, str]],
+    ) -> None:
+        self.kind = kind
+        self.cursor = cursor
+        self.starts = starts
+        self.own = own
+        self._firsts = [first for first, _ in groups]
+        self._dialects = [dialect for _, dialect in groups]
+        self._layouts = {dialect: table(dialect, kind) for dialect in set(self._dialects)}
+
+    def __len__(self) -> int:
+        return len(self.own)
+
+    def dialect(self, index: int) -> str:
+        """Return the namespace of an entry."""
+        return self._dialects[bisect_right(self._firsts, index) - 1]
+
+    def groups(self) -> Iterator[tuple[str, range]]:
+        """Yield each group of neighbours of one dialect."""
+        stops = [*self._firsts[1:], len(self)]
+        for dialect, first, stop in zip(self._dialects, self._firsts, stops, strict=True):
+            yield dialect, range(first, stop)
+
+    def size(self, index: int) -> int:
+        """Return the encoded size of an entry in bytes."""
+        return self.starts[index + 1] - self.starts[index]
+
+    def open(self, index: int) -> Cursor:
+        """Return a cursor over the bytes of an entry."""
+        cursor = self.cursor
+        return Cursor(cursor.data, self.starts[index], self.starts[index + 1], cursor.origin)
+
+    def layout(self, index: int, cursor: Cursor) -> tuple[str, int, Layout | None]:
+        """Read the code of an entry; return its dialect, the code and what it means, if known."""
+        dialect = self.dialect(index)
+        code = cursor.varint()
+        return dialect, code, self._layouts[dialect].get(code)
+
+
+class Pool:
+    """Types, attributes and strings together: they point to each other.
+
+    Args:
+        types: The types.
+        attributes: The attributes.
+        strings: The strings.
+        resources: How many resources there are.
+    """
+
+    __slots__ = ("attributes", "strings", "types")
+
+    def __init__(self, types: Entries, attributes: Entries, strings: Strings) -> None:
+        self.types = types
+        self.attributes = attributes
+        self.strings = strings
+
+    def type(self, index: int) -> Entry:
+        """Decode a type.
+
+        Args:
+            index: Its number.
+
+        Returns:
+            The type.
+
+        Raises:
+            MalformedArtifact: There is no such type, or its bytes do not make sense.
+        """
+        return self._entry(self.types, index)
+
+    def attribute(self, index: int) -> Entry:
+        """Decode an attribute.
+
+        Args:
+            index: Its number.
+
+        Returns:
+            The attribute.
+
+        Raises:
+            MalformedArtifact: There is no such attribute, or its bytes do not make sense.
+        """
+        return self._entry(self.attributes, index)
+
+    def references(self, kind: str, index: int) -> tuple[str, list[Reference]]:
+        """Return what an entry is and which others it points to, decoding no more than needed.
+
+        Args:
+            kind: `types` or `attributes`.
+            index: The number of the entry.
+
+        Returns:
+            Its name, as in `Entry`, and the kinds and numbers of the entries it points to.
+
+        Raises:
+            MalformedArtifact: The entry does not make sense.
+        """
+        entries = self.types if kind == TYPES else self.attributes
+        if not entries.own[index]:
+            return "", []
+        cursor = entries.open(index)
+        _, code, layout = entries.layout(index, cursor)
+        if layout is None:
+            return f"code {code}", []
+        found: list[Reference] = []
+        for _, encoding in layout.fields[: layout.pointers]:
+            if encoding in _POINTERS:
+                target, read = _POINTERS[encoding]
+                found += [(target, number) for number in read(self, cursor)]
+            else:
+                _READERS[encoding](self, cursor)
+        return layout.name, found
+
+    def _entry(self, entries: Entries, index: int) -> Entry:
+        if not 0 <= index < len(entries):
+            raise entries.cursor.malformed(f"there is no {entries.kind[:-1]} {index}")
+        cursor = entries.open(index)
+        if not entries.own[index]:
+            return Entry(entries.dialect(index), "", {}, text=_text(cursor), known=False)
+        dialect, code, layout = entries.layout(index, cursor)
+        if layout is None:
+            return Entry(dialect, f"code {code}", {}, known=False)
+        fields: dict[str, object] = {}
+        for field, encoding in layout.fields:
+            if encoding in {"integer", "float"}:
+                fields[field] = self._number(cursor, fields["type"])
+            else:
+                fields[field] = _READERS[encoding](self, cursor)
+        if not cursor.done():
+            raise cursor.malformed(f"{dialect} {layout.name} is longer than it says")
+        return Entry(dialect, layout.name, fields)
+
+    def _number(self, cursor: Cursor, type_index: object) -> int | Blob:
+        """Read the bits of a number whose type, decoded before, tells how many there are."""
+        scalar = self._entry(self.types, type_index)  # type: ignore[arg-type] # its reader gives int
+        if not scalar.known:
+            # Only the type tells the size, so the rest of the entry stays as it is.
+            return Blob(*cursor.skip(cursor.end - cursor.position))
+        width = scalar.fields.get("width")
+        bits = width >> 2 if isinstance(width, int) else widths(scalar.dialect).get(scalar.name, _WORD)
+        if bits <= _BYTE:
+            return cursor.byte()
+        if bits <= _WORD:
+            return cursor.signed()
+        words = [cursor.signed() for _ in range(cursor.count())]
+        return sum((word & (1 << _WORD) - 1) << _WORD * at for at, word in enumerate(words))
+
+
+def read_entries(
+    offsets_cursor: Cursor, data: Cursor, dialects: Sequence[Dialect]
+) -> tuple[Entries, Entries]:
+    """Read where the attributes and types are.
+
+    Args:
+        offsets_cursor: The section with their sizes.
+        data: The section with their bytes.
+        dialects: The dialects of the artifact.
+
+    Returns:
+        The attributes and the types.
+
+    Raises:
+        MalformedArtifact: The sizes do not fit the data.
+    """
+    counts = {ATTRIBUTES: offsets_cursor.count(), TYPES: offsets_cursor.count()}
+    start = data.position
+    found: list[Entries] = []
+    for kind, count in counts.items():
+        coded: list[int] = []
+        groups: list[tuple[int, str]] = []
+        while len(coded) < count:
+            dialect = dialects[offsets_cursor.index(len(dialects), "dialect")].name
+            size = offsets_cursor.count()
+            if not size or size > count - len(coded):
+                raise offsets_cursor.malformed(f"a group of {size} {kind} among {count}")
+            groups.append((len(coded), dialect))
+            coded += offsets_cursor.varints(size)
+        starts = offsets(start, [value >> 1 for value in coded])
+        start = starts[-1]
+        if start > data.end:
+            raise offsets_cursor.malformed(f"the {kind} do not fit their section")
+        found.append(Entries(kind, data, starts, bytes([value & 1 for value in coded]), groups))
+    if start != data.end or not offsets_cursor.done():
+        raise offsets_cursor.malformed("the attributes and types do not fill their sections")
+    return found[0], found[1]
+
+
+def _text(cursor: Cursor) -> str:
+    start, stop = cursor.skip(cursor.end - cursor.position)
+    return bytes(cursor.data[start:stop]).rstrip(b"\0").decode("utf-8", "backslashreplace")
+
+
+def _list(read: Callable[[Pool, Cursor], T]) -> Callable[[Pool, Cursor], list[T]]:
+    return lambda pool, cursor: [read(pool, cursor) for _ in range(cursor.count())]
+
+
+def _type(pool: Pool, cursor: Cursor) -> int:
+    return cursor.index(len(pool.types), "type")
+
+
+def _attribute(pool: Pool, cursor: Cursor) -> int:
+    return cursor.index(len(pool.attributes), "attribute")
+
+
+def _optional(pool: Pool, cursor: Cursor) -> int | None:
+    index, present = cursor.flagged()
+    if not present:
+        return None
+    if index >= len(pool.attributes):
+        raise cursor.malformed(f"there is no attribute {index}")
+    return index
+
+
+def _pair(pool: Pool, cursor: Cursor) -> tuple[int, int]:
+    return _attribute(pool, cursor), _attribute(pool, cursor)
+
+
+def _string(pool: Pool, cursor: Cursor) -> str:
+    return pool.strings[cursor.index(len(pool.strings), "string")]
+
+
+def _blob(_: Pool, cursor: Cursor) -> Blob:
+    start, stop = cursor.blob()
+    return Blob(cursor.origin + start, stop - start)
+
+
+def _double(_: Pool, cursor: Cursor) -> float:
+    import struct  # noqa: PLC0415 - rare
+
+    return float(struct.unpack("<d", (cursor.signed() & (1 << _WORD) - 1).to_bytes(8, "little"))[0])
+
+
+def _varints(_: Pool, cursor: Cursor) -> list[int]:
+    return cursor.varints(cursor.count())
+
+
+def _signeds(_: Pool, cursor: Cursor) -> list[int]:
+    return [unzigzag(value) for value in cursor.varints(cursor.count())]
+
+
+_READERS: dict[str, Callable[[Pool, Cursor], object]] = {
+    "type": _type,
+    "types": _list(_type),
+    "attribute": _attribute,
+    "attributes": _list(_attribute),
+    "optional": _optional,
+    "pairs": _list(_pair),
+    "string": _string,
+    "strings": _list(_string),
+    "blob": _blob,
+    "double": _double,
+    "doubles": _list(_double),
+    "varint": lambda _, cursor: cursor.varint(),
+    "varints": _varints,
+    "svarint": lambda _, cursor: cursor.signed(),
+    "svarints": _signeds,
+    "resource": lambda _, cursor: cursor.varint(),
+}
+
+# Encodings that point to other entries: to which table, and the numbers they hold.
+_POINTERS: dict[str, tuple[str, Callable[[Pool, Cursor], list[int]]]] = {
+    "type": (TYPES, lambda pool, cursor: [_type(pool, cursor)]),
+    "types": (TYPES, _list(_type)),
+    "attribute": (ATTRIBUTES, lambda pool, cursor: [_attribute(pool, cursor)]),
+    "attributes": (ATTRIBUTES, _list(_attribute)),
+    "optional": (ATTRIBUTES, lambda pool, cursor: _present(_optional(pool, cursor))),
+    "pairs": (
+        ATTRIBUTES,
+        lambda pool, cursor: [number for pair in _list(_pair)(pool, cursor) for number in pair],
+    ),
+}
+
+
+def _present(index: int | None) -> list[int]:
+    return [] if index is None else [index]

@@ -1,0 +1,194 @@
+"""The tables of an artifact: sections, strings, dialects and the names of operations."""
+
+from __future__ import annotations
+
+import enum
+from typing import TYPE_CHECKING, NamedTuple
+
+from portable.bytecode.encoding import Cursor, offsets
+
+if TYPE_CHECKING:
+    from portable.bytecode.header import Buffer
+
+__all__ = [
+    "Dialect",
+    "Format",
+    "OperationName",
+    "Section",
+    "Strings",
+    "read_dialects",
+    "read_sections",
+]
+
+
+class Section(enum.IntEnum):
+    """The sections of MLIR bytecode, by their ids."""
+
+    STRING = 0
+    DIALECT = 1
+    ATTRIBUTE_TYPE = 2
+    ATTRIBUTE_TYPE_OFFSET = 3
+    IR = 4
+    RESOURCE = 5
+    RESOURCE_OFFSET = 6
+    DIALECT_VERSIONS = 7
+    PROPERTIES = 8
+
+
+class Format(enum.IntEnum):
+    """The versions of the MLIR bytecode format, by what they introduced."""
+
+    DIALECT_VERSIONING = 1
+    LAZY_LOADING = 2
+    USE_LIST_ORDERS = 3
+    ELIDED_ARGUMENT_LOCATIONS = 4
+    NATIVE_PROPERTIES = 5
+    ODS_PROPERTIES = 6
+
+
+NEWEST_FORMAT = Format.ODS_PROPERTIES
+_REQUIRED = (
+    Section.STRING,
+    Section.DIALECT,
+    Section.ATTRIBUTE_TYPE,
+    Section.ATTRIBUTE_TYPE_OFFSET,
+    Section.IR,
+)
+
+
+class Dialect(NamedTuple):
+    """A dialect that the artifact uses.
+
+    Args:
+        name: Its namespace.
+        version: Its own version, as the dialect wrote it; None if it wrote none.
+    """
+
+    name: str
+    version: bytes | None
+
+
+class OperationName(NamedTuple):
+    """The name of an operation.
+
+    Args:
+        dialect: The namespace.
+        name: The name within the namespace.
+        registered: Whether the producer knew the operation; before format 5 nobody tells.
+    """
+
+    dialect: str
+    name: str
+    registered: bool
+
+    def __str__(self) -> str:
+        return f"{self.dialect}.{self.name}"
+
+
+def read_sections(data: Buffer, start: int) -> dict[Section, Cursor]:
+    """Find the sections of an artifact.
+
+    Args:
+        data: The artifact.
+        start: The length of its header.
+
+    Returns:
+        A cursor over the content of each.
+
+    Raises:
+        MalformedArtifact: A section is unknown, repeated, missing, or does not fit.
+    """
+    cursor = Cursor(data, start, len(data))
+    sections: dict[Section, Cursor] = {}
+    while not cursor.done():
+        number, content = cursor.section()
+        if number > Section.PROPERTIES:
+            raise cursor.malformed(f"there is no section {number}")
+        section = Section(number)
+        if section in sections:
+            raise cursor.malformed(f"a second section {section.name}")
+        sections[section] = content
+    for section in _REQUIRED:
+        if section not in sections:
+            raise cursor.malformed(f"section {section.name} is missing")
+    return sections
+
+
+class Strings:
+    """The strings of an artifact, decoded one by one when asked for."""
+
+    __slots__ = ("_cursor", "_decoded", "_starts")
+
+    def __init__(self, cursor: Cursor) -> None:
+        # Each string is decoded once, however many indices point to it: no small file grows large.
+        self._decoded: dict[int, str] = {}
+        lengths = cursor.varints(cursor.count())
+        lengths.reverse()  # they are stored last to first
+        self._cursor = cursor
+        self._starts = offsets(cursor.position, lengths)
+        if self._starts[-1] != cursor.end:
+            raise cursor.malformed("the strings do not fill their section")
+        if lengths and not min(lengths):
+            raise cursor.malformed("a string lacks its end")
+
+    def __len__(self) -> int:
+        return len(self._starts) - 1
+
+    def __getitem__(self, index: int) -> str:
+        text = self._decoded.get(index)
+        if text is not None:
+            return text
+        if not 0 <= index < len(self):
+            raise self._cursor.malformed(f"string {index} is asked for, but there are {len(self)}")
+        start, stop = self._starts[index], self._starts[index + 1] - 1
+        text = bytes(self._cursor.data[start:stop]).decode("utf-8", "backslashreplace")
+        self._decoded[index] = text
+        return text
+
+    def size(self, index: int) -> int:
+        """Return how many bytes a string has."""
+        return self._starts[index + 1] - self._starts[index] - 1
+
+
+def read_dialects(
+    cursor: Cursor, strings: Strings, number: int
+) -> tuple[list[Dialect], list[OperationName]]:
+    """Read the dialects and the names of their operations.
+
+    Args:
+        cursor: The content of the dialect section.
+        strings: The strings of the artifact.
+        number: The version of the bytecode format.
+
+    Returns:
+        The dialects and the operations, as the rest of the artifact counts them.
+
+    Raises:
+        MalformedArtifact: The section does not hold what it announces.
+    """
+    dialects = [_dialect(cursor, strings, number) for _ in range(cursor.count())]
+    announced = cursor.varint() if number >= Format.ELIDED_ARGUMENT_LOCATIONS else None
+    names: list[OperationName] = []
+    while not cursor.done():
+        dialect = dialects[cursor.index(len(dialects), "dialect")].name
+        for _ in range(cursor.count()):
+            registered = True
+            if number >= Format.NATIVE_PROPERTIES:
+                at, registered = cursor.flagged()
+            else:
+                at = cursor.varint()
+            names.append(OperationName(dialect, strings[at], registered))
+    if announced is not None and announced != len(names):
+        raise cursor.malformed(f"{announced} operation names are announced, {len(names)} follow")
+    return dialects, names
+
+
+def _dialect(cursor: Cursor, strings: Strings, number: int) -> Dialect:
+    if number < Format.DIALECT_VERSIONING:
+        return Dialect(strings[cursor.varint()], None)
+    at, versioned = cursor.flagged()
+    name = strings[at]
+    if not versioned:
+        return Dialect(name, None)
+    _, content = cursor.section()
+    return Dialect(name, bytes(content.data[content.position : content.end]))

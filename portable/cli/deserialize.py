@@ -1,0 +1,43 @@
+"""Print the StableHLO program inside an artifact.
+
+What `stablehlo-translate --deserialize` does; an empty or foreign file is an error here.
+
+  portable deserialize model.mlir.bc -o model.mlir
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from portable.cli.output import write_bytes
+from portable.cli.program import in_child, program_argument
+
+if TYPE_CHECKING:
+    import argparse
+
+__all__ = ["options", "run"]
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    program_argument(parser)
+    parser.add_argument("-o", "--output", default="-", metavar="FILE", help="default: stdout")
+    parser.add_argument("--locations", action="store_true", help="print source locations too")
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Print one program."""
+    text = in_child(_text, chosen, locations=chosen.locations)
+    if chosen.output == "-":
+        print(text, end="")
+    else:
+        write_bytes(chosen.output, text.encode())
+    return 0
+
+
+def _text(data: bytes, *, locations: bool) -> str:
+    from portable.program import deserialize  # noqa: PLC0415 - imports a compiler, in the child
+
+    module = deserialize(data)
+    text: str = module.operation.get_asm(enable_debug_info=locations)
+    return text if text.endswith("\n") else text + "\n"

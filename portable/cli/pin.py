@@ -1,0 +1,73 @@
+"""Write an artifact that named consumers can read.
+
+The target is the lowest Version among the consumers (or the one you name), so every one of them
+reads the result. The result is read back strictly before it is written; when the program needs
+more than the target, nothing is written and every reason is named.
+
+  portable pin model.mlir --for 'jaxlib>=0.5' 'tensorflow~=2.18' -o model.mlir.bc
+  portable pin model.mlir --target 1.9.0 -o model.mlir.bc
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from portable import pin
+from portable.cli.output import format_option, print_json, write_bytes
+from portable.cli.program import (
+    in_child,
+    pipeline_arguments,
+    pipeline_options,
+    program_argument,
+)
+from portable.releases import resolve_target
+
+if TYPE_CHECKING:
+    import argparse
+
+__all__ = ["options", "run"]
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    program_argument(parser)
+    goal = parser.add_mutually_exclusive_group(required=True)
+    goal.add_argument(
+        "--target",
+        metavar="T",
+        help="a Version such as 1.9.0, current, minimum, WEEK_4, WEEK_12 or MAX",
+    )
+    goal.add_argument(
+        "--for",
+        dest="consumers",
+        nargs="+",
+        metavar="SPEC",
+        help="consumers, as requirement specifiers: 'jaxlib>=0.5,<0.11' 'tensorflow~=2.18'",
+    )
+    parser.add_argument("-o", "--output", required=True, metavar="FILE", help="- is stdout")
+    pipeline_options(parser)
+    format_option(parser)
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Pin one program."""
+    wants = chosen.consumers or [chosen.target]
+    artifact = in_child(pin.serialize, chosen, wants, **pipeline_arguments(chosen))
+    write_bytes(chosen.output, artifact.data)
+    target = resolve_target(*wants, current=artifact.version, minimum=artifact.version)
+    record = {
+        "output": chosen.output,
+        "version": str(artifact.version),
+        "size": len(artifact),
+        "digest": artifact.digest,
+        "reason": target.reason,
+        "confidence": str(target.confidence),
+    }
+    if chosen.output == "-":
+        return 0
+    if chosen.format == "json":
+        print_json(record)
+    else:
+        print(f"{chosen.output}: StableHLO {artifact.version}, {len(artifact):,} bytes")
+        print(f"  {target.reason} ({target.confidence})")
+    return 0

@@ -1,0 +1,81 @@
+"""What the commands that write artifacts share: the program, the policy, the child process."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from portable import isolation
+from portable.cli.output import input_bytes
+from portable.errors import PortableError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+__all__ = ["in_child", "pipeline_arguments", "pipeline_options", "program_argument"]
+
+_MINUTES = 10.0
+
+
+def program_argument(parser: argparse.ArgumentParser) -> None:
+    """Add the positional PROGRAM and the time limit of the child process."""
+    parser.add_argument(
+        "program",
+        metavar="PROGRAM",
+        help="StableHLO as MLIR text, MLIR bytecode or a portable artifact; - reads standard input",
+    )
+    parser.add_argument(
+        "--timeout",
+        type=float,
+        default=_MINUTES * 60,
+        metavar="SECONDS",
+        help="limit for the child process that runs the compiler (default: %(default)g)",
+    )
+
+
+def pipeline_options(parser: argparse.ArgumentParser) -> None:
+    """Add what `portable.serialize` can be told."""
+    parser.add_argument(
+        "--locations",
+        choices=("downgrade", "keep", "strip"),
+        default="downgrade",
+        help="source locations: turn ranges into points where the target needs it (default), "
+        "keep them as they are, or remove them all",
+    )
+    parser.add_argument(
+        "--no-expand",
+        dest="expand",
+        action="store_false",
+        help="do not rewrite newer ops into older ones",
+    )
+    parser.add_argument(
+        "--allow-dialect",
+        dest="allow_dialects",
+        action="append",
+        default=[],
+        metavar="DIALECT",
+        help="let ops of a dialect outside StableHLO through, for example sdy (repeatable)",
+    )
+
+
+def pipeline_arguments(chosen: argparse.Namespace) -> dict[str, Any]:
+    """Return the keyword arguments for `portable.serialize` that were chosen."""
+    return {name: getattr(chosen, name) for name in ("locations", "expand", "allow_dialects")}
+
+
+def in_child(
+    function: Callable[..., Any], chosen: argparse.Namespace, *arguments: object, **keywords: object
+) -> Any:
+    """Call `function(program, *arguments, **keywords)` in a child process.
+
+    The program comes from the user: parsing it is native code, and a crash of that is the child's.
+    """
+    program: object = input_bytes(chosen.program)
+    try:
+        return isolation.call(function, program, *arguments, timeout=chosen.timeout, **keywords)
+    except PortableError as error:
+        name = "<stdin>" if chosen.program == "-" else chosen.program
+        # MLIR names a program that it was handed from memory "-".
+        inside = (error.where or "").removeprefix('"-"')
+        error.where = name + (inside if inside.startswith(":") else f": {inside}" if inside else "")
+        raise

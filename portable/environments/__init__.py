@@ -1,0 +1,30 @@
+"""One isolated environment per Release: made once, checked, locked, thrown away when asked."""
+
+from __future__ import annotations
+
+from portable.environments.cache import (
+    Environment,
+    EnvironmentBusy,
+    EnvironmentMissing,
+    Environments,
+    Phase,
+)
+from portable.environments.installer import EnvironmentFailed, ReleaseNotFound, Unreachable
+from portable.environments.interpreter import PythonMissing, find_python
+from portable.environments.recipe import Recipe, Shipped, UnknownDistribution
+
+__all__ = [
+    "Environment",
+    "EnvironmentBusy",
+    "EnvironmentFailed",
+    "EnvironmentMissing",
+    "Environments",
+    "Phase",
+    "PythonMissing",
+    "Recipe",
+    "ReleaseNotFound",
+    "Shipped",
+    "UnknownDistribution",
+    "Unreachable",
+    "find_python",
+]

@@ -1,0 +1,347 @@
+"""The folder of environments: made on demand, reused, checked, locked, cleared."""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import fcntl
+import json
+import os
+import shutil
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from portable.environments.installer import EnvironmentFailed, find_installer
+from portable.environments.recipe import Recipe, Shipped
+from portable.environments.wheel import broken_files, installed_files, keep_from_wheel
+from portable.errors import PortableError
+from portable.files import read_file, write_file
+from portable.worker import Family, Worker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from portable.environments.installer import Installer
+
+__all__ = ["Environment", "EnvironmentBusy", "EnvironmentMissing", "Environments", "Phase"]
+
+_MARKER = "portable-environment.json"
+_SCHEMA = 1
+_LOCKS = ".locks"
+_POLL_S = 0.2
+
+
+class EnvironmentBusy(PortableError):
+    """Another run holds the environment and did not let go in time."""
+
+
+class EnvironmentMissing(PortableError):
+    """The environment is not in the cache."""
+
+
+class Phase(enum.Enum):
+    """What is being done with an environment; for progress bars."""
+
+    WAITING = "waiting for another run"
+    CREATING = "creating"
+    INSTALLING = "installing"
+    FETCHING = "fetching the wheel"
+    READY = "ready"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """One Release, installed.
+
+    Args:
+        recipe: What is installed.
+        directory: Where.
+        python: The interpreter to run it on.
+        library: The one file that was kept out of the wheel; None where the wheel is installed.
+        wheel: File name of the wheel, where it is known.
+        sha256: Digest of the wheel, where it is known.
+    """
+
+    recipe: Recipe
+    directory: Path
+    python: Path
+    library: Path | None = None
+    wheel: str = ""
+    sha256: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name of the environment: `jaxlib-0.4.33`."""
+        return self.recipe.name
+
+    @property
+    def consumer(self) -> str:
+        """The Release as Verdicts name it: `jaxlib 0.4.33`."""
+        return f"{self.recipe.distribution} {self.recipe.version}"
+
+    @property
+    def last_used(self) -> float:
+        """When it was last asked for, in seconds since the epoch."""
+        return (self.directory / _MARKER).stat().st_mtime
+
+    def size(self) -> int:
+        """Return the bytes that removing it would free: files shared with a cache do not count."""
+        stats = (entry.lstat() for entry in self.directory.rglob("*") if not entry.is_dir())
+        return sum(stat.st_size for stat in stats if stat.st_nlink == 1)
+
+    def worker(self, *, limit: float | None = None) -> Worker:
+        """Return a worker for this Release; nothing is started yet.
+
+        Args:
+            limit: Seconds that one job may take, if not the usual.
+        """
+        options = {} if limit is None else {"limit": limit}
+        return Worker(self.python, self.recipe.family, library=self.library or "", **options)
+
+
+class Environments:
+    """A folder of environments.
+
+    Args:
+        directory: The folder; by default `PORTABLE_CACHE`, else `stablehlo-portable` in the
+            user's cache folder.
+        offline: Whether the network must not be used; by default whether `PORTABLE_OFFLINE` is
+            set to anything but 0.
+        installer: The package client; by default uv, else pip.
+        progress: Called with the environment's name whenever something slow begins or ends.
+        patience: Seconds to wait for another run that makes the same environment.
+    """
+
+    def __init__(
+        self,
+        directory: str | os.PathLike[str] | None = None,
+        *,
+        offline: bool | None = None,
+        installer: Installer | None = None,
+        progress: Callable[[str, Phase], None] | None = None,
+        patience: float = 1800.0,
+    ) -> None:
+        self.directory = Path(directory) if directory is not None else _default_directory()
+        self.offline = _offline() if offline is None else offline
+        self._installer = installer
+        self._progress = progress or _silent
+        self._patience = patience
+
+    def get(self, release: Shipped) -> Environment:
+        """Return the environment of a Release; make it if it is missing or broken.
+
+        Args:
+            release: Which.
+
+        Returns:
+            The environment, ready.
+
+        Raises:
+            UnknownDistribution: There is no way to run it here.
+            PythonMissing: Its Python is not on this machine.
+            EnvironmentFailed: It cannot be installed.
+            EnvironmentBusy: Another run holds it for too long.
+        """
+        recipe = Recipe.of(release)
+        found = self._ready(recipe)
+        if found is not None:
+            return found
+        with self._locked(recipe.name):
+            # Another run may have made it while this one waited.
+            found = self._ready(recipe) or self._make(recipe)
+        self._progress(recipe.name, Phase.READY)
+        return found
+
+    def find(self, name: str) -> Environment:
+        """Return an environment that is in the cache.
+
+        Args:
+            name: As `jaxlib-0.4.33`.
+
+        Raises:
+            EnvironmentMissing: It is not there, or broken.
+        """
+        for environment in self.list():
+            if environment.name == name:
+                return environment
+        raise EnvironmentMissing(f"no environment {name}", hint="see `portable env list`")
+
+    def list(self) -> tuple[Environment, ...]:
+        """Return every whole environment of the cache, by name."""
+        if not self.directory.is_dir():
+            return ()
+        folders = sorted(self.directory.iterdir())
+        found = (_load(folder) for folder in folders if not folder.name.startswith("."))
+        return tuple(environment for environment in found if environment is not None)
+
+    def clear(self, names: Iterable[str] | None = None, *, unused_for: float = 0.0) -> list[str]:
+        """Remove environments, also broken ones; those in the making are left alone.
+
+        Args:
+            names: Which; by default all.
+            unused_for: Only those that nobody asked for in so many seconds.
+
+        Returns:
+            The names that were removed.
+        """
+        if not self.directory.is_dir():
+            return []
+        wanted = None if names is None else set(names)
+        removed = []
+        for folder in sorted(self.directory.iterdir()):
+            if folder.name.startswith(".") or (wanted is not None and folder.name not in wanted):
+                continue
+            if unused_for and time.time() - _used(folder) < unused_for:
+                continue
+            with contextlib.suppress(EnvironmentBusy), self._locked(folder.name, patience=0.0):
+                shutil.rmtree(folder, ignore_errors=True)
+                removed.append(folder.name)
+        return removed
+
+    def _ready(self, recipe: Recipe) -> Environment | None:
+        folder = self.directory / recipe.name
+        environment = _load(folder)
+        if (
+            environment is None
+            or environment.recipe != recipe
+            or broken_files(folder, _files(folder))
+        ):
+            return None
+        os.utime(folder / _MARKER)
+        return environment
+
+    def _make(self, recipe: Recipe) -> Environment:
+        folder = self.directory / recipe.name
+        shutil.rmtree(folder, ignore_errors=True)
+        try:
+            environment = self._kept(recipe, folder) if recipe.keep else self._full(recipe, folder)
+            _mark(environment)
+        except OSError as error:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise EnvironmentFailed(f"cannot make {recipe.name}: {error.strerror}") from error
+        except PortableError:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        return environment
+
+    def _full(self, recipe: Recipe, folder: Path) -> Environment:
+        installer = self._installer or find_installer(offline=self.offline)
+        self._progress(recipe.name, Phase.CREATING)
+        installer.create(folder, recipe.python)
+        self._progress(recipe.name, Phase.INSTALLING)
+        installer.install(folder, [recipe.requirement], dependencies=False)
+        if recipe.also:
+            installer.install(folder, recipe.also, dependencies=True)
+        return Environment(recipe, folder, folder / "bin" / "python")
+
+    def _kept(self, recipe: Recipe, folder: Path) -> Environment:
+        self._progress(recipe.name, Phase.FETCHING)
+        return Environment(recipe, folder, *keep_from_wheel(recipe, folder, offline=self.offline))
+
+    @contextlib.contextmanager
+    def _locked(self, name: str, *, patience: float | None = None) -> Iterator[None]:
+        """Hold the lock of one environment; the kernel lets go of it when the process ends."""
+        locks = self.directory / _LOCKS
+        try:
+            locks.mkdir(parents=True, exist_ok=True)
+            stream = (locks / name).open("ab")
+        except OSError as error:
+            raise EnvironmentFailed(
+                f"cannot use {self.directory}: {error.strerror}", hint="set PORTABLE_CACHE"
+            ) from error
+        with stream:
+            self._wait_for(stream.fileno(), name, self._patience if patience is None else patience)
+            yield
+
+    def _wait_for(self, descriptor: int, name: str, patience: float) -> None:
+        deadline = time.monotonic() + patience
+        told = False
+        while True:
+            with contextlib.suppress(BlockingIOError):
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            if time.monotonic() >= deadline:
+                raise EnvironmentBusy(f"{name} is in use by another run", hint="try again later")
+            if not told:
+                self._progress(name, Phase.WAITING)
+                told = True
+            time.sleep(_POLL_S)
+
+
+def _silent(name: str, phase: Phase) -> None:
+    del name, phase
+
+
+def _default_directory() -> Path:
+    chosen = os.environ.get("PORTABLE_CACHE")
+    if chosen:
+        return Path(chosen) / "environments"
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "stablehlo-portable" / "environments"
+
+
+def _offline() -> bool:
+    return os.environ.get("PORTABLE_OFFLINE", "0") not in {"", "0"}
+
+
+def _mark(environment: Environment) -> None:
+    """Write the marker, last of all: an environment without it was never finished."""
+    folder = environment.directory
+    record = {
+        "schema": _SCHEMA,
+        "recipe": environment.recipe.record(),
+        "python": str(environment.python),
+        "library": None if environment.library is None else str(environment.library),
+        "wheel": environment.wheel,
+        "sha256": environment.sha256,
+        "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "files": installed_files(folder, environment.recipe, environment.library),
+    }
+    write_file(folder / _MARKER, json.dumps(record, indent=1).encode())
+
+
+def _load(folder: Path) -> Environment | None:
+    record = _marker(folder)
+    if record is None:
+        return None
+    try:
+        fields = record["recipe"]
+        recipe = Recipe(
+            fields["distribution"],
+            fields["version"],
+            fields["python"],
+            Family(fields["family"]),
+            tuple(fields["also"]),
+            tuple(fields["keep"]),
+        )
+        library = None if record["library"] is None else Path(record["library"])
+        python = Path(record["python"])
+        return Environment(recipe, folder, python, library, record["wheel"], record["sha256"])
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def _marker(folder: Path) -> dict[str, Any] | None:
+    try:
+        record = json.loads(read_file(folder / _MARKER))
+    except (PortableError, ValueError):
+        return None
+    return record if isinstance(record, dict) and record.get("schema") == _SCHEMA else None
+
+
+def _files(folder: Path) -> dict[str, int]:
+    record = _marker(folder) or {}
+    files: dict[str, int] = record.get("files", {})
+    return files
+
+
+def _used(folder: Path) -> float:
+    try:
+        return (folder / _MARKER).stat().st_mtime
+    except OSError:
+        return 0.0

@@ -1,0 +1,221 @@
+"""The package clients: uv, or venv and pip where uv is missing."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from portable.environments.interpreter import PythonMissing, find_python
+from portable.errors import PortableError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = [
+    "EnvironmentFailed",
+    "Installer",
+    "PipInstaller",
+    "ReleaseNotFound",
+    "Unreachable",
+    "UvInstaller",
+    "download",
+    "find_installer",
+]
+
+# The largest wheels are over a gigabyte.
+_LIMIT_S = 3600
+
+
+class EnvironmentFailed(PortableError):
+    """An environment could not be made."""
+
+
+class ReleaseNotFound(EnvironmentFailed):
+    """The package index has no such version, or no wheel of it for this Python and machine."""
+
+
+class Unreachable(EnvironmentFailed):
+    """The package index cannot be reached, or must not be, and the files are not here yet."""
+
+
+# What the clients print, and what it means. Order matters: an unreachable index also has no match.
+_MEANINGS: tuple[tuple[str, type[EnvironmentFailed], str], ...] = (
+    ("no space left", EnvironmentFailed, "free some space, for example with `portable env clear`"),
+    ("network was disabled", Unreachable, "run once without PORTABLE_OFFLINE"),
+    ("connection", Unreachable, "check the network, or set PORTABLE_OFFLINE=1 to use what is here"),
+    ("failed to fetch", Unreachable, "check the network, or set PORTABLE_OFFLINE=1"),
+    ("dns error", Unreachable, "check the network, or set PORTABLE_OFFLINE=1"),
+    ("no matching distribution", ReleaseNotFound, "check the version and the Python it needs"),
+    ("no solution found", ReleaseNotFound, "check the version and the Python it needs"),
+    ("not found in the package registry", ReleaseNotFound, "check the name"),
+)
+
+
+class Installer(Protocol):
+    """Makes an environment and installs into it."""
+
+    name: str
+
+    def create(self, directory: Path, python: str) -> None:
+        """Make an empty environment with a Python of this version."""
+        ...
+
+    def install(self, directory: Path, requirements: Sequence[str], *, dependencies: bool) -> None:
+        """Install requirements, with or without what they depend on."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class UvInstaller:
+    """uv: files are hard-linked from its cache."""
+
+    uv: str
+    offline: bool = False
+    name: str = "uv"
+
+    def create(self, directory: Path, python: str) -> None:
+        """Make an empty environment with a Python of this version."""
+        found = str(find_python(python))
+        _run([self.uv, "venv", "-q", "--no-project", "-p", found, str(directory)])
+
+    def install(self, directory: Path, requirements: Sequence[str], *, dependencies: bool) -> None:
+        """Install requirements, with or without what they depend on."""
+        command = [self.uv, "pip", "install", "-q", "-p", str(directory / "bin" / "python")]
+        command += ["--no-build", *(() if dependencies else ("--no-deps",))]
+        command += ["--offline"] if self.offline else []
+        _run([*command, *requirements])
+
+
+@dataclass(frozen=True, slots=True)
+class PipInstaller:
+    """The standard library's venv, and pip."""
+
+    offline: bool = False
+    name: str = "pip"
+
+    def create(self, directory: Path, python: str) -> None:
+        """Make an empty environment with a Python of this version."""
+        _run([str(find_python(python, with_pip=True)), "-m", "venv", str(directory)])
+
+    def install(self, directory: Path, requirements: Sequence[str], *, dependencies: bool) -> None:
+        """Install requirements, with or without what they depend on."""
+        pip = [str(directory / "bin" / "python"), "-m", "pip", "install", "-q"]
+        command = [*pip, "--only-binary", ":all:", *(() if dependencies else ("--no-deps",))]
+        if self.offline:
+            raise Unreachable(
+                "pip does not install from its cache without the network",
+                hint="install uv, or run once without PORTABLE_OFFLINE",
+            )
+        _run([*command, *requirements])
+
+
+def find_installer(*, offline: bool) -> Installer:
+    """Choose uv where there is one, else venv and pip.
+
+    Args:
+        offline: Whether the network must not be used.
+
+    Returns:
+        The installer.
+    """
+    uv = _find_uv()
+    return PipInstaller(offline) if uv is None else UvInstaller(uv, offline)
+
+
+def download(requirement: str, python: str, directory: Path, *, offline: bool) -> Path:
+    """Fetch the wheel of a pinned requirement without installing it.
+
+    pip does it in every case: uv has no download, and installing would unpack a gigabyte.
+
+    Args:
+        requirement: As `tensorflow==2.16.2`.
+        python: The Python the wheel is for, as `3.11`.
+        directory: Where to put it.
+        offline: Whether the network must not be used.
+
+    Returns:
+        The wheel.
+
+    Raises:
+        EnvironmentFailed: It cannot be had.
+    """
+    if offline:
+        raise Unreachable(
+            f"{requirement} is not here yet", hint="run once without PORTABLE_OFFLINE"
+        )
+    command = [*_pip(), "download", "-q", "--no-deps", "--no-cache-dir", "--only-binary", ":all:"]
+    _run([*command, "--python-version", python, "-d", str(directory), requirement])
+    wheels = sorted(directory.glob("*.whl"))
+    if not wheels:
+        raise ReleaseNotFound(f"{requirement} has no wheel for Python {python}")
+    return wheels[0]
+
+
+def _find_uv() -> str | None:
+    if importlib.util.find_spec("uv") is not None:
+        beside = Path(sys.executable).with_name("uv")
+        if beside.exists():
+            return str(beside)
+    return shutil.which("uv")
+
+
+def _pip() -> list[str]:
+    if importlib.util.find_spec("pip") is not None:
+        return [sys.executable, "-m", "pip"]
+    running = f"{sys.version_info.major}.{sys.version_info.minor}"
+    # Which Python runs pip does not matter: the wheel's Python is named on its command line.
+    for version in dict.fromkeys((running, "3.13", "3.12", "3.11")):
+        try:
+            python = find_python(version, with_pip=True)
+        except PythonMissing:
+            continue
+        if _has_pip(python):
+            return [str(python), "-m", "pip"]
+    raise EnvironmentFailed("no pip found to fetch wheels with", hint="install pip")
+
+
+def _has_pip(python: Path) -> bool:
+    asked = subprocess.run(
+        [str(python), "-m", "pip", "--version"], capture_output=True, check=False
+    )
+    return asked.returncode == 0
+
+
+def _run(command: list[str]) -> None:
+    environment = {
+        **os.environ,
+        "UV_PYTHON_DOWNLOADS": "never",
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+    }
+    try:
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_LIMIT_S,
+            env=environment,
+            check=False,
+        )
+    except OSError as error:
+        raise EnvironmentFailed(f"cannot run {command[0]}: {error.strerror}") from error
+    except subprocess.TimeoutExpired as late:
+        raise EnvironmentFailed(f"{command[0]} ran past {_LIMIT_S} s") from late
+    if done.returncode:
+        raise _failure(command[-1], done.stderr or done.stdout)
+
+
+def _failure(subject: str, said: str) -> EnvironmentFailed:
+    lowered = said.lower()
+    lines = [" ".join(line.split(" ")) for line in said.splitlines() if line.strip()]
+    last = " ".join(line.strip(" │╰╮─▶×") for line in lines[-3:])[:400]
+    for phrase, kind, hint in _MEANINGS:
+        if phrase in lowered:
+            return kind(f"cannot install {subject}: {last}", hint=hint)
+    return EnvironmentFailed(f"cannot install {subject}: {last}")

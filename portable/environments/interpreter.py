@@ -1,0 +1,82 @@
+"""Pythons on this machine, found by running them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from portable.errors import PortableError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["PythonMissing", "find_python"]
+
+# A shim of a version manager may exist and fail, and a distribution's Python may lack `venv`'s
+# pip: only running it tells.
+_ASK = "import sys; print('%d.%d' % sys.version_info[:2], sys.executable)"
+_ASK_PIP = f"import ensurepip, venv; {_ASK}"
+_LIMIT_S = 20
+
+
+class PythonMissing(PortableError):
+    """No interpreter of the wanted version runs here."""
+
+
+@cache
+def find_python(version: str, *, with_pip: bool = False) -> Path:
+    """Find an interpreter: the running one, then PATH, then where version managers keep theirs.
+
+    Args:
+        version: As `3.11`.
+        with_pip: Whether it must be able to make an environment that has pip.
+
+    Returns:
+        The real path of the interpreter, not of a shim.
+
+    Raises:
+        PythonMissing: None of them runs.
+    """
+    ask = _ASK_PIP if with_pip else _ASK
+    for candidate in _candidates(version):
+        found = _run(candidate, ask)
+        if found is not None and found[0] == version:
+            return Path(found[1])
+    need = " with venv and ensurepip" if with_pip else ""
+    raise PythonMissing(
+        f"no Python {version}{need} found on PATH",
+        hint=f"install python{version}, or put its folder on PATH",
+    )
+
+
+def _candidates(version: str) -> Iterator[Path]:
+    if version == f"{sys.version_info.major}.{sys.version_info.minor}":
+        yield Path(sys.executable)
+    name = f"python{version}"
+    for folder in os.get_exec_path():
+        yield Path(folder) / name
+    home = Path.home()
+    for pattern in (f".pyenv/versions/{version}*/bin", f".local/share/uv/python/*-{version}*/bin"):
+        for folder in sorted(home.glob(pattern), reverse=True):
+            yield folder / name
+
+
+def _run(candidate: Path, ask: str) -> tuple[str, str] | None:
+    if not os.access(candidate, os.X_OK):
+        return None
+    try:
+        done = subprocess.run(
+            [str(candidate), "-I", "-c", ask],
+            capture_output=True,
+            text=True,
+            timeout=_LIMIT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    version, _, path = done.stdout.strip().partition(" ")
+    return (version, path) if done.returncode == 0 and path else None

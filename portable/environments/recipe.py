@@ -1,0 +1,117 @@
+"""What has to be installed to have one Release, and how it is then driven."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from portable.errors import PortableError
+from portable.worker import Family
+
+__all__ = ["Recipe", "Shipped", "UnknownDistribution"]
+
+_TABLE = Path(__file__).with_name("families.toml")
+
+
+class UnknownDistribution(PortableError):
+    """Nobody has said how to install and drive this distribution."""
+
+
+class Shipped(Protocol):
+    """What a recipe needs to know of a Release."""
+
+    @property
+    def distribution(self) -> str:
+        """Its name on the package index."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """Its version there."""
+        ...
+
+    @property
+    def python(self) -> str:
+        """The Python to run it on, as `3.11`."""
+        ...
+
+    @property
+    def numpy(self) -> str:
+        """The numpy that executing needs, as a specifier; empty for any."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """Everything that decides what an environment contains.
+
+    Args:
+        distribution: Its name on the package index.
+        version: Its version there.
+        python: The Python to run it on, as `3.11`.
+        family: How it is driven.
+        also: Requirements that are installed beside it.
+        keep: Patterns of the one file to keep out of the wheel; empty to install the wheel.
+    """
+
+    distribution: str
+    version: str
+    python: str
+    family: Family
+    also: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, release: Shipped) -> Recipe:
+        """Look up how to install and drive a Release.
+
+        Args:
+            release: Which.
+
+        Returns:
+            The recipe.
+
+        Raises:
+            UnknownDistribution: `families.toml` does not have the distribution.
+        """
+        row = _families().get(release.distribution)
+        if row is None:
+            known = ", ".join(sorted(_families()))
+            raise UnknownDistribution(
+                f"there is no way to run {release.distribution} here", hint=f"known are {known}"
+            )
+        keep = tuple(row.get("keep", ()))
+        also: tuple[str, ...] = ()
+        if not keep:
+            old = release.numpy.startswith("<")
+            beside = row.get("old", row.get("also", ())) if old else row.get("also", ())
+            also = (f"numpy{release.numpy}", *(b.format(version=release.version) for b in beside))
+        family = Family(row["family"])
+        return cls(release.distribution, release.version, release.python, family, also, keep)
+
+    @property
+    def name(self) -> str:
+        """The name of the environment: `jaxlib-0.4.33`."""
+        return f"{self.distribution}-{self.version}"
+
+    @property
+    def requirement(self) -> str:
+        """The exact pin: `jaxlib==0.4.33`."""
+        return f"{self.distribution}=={self.version}"
+
+    def record(self) -> dict[str, object]:
+        """Return the recipe as plain data for the marker file."""
+        fields = asdict(self)
+        return {**fields, "family": str(self.family), "also": [*self.also], "keep": [*self.keep]}
+
+
+_CACHE: dict[str, dict[str, Any]] = {}
+
+
+def _families() -> dict[str, dict[str, Any]]:
+    if not _CACHE:
+        import tomllib  # noqa: PLC0415 - only where environments are made
+
+        _CACHE.update(tomllib.loads(_TABLE.read_text(encoding="utf-8")))
+    return _CACHE

@@ -1,0 +1,89 @@
+"""Advisories: what a Release does with a Feature that its Version does not tell."""
+
+from __future__ import annotations
+
+import datetime
+import enum
+import functools
+from dataclasses import dataclass
+
+from portable.releases.release import Release, normalize_name
+from portable.releases.specifier import Specifier
+from portable.releases.table import rows
+from portable.verdict import Stage
+
+__all__ = ["Advisory", "Effect", "advisories", "advisories_for"]
+
+
+class Effect(enum.Enum):
+    """What the Release does."""
+
+    REFUSES = "refuses"
+    WRONG_RESULT = "wrong result"
+    CRASHES = "crashes"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Advisory:
+    """A Release that refuses, miscomputes or dies of a Feature it should know.
+
+    Args:
+        id: A short name.
+        distribution: Whose Releases.
+        specifier: Which of them.
+        feature: The Feature, as `kind:name` where the bytes tell (see `portable.prediction`),
+            in words where they do not.
+        effect: What happens.
+        stage: Where it happens.
+        reproducer: The smallest program, or the Case, that shows it.
+        reason: Why, if known.
+        link: The upstream report, if there is one.
+        date: When it was found or reported.
+        source: Who saw it, with what.
+    """
+
+    id: str
+    distribution: str
+    specifier: Specifier
+    feature: str
+    effect: Effect
+    stage: Stage
+    reproducer: str
+    reason: str
+    link: str
+    date: datetime.date | None
+    source: str
+
+    def concerns(self, release: Release) -> bool:
+        """Return whether it speaks of this Release."""
+        return release.distribution == self.distribution and self.specifier.admits(release.version)
+
+
+@functools.cache
+def advisories() -> tuple[Advisory, ...]:
+    """Return every Advisory, in table order."""
+    return tuple(
+        Advisory(
+            id=row.text("id"),
+            distribution=normalize_name(row.text("distribution")),
+            specifier=Specifier.parse(row.text("specifier")),
+            feature=row.text("feature"),
+            effect=Effect(row.text("effect")),
+            stage=Stage[row.text("stage").upper()],
+            reproducer=row.note("reproducer"),
+            reason=row.note("reason"),
+            link=row.note("link"),
+            date=row.maybe_date("date"),
+            source=row.text("source"),
+        )
+        for row in rows("advisories", "advisory")
+    )
+
+
+@functools.cache
+def advisories_for(release: Release) -> tuple[Advisory, ...]:
+    """Return the Advisories that speak of one Release."""
+    return tuple(advisory for advisory in advisories() if advisory.concerns(release))

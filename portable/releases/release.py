@@ -1,0 +1,219 @@
+"""Releases: what has shipped, one row each, in `data/releases.toml`."""
+
+from __future__ import annotations
+
+import datetime
+import enum
+import functools
+import re
+from dataclasses import dataclass
+
+from portable.errors import PortableError
+from portable.releases.specifier import version_key
+from portable.releases.table import Row, rows
+from portable.version import Version
+
+__all__ = [
+    "Confidence",
+    "Release",
+    "UnknownDistribution",
+    "UnknownRelease",
+    "distributions",
+    "find_release",
+    "normalize_name",
+    "releases",
+]
+
+
+class UnknownDistribution(PortableError):
+    """No Release of this distribution is in the table."""
+
+
+class UnknownRelease(PortableError):
+    """The distribution is known, this Release of it is not."""
+
+
+class Confidence(enum.Enum):
+    """How sure a Version is, the surest first."""
+
+    MEASURED = "measured"  # the Release itself was asked
+    DATED = "dated"  # concluded from dates
+    BRACKETED = "bracketed"  # does not say, but reads up to one Version and not the next
+    STATED = "stated"  # the caller says so
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """One shipped libStablehlo.
+
+    Args:
+        distribution: Its name, normalised as in PEP 503.
+        version: Its own version, not StableHLO's.
+        date: When it was published.
+        current: The StableHLO Version it has; for a bracketed Release the lowest it may have.
+        below: For a bracketed Release, the first Version it does not have.
+        minimum: The oldest Version it says it reads; None when it does not say.
+        python: The interpreter to run it on.
+        requires_python: What its metadata demand of the interpreter.
+        numpy: Which numpy it needs to execute.
+        confidence: How sure `current` is.
+        method: How `current` was found.
+        measured: When.
+        evidence: What was seen.
+        week_4: The Version its WEEK_4 stands for.
+        week_12: The Version its WEEK_12 stands for.
+        yanked: Whether the index withdrew it.
+        note: Anything else worth knowing.
+    """
+
+    distribution: str
+    version: str
+    date: datetime.date
+    current: Version
+    below: Version | None = None
+    minimum: Version | None = None
+    python: str = ""
+    requires_python: str = ""
+    numpy: str = ""
+    confidence: Confidence = Confidence.MEASURED
+    method: str = ""
+    measured: datetime.date | None = None
+    evidence: str = ""
+    week_4: Version | None = None
+    week_12: Version | None = None
+    yanked: bool = False
+    note: str = ""
+
+    @property
+    def target(self) -> Version:
+        """The newest Version to write for this consumer: its own, patch zero."""
+        return self.current.target
+
+    def __str__(self) -> str:
+        return f"{self.distribution} {self.version}"
+
+    def record(self) -> dict[str, object]:
+        """Return the Release as plain data for JSON, without the fields that say nothing."""
+        fields = ((name, getattr(self, name)) for name in self.__slots__)
+        return {
+            name: value if isinstance(value, bool) else str(value)
+            for name, value in fields
+            if value not in {None, "", False}
+        }
+
+
+def normalize_name(name: str) -> str:
+    """Normalise the name of a distribution as PEP 503 does."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def distributions() -> tuple[str, ...]:
+    """Return the names of all known distributions, sorted."""
+    return tuple(sorted(_by_distribution()))
+
+
+def releases(distribution: str | None = None) -> tuple[Release, ...]:
+    """Return the known Releases.
+
+    Args:
+        distribution: Only those of this distribution, oldest version first; all when None.
+
+    Returns:
+        The Releases, by distribution and then by version.
+
+    Raises:
+        UnknownDistribution: There is none; the error suggests names that are close.
+    """
+    table = _by_distribution()
+    if distribution is None:
+        return tuple(release for name in sorted(table) for release in _parsed(name))
+    name = normalize_name(distribution)
+    if name not in table:
+        raise _unknown_distribution(distribution)
+    return _parsed(name)
+
+
+def find_release(name: str, version: str | None = None) -> Release:
+    """Find one Release.
+
+    Args:
+        name: A distribution, or both parts as `jaxlib 0.4.33` or `jaxlib==0.4.33`.
+        version: The Release's own version, if `name` is the distribution alone.
+
+    Returns:
+        The Release.
+
+    Raises:
+        UnknownDistribution: No such distribution is known.
+        UnknownRelease: No such Release of it is known.
+    """
+    if version is None:
+        name, _, version = name.replace("==", " ").strip().partition(" ")
+    wanted = version.strip()
+    candidates = releases(name)
+    key = version_key(wanted)
+    for release in candidates:
+        same = release.version == wanted or (key and version_key(release.version) == key)
+        if same:
+            return release
+    raise UnknownRelease(
+        f"{normalize_name(name)} {wanted or '(no version)'} is not in the table of Releases",
+        hint=f"known are {candidates[0].version} to {candidates[-1].version}; "
+        "`portable releases` lists them",
+    )
+
+
+@functools.cache
+def _by_distribution() -> dict[str, list[Row]]:
+    table: dict[str, list[Row]] = {}
+    for row in rows("releases", "release"):
+        table.setdefault(normalize_name(row.text("distribution")), []).append(row)
+    return table
+
+
+@functools.cache
+def _parsed(name: str) -> tuple[Release, ...]:
+    found = [_from_row(row) for row in _by_distribution()[name]]
+    if all(version_key(release.version) for release in found):
+        return tuple(sorted(found, key=lambda release: version_key(release.version) or ()))
+    from packaging.version import Version as PackageVersion  # noqa: PLC0415 - rarely needed
+
+    return tuple(sorted(found, key=lambda release: PackageVersion(release.version)))
+
+
+def _from_row(row: Row) -> Release:
+    current = row.maybe_version("current")
+    return Release(
+        distribution=normalize_name(row.text("distribution")),
+        version=row.text("version"),
+        date=row.date("date"),
+        current=current or row.version("current_low"),
+        below=None if current else row.maybe_version("current_below"),
+        minimum=row.maybe_version("minimum"),
+        python=row.note("python"),
+        requires_python=row.note("requires_python"),
+        numpy=row.note("numpy"),
+        confidence=Confidence(row.text("confidence")),
+        method=row.note("method"),
+        measured=row.maybe_date("measured"),
+        evidence=row.note("evidence"),
+        week_4=row.maybe_version("week_4"),
+        week_12=row.maybe_version("week_12"),
+        yanked=row.flag("yanked"),
+        note=row.note("note"),
+    )
+
+
+def _unknown_distribution(name: str) -> UnknownDistribution:
+    import difflib  # noqa: PLC0415 - only to explain an error
+
+    known = distributions()
+    close = difflib.get_close_matches(normalize_name(name), known, n=3, cutoff=0.5)
+    shown = name if len(name) <= 60 else name[:60] + "..."
+    return UnknownDistribution(
+        f"no Release of {shown!r} is known",
+        hint=f"did you mean {' or '.join(close)}?" if close else f"known are {', '.join(known)}",
+    )

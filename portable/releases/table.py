@@ -1,0 +1,109 @@
+"""The tables under `data/`: read once, row by row, with errors that name the row."""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import os
+import tomllib
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+from portable.errors import PortableError
+from portable.version import InvalidVersion, Version
+
+__all__ = ["Row", "TableError", "rows"]
+
+_DATA = os.path.join(os.path.dirname(__file__), "data")  # noqa: PTH118, PTH120 - cold path
+_T = TypeVar("_T")
+
+
+class TableError(PortableError):
+    """A table that ships with the package does not have the form it must have."""
+
+
+class Row:
+    """One row of a table, with typed access.
+
+    Args:
+        where: The table and the position of the row, for errors.
+        fields: What the row says.
+    """
+
+    __slots__ = ("_fields", "_where")
+
+    def __init__(self, where: str, fields: Mapping[str, object]) -> None:
+        self._where = where
+        self._fields = fields
+
+    def text(self, key: str) -> str:
+        """Return a string that must be there."""
+        value = self._fields.get(key)
+        if not isinstance(value, str) or not value:
+            raise TableError(f"{key} is missing or not a string", where=self._where)
+        return value
+
+    def note(self, key: str) -> str:
+        """Return a string, or the empty one."""
+        return self.text(key) if key in self._fields else ""
+
+    def flag(self, key: str) -> bool:
+        """Return a boolean; a reason (a non-empty string) counts as true."""
+        return bool(self._fields.get(key, False))
+
+    def number(self, key: str) -> int:
+        """Return an integer that must be there."""
+        value = self._fields.get(key)
+        if not isinstance(value, int):
+            raise TableError(f"{key} is missing or not an integer", where=self._where)
+        return value
+
+    def version(self, key: str) -> Version:
+        """Return a Version that must be there."""
+        return self._parsed(key, Version.parse)
+
+    def maybe_version(self, key: str) -> Version | None:
+        """Return a Version, or None where the row has none."""
+        return self.version(key) if key in self._fields else None
+
+    def date(self, key: str) -> datetime.date:
+        """Return a date (ISO 8601) that must be there."""
+        return self._parsed(key, datetime.date.fromisoformat)
+
+    def maybe_date(self, key: str) -> datetime.date | None:
+        """Return a date, or None where the row has none."""
+        return self.date(key) if key in self._fields else None
+
+    def _parsed(self, key: str, parse: Callable[[str], _T]) -> _T:
+        try:
+            return parse(self.text(key))
+        except (InvalidVersion, ValueError) as error:
+            raise TableError(f"{key}: {error}", where=self._where) from error
+
+
+@functools.cache
+def rows(table: str, kind: str) -> tuple[Row, ...]:
+    """Read a table.
+
+    Args:
+        table: The file name under `data/`, without `.toml`.
+        kind: The name of its array of tables.
+
+    Returns:
+        Its rows, in file order.
+
+    Raises:
+        TableError: The file is missing or has another form.
+    """
+    path = os.path.join(_DATA, f"{table}.toml")  # noqa: PTH118 - cold path
+    try:
+        with open(path, "rb") as stream:  # noqa: PTH123 - cold path
+            found = tomllib.load(stream).get(kind, [])
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise TableError(f"cannot read: {error}", where=path) from error
+    if not isinstance(found, list) or not all(isinstance(fields, dict) for fields in found):
+        raise TableError(f"{kind} is not an array of tables", where=path)
+    return tuple(
+        Row(f"{table}.toml {kind} {position}", fields)
+        for position, fields in enumerate(found, start=1)
+    )
