@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from portable.environments.installer import EnvironmentFailed, find_installer
+from portable.environments.interpreter import PythonMissing, find_python
 from portable.environments.recipe import Recipe, Shipped
 from portable.environments.wheel import broken_files, installed_files, keep_from_wheel
 from portable.errors import PortableError
@@ -166,12 +167,12 @@ class Environments:
         Raises:
             EnvironmentMissing: It is not there, or broken.
         """
-        for environment in self.list():
+        for environment in self.all():
             if environment.name == name:
                 return environment
         raise EnvironmentMissing(f"no environment {name}", hint="see `portable env list`")
 
-    def list(self) -> tuple[Environment, ...]:
+    def all(self) -> tuple[Environment, ...]:
         """Return every whole environment of the cache, by name."""
         if not self.directory.is_dir():
             return ()
@@ -321,8 +322,10 @@ def _load(folder: Path) -> Environment | None:
         )
         library = None if record["library"] is None else Path(record["library"])
         python = Path(record["python"])
+        if library is not None and not python.exists():
+            python = find_python(recipe.python)
         return Environment(recipe, folder, python, library, record["wheel"], record["sha256"])
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, PythonMissing):
         return None
 
 

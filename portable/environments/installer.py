@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -60,7 +61,10 @@ _MEANINGS: tuple[tuple[str, type[EnvironmentFailed], str], ...] = (
 class Installer(Protocol):
     """Makes an environment and installs into it."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """The name of the client."""
+        ...
 
     def create(self, directory: Path, python: str) -> None:
         """Make an empty environment with a Python of this version."""
@@ -213,8 +217,9 @@ def _run(command: list[str]) -> None:
 
 def _failure(subject: str, said: str) -> EnvironmentFailed:
     lowered = said.lower()
-    lines = [" ".join(line.split(" ")) for line in said.splitlines() if line.strip()]
-    last = " ".join(line.strip(" │╰╮─▶×") for line in lines[-3:])[:400]
+    # uv draws its errors as a tree.
+    plain = (re.sub(r"^\W+", "", line).strip() for line in said.splitlines())
+    last = " ".join([line for line in plain if line][-3:])[:400]
     for phrase, kind, hint in _MEANINGS:
         if phrase in lowered:
             return kind(f"cannot install {subject}: {last}", hint=hint)

@@ -54,15 +54,17 @@ def find_python(version: str, *, with_pip: bool = False) -> Path:
 
 
 def _candidates(version: str) -> Iterator[Path]:
-    if version == f"{sys.version_info.major}.{sys.version_info.minor}":
-        yield Path(sys.executable)
     name = f"python{version}"
+    if version == f"{sys.version_info.major}.{sys.version_info.minor}":
+        # The Python that made the running environment: the environment itself may go away.
+        yield Path(sys.base_prefix) / "bin" / name
+        yield Path(sys.executable)
     for folder in os.get_exec_path():
         yield Path(folder) / name
     home = Path.home()
     for pattern in (f".pyenv/versions/{version}*/bin", f".local/share/uv/python/*-{version}*/bin"):
-        for folder in sorted(home.glob(pattern), reverse=True):
-            yield folder / name
+        for found in sorted(home.glob(pattern), reverse=True):
+            yield found / name
 
 
 def _run(candidate: Path, ask: str) -> tuple[str, str] | None:
