@@ -1,0 +1,318 @@
+"""Operations, one by one, and the walk over all of them without recursion."""
+
+from __future__ import annotations
+
+import enum
+from typing import TYPE_CHECKING, NamedTuple
+
+from portable.bytecode.encoding import Cursor
+from portable.bytecode.tables import Format, Section
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Mask", "Operation", "Sizes", "Walker"]
+
+
+class Mask(enum.IntFlag):
+    """What an operation has, as its second byte tells."""
+
+    ATTRIBUTES = 1
+    RESULTS = 2
+    OPERANDS = 4
+    SUCCESSORS = 8
+    REGIONS = 16
+    USE_LIST_ORDERS = 32
+    PROPERTIES = 64
+
+
+# Plain numbers: combining flags of an enum costs more than reading the operation.
+_ATTRIBUTES, _RESULTS, _OPERANDS, _SUCCESSORS, _REGIONS, _ORDERS, _PROPERTIES = map(int, Mask)
+_ALL = 127
+
+
+class Sizes(NamedTuple):
+    """How many entries each table has, to check indices against.
+
+    Args:
+        names: Operation names.
+        attributes: Attributes.
+        types: Types.
+        properties: Property entries.
+        format: The version of the bytecode format.
+    """
+
+    names: int
+    attributes: int
+    types: int
+    properties: int
+    format: int
+
+
+class Operation(NamedTuple):
+    """One operation, everything by its number in the tables; -1 where there is none.
+
+    Args:
+        name: The operation name.
+        location: The attribute that says where it comes from.
+        attributes: The dictionary of its (before format 5: all, since then: other) attributes.
+        properties: The property entry.
+        results: The types of its results.
+        operands: The values it uses.
+        regions: How many regions it has.
+        isolated: Whether its regions use no value from outside.
+        depth: In how many operations it lies.
+        offset: Where it starts in the artifact.
+    """
+
+    name: int
+    location: int
+    attributes: int
+    properties: int
+    results: tuple[int, ...]
+    operands: tuple[int, ...]
+    regions: int
+    isolated: bool
+    depth: int
+    offset: int
+
+
+class Frame:
+    """The regions of one operation, while they are being read.
+
+    Attributes:
+        regions: How many regions are still to come.
+        blocks: How many blocks of the current region are still to come.
+        operations: How many operations of the current block are still to come.
+        base: The number of the first value that the current region defines.
+        size: How many values it announces.
+        defined: How many of them have been defined.
+        end: Where the section ends that the frame was opened in.
+        isolated: Whether the regions use no value from outside.
+        sectioned: Whether the regions have a section of their own.
+        types: The types of the defined values, if they are wanted.
+    """
+
+    __slots__ = (
+        "base",
+        "blocks",
+        "defined",
+        "end",
+        "isolated",
+        "operations",
+        "outer",
+        "regions",
+        "sectioned",
+        "size",
+        "types",
+    )
+
+    def __init__(self, regions: int, end: int, outer: int, isolated: bool, sectioned: bool) -> None:  # noqa: FBT001
+        self.regions = regions
+        self.blocks = 0
+        self.operations = 0
+        self.outer = outer
+        self.base = outer
+        self.size = 0
+        self.defined = 0
+        self.end = end
+        self.isolated = isolated
+        self.sectioned = sectioned
+        self.types: list[object] = []
+
+
+class Walker:
+    """Stands before one operation after another, outer ones first.
+
+    Args:
+        section: The IR section.
+        sizes: The sizes of the tables.
+        typed: Whether to remember the types of values, for `operand_type`.
+    """
+
+    __slots__ = ("_sizes", "cursor", "frames", "typed")
+
+    def __init__(self, section: Cursor, sizes: Sizes, *, typed: bool = False) -> None:
+        # A copy of its own: bytes are read fastest, and the section holds no large data.
+        content = bytes(section.data[section.position : section.end])
+        self.cursor = Cursor(content, 0, len(content), section.origin + section.position)
+        self._sizes = sizes
+        self.typed = typed
+        top = Frame(0, self.cursor.end, 0, isolated=True, sectioned=False)
+        top.operations, arguments = self.cursor.flagged()
+        self.frames = [top]
+        if arguments:
+            self._arguments(top)
+
+    def advance(self) -> bool:
+        """Go to where the next operation starts.
+
+        Returns:
+            False when there is none.
+
+        Raises:
+            MalformedArtifact: Regions or blocks do not make sense.
+        """
+        frames = self.frames
+        while frames:
+            frame = frames[-1]
+            if frame.operations:
+                return True
+            if frame.blocks:
+                self._open_block(frame)
+            elif frame.regions:
+                self._close_region(frame)
+                self._open_region(frame)
+            else:
+                self._close_region(frame)
+                self._close_frame(frame)
+        return False
+
+    def read(self) -> Operation:
+        """Read the operation that starts here, and enter its regions.
+
+        Returns:
+            The operation.
+
+        Raises:
+            MalformedArtifact: It does not make sense.
+        """
+        cursor, sizes, frame = self.cursor, self._sizes, self.frames[-1]
+        offset = cursor.position
+        name = cursor.index(sizes.names, "operation name")
+        mask = cursor.byte()
+        if mask > _ALL:
+            raise cursor.malformed(f"an operation has the unknown parts {mask:#x}")
+        location = cursor.index(sizes.attributes, "location")
+        attributes = cursor.index(sizes.attributes, "attribute") if mask & _ATTRIBUTES else -1
+        properties = -1
+        if mask & _PROPERTIES:
+            properties = cursor.index(sizes.properties, "property entry")
+        results = self._numbers(sizes.types, "type") if mask & _RESULTS else ()
+        scope = frame.base + frame.size
+        operands = self._numbers(scope, "value") if mask & _OPERANDS else ()
+        if mask & _SUCCESSORS:
+            cursor.varints(cursor.count())
+        if mask & _ORDERS:
+            self._use_list_orders(len(results))
+        frame.operations -= 1
+        frame.defined += len(results)
+        if self.typed:
+            frame.types.extend(results)
+        regions, isolated = cursor.flagged() if mask & _REGIONS else (0, False)
+        depth = len(self.frames) - 1
+        if regions:
+            self._enter(regions, isolated=isolated)
+        return Operation(
+            name,
+            location,
+            attributes,
+            properties,
+            results,
+            operands,
+            regions,
+            isolated,
+            depth,
+            cursor.origin + offset,
+        )
+
+    def operand_type(self, value: int) -> object:
+        """Return what is remembered of a value seen from the current frame; None if undefined.
+
+        It is the number of a type, or whatever the reader of a run of operations put there.
+        """
+        for frame in reversed(self.frames):
+            if value >= frame.base:
+                at = value - frame.base
+                return frame.types[at] if at < len(frame.types) else None
+            if frame.isolated:
+                break
+        return None
+
+    def _numbers(self, size: int, what: str) -> tuple[int, ...]:
+        cursor = self.cursor
+        count = cursor.count()
+        if count == 1:
+            return (cursor.index(size, what),)
+        values = tuple(cursor.varints(count))
+        if values and max(values) >= size:
+            raise cursor.malformed(f"{what} {max(values)} is asked for, but there are {size}")
+        return values
+
+    def _use_list_orders(self, values: int) -> None:
+        """Skip the order in which the uses of some values are listed."""
+        cursor = self.cursor
+        lists = cursor.count() if values > 1 else 1
+        for _ in range(lists):
+            if values > 1:
+                cursor.varint()
+            count, _ = cursor.flagged()
+            cursor.varints(count)
+
+    def _enter(self, regions: int, *, isolated: bool) -> None:
+        cursor = self.cursor
+        if regions > cursor.end - cursor.position:
+            raise cursor.malformed(f"{regions} regions are announced")
+        parent = self.frames[-1]
+        outer = 0 if isolated else parent.base + parent.size
+        sectioned = isolated and self._sizes.format >= Format.LAZY_LOADING
+        frame = Frame(regions, cursor.end, outer, isolated, sectioned)
+        if sectioned:
+            number, content = cursor.section()
+            if number != Section.IR:
+                raise cursor.malformed(f"regions lie in a section {number}")
+            cursor.position, cursor.end = content.position, content.end
+        self.frames.append(frame)
+
+    def _open_region(self, frame: Frame) -> None:
+        cursor = self.cursor
+        frame.regions -= 1
+        frame.blocks = cursor.count()
+        frame.base = frame.outer
+        frame.size = cursor.varint() if frame.blocks else 0
+        frame.defined = 0
+        frame.types = []
+
+    def _close_region(self, frame: Frame) -> None:
+        if frame.defined > frame.size:
+            raise self.cursor.malformed(
+                f"a region defines {frame.defined} values and announces {frame.size}"
+            )
+
+    def _close_frame(self, frame: Frame) -> None:
+        cursor = self.cursor
+        self.frames.pop()
+        if (frame.sectioned or not self.frames) and not cursor.done():
+            raise cursor.malformed("something follows the last operation of a section")
+        cursor.end = frame.end
+
+    def _open_block(self, frame: Frame) -> None:
+        frame.blocks -= 1
+        frame.operations, arguments = self.cursor.flagged()
+        if frame.operations > self.cursor.end - self.cursor.position:
+            raise self.cursor.malformed(f"{frame.operations} operations are announced")
+        if arguments:
+            self._arguments(frame)
+
+    def _arguments(self, frame: Frame) -> None:
+        cursor, sizes = self.cursor, self._sizes
+        count = cursor.count()
+        elided = sizes.format >= Format.ELIDED_ARGUMENT_LOCATIONS
+        found: list[int] = []
+        for _ in range(count):
+            if elided:
+                number, located = cursor.flagged()
+            else:
+                number, located = cursor.varint(), True
+            if number >= sizes.types:
+                raise cursor.malformed(f"there is no type {number}")
+            if located:
+                cursor.index(sizes.attributes, "location")
+            found.append(number)
+        if count and sizes.format >= Format.USE_LIST_ORDERS and cursor.byte():
+            self._use_list_orders(count)
+        frame.defined += count
+        if self.typed:
+            frame.types += found
+
+

@@ -1,0 +1,97 @@
+"""Say whether consumers read an artifact.
+
+Predicted, for every Release that a specifier admits, from the bytes and the tables of what has
+shipped; no compiler runs. With --observe the installed libStablehlo reads the artifact as well, in
+a child process. A prediction and an observation are shown as what they are.
+
+  portable check model.mlir.bc --for 'jaxlib>=0.5' 'tensorflow~=2.18'
+  portable check model.mlir.bc --observe
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from portable.artifact import Artifact
+from portable.cli.output import format_option, input_bytes, print_json, print_table
+from portable.errors import PortableError
+from portable.prediction import predict
+from portable.releases import matching_releases
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from portable.verdict import Verdict
+
+__all__ = ["NothingToCheck", "options", "run"]
+
+
+class NothingToCheck(PortableError):
+    """Neither consumers nor an observation were asked for."""
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("file", metavar="FILE", help="a portable artifact; - reads standard input")
+    parser.add_argument(
+        "--for",
+        dest="consumers",
+        nargs="+",
+        default=[],
+        metavar="SPEC",
+        help="consumers, as requirement specifiers: 'jaxlib>=0.5,<0.11' 'tensorflow~=2.18'",
+    )
+    parser.add_argument(
+        "--observe",
+        action="store_true",
+        help="read it with the installed libStablehlo, in a child process",
+    )
+    parser.add_argument(
+        "--timeout", type=float, default=60.0, metavar="SECONDS", help="limit for --observe"
+    )
+    parser.add_argument("--all", action="store_true", help="list compatible Releases one by one too")
+    format_option(parser)
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Check one artifact."""
+    if not chosen.consumers and not chosen.observe:
+        raise NothingToCheck("name consumers with --for SPEC, or read it with --observe")
+    artifact = Artifact.from_bytes(input_bytes(chosen.file), where=chosen.file)
+    admitted = {
+        str(release): release for spec in chosen.consumers for release in matching_releases(spec)
+    }
+    verdicts = [predict(artifact, release) for release in admitted.values()]
+    if chosen.observe:
+        from portable.check import observe  # noqa: PLC0415 - predicting needs no child process
+
+        verdicts.append(observe(artifact, timeout=chosen.timeout))
+    compatible = all(verdict.compatible for verdict in verdicts)
+    if chosen.format == "json":
+        print_json(
+            {
+                "file": chosen.file,
+                "compatible": compatible,
+                "verdicts": [verdict.record() for verdict in verdicts],
+            }
+        )
+    else:
+        _print(chosen.file, verdicts, everything=chosen.all)
+    return 0 if compatible else 1
+
+
+def _print(name: str, verdicts: Sequence[Verdict], *, everything: bool) -> None:
+    shown = [v for v in verdicts if everything or not v.compatible or len(verdicts) == 1]
+    if shown:
+        print_table(
+            ("consumer", "outcome", "stage", "basis", "reason"),
+            [
+                (v.consumer, str(v.outcome), str(v.stage), str(v.basis), v.reason or "-")
+                for v in shown
+            ],
+        )
+    counts = Counter((str(v.outcome), str(v.basis)) for v in verdicts)
+    total = ", ".join(f"{n} {outcome} ({basis})" for (outcome, basis), n in counts.items())
+    print(f"{name}: {total}")

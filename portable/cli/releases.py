@@ -1,0 +1,51 @@
+"""List the Releases that ship a libStablehlo, and the StableHLO Version of each.
+
+  portable releases                      all of them
+  portable releases 'jaxlib>=0.5,<0.8'   those that a specifier admits
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from portable.cli.output import format_option, print_json, print_table
+from portable.releases import matching_releases, releases
+
+if TYPE_CHECKING:
+    import argparse
+
+    from portable.releases import Release
+
+__all__ = ["options", "run"]
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("specs", nargs="*", metavar="SPEC", help="a requirement specifier")
+    format_option(parser)
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """List them by distribution, the oldest first."""
+    found = (
+        [release for spec in chosen.specs for release in matching_releases(spec)]
+        if chosen.specs
+        else releases()
+    )
+    if chosen.format == "json":
+        print_json([release.record() for release in found])
+        return 0
+    print_table(
+        ("release", "date", "StableHLO", "how sure"),
+        [
+            (str(release), str(release.date), _current(release), str(release.confidence))
+            for release in found
+        ],
+    )
+    return 0
+
+
+def _current(release: Release) -> str:
+    if release.below is None:
+        return str(release.current)
+    return f"{release.current} or more, below {release.below}"

@@ -1,0 +1,149 @@
+"""Find each Program's lowest target the slow and certain way: serialize it at every target.
+
+Nothing of `portable` is used, so that the answer can judge it: only jaxlib's own bindings, a fresh
+parse for every attempt (serializing rewrites the module in place), upstream's compatibility
+expander, then the bare `serialize_portable_artifact`.
+
+Run by the newest jaxlib, because an older one cannot express the newer programs:
+
+    .venv312/bin/python tools/full_scan.py            write compat_tests/data/minimum_targets.json
+    .venv312/bin/python tools/full_scan.py --check    observe again, exit 1 if anything differs
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import importlib.metadata
+import io
+import json
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+
+from tools.programs import load_programs  # noqa: E402 - a script finds its neighbours by path
+
+__all__ = ["TARGETS", "Scanner", "load_minimums"]
+
+DATA = ROOT / "compat_tests" / "data" / "minimum_targets.json"
+# Every minor that upstream's version log knows; 0.13 and 1.17 included.
+TARGETS = (*(f"0.{n}.0" for n in range(9, 21)), *(f"1.{n}.0" for n in range(23)))
+# Serializes at no target unless other dialects are allowed.
+NEVER = "never"
+
+
+class Scanner:
+    """Serializes programs with the installed jaxlib, in one context."""
+
+    def __init__(self) -> None:
+        from jaxlib.mlir import ir, passmanager  # noqa: PLC0415 - imports a compiler
+        from jaxlib.mlir._mlir_libs import _jax_mlir_ext  # noqa: PLC0415 - as above
+        from jaxlib.mlir.dialects import chlo, sdy, stablehlo  # noqa: PLC0415 - as above
+
+        registry = ir.DialectRegistry()
+        _jax_mlir_ext.register_dialects(registry)
+        self._ir: Any = ir
+        self._stablehlo: Any = stablehlo
+        self.context: Any = ir.Context()
+        self.context.append_dialect_registry(registry)
+        for dialect in (chlo, sdy, stablehlo):
+            dialect.register_dialect(self.context)
+        stablehlo.register_stablehlo_passes()
+        self.context.attach_diagnostic_handler(lambda _: True)
+        self.context.emit_error_diagnostics = True
+        # Loads quant and vhlo, which no registry names.
+        stablehlo.deserialize_portable_artifact(self.context, b"")
+        with self.context:
+            self._expanders = {
+                target: passmanager.PassManager.parse(
+                    f"builtin.module(stablehlo-compatibility-expander{{target={target}}})"
+                )
+                for target in TARGETS
+            }
+
+    @property
+    def current(self) -> str:
+        """The Version that this jaxlib writes."""
+        return str(self._stablehlo.get_current_version())
+
+    def parse(self, text: str) -> Any:
+        """Parse and verify a program."""
+        return self._ir.Module.parse(text, self.context)
+
+    def serialize(self, text: str, target: str, *, mixed: bool = False) -> bytes | None:
+        """Write the program for a target, or return None when libStablehlo refuses.
+
+        Args:
+            text: MLIR text.
+            target: A Version `X.Y.0`.
+            mixed: Allow ops of other dialects.
+        """
+        module = self.parse(text)
+        with self.context:
+            self._expanders[target].run(module.operation)
+        try:
+            return bytes(self._stablehlo.serialize_portable_artifact(module, target, mixed))
+        except ValueError:
+            return None
+
+    def canonical(self, artifact: bytes) -> str:
+        """Read an artifact and print it without locations."""
+        module = self._stablehlo.deserialize_portable_artifact(self.context, artifact)
+        stream = io.StringIO()
+        module.operation.print(file=stream, enable_debug_info=False)
+        return stream.getvalue()
+
+    def minimum(self, text: str) -> str:
+        """Serialize at every target and return the lowest that succeeds, or `never`.
+
+        Raises:
+            AssertionError: A target fails above one that succeeds.
+        """
+        written = [self.serialize(text, target) is not None for target in TARGETS]
+        lowest = written.index(True) if any(written) else len(TARGETS)
+        assert all(written[lowest:]), f"not monotone: {dict(zip(TARGETS, written, strict=True))}"
+        return TARGETS[lowest] if lowest < len(TARGETS) else NEVER
+
+
+def load_minimums(path: Path = DATA) -> dict[str, str]:
+    """Read the derived file: lowest target by Program name."""
+    by_target: Mapping[str, Iterable[str]] = json.loads(path.read_text("utf-8"))["minimum"]
+    return {name: target for target, names in by_target.items() for name in names}
+
+
+def _observe() -> dict[str, object]:
+    scanner = Scanner()
+    minimum: dict[str, list[str]] = {}
+    for program in load_programs():
+        minimum.setdefault(scanner.minimum(program.text), []).append(program.name)
+    order = (*TARGETS, NEVER)
+    return {
+        "about": "Lowest target at which each program of tools/families serializes: full scan of"
+        " every target, compatibility expander and bare serialize on a fresh parse each time.",
+        "producer": f"jaxlib {importlib.metadata.version('jaxlib')} (StableHLO {scanner.current})",
+        "date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
+        "minimum": {target: sorted(minimum[target]) for target in order if target in minimum},
+    }
+
+
+def main() -> int:
+    """Write the derived file, or check it with `--check`."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="compare instead of writing")
+    arguments = parser.parse_args()
+    observed = _observe()
+    if arguments.check:
+        if json.loads(DATA.read_text("utf-8"))["minimum"] == observed["minimum"]:
+            return 0
+        print(f"{DATA.name} is out of date: run tools/full_scan.py", file=sys.stderr)
+        return 1
+    DATA.write_text(json.dumps(observed, indent=1) + "\n", "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
