@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-import datetime
 import enum
 import functools
 import re
-from dataclasses import dataclass
 
 from portable.errors import PortableError
 from portable.releases.specifier import version_key
 from portable.releases.table import Row, rows
-from portable.version import Version
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import datetime
+    from dataclasses import dataclass
+
+    from portable.version import Version
+else:
+    from portable.record import dataclass
 
 __all__ = [
     "Confidence",

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-import datetime
 import functools
-from dataclasses import dataclass
 
 from portable.errors import PortableError
 from portable.releases.table import rows
-from portable.version import Version
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import datetime
+    from dataclasses import dataclass
+
+    from portable.version import Version
+else:
+    from portable.record import dataclass
 
 __all__ = [
     "ShippedVersion",

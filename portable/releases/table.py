@@ -6,11 +6,14 @@ import datetime
 import functools
 import os
 import tomllib
-from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from portable.errors import PortableError
 from portable.version import InvalidVersion, Version
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 __all__ = ["Row", "TableError", "rows"]
 

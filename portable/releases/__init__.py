@@ -1,0 +1,62 @@
+"""What has shipped: Versions, Releases, Windows, Targets, Advisories. Tables are in `data/`."""
+
+from __future__ import annotations
+
+from portable.releases.advisory import Advisory, Effect, advisories, advisories_for
+from portable.releases.release import (
+    Confidence,
+    Release,
+    UnknownDistribution,
+    UnknownRelease,
+    distributions,
+    find_release,
+    normalize_name,
+    releases,
+)
+from portable.releases.resolve import resolve_target
+from portable.releases.shipped import (
+    ShippedVersion,
+    UnknownVersion,
+    bytecode_format,
+    newest_version,
+    shipped_versions,
+    version_on,
+)
+from portable.releases.specifier import ImpossibleSpecifier, InvalidSpecifier, Specifier
+from portable.releases.table import TableError
+from portable.releases.target import NoTarget, Target
+from portable.releases.wants import EmptySpecifier, NoMatchingRelease, Want
+from portable.releases.window import Window, window
+
+__all__ = [
+    "Advisory",
+    "Confidence",
+    "Effect",
+    "EmptySpecifier",
+    "ImpossibleSpecifier",
+    "InvalidSpecifier",
+    "NoMatchingRelease",
+    "NoTarget",
+    "Release",
+    "ShippedVersion",
+    "Specifier",
+    "TableError",
+    "Target",
+    "UnknownDistribution",
+    "UnknownRelease",
+    "UnknownVersion",
+    "Want",
+    "Window",
+    "advisories",
+    "advisories_for",
+    "bytecode_format",
+    "distributions",
+    "find_release",
+    "newest_version",
+    "normalize_name",
+    "releases",
+    "resolve_target",
+    "shipped_versions",
+    "version_on",
+    "window",
+]

@@ -1,0 +1,75 @@
+"""Which target for my consumers? One function."""
+
+from __future__ import annotations
+
+import datetime
+
+from portable.releases.release import Confidence
+from portable.releases.target import NoTarget, Target, lowest
+from portable.releases.wants import Situation, Want, candidates
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from portable.version import Version
+
+__all__ = ["resolve_target"]
+
+
+def resolve_target(
+    *wants: Want,
+    current: Version | None = None,
+    minimum: Version | None = None,
+    consumers: Mapping[str, Sequence[str]] | None = None,
+    on: datetime.date | None = None,
+) -> Target:
+    """Choose the newest Version that every named consumer reads.
+
+    Several wants may be mixed; the lowest wins. How each is understood, unknown and pre-release
+    versions included, is stated in `portable.releases.wants`.
+
+    Args:
+        wants: Each a Version (`1.9.5`), `current`, `minimum`, `MAX`, `WEEK_4`, `WEEK_12`, a
+            specifier (`jaxlib>=0.5,<0.11`), a date (`2025-01-01`), an age (`180d`, `26w`), a plugin
+            (`plugin:/path/lib.so`), `installed`, a consumer set of a policy (`@phones`), or a
+            Version, Release, date, timedelta or Target object.
+        current: The newest Version that the library at hand writes. It caps every answer but a
+            Version that was asked for by number. When None, `current` is looked up by the
+            installed distribution's metadata.
+        minimum: The oldest Version that library writes.
+        consumers: The consumer sets of a policy, by name.
+        on: The day of the question; today when None.
+
+    Returns:
+        The Target, with the reason, the Release that binds, the runner-up and the confidence.
+
+    Raises:
+        NoTarget: A want cannot be understood, admits no known Release, or none was given.
+        UnknownDistribution: A want names a distribution that is not in the table.
+        InvalidSpecifier: A specifier cannot be parsed.
+        ImpossibleSpecifier: A specifier can admit nothing.
+        InvalidVersion: A Version cannot be parsed.
+        UnknownVersion: StableHLO never had the Version, or none yet on the date.
+        PluginError: A plugin gives no answer.
+    """
+    if not wants:
+        raise NoTarget("no consumer was named", hint="for example: jaxlib>=0.5")
+    situation = Situation(on or datetime.date.today(), current, minimum, consumers)
+    found: list[Target] = []
+    derived: list[Target] = []
+    for want in wants:
+        targets = candidates(want, situation)
+        found += targets
+        derived += [one for one in targets if one.confidence is not Confidence.STATED]
+    if current is not None and derived:
+        found += _capped(derived, current)
+    return lowest(found)
+
+
+def _capped(derived: list[Target], current: Version) -> list[Target]:
+    """Stop at what the library at hand writes; older consumers bind below it anyway."""
+    if min(one.version for one in derived) <= current.target:
+        return []
+    reason = f"the installed library writes nothing newer than {current}"
+    return [Target(current.target, reason, Confidence.MEASURED)]

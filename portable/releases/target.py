@@ -1,0 +1,93 @@
+"""Targets: the Version to write for, with the reason it was chosen."""
+
+from __future__ import annotations
+
+import datetime
+
+from portable.errors import PortableError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+
+    from portable.releases.release import Confidence, Release
+    from portable.version import Version
+else:
+    from portable.record import dataclass
+
+__all__ = ["NoTarget", "Target", "lowest"]
+
+
+class NoTarget(PortableError):
+    """Nothing was asked for, or what was asked for has no answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The Version an artifact is written for, with the reason it was chosen.
+
+    Args:
+        version: The Version, patch zero.
+        reason: One line that says why it is this one.
+        confidence: How sure the binding fact is.
+        binding: The Release that allows no newer Version, if it is a Release that binds.
+        runner_up: What the Target would be without everything that binds at this Version.
+        caveats: What the answer does not cover.
+    """
+
+    version: Version
+    reason: str
+    confidence: Confidence
+    binding: Release | None = None
+    runner_up: Target | None = None
+    caveats: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return str(self.version)
+
+    def record(self) -> dict[str, object]:
+        """Return the Target as plain data for JSON."""
+        return {
+            "version": str(self.version),
+            "reason": self.reason,
+            "confidence": str(self.confidence),
+            "binding": str(self.binding) if self.binding else None,
+            "runner_up": self.runner_up.record() if self.runner_up else None,
+            "caveats": list(self.caveats),
+        }
+
+
+def lowest(candidates: list[Target]) -> Target:
+    """Choose the candidate that binds.
+
+    Among equals a Release binds before anything else, the one with the older StableHLO first.
+
+    Args:
+        candidates: At least one, without runners-up.
+
+    Returns:
+        The one with the lowest Version, its runner-up, and the caveats of all.
+
+    Raises:
+        NoTarget: There are no candidates.
+    """
+    if not candidates:
+        raise NoTarget("no consumer was named", hint="for example: jaxlib>=0.5")
+    binding = min(candidates, key=_order)
+    newer = [one for one in candidates if one.version > binding.version]
+    runner_up = _with(min(newer, key=_order)) if newer else None
+    caveats = tuple(dict.fromkeys(text for one in candidates for text in one.caveats))
+    return _with(binding, runner_up, caveats)
+
+
+def _with(target: Target, runner_up: Target | None = None, caveats: tuple[str, ...] = ()) -> Target:
+    return Target(
+        target.version, target.reason, target.confidence, target.binding, runner_up, caveats
+    )
+
+
+def _order(candidate: Target) -> tuple[Version, bool, Version, datetime.date]:
+    release = candidate.binding
+    if release is None:
+        return (candidate.version, True, candidate.version, datetime.date.max)
+    return (candidate.version, False, release.current, release.date)
