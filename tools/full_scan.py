@@ -1,8 +1,8 @@
 """Find each Program's lowest target the slow and certain way: serialize it at every target.
 
 Nothing of `portable` is used, so that the answer can judge it: only jaxlib's own bindings, a fresh
-parse for every attempt (serializing rewrites the module in place), upstream's compatibility
-expander, then the bare `serialize_portable_artifact`.
+parse for every attempt (serializing rewrites the module in place), then the bare
+`serialize_portable_artifact`; and once more with upstream's compatibility expander before it.
 
 Run by the newest jaxlib, because an older one cannot express the newer programs:
 
@@ -34,6 +34,7 @@ DATA = ROOT / "compat_tests" / "data" / "minimum_targets.json"
 TARGETS = (*(f"0.{n}.0" for n in range(9, 21)), *(f"1.{n}.0" for n in range(23)))
 # Serializes at no target unless other dialects are allowed.
 NEVER = "never"
+_ORDER = (*TARGETS, NEVER)
 
 
 class Scanner:
@@ -74,17 +75,21 @@ class Scanner:
         """Parse and verify a program."""
         return self._ir.Module.parse(text, self.context)
 
-    def serialize(self, text: str, target: str, *, mixed: bool = False) -> bytes | None:
+    def serialize(
+        self, text: str, target: str, *, expand: bool = False, mixed: bool = False
+    ) -> bytes | None:
         """Write the program for a target, or return None when libStablehlo refuses.
 
         Args:
             text: MLIR text.
             target: A Version `X.Y.0`.
+            expand: Run upstream's compatibility expander first.
             mixed: Allow ops of other dialects.
         """
         module = self.parse(text)
-        with self.context:
-            self._expanders[target].run(module.operation)
+        if expand:
+            with self.context:
+                self._expanders[target].run(module.operation)
         try:
             return bytes(self._stablehlo.serialize_portable_artifact(module, target, mixed))
         except ValueError:
@@ -97,37 +102,56 @@ class Scanner:
         module.operation.print(file=stream, enable_debug_info=False)
         return stream.getvalue()
 
-    def minimum(self, text: str) -> str:
+    def minimum(self, text: str, *, expand: bool = False) -> str:
         """Serialize at every target and return the lowest that succeeds, or `never`.
+
+        Args:
+            text: MLIR text.
+            expand: Run upstream's compatibility expander before each attempt.
 
         Raises:
             AssertionError: A target fails above one that succeeds.
         """
-        written = [self.serialize(text, target) is not None for target in TARGETS]
+        written = [self.serialize(text, target, expand=expand) is not None for target in TARGETS]
         lowest = written.index(True) if any(written) else len(TARGETS)
         assert all(written[lowest:]), f"not monotone: {dict(zip(TARGETS, written, strict=True))}"
         return TARGETS[lowest] if lowest < len(TARGETS) else NEVER
 
 
-def load_minimums(path: Path = DATA) -> dict[str, str]:
-    """Read the derived file: lowest target by Program name."""
-    by_target: Mapping[str, Iterable[str]] = json.loads(path.read_text("utf-8"))["minimum"]
+def load_minimums(key: str = "minimum") -> dict[str, str]:
+    """Read the derived file: lowest target by Program name.
+
+    Args:
+        key: `minimum`, of all programs as they are, or `expanded`, of those that upstream's
+            compatibility expander brings lower.
+    """
+    by_target: Mapping[str, Iterable[str]] = json.loads(DATA.read_text("utf-8"))[key]
     return {name: target for target, names in by_target.items() for name in names}
 
 
 def _observe() -> dict[str, object]:
     scanner = Scanner()
-    minimum: dict[str, list[str]] = {}
+    minimum: dict[str, str] = {}
+    expanded: dict[str, str] = {}
     for program in load_programs():
-        minimum.setdefault(scanner.minimum(program.text), []).append(program.name)
-    order = (*TARGETS, NEVER)
+        minimum[program.name] = scanner.minimum(program.text)
+        lower = scanner.minimum(program.text, expand=True)
+        if lower != minimum[program.name]:
+            expanded[program.name] = lower
     return {
         "about": "Lowest target at which each program of tools/families serializes: full scan of"
-        " every target, compatibility expander and bare serialize on a fresh parse each time.",
+        " every target with the bare binding, a fresh parse each time; `expanded`: the programs"
+        " that the compatibility expander brings lower.",
         "producer": f"jaxlib {importlib.metadata.version('jaxlib')} (StableHLO {scanner.current})",
         "date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
-        "minimum": {target: sorted(minimum[target]) for target in order if target in minimum},
+        "minimum": _by_target(minimum),
+        "expanded": _by_target(expanded),
     }
+
+
+def _by_target(lowest: Mapping[str, str]) -> dict[str, list[str]]:
+    groups = {target: sorted(n for n, t in lowest.items() if t == target) for target in _ORDER}
+    return {target: names for target, names in groups.items() if names}
 
 
 def main() -> int:
@@ -137,7 +161,8 @@ def main() -> int:
     arguments = parser.parse_args()
     observed = _observe()
     if arguments.check:
-        if json.loads(DATA.read_text("utf-8"))["minimum"] == observed["minimum"]:
+        recorded = json.loads(DATA.read_text("utf-8"))
+        if all(recorded[key] == observed[key] for key in ("minimum", "expanded")):
             return 0
         print(f"{DATA.name} is out of date: run tools/full_scan.py", file=sys.stderr)
         return 1
