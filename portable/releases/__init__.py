@@ -25,7 +25,7 @@ from portable.releases.shipped import (
 from portable.releases.specifier import ImpossibleSpecifier, InvalidSpecifier, Specifier
 from portable.releases.table import TableError
 from portable.releases.target import NoTarget, Target
-from portable.releases.wants import EmptySpecifier, NoMatchingRelease, Want
+from portable.releases.wants import EmptySpecifier, NoMatchingRelease, Want, matching_releases
 from portable.releases.window import Window, window
 
 __all__ = [
@@ -52,6 +52,7 @@ __all__ = [
     "bytecode_format",
     "distributions",
     "find_release",
+    "matching_releases",
     "newest_version",
     "normalize_name",
     "releases",

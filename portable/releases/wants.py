@@ -43,7 +43,14 @@ if TYPE_CHECKING:
 else:
     from portable.record import dataclass
 
-__all__ = ["EmptySpecifier", "NoMatchingRelease", "Situation", "Want", "candidates"]
+__all__ = [
+    "EmptySpecifier",
+    "NoMatchingRelease",
+    "Situation",
+    "Want",
+    "candidates",
+    "matching_releases",
+]
 
 Want = str | Version | Release | datetime.date | datetime.timedelta | Target
 
@@ -107,6 +114,34 @@ def candidates(want: Want, situation: Situation) -> list[Target]:
     return [_dated(want, str(want), situation.today)]
 
 
+def matching_releases(
+    *wants: str, consumers: Mapping[str, Sequence[str]] | None = None
+) -> tuple[Release, ...]:
+    """Return the known Releases that wants admit, each once.
+
+    Args:
+        wants: Specifiers (`jaxlib>=0.5`), `installed`, or consumer sets (`@phones`).
+        consumers: The consumer sets of a policy, by name.
+
+    Returns:
+        The Releases, in the order of the wants, oldest version first.
+
+    Raises:
+        NoTarget: A want stands for a Version and not for Releases, or admits none.
+        PortableError: As `resolve_target`.
+    """
+    situation = Situation(datetime.date.today(), consumers=consumers)
+    found: dict[Release, None] = {}
+    for want in wants:
+        for candidate in _from_text(want.strip(), situation):
+            if candidate.binding is None:
+                raise NoTarget(
+                    f"{want!r} is a Version, not a consumer", hint="write jaxlib>=0.5, say"
+                )
+            found[candidate.binding] = None
+    return tuple(found)
+
+
 def _from_text(text: str, situation: Situation) -> list[Target]:
     if not text:
         raise EmptySpecifier("an empty specifier names no consumer", hint="write jaxlib>=0.5")
@@ -145,6 +180,11 @@ def _specified(text: str) -> list[Target]:
         )
     if versions[0] not in "<>=~!":
         raise NoTarget(f"{text[:60]!r} is no specifier", hint=f"write {name}=={versions[:20]}")
+    admitted, caveats = _admitted(name, versions, text)
+    return [_bound(release, text, caveats) for release in admitted]
+
+
+def _admitted(name: str, versions: str, text: str) -> tuple[list[Release], tuple[str, ...]]:
     known, specifier = releases(name), Specifier.parse(versions)
     admitted = [
         release
@@ -157,8 +197,7 @@ def _specified(text: str) -> list[Target]:
             hint=f"known are {name} {known[0].version} to {known[-1].version}; a Release that is "
             "not in the table cannot be judged",
         )
-    caveats = _not_covered(name, specifier, known[0])
-    return [_bound(release, text, caveats) for release in admitted]
+    return admitted, _not_covered(name, specifier, known[0])
 
 
 def _not_covered(name: str, specifier: Specifier, oldest: Release) -> tuple[str, ...]:
