@@ -1,0 +1,110 @@
+"""Kinds of input, told apart by their bytes alone; no framework, nothing unpickled."""
+
+from __future__ import annotations
+
+import enum
+import os
+
+from portable.bytecode import MAGIC, MalformedArtifact, read_header
+
+__all__ = ["Kind", "kind_of_directory", "kind_of_file"]
+
+# Enough to recognise anything; the rest of a file is not looked at.
+_SAMPLE = 4096
+
+
+class Kind(enum.Enum):
+    """What a file or a directory is."""
+
+    ARTIFACT = "portable artifact"
+    BYTECODE = "MLIR bytecode without a compatibility promise"
+    TEXT = "MLIR text"
+    EXPORTED = "jax.export.Exported"
+    SAVED_MODEL = "TensorFlow SavedModel"
+    TORCH_XLA = "torch_xla directory"
+    EMPTY = "empty"
+    UNKNOWN = "unknown"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+def kind_of_file(data: bytes) -> Kind:
+    """Tell what the bytes of a file are.
+
+    Args:
+        data: The whole file, or at least its beginning.
+
+    Returns:
+        The kind. Bytecode that claims no StableHLO Version is `BYTECODE` here; whether it holds
+        VHLO, as artifacts of early 2023 do, only reading it tells.
+    """
+    if not data:
+        return Kind.EMPTY
+    head = bytes(data[:_SAMPLE])
+    if head.startswith(MAGIC):
+        try:
+            portable = read_header(head).producer.startswith("StableHLO_v")
+        except MalformedArtifact:
+            portable = True  # damaged, but nothing else begins like this
+        return Kind.ARTIFACT if portable else Kind.BYTECODE
+    if _looks_like_text(head):
+        # Every MLIR program has at least one of these near its beginning.
+        words = (b"module", b"func", b"stablehlo", b"vhlo", b'"builtin.')
+        return Kind.TEXT if any(word in head for word in words) else Kind.UNKNOWN
+    if _exported_program(data) is not None:
+        return Kind.EXPORTED
+    return Kind.UNKNOWN
+
+
+def kind_of_directory(path: str) -> Kind:
+    """Tell what a directory is, by the names in it."""
+    if os.path.isfile(f"{path}/saved_model.pb"):  # noqa: PTH113 - pathlib costs the cold path 9 ms
+        return Kind.SAVED_MODEL
+    functions = f"{path}/functions"
+    if os.path.isdir(functions) and any(  # noqa: PTH112 - as above
+        name.endswith(".meta")
+        for name in os.listdir(functions)  # noqa: PTH208 - as above
+    ):
+        return Kind.TORCH_XLA
+    return Kind.UNKNOWN
+
+
+def _looks_like_text(head: bytes) -> bool:
+    if b"\0" in head:
+        return False
+    try:
+        head.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return error.start > len(head) - 4  # a character cut by the end of the sample
+    return True
+
+
+# `mlir_module_serialized` in the flatbuffer schema of jax.export, versions 3 to 12.
+_MODULE_SLOT = 13
+
+
+def _exported_program(data: bytes) -> bytes | None:
+    """Return the start of the module inside a serialized `Exported`; None if there is none.
+
+    The flatbuffer has no file identifier, so it is recognised by its content: a root table whose
+    slot 13 is a byte vector that begins as MLIR bytecode.
+    """
+
+    def number(offset: int, size: int) -> int:
+        if not 0 <= offset <= len(data) - size:
+            raise IndexError(offset)
+        return int.from_bytes(data[offset : offset + size], "little")
+
+    try:
+        table = number(0, 4)
+        vtable = table - int.from_bytes(data[table : table + 4], "little", signed=True)
+        slot = vtable + 4 + 2 * _MODULE_SLOT
+        if number(vtable, 2) < 4 + 2 * (_MODULE_SLOT + 1) or not number(slot, 2):
+            return None
+        field = table + number(slot, 2)
+        vector = field + number(field, 4)
+        start = data[vector + 4 : vector + 8]
+    except IndexError:
+        return None
+    return start if start == MAGIC else None

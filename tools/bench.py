@@ -1,0 +1,340 @@
+"""Measure what `portable` promises about speed, as ratios inside one run.
+
+Absolute times differ by machine and hour; a ratio to something everybody knows (the bare binding,
+`jax.extend.mlir`, `python -c pass`) does not. Every figure is the best of several rounds that
+alternate between the two sides.
+
+  python tools/bench.py                 everything that is installed
+  python tools/bench.py serialize read  chosen groups
+  python tools/bench.py --format json   for machines
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import importlib.util
+import json
+import mmap
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+TARGET = "1.8.0"
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One measured promise.
+
+    Args:
+        name: What was measured.
+        value: The figure, in `unit`.
+        limit: What is promised.
+        unit: `x` for a ratio, else a unit of time, size or rate.
+        floor: Whether `limit` is a minimum.
+        detail: Both sides of a ratio, in milliseconds.
+    """
+
+    name: str
+    value: float
+    limit: float
+    unit: str = "x"
+    floor: bool = False
+    detail: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """Whether the promise holds."""
+        return self.value >= self.limit if self.floor else self.value <= self.limit
+
+
+def compare(*sides: Callable[[], Callable[[], object]], rounds: int) -> list[float]:
+    """Time several sides in turn.
+
+    Args:
+        sides: Each prepares, untimed, and returns what is timed.
+        rounds: How often.
+
+    Returns:
+        The best time of each side, in seconds.
+    """
+    best = [float("inf")] * len(sides)
+    for _ in range(rounds):
+        for at, side in enumerate(sides):
+            action = side()
+            gc.collect()
+            began = time.perf_counter()
+            action()
+            best[at] = min(best[at], time.perf_counter() - began)
+    return best
+
+
+def ratio(name: str, limit: float, ours: float, theirs: float) -> Figure:
+    """Make the figure for one ratio of two times in seconds."""
+    return Figure(
+        name, ours / theirs, limit, detail=f"{ours * 1e3:.2f} ms against {theirs * 1e3:.2f} ms"
+    )
+
+
+def program(ops: int) -> str:
+    """Write a program of `ops` ops over tensor<64x64xf32>, each with a location range of its own."""
+    kinds = ("add", "multiply", "tanh", "subtract", "dot_general")
+    lines = ["func.func @main(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>) -> tensor<64x64xf32> {"]
+    last = "%x"
+    for number in range(ops):
+        kind = kinds[number % len(kinds)]
+        where = f'loc("model.py":{number}:4 to :{number % 80 + 5})'
+        shape = "tensor<64x64xf32>"
+        if kind == "tanh":
+            right = f"{last} : {shape}"
+        elif kind == "dot_general":
+            right = f"{last}, %y, contracting_dims = [1] x [0] : ({shape}, {shape}) -> {shape}"
+        else:
+            right = f"{last}, %y : {shape}"
+        lines.append(f"%{number} = stablehlo.{kind} {right} {where}")
+        last = f"%{number}"
+    lines += [f"return {last} : tensor<64x64xf32>", "}"]
+    return "\n".join(lines)
+
+
+def bench_serialize() -> Iterator[Figure]:
+    """Time `portable.serialize` against the bindings it protects from."""
+    from jax.extend import mlir
+    from jaxlib.mlir import passmanager
+    from jaxlib.mlir.dialects import stablehlo
+
+    import portable
+    from portable import libstablehlo
+
+    library = libstablehlo.find("jaxlib")
+    for ops, rounds in ((10, 300), (1_000, 40), (50_000, 6)):
+        module = library.parse(program(ops), library.context())
+        text = str(module).encode()
+
+        def bare(module: Any = module) -> Callable[[], object]:
+            copy = library.clone(module)
+
+            def action() -> object:
+                pipeline = f"builtin.module(stablehlo-compatibility-expander{{target={TARGET}}})"
+                passmanager.PassManager.parse(pipeline, context=copy.context).run(copy.operation)
+                return stablehlo.serialize_portable_artifact(copy, TARGET)
+
+            return action
+
+        def ours(module: Any = module) -> Callable[[], object]:
+            return lambda: portable.serialize(module, TARGET)
+
+        def extend(text: bytes = text) -> Callable[[], object]:
+            return lambda: mlir.serialize_portable_artifact(text, TARGET)
+
+        mine, theirs, jax = compare(ours, bare, extend, rounds=rounds)
+        yield ratio(f"serialize {ops} ops / expander + bare binding", 1.5, mine, theirs)
+        limit = 0.6 if ops == 50_000 else 0.6
+        yield ratio(f"serialize {ops} ops / jax.extend.mlir", limit, mine, jax)
+
+
+def bench_minimum() -> Iterator[Figure]:
+    """Time `portable.minimum` against one bare serialize."""
+    from jaxlib.mlir.dialects import stablehlo
+
+    import portable
+    from portable import libstablehlo
+
+    library = libstablehlo.find("jaxlib")
+    module = library.parse(program(50_000), library.context())
+
+    def bare() -> Callable[[], object]:
+        copy = library.clone(module)
+        current = stablehlo.get_current_version()
+        return lambda: stablehlo.serialize_portable_artifact(copy, current)
+
+    mine, theirs = compare(lambda: lambda: portable.minimum(module), bare, rounds=6)
+    yield ratio("minimum of 50k ops / one bare serialize", 2.2, mine, theirs)
+
+
+def bench_read() -> Iterator[Figure]:
+    """Time the reading of 50k ops against jaxlib's deserialize of the same bytes."""
+    from jaxlib.mlir.dialects import stablehlo
+
+    from portable import libstablehlo
+    from portable.bytecode import read
+    from portable.features import analyze
+    from portable.pin import serialize
+
+    library = libstablehlo.find("jaxlib")
+    for target in (TARGET, "current"):
+        data = serialize(program(50_000), target).data
+        context = library.context()
+
+        def theirs(data: bytes = data, context: Any = context) -> Callable[[], object]:
+            return lambda: stablehlo.deserialize_portable_artifact(context, data)
+
+        def ours(data: bytes = data) -> Callable[[], object]:
+            return lambda: analyze(read(data))
+
+        mine, native = compare(ours, theirs, rounds=8)
+        yield ratio(f"required + minimum of 50k ops at {target} / deserialize", 1.0, mine, native)
+
+
+_HEADER = b"ML\xefR\rStableHLO_v1.9.0\0"
+
+
+def bench_header() -> Iterator[Figure]:
+    """Time the header, from bytes and from a path, for a small and a huge file."""
+    from portable.bytecode import read_header
+
+    def from_bytes() -> Callable[[], object]:
+        return lambda: [read_header(_HEADER) for _ in range(1000)]
+
+    yield Figure("header from bytes", compare(from_bytes, rounds=20)[0] * 1e3, 10, "us")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, size in (("1 KB", 1 << 10), ("1 GB", 1 << 30)):
+            path = f"{folder}/a"
+            with open(path, "wb") as stream:  # noqa: PTH123 - as the timed code does
+                stream.write(_HEADER)
+                stream.truncate(size)
+
+            def once(path: str = path) -> object:
+                with open(path, "rb") as stream:  # noqa: PTH123 - open + mmap is what is timed
+                    view = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+                    return read_header(view)
+
+            best = compare(lambda: lambda: [once() for _ in range(1000)], rounds=20)[0]
+            yield Figure(f"header from a path, {name}", best * 1e3, 25, "us")
+
+
+def bench_constant() -> Iterator[Figure]:
+    """Read an artifact that holds one constant of 512 MB."""
+    import numpy as np
+    from jaxlib.mlir import ir
+
+    from portable import libstablehlo
+    from portable.pin import serialize
+
+    library = libstablehlo.find("jaxlib")
+    words = np.arange(1 << 27, dtype=np.int32)
+    text = "func.func @main() -> tensor<{0}xi32> {{\n{1}\nreturn %0 : tensor<{0}xi32>\n}}\n"
+    body = "%0 = stablehlo.constant dense<7> : tensor<{0}xi32>"
+    module = library.parse(
+        text.format(words.size, body.format(words.size)), library.context()
+    )
+    with module.context, tempfile.TemporaryDirectory() as folder:
+        constant = module.body.operations[0].regions[0].blocks[0].operations[0]
+        constant.operation.attributes["value"] = ir.DenseElementsAttr.get(words)
+        path = Path(folder, "big.mlir.bc")
+        path.write_bytes(serialize(module, "1.9.0").data)
+        yield from _constant_figures(path)
+
+
+def _constant_figures(path: Path) -> Iterator[Figure]:
+    code = (
+        "import mmap, resource, sys, time\n"
+        "from portable.bytecode import read\nfrom portable.features import analyze\n"
+        "view = mmap.mmap(open(sys.argv[1], 'rb').fileno(), 0, access=mmap.ACCESS_READ)\n"
+        "best = 9\n"
+        "for _ in range(20):\n"
+        "    began = time.perf_counter(); analyze(read(view))\n"
+        "    best = min(best, time.perf_counter() - began)\n"
+        "print(best * 1e3, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True
+    )
+    milliseconds, megabytes = map(float, done.stdout.split())
+    yield Figure("required + minimum beside a 512 MB constant", milliseconds, 1, "ms")
+    yield Figure("resident memory of that", megabytes, 30, "MB")
+
+
+def bench_process() -> Iterator[Figure]:
+    """Time `portable inspect` as a process against a bare Python."""
+    from portable.files import write_file
+
+    example = Path(__file__).parent.parent / "docs" / "examples" / "encoder.mlir"
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/a.mlir.bc"
+        if importlib.util.find_spec("jaxlib"):
+            from portable.pin import serialize
+
+            serialize(example, TARGET).save(path)
+        else:
+            write_file(path, _HEADER)
+        quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "check": True}
+
+        def run(*words: str) -> Callable[[], Callable[[], object]]:
+            return lambda: lambda: subprocess.run([sys.executable, *words], **quiet)
+
+        base, inspect = compare(
+            run("-c", "pass"), run("-m", "portable", "inspect", path), rounds=25
+        )
+        yield ratio("portable inspect / python -c pass", 2.5, inspect, base)
+        resolve = "import portable; portable.resolve_target('jaxlib>=0.5')"
+        yield Figure(
+            "resolve_target as a process", compare(run("-c", resolve), rounds=20)[0] * 1e3, 60, "ms"
+        )
+
+
+def bench_resolve() -> Iterator[Figure]:
+    """Time `resolve_target` after import."""
+    import portable
+
+    portable.resolve_target("jaxlib>=0.5")
+    best = compare(
+        lambda: lambda: portable.resolve_target("jaxlib>=0.5,<0.11", "180d"), rounds=50
+    )[0]
+    yield Figure("resolve_target after import", best * 1e3, 1, "ms")
+
+
+GROUPS: dict[str, tuple[Callable[[], Iterator[Figure]], tuple[str, ...]]] = {
+    "header": (bench_header, ()),
+    "process": (bench_process, ()),
+    "resolve": (bench_resolve, ()),
+    "constant": (bench_constant, ("jaxlib",)),
+    "read": (bench_read, ("jaxlib",)),
+    "minimum": (bench_minimum, ("jaxlib",)),
+    "serialize": (bench_serialize, ("jaxlib", "jax")),
+}
+
+
+def main() -> int:
+    """Measure the chosen groups; exit with 1 when a promise does not hold."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("groups", nargs="*", metavar="GROUP", help=" ".join(GROUPS))
+    parser.add_argument("--format", choices=("text", "json"), default="text")
+    chosen = parser.parse_args()
+    unknown = set(chosen.groups) - set(GROUPS)
+    if unknown:
+        parser.error(f"no such group: {', '.join(sorted(unknown))}")
+    figures = []
+    for name in chosen.groups or GROUPS:
+        bench, needs = GROUPS[name]
+        missing = [package for package in needs if importlib.util.find_spec(package) is None]
+        if missing:
+            print(f"{name}: left out, needs {', '.join(missing)}", file=sys.stderr)
+            continue
+        for figure in bench():
+            figures.append(figure)
+            if chosen.format == "text":
+                mark = "ok  " if figure.holds else "MISS"
+                bound = "at least" if figure.floor else "at most"
+                print(
+                    f"{mark} {figure.name:<58} {figure.value:9.2f} {figure.unit:<3} "
+                    f"({bound} {figure.limit:g}) {figure.detail}",
+                    flush=True,
+                )
+    if chosen.format == "json":
+        print(json.dumps([asdict(figure) | {"holds": figure.holds} for figure in figures], indent=2))
+    return 0 if all(figure.holds for figure in figures) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
