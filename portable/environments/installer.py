@@ -27,6 +27,7 @@ __all__ = [
     "UvInstaller",
     "download",
     "find_installer",
+    "find_uv",
 ]
 
 # The largest wheels are over a gigabyte.
@@ -128,7 +129,7 @@ def find_installer(*, offline: bool) -> Installer:
     Returns:
         The installer.
     """
-    uv = _find_uv()
+    uv = find_uv()
     return PipInstaller(offline) if uv is None else UvInstaller(uv, offline)
 
 
@@ -161,7 +162,8 @@ def download(requirement: str, python: str, directory: Path, *, offline: bool) -
     return wheels[0]
 
 
-def _find_uv() -> str | None:
+def find_uv() -> str | None:
+    """Return the uv beside the running Python, or on PATH; None where there is none."""
     if importlib.util.find_spec("uv") is not None:
         beside = Path(sys.executable).with_name("uv")
         if beside.exists():

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .answer import Refused
+from .answer import Refused, Unavailable
 from .content import given, given_target, returned
 
 if TYPE_CHECKING:
@@ -39,6 +39,11 @@ class TextEra:
         """Write a program, text or MLIR bytecode, for a target."""
         return _asked(self._stablehlo.serialize_portable_artifact, program, target)
 
+    def without_locations(self, program: bytes) -> bytes:
+        """Refuse: these releases can run no pass."""
+        del program
+        raise Unavailable("this release cannot strip locations")
+
     def text(self, module: bytes) -> str | None:
         """Return None: a second Context aborts these releases, so nothing can be printed."""
         del module
@@ -48,8 +53,11 @@ class TextEra:
 class ModuleEra:
     """Modules and Contexts work, and their diagnostics can be heard."""
 
-    def __init__(self, ir: Any, stablehlo: Any, prepare: Callable[[Any], None]) -> None:
+    def __init__(
+        self, ir: Any, stablehlo: Any, passes: Any, prepare: Callable[[Any], None]
+    ) -> None:
         self._ir = ir
+        self._passes = passes
         self._stablehlo = stablehlo
         self._prepare = prepare
         self._context: Any = None
@@ -69,6 +77,17 @@ class ModuleEra:
                 program = self._asked(parse, program)
         # The Module is ours and is not used again: serializing rewrites it in place.
         return bytes(self._asked(self._stablehlo.serialize_portable_artifact, program, target))
+
+    def without_locations(self, program: bytes) -> Any:
+        """Parse a program and forget where its ops came from.
+
+        Locations of text are ranges, which readers older than 1.8 do not know.
+        """
+        with self._current_context():
+            module = self._asked(self._ir.Module.parse, program)
+            manager = self._passes.PassManager.parse("builtin.module(strip-debuginfo)")
+            self._asked(manager.run, module.operation)
+        return module
 
     def text(self, module: Any) -> str | None:
         """Print a Module without locations."""
@@ -139,9 +158,10 @@ class Bindings:
         return {**returned(job, "module", made), "form": "bytecode" if text is None else "text"}
 
     def write(self, job: Job) -> Payload:
-        """Write a program for a target."""
+        """Write a program for a target; without locations if the job says `strip`."""
         target = given_target(job, self._current)
-        return {"target": target, **returned(job, "artifact", self._era.write(given(job), target))}
+        program = self._era.without_locations(given(job)) if job.get("strip") else given(job)
+        return {"target": target, **returned(job, "artifact", self._era.write(program, target))}
 
     def rewrite(self, job: Job) -> Payload:
         """Read an artifact and write it again for a target."""

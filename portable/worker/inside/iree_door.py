@@ -15,6 +15,8 @@ __all__ = ["load"]
 ARGUMENTS = ("--iree-input-type=stablehlo", "--iree-hal-target-backends=llvm-cpu", "-o", "-", "-")
 # Stops after the input dialect is gone: all the reading and nothing of the code generation.
 READ_ONLY = "--compile-to=input"
+# The artifact has been read when this is said: the compiler has the op and no lowering for it.
+READ_BUT_NOT_LOWERED = "failed to legalize operation 'stablehlo."
 # The compiler's own alarm rings before the worker's.
 SHORTER_S = 1.0
 
@@ -31,9 +33,18 @@ class IreeDoor:
         return {"compiler": " ".join(said.split())[:400]}
 
     def read(self, job: Job) -> Payload:
-        """Compile an artifact as far as its input conversion."""
-        self._run(float(job["limit"]), (READ_ONLY, *ARGUMENTS), given(job))
-        return {}
+        """Compile an artifact as far as its input conversion.
+
+        Reading and lowering are one step of the compiler, but not one question: what it read and
+        cannot lower is answered as read, with the reason it went no further.
+        """
+        try:
+            self._run(float(job["limit"]), (READ_ONLY, *ARGUMENTS), given(job))
+        except Refused as refusal:
+            if READ_BUT_NOT_LOWERED not in str(refusal):
+                raise
+            return {"lowered": False, "reason": str(refusal)[:400]}
+        return {"lowered": True}
 
     def _run(self, limit: float, arguments: tuple[str, ...], data: bytes) -> bytes:
         seconds = max(1.0, limit - SHORTER_S)

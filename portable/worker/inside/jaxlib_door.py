@@ -46,7 +46,9 @@ def _text_era(stablehlo: Any) -> TextEra:
 
 def _module_era(stablehlo: Any) -> ModuleEra:
     ir = importlib.import_module("jaxlib.mlir.ir")
-    return ModuleEra(ir, stablehlo, _register)
+    passes = importlib.import_module("jaxlib.mlir.passmanager")
+    stablehlo.register_stablehlo_passes()
+    return ModuleEra(ir, stablehlo, passes, _register)
 
 
 ERAS: dict[str, Callable[[Any], TextEra | ModuleEra]] = {

@@ -23,7 +23,9 @@ def load(library: str, limit: float) -> Bindings:
     def prepare(context: Any) -> None:
         stablehlo.register_dialect(context)
 
+    passes = importlib.import_module("torch_mlir.passmanager")
+    stablehlo.register_stablehlo_passes()
     evaluates = "yes" if hasattr(stablehlo, "eval_module") else "no"
     return Bindings(
-        stablehlo, ModuleEra(ir, stablehlo, prepare), lambda: {"eval_module": evaluates}
+        stablehlo, ModuleEra(ir, stablehlo, passes, prepare), lambda: {"eval_module": evaluates}
     )
