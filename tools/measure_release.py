@@ -38,8 +38,17 @@ LADDER = DATA / "ladder.toml"
 
 # In the order in which a row is written; a field that is not here is an error.
 FIELDS = (
-    *("distribution", "version", "date", "current", "current_low", "current_below", "minimum"),
-    *("python", "requires_python", "numpy", "confidence", "method", "measured", "evidence"),
+    *("distribution", "version", "date", "date_source", "current", "current_low", "current_below"),
+    *(
+        "minimum",
+        "python",
+        "requires_python",
+        "numpy",
+        "confidence",
+        "method",
+        "measured",
+        "evidence",
+    ),
     *("source", "week_4", "week_12", "serialize_api", "exec_era", "eval_module", "yanked", "note"),
 )
 # What a measurement replaces as a whole: a field that it did not find out is gone afterwards.
@@ -101,7 +110,9 @@ def measure(requirement: str, environments: Environments, rows: list[Row]) -> Ro
     numpy = before.get("numpy", "") or _old_numpy(distribution, version)
     environment = environments.get(Wanted(distribution, version, wheel.python, numpy))
     row = {k: v for k, v in before.items() if k not in MEASURED}
-    row |= {"distribution": distribution, "version": version, "date": wheel.date.isoformat()}
+    row |= {"distribution": distribution, "version": version}
+    # A date with a source of its own was found by hand, because the upload time misleads.
+    row["date"] = before["date"] if "date_source" in before else wheel.date.isoformat()
     row |= {"python": wheel.python, "source": wheel.source, "measured": _today()}
     row |= _installed_metadata(environment, numpy)
     with environment.worker(limit=60) as worker:
