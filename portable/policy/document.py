@@ -1,0 +1,348 @@
+"""The policy file: `portable.toml`, or `[tool.portable]` in `pyproject.toml`.
+
+    [consumers]                              # named sets; a set may name others
+    serving = ["jaxlib>=0.5,<0.13", "tensorflow~=2.18"]
+    all = ["@serving", "iree-base-compiler>=3.0"]
+
+    [rules]
+    consumers = ["@all"]                     # who must read every artifact; default: every set
+    depth = "content"                        # or "header": trust the claimed Version, faster
+    stage = "window"                         # how far a check must go
+    locations = "any"                        # or "points", or "none"
+    dialects = ["sdy"]                       # allowed beside StableHLO; default: none
+    custom_calls = ["Sharding", "mhlo.*"]    # allowed targets; default: any
+    include = ["*.mlir.bc", "*.mlirbc"]      # which files of a directory are artifacts
+
+    [[waivers]]
+    rule = "consumer"                        # consumer, locations, dialects, custom-calls, artifact
+    path = "legacy/*.mlir.bc"
+    consumer = "jaxlib==0.9.1"               # only for the rule `consumer`; default: any
+    reason = "retired in March"
+    expires = 2027-03-31
+
+Every error names the key that is wrong.
+"""
+
+from __future__ import annotations
+
+import datetime
+import enum
+import tomllib
+from dataclasses import dataclass, field
+from dataclasses import fields as dataclass_fields
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from portable.errors import PortableError
+from portable.files import read_file
+from portable.policy.keys import Keys, PolicyError
+from portable.releases import resolve_target
+from portable.verdict import Stage
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping
+
+__all__ = [
+    "ContradictoryPolicy",
+    "Depth",
+    "ExpiredWaiver",
+    "LocationRule",
+    "Policy",
+    "PolicyNotFound",
+    "Rule",
+    "Rules",
+    "Waiver",
+    "find_policy",
+    "load_policy",
+    "parse_policy",
+]
+
+_FILE = "portable.toml"
+_INCLUDE = ("*.mlir.bc", "*.mlirbc")
+
+
+class ContradictoryPolicy(PolicyError):
+    """Two parts of the policy cannot both hold."""
+
+
+class ExpiredWaiver(PolicyError):
+    """A waiver is past its date: fix what it excuses, or decide anew."""
+
+
+class PolicyNotFound(PolicyError):
+    """There is no policy file here or above."""
+
+
+class Rule(enum.Enum):
+    """What a finding is about."""
+
+    ARTIFACT = "artifact"
+    CONSUMER = "consumer"
+    LOCATIONS = "locations"
+    DIALECTS = "dialects"
+    CUSTOM_CALLS = "custom-calls"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+class Depth(enum.Enum):
+    """How much of an artifact is read."""
+
+    HEADER = "header"
+    CONTENT = "content"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+class LocationRule(enum.Enum):
+    """Which source locations an artifact may carry."""
+
+    ANY = "any"
+    POINTS = "points"  # no ranges
+    NONE = "none"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What every artifact must satisfy.
+
+    Args:
+        consumers: Who must read it, as wants of `resolve_target`.
+        depth: How much of it is read.
+        stage: How far a check must go.
+        locations: Which locations it may carry.
+        dialects: Which dialects it may have beside StableHLO.
+        custom_calls: Which custom-call targets it may name, as patterns; None allows any.
+        include: Which files of a directory are artifacts, as patterns of the name.
+    """
+
+    consumers: tuple[str, ...] = ()
+    depth: Depth = Depth.CONTENT
+    stage: Stage = Stage.WINDOW
+    locations: LocationRule = LocationRule.ANY
+    dialects: frozenset[str] = frozenset()
+    custom_calls: tuple[str, ...] | None = None
+    include: tuple[str, ...] = _INCLUDE
+
+
+@dataclass(frozen=True, slots=True)
+class Waiver:
+    """A finding that is known and excused for a while.
+
+    Args:
+        rule: What it excuses.
+        path: Of which files, as a pattern relative to the policy file.
+        reason: Why.
+        expires: The last day it holds.
+        consumer: For which Releases, as a specifier; empty for any.
+    """
+
+    rule: Rule
+    path: str
+    reason: str
+    expires: datetime.date
+    consumer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """A project's policy.
+
+    Args:
+        consumers: Named sets of consumers.
+        rules: What every artifact must satisfy.
+        waivers: What is excused.
+        root: The folder that the paths of waivers are relative to.
+        where: The file it came from, for errors.
+    """
+
+    consumers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    rules: Rules = field(default_factory=Rules)
+    waivers: tuple[Waiver, ...] = ()
+    root: Path = field(default_factory=Path)
+    where: str = "policy"
+
+    def demand_unexpired(self, on: datetime.date) -> None:
+        """Raise when a waiver is past its date.
+
+        Raises:
+            ExpiredWaiver: The first that is.
+        """
+        for position, waiver in enumerate(self.waivers):
+            if waiver.expires < on:
+                raise ExpiredWaiver(
+                    f"expired on {waiver.expires}: {waiver.reason}",
+                    where=f"{self.where}: waivers[{position}] ({waiver.rule}, {waiver.path})",
+                    hint="fix what it excuses, or set a new date and say why",
+                )
+
+
+def find_policy(start: str | os.PathLike[str] = ".") -> Path:
+    """Find the policy file of a folder.
+
+    Args:
+        start: The folder.
+
+    Returns:
+        The nearest `portable.toml`, or `pyproject.toml` with `[tool.portable]`, here or above.
+
+    Raises:
+        PolicyNotFound: There is none.
+    """
+    folder = Path(start).absolute()
+    for here in (folder, *folder.parents):
+        if (here / _FILE).is_file():
+            return here / _FILE
+        project = here / "pyproject.toml"
+        if project.is_file() and "portable" in _tool_table(_toml(project)):
+            return project
+    raise PolicyNotFound(
+        f"no {_FILE} and no [tool.portable] in {folder} or above", hint="write one, or name it"
+    )
+
+
+def load_policy(path: str | os.PathLike[str] | None = None) -> Policy:
+    """Read and check a policy file.
+
+    Args:
+        path: The file; None looks for it from the current folder upwards.
+
+    Returns:
+        The policy.
+
+    Raises:
+        FileError: It cannot be read.
+        PolicyError: Something in it is wrong; the error names the key.
+    """
+    file = find_policy() if path is None else Path(path)
+    fields = _toml(file)
+    if file.name == "pyproject.toml":
+        tool = _tool_table(fields)
+        if "portable" not in tool:
+            raise PolicyNotFound("has no [tool.portable]", where=str(file))
+        return parse_policy(tool["portable"], root=file.parent, where=f"{file}: tool.portable")
+    return parse_policy(fields, root=file.parent, where=str(file))
+
+
+def parse_policy(
+    fields: object, *, root: str | os.PathLike[str] = ".", where: str = "policy"
+) -> Policy:
+    """Check a policy that is already parsed.
+
+    Args:
+        fields: What the TOML says.
+        root: The folder that paths are relative to.
+        where: What to call it in errors.
+
+    Returns:
+        The policy.
+
+    Raises:
+        PolicyError: Something in it is wrong.
+    """
+    top = Keys.of(fields, where)
+    sets = top.table("consumers")
+    consumers = {name: sets.texts(name) for name in sets.fields}
+    policy = Policy(
+        consumers=consumers,
+        rules=_rules(top.table("rules"), tuple(f"@{name}" for name in consumers)),
+        waivers=tuple(_waiver(keys) for keys in top.tables("waivers")),
+        root=Path(root),
+        where=where,
+    )
+    top.nothing_else({"consumers", "rules", "waivers"})
+    _demand_consistent(policy)
+    return policy
+
+
+def _rules(keys: Keys, every_set: tuple[str, ...]) -> Rules:
+    keys.nothing_else(_names(Rules))
+    calls = keys.texts("custom_calls") if "custom_calls" in keys.fields else None
+    stages = {str(stage): stage for stage in Stage}
+    stage = keys.text("stage", default=str(Stage.WINDOW))
+    if stage not in stages:
+        raise keys.wrong("stage", f"{stage!r} is none of {', '.join(stages)}")
+    return Rules(
+        consumers=keys.texts("consumers") if "consumers" in keys.fields else every_set,
+        depth=keys.choice("depth", Depth, Depth.CONTENT),
+        stage=stages[stage],
+        locations=keys.choice("locations", LocationRule, LocationRule.ANY),
+        dialects=frozenset(keys.texts("dialects")) if "dialects" in keys.fields else frozenset(),
+        custom_calls=calls,
+        include=keys.texts("include") if "include" in keys.fields else _INCLUDE,
+    )
+
+
+def _waiver(keys: Keys) -> Waiver:
+    keys.nothing_else(_names(Waiver))
+    expires = keys.fields.get("expires")
+    if isinstance(expires, datetime.datetime) or not isinstance(expires, datetime.date):
+        raise keys.wrong("expires", "must be a date such as 2027-03-31, without quotes")
+    return Waiver(
+        rule=keys.choice("rule", Rule),
+        path=keys.text("path"),
+        reason=keys.text("reason"),
+        expires=expires,
+        consumer=keys.text("consumer", default=""),
+    )
+
+
+def _names(kind: type[Rules | Waiver]) -> set[str]:
+    return {one.name for one in dataclass_fields(kind)}
+
+
+def _demand_consistent(policy: Policy) -> None:
+    rules, where = policy.rules, policy.where
+    for name, wants in policy.consumers.items():
+        _demand_answer(policy, wants, f"consumers.{name}")
+    if not rules.consumers:
+        raise PolicyError("names no consumers", where=f"{where}: rules.consumers")
+    _demand_answer(policy, rules.consumers, "rules.consumers")
+    content = {
+        "locations": rules.locations is not LocationRule.ANY,
+        "dialects": bool(rules.dialects),
+        "custom_calls": rules.custom_calls is not None,
+    }
+    if rules.depth is Depth.HEADER and any(content.values()):
+        asked = next(name for name, is_asked in content.items() if is_asked)
+        raise ContradictoryPolicy(
+            f"needs the content, but rules.depth is {Depth.HEADER}",
+            where=f"{where}: rules.{asked}",
+            hint='set depth = "content"',
+        )
+    seen: dict[tuple[Rule, str, str], int] = {}
+    for position, waiver in enumerate(policy.waivers):
+        key = f"{where}: waivers[{position}]"
+        if waiver.consumer and waiver.rule is not Rule.CONSUMER:
+            raise ContradictoryPolicy(f"rule {waiver.rule} has no consumer", where=key)
+        if waiver.consumer:
+            _demand_answer(policy, (waiver.consumer,), f"waivers[{position}].consumer")
+        first = seen.setdefault((waiver.rule, waiver.path, waiver.consumer), position)
+        if first != position:
+            raise ContradictoryPolicy(f"excuses the same as waivers[{first}]", where=key)
+
+
+def _demand_answer(policy: Policy, wants: tuple[str, ...], key: str) -> None:
+    """Raise when wants have no answer, so that a policy fails where it is written."""
+    try:
+        resolve_target(*wants, consumers=policy.consumers)
+    except PortableError as error:
+        raise PolicyError(str(error), where=f"{policy.where}: {key}") from error
+
+
+def _toml(path: Path) -> dict[str, object]:
+    try:
+        return tomllib.loads(read_file(path).decode("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise PolicyError(f"is not TOML: {error}", where=str(path)) from error
+
+
+def _tool_table(fields: Mapping[str, object]) -> Mapping[str, object]:
+    tool = fields.get("tool", {})
+    return tool if isinstance(tool, dict) else {}

@@ -1,0 +1,96 @@
+"""The keys of a policy file, read with errors that name them."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from portable.errors import PortableError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+__all__ = ["Keys", "PolicyError"]
+
+_E = TypeVar("_E", bound=enum.Enum)
+
+
+class PolicyError(PortableError):
+    """The policy is not well-formed; `where` names the key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """A table of the policy, with errors that name the key.
+
+    Args:
+        fields: What the table says.
+        where: The file.
+        prefix: The way to the table, ending in a dot unless it is the top.
+    """
+
+    fields: Mapping[str, object]
+    where: str
+    prefix: str
+
+    @classmethod
+    def of(cls, fields: object, where: str, prefix: str = "") -> Keys:
+        """Return the table, if it is one.
+
+        Raises:
+            PolicyError: It is something else.
+        """
+        if not isinstance(fields, dict):
+            raise PolicyError("must be a table", where=f"{where}: {prefix.rstrip('.')}")
+        return cls(fields, where, prefix)
+
+    def wrong(self, key: str, what: str) -> PolicyError:
+        """Return the error for one key."""
+        return PolicyError(what, where=f"{self.where}: {self.prefix}{key}")
+
+    def table(self, key: str) -> Keys:
+        """Return a table, empty if it is not there."""
+        return Keys.of(self.fields.get(key, {}), self.where, f"{self.prefix}{key}.")
+
+    def tables(self, key: str) -> list[Keys]:
+        """Return an array of tables."""
+        found = self.fields.get(key, [])
+        if not isinstance(found, list):
+            raise self.wrong(key, "must be an array of tables")
+        return [
+            Keys.of(fields, self.where, f"{self.prefix}{key}[{position}].")
+            for position, fields in enumerate(found)
+        ]
+
+    def text(self, key: str, default: str | None = None) -> str:
+        """Return a string that is not empty."""
+        value = self.fields.get(key, default)
+        if not isinstance(value, str) or (not value and default is None):
+            raise self.wrong(key, "must be a string that says something")
+        return value
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """Return a list of strings that is not empty, except for what is allowed."""
+        value = self.fields.get(key)
+        if not isinstance(value, list) or not all(isinstance(one, str) and one for one in value):
+            raise self.wrong(key, "must be a list of strings")
+        return tuple(value)
+
+    def choice(self, key: str, kind: type[_E], default: _E | None = None) -> _E:
+        """Return a member of an enum."""
+        if key not in self.fields and default is not None:
+            return default
+        text = self.text(key)
+        for member in kind:
+            if member.value == text:
+                return member
+        known = ", ".join(str(member.value) for member in kind)
+        raise self.wrong(key, f"{text!r} is none of {known}")
+
+    def nothing_else(self, known: Iterable[str]) -> None:
+        """Refuse keys that mean nothing: a typing error must not loosen a policy."""
+        allowed = sorted(known)
+        for key in self.fields:
+            if key not in allowed:
+                raise self.wrong(key, f"means nothing; known are {', '.join(allowed)}")

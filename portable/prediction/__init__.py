@@ -1,0 +1,9 @@
+"""Predicted Verdicts: one artifact, one Consumer or a set of them; bytes and tables alone."""
+
+from __future__ import annotations
+
+from portable.prediction.mode import Mode
+from portable.prediction.verdicts import predict, predict_all
+from portable.prediction.subject import RANGE, Subject, examine
+
+__all__ = ["RANGE", "Mode", "Subject", "examine", "predict", "predict_all"]

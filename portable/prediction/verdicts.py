@@ -1,0 +1,239 @@
+"""One artifact, one Consumer: the predicted Verdict, from bytes and tables alone.
+
+A prediction is not an observation. It says what the tables know: the Version that the bytes
+require, the floor of their bytecode format, dialects outside StableHLO, ops and forms that were
+removed, and Advisories. A compatible prediction has reached Stage `window`; an incompatible one
+names the Stage at which the Consumer is expected to fail.
+
+Advisories name a Feature as `kind:name`: a Feature of the analysis, `op:NAME` for an op that
+occurs, `dialect:NAME`; or in the words of a form that `portable.prediction.subject` finds. In any
+other words it cannot be found in the bytes and becomes a warning.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from portable.artifact import Artifact
+from portable.prediction.mode import Mode
+from portable.prediction.subject import Subject, examine
+from portable.releases import (
+    Confidence,
+    Effect,
+    Release,
+    advisories_for,
+    bytecode_format,
+    find_release,
+    shipped_versions,
+    window,
+)
+from portable.releases.refusal import dialect_readers, early_features, refusals
+from portable.verdict import Basis, Diagnostic, Outcome, Severity, Stage, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+__all__ = ["predict", "predict_all"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Finding:
+    outcome: Outcome
+    stage: Stage
+    reason: str
+
+
+def predict(what: Artifact | Subject, release: Release | str) -> Verdict:
+    """Predict what becomes of an artifact on one Release.
+
+    Args:
+        what: The artifact, or what `examine` read of it.
+        release: The Consumer, as a Release or `jaxlib 0.4.33`.
+
+    Returns:
+        A predicted Verdict. What cannot be judged from the bytes is a warning in its diagnostics.
+
+    Raises:
+        UnknownDistribution: The Release is not in the table.
+        UnknownRelease: The same.
+    """
+    subject = examine(what) if isinstance(what, Artifact) else what
+    consumer = find_release(release) if isinstance(release, str) else release
+    warnings: list[str] = []
+    findings = [
+        *_below_minimum(subject, consumer),
+        *_required(subject, consumer),
+        *_format(subject, consumer),
+        *_dialects(subject, consumer, warnings),
+        *_refused(subject, consumer, warnings),
+        *_advised(subject, consumer, warnings),
+    ]
+    if not findings:
+        _promise(subject, consumer, warnings)
+        reason = f"needs {subject.required or 'nothing newer'}, has {consumer.current}"
+        findings = [_Finding(Outcome.COMPATIBLE, Stage.WINDOW, reason)]
+    worst = min(findings, key=lambda finding: finding.stage)
+    others = [finding.reason for finding in findings if finding is not worst]
+    return Verdict(
+        consumer=str(consumer),
+        outcome=worst.outcome,
+        stage=worst.stage,
+        basis=Basis.PREDICTED,
+        reason=worst.reason,
+        diagnostics=(
+            *(Diagnostic(Severity.ERROR, text) for text in others),
+            *(Diagnostic(Severity.WARNING, text) for text in warnings),
+        ),
+    )
+
+
+def predict_all(
+    what: Artifact | Subject,
+    releases: Iterable[Release],
+    mode: Mode | str = Mode.FULL_TRANSITIVE,
+) -> tuple[Verdict, ...]:
+    """Predict what becomes of an artifact on a set of Releases.
+
+    Args:
+        what: The artifact, or what `examine` read of it.
+        releases: The set.
+        mode: Which of them count, see `portable.prediction.mode`.
+
+    Returns:
+        One Verdict for each Release that counts, in the order of the set.
+    """
+    subject = examine(what) if isinstance(what, Artifact) else what
+    chosen = tuple(releases)
+    written_for = subject.claimed or subject.required
+    if written_for is not None:
+        chosen = Mode(mode).select(chosen, written_for)
+    return tuple(predict(subject, release) for release in chosen)
+
+
+def _refuses(stage: Stage, reason: str) -> _Finding:
+    return _Finding(Outcome.INCOMPATIBLE, stage, reason)
+
+
+def _below_minimum(subject: Subject, release: Release) -> Iterator[_Finding]:
+    if subject.claimed and release.minimum and subject.claimed < release.minimum.target:
+        yield _refuses(
+            Stage.WINDOW, f"written for {subject.claimed}, reads from {release.minimum} on"
+        )
+
+
+def _required(subject: Subject, release: Release) -> Iterator[_Finding]:
+    early = early_features()
+    for feature in sorted(subject.features, key=lambda one: one.version, reverse=True):
+        known = early.get(f"{feature.kind}:{feature.name}")
+        needed = known or feature.version.target
+        has = release.current if known else release.target
+        if has < needed:
+            what = f"{feature.kind} {feature.name} needs {needed}"
+            yield _refuses(Stage.WINDOW, f"{what}, has {_has(release)}")
+    explained = max((one.version.target for one in subject.features), default=None)
+    required = subject.required.target if subject.required else None
+    if required and (explained is None or required > explained) and release.target < required:
+        yield _refuses(Stage.WINDOW, f"needs {required}, has {_has(release)}")
+    if subject.unknown and subject.claimed and release.target < subject.claimed.target:
+        yield _refuses(
+            Stage.WINDOW,
+            f"has {subject.unknown[0]}, which the tables do not know, and was written for "
+            f"{subject.claimed}; has {_has(release)}",
+        )
+
+
+def _has(release: Release) -> str:
+    if release.confidence is Confidence.BRACKETED:
+        return f"at least {release.current}" + (f", below {release.below}" if release.below else "")
+    return str(release.current)
+
+
+def _format(subject: Subject, release: Release) -> Iterator[_Finding]:
+    floor = next(
+        (row.version for row in shipped_versions() if row.bytecode_format >= subject.format), None
+    )
+    if floor is None:
+        yield _refuses(Stage.DECODE, f"bytecode format {subject.format} is newer than any known")
+    elif release.target < floor:
+        reads = bytecode_format(release.target)
+        yield _refuses(
+            Stage.DECODE,
+            f"bytecode format {subject.format} came with {floor}, has {_has(release)}"
+            + (f" (format {reads})" if reads is not None else ""),
+        )
+
+
+def _dialects(subject: Subject, release: Release, warnings: list[str]) -> Iterator[_Finding]:
+    for name in sorted(subject.foreign):
+        readers = [one for one in dialect_readers() if one.name == name]
+        known = next((one for one in readers if one.concerns(release)), None)
+        if known is None:
+            yield _refuses(
+                Stage.DECODE,
+                f"dialect {name} is not StableHLO, and this Release is not known to read it",
+            )
+        elif known.form:
+            warnings.append(f"dialect {name} is read {known.form}")
+
+
+def _refused(subject: Subject, release: Release, warnings: list[str]) -> Iterator[_Finding]:
+    for form in subject.removed:
+        if release.current > form.last:
+            yield _refuses(
+                Stage.DECODE, f"{form.name} is refused from {form.refused} on: {form.reason}"
+            )
+    for row in refusals():
+        if row.op not in subject.ops or release.current <= row.last:
+            continue
+        text = f"{row.form} is refused from {row.since} on: {row.reason}"
+        occurs = subject.forms.get(row.form)
+        if occurs is None:
+            warnings.append(text)
+        elif occurs:
+            yield _refuses(Stage.DECODE, text)
+
+
+_EFFECTS = {
+    Effect.REFUSES: Outcome.INCOMPATIBLE,
+    Effect.WRONG_RESULT: Outcome.WRONG_RESULT,
+    Effect.CRASHES: Outcome.CRASHED,
+}
+
+
+def _advised(subject: Subject, release: Release, warnings: list[str]) -> Iterator[_Finding]:
+    for advisory in advisories_for(release):
+        present = _present(advisory.feature, subject)
+        if present is None:
+            warnings.append(f"{advisory.id} ({advisory.effect}): {advisory.feature}")
+        elif present:
+            reason = f"{advisory.id}: {advisory.reason or advisory.feature}"
+            yield _Finding(_EFFECTS[advisory.effect], advisory.stage, reason)
+
+
+def _present(feature: str, subject: Subject) -> bool | None:
+    """Return whether a Feature occurs; None when the bytes that are looked at do not tell."""
+    if feature in subject.forms:
+        return subject.forms[feature]
+    kind, colon, name = feature.partition(":")
+    if not colon or " " in kind:
+        return None
+    if kind == "op":
+        return name in subject.ops
+    if kind == "dialect":
+        return name in subject.dialects
+    return any(str(one.kind) == kind and one.name == name for one in subject.features)
+
+
+def _promise(subject: Subject, release: Release, warnings: list[str]) -> None:
+    """Warn when a Release reads what upstream no longer promises that it does."""
+    if subject.claimed is None or bytecode_format(subject.claimed) is None:
+        return
+    if bytecode_format(release.current) is None:
+        return
+    promised = window(subject.claimed, release)
+    if not promised.readable:
+        warnings.append(
+            f"upstream does not promise it: {subject.claimed} of {promised.since} is promised to "
+            f"readers built up to {promised.readable_until}, this one is of {promised.on}"
+        )

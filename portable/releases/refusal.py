@@ -1,0 +1,103 @@
+"""Refusals: forms that readers turned away, or took up, at another Version than announced."""
+
+from __future__ import annotations
+
+import functools
+
+from portable.releases.release import Release, normalize_name
+from portable.releases.specifier import Specifier
+from portable.releases.table import rows
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+
+    from portable.version import Version
+else:
+    from portable.record import dataclass
+
+__all__ = ["DialectReader", "Refusal", "dialect_readers", "early_features", "refusals"]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A form of an op that readers stopped accepting.
+
+    Args:
+        id: A short name.
+        op: The op, as `vhlo.trace_v1`.
+        form: Which form of it, in words.
+        last: The last Version that was seen to read it.
+        since: The first Version that was seen to refuse it.
+        reason: What changed.
+        source: Who says so, or on what it was seen.
+    """
+
+    id: str
+    op: str
+    form: str
+    last: Version
+    since: Version
+    reason: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class DialectReader:
+    """Releases that read a dialect outside StableHLO.
+
+    Args:
+        name: The dialect.
+        distribution: Whose Releases.
+        specifier: Which of them.
+        form: Under which condition.
+        source: On what it was seen.
+    """
+
+    name: str
+    distribution: str
+    specifier: Specifier
+    form: str
+    source: str
+
+    def concerns(self, release: Release) -> bool:
+        """Return whether it speaks of this Release."""
+        return release.distribution == self.distribution and self.specifier.admits(release.version)
+
+
+@functools.cache
+def refusals() -> tuple[Refusal, ...]:
+    """Return every Refusal, in table order."""
+    return tuple(
+        Refusal(
+            id=row.text("id"),
+            op=row.text("op"),
+            form=row.text("form"),
+            last=row.version("last"),
+            since=row.version("since"),
+            reason=row.text("reason"),
+            source=row.text("source"),
+        )
+        for row in rows("refusals", "refusal")
+    )
+
+
+@functools.cache
+def dialect_readers() -> tuple[DialectReader, ...]:
+    """Return which Releases read which dialects outside StableHLO."""
+    return tuple(
+        DialectReader(
+            name=row.text("name"),
+            distribution=normalize_name(row.text("distribution")),
+            specifier=Specifier.parse(row.text("specifier")),
+            form=row.note("form"),
+            source=row.text("source"),
+        )
+        for row in rows("refusals", "dialect")
+    )
+
+
+@functools.cache
+def early_features() -> dict[str, Version]:
+    """Return the Features that readers knew early, with the exact Version that knows them."""
+    return {row.text("feature"): row.version("version") for row in rows("refusals", "early")}
