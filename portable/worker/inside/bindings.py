@@ -185,6 +185,10 @@ def _asked(call: Any, *arguments: Any) -> bytes:
 
 
 def _line(error: BaseException) -> str:
+    # A call that failed without raising: all there is are the interpreter's words for that, with
+    # addresses in them that differ from run to run.
+    if "returned a result with an exception set" in str(error):
+        return "refused without a reason"
     # A failing pass may put the whole printed module into its exception.
     return " ".join(str(error)[:2000].split())
 
