@@ -98,7 +98,7 @@ class Worker:
         self.library = os.fspath(library)
         self.limit = limit
         self.load_limit = load_limit
-        self.restarts = 0
+        self.starts = 0
         self._process: subprocess.Popen[bytes] | None = None
         self._stderr: IO[bytes] | None = None
         self._unusable: Answer | None = None
@@ -178,6 +178,7 @@ class Worker:
                 f"cannot start {self.python}: {error.strerror}", hint="make the environment again"
             ) from error
         assert self._process.stdin is not None  # noqa: S101 - asked for above
+        self.starts += 1
         os.set_blocking(self._process.stdin.fileno(), False)
         loaded = self._ask({"kind": "load"}, self.load_limit)
         if not loaded.ok:
@@ -197,7 +198,8 @@ class Worker:
             self._bury()
             answer = Answer(Status.HUNG, error=f"no answer within {limit:g} s")
         except _Gone as gone:
-            answer = Answer(Status.CRASHED, error=str(gone) or self._last_words())
+            words = self._last_words()
+            answer = Answer(Status.CRASHED, error=str(gone) or words)
         stderr = self._tail()
         heard = answer.diagnostics or (() if answer.ok else printed(stderr))
         seconds = time.monotonic() - began
@@ -234,11 +236,12 @@ class Worker:
         return chunk.endswith(b"\n")
 
     def _last_words(self) -> str:
-        """Wait for a process that closed its answers; say which signal or status ended it."""
+        """End a process that closed or spoilt its answers; say which signal or status ended it."""
         process = self._process
         assert process is not None  # noqa: S101 - it has just been asked
         try:
-            code = process.wait(timeout=5)
+            # The answers are closed a moment before the status is there.
+            code = process.wait(timeout=1)
         except subprocess.TimeoutExpired:
             code = 0
         self._bury()
@@ -253,7 +256,6 @@ class Worker:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-        self.restarts += 1
         for stream in (process.stdin, process.stdout):
             assert stream is not None  # noqa: S101 - both are pipes
             stream.close()
