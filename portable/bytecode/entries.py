@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from portable.bytecode.encoding import Cursor, offsets, unzigzag
-from portable.bytecode.layouts import table, widths
+from portable.bytecode.layouts import BUILTIN, table, widths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-__all__ = ["ATTRIBUTES", "TYPES", "Blob", "Entries", "Entry", "Pool", "read_entries"]
+__all__ = ["ATTRIBUTES", "TYPES", "Blob", "Entries", "Entry", "Outline", "Pool", "read_entries"]
 
 TYPES = "types"
 ATTRIBUTES = "attributes"
 
+# A size is stored with a flag in its lowest bit.
+_SMALLEST = 2
 _BYTE = 8
 _WORD = 64
 
@@ -54,6 +56,20 @@ class Entry:
     fields: dict[str, object]
     text: str | None = None
     known: bool = True
+
+
+class Outline(NamedTuple):
+    """What an entry is and which others it points to.
+
+    Args:
+        dialect: Its namespace.
+        name: Its name, as in `Entry`.
+        references: The table and the number of each entry that it points to.
+    """
+
+    dialect: str
+    name: str
+    references: tuple[Reference, ...]
 
 
 class Entries:
@@ -121,7 +137,6 @@ class Pool:
         types: The types.
         attributes: The attributes.
         strings: The strings.
-        resources: How many resources there are.
     """
 
     __slots__ = ("attributes", "strings", "types")
@@ -159,26 +174,26 @@ class Pool:
         """
         return self._entry(self.attributes, index)
 
-    def references(self, kind: str, index: int) -> tuple[str, list[Reference]]:
-        """Return what an entry is and which others it points to, decoding no more than needed.
+    def outline(self, kind: str, index: int) -> Outline:
+        """Tell what an entry is and which others it points to, decoding no more than needed.
 
         Args:
             kind: `types` or `attributes`.
-            index: The number of the entry.
+            index: The number of the entry; it has to exist.
 
         Returns:
-            Its name, as in `Entry`, and the kinds and numbers of the entries it points to.
+            The outline.
 
         Raises:
             MalformedArtifact: The entry does not make sense.
         """
         entries = self.types if kind == TYPES else self.attributes
         if not entries.own[index]:
-            return "", []
+            return Outline(entries.dialect(index), "", ())
         cursor = entries.open(index)
-        _, code, layout = entries.layout(index, cursor)
+        dialect, code, layout = entries.layout(index, cursor)
         if layout is None:
-            return f"code {code}", []
+            return Outline(dialect, f"code {code}", ())
         found: list[Reference] = []
         for _, encoding in layout.fields[: layout.pointers]:
             if encoding in _POINTERS:
@@ -186,7 +201,34 @@ class Pool:
                 found += [(target, number) for number in read(self, cursor)]
             else:
                 _READERS[encoding](self, cursor)
-        return layout.name, found
+        return Outline(dialect, layout.name, tuple(found))
+
+    def attributes_named(self, *names: str) -> list[int]:
+        """Return the numbers of MLIR's own attributes of some kinds, for example locations.
+
+        Args:
+            names: The kinds, as in `Entry.name`.
+        """
+        codes = {
+            code for code, layout in table(BUILTIN, ATTRIBUTES).items() if layout.name in names
+        }
+        first_bytes = {code << 1 | 1 for code in codes}
+        entries = self.attributes
+        data, starts, own = entries.cursor.data, entries.starts, entries.own
+        return [
+            index
+            for dialect, group in entries.groups()
+            if dialect == BUILTIN
+            for index in group
+            if data[starts[index]] in first_bytes and own[index]
+        ]
+
+    def encodings(self, entry: Entry) -> dict[str, str]:
+        """Return how each field of an attribute is encoded, which tells what its numbers mean."""
+        for layout in table(entry.dialect, ATTRIBUTES).values():
+            if layout.name == entry.name and len(layout.fields) == len(entry.fields):
+                return dict(layout.fields)
+        return {}
 
     def _entry(self, entries: Entries, index: int) -> Entry:
         if not 0 <= index < len(entries):
@@ -214,7 +256,9 @@ class Pool:
             # Only the type tells the size, so the rest of the entry stays as it is.
             return Blob(*cursor.skip(cursor.end - cursor.position))
         width = scalar.fields.get("width")
-        bits = width >> 2 if isinstance(width, int) else widths(scalar.dialect).get(scalar.name, _WORD)
+        bits = (
+            width >> 2 if isinstance(width, int) else widths(scalar.dialect).get(scalar.name, _WORD)
+        )
         if bits <= _BYTE:
             return cursor.byte()
         if bits <= _WORD:
@@ -252,6 +296,8 @@ def read_entries(
                 raise offsets_cursor.malformed(f"a group of {size} {kind} among {count}")
             groups.append((len(coded), dialect))
             coded += offsets_cursor.varints(size)
+        if coded and min(coded) < _SMALLEST:
+            raise offsets_cursor.malformed("an entry has no bytes")
         starts = offsets(start, [value >> 1 for value in coded])
         start = starts[-1]
         if start > data.end:

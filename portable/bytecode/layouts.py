@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-__all__ = ["BUILTIN", "VHLO", "Layout", "load", "table"]
+__all__ = ["BUILTIN", "POINTERS", "VHLO", "Layout", "load", "table"]
 
 VHLO = "vhlo"
 BUILTIN = "builtin"
 
 # Fields that point to other entries; whatever follows the last of them tells no more of these.
-_POINTERS = frozenset({"type", "types", "attribute", "attributes", "optional", "pairs"})
+POINTERS = frozenset({"type", "types", "attribute", "attributes", "optional", "pairs"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,7 @@ class Layout:
     pointers: int
 
 
+@cache
 def load(name: str) -> dict[str, Any]:
     """Load one of the data files beside this module.
 
@@ -74,5 +75,5 @@ def _document() -> dict[str, Any]:
 def _layout(text: str) -> Layout:
     name, *fields = text.split()
     pairs = tuple(tuple(field.split(":")) for field in fields)
-    pointers = max((at + 1 for at, pair in enumerate(pairs) if pair[1] in _POINTERS), default=0)
+    pointers = max((at + 1 for at, pair in enumerate(pairs) if pair[1] in POINTERS), default=0)
     return Layout(name, tuple((field, encoding) for field, encoding in pairs), pointers)

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from portable.bytecode.encoding import Cursor
 from portable.bytecode.tables import Format, Section
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 __all__ = ["Mask", "Operation", "Sizes", "Walker"]
 
@@ -107,7 +104,7 @@ class Frame:
         "types",
     )
 
-    def __init__(self, regions: int, end: int, outer: int, isolated: bool, sectioned: bool) -> None:  # noqa: FBT001
+    def __init__(self, regions: int, end: int, outer: int, isolated: bool, sectioned: bool) -> None:
         self.regions = regions
         self.blocks = 0
         self.operations = 0
@@ -216,12 +213,17 @@ class Walker:
             cursor.origin + offset,
         )
 
-    def operand_type(self, value: int) -> object:
-        """Return what is remembered of a value seen from the current frame; None if undefined.
+    def operand_type(self, value: int, depth: int) -> object:
+        """Return what is remembered of a value; None if it is not defined yet.
 
-        It is the number of a type, or whatever the reader of a run of operations put there.
+        Args:
+            value: The number of the value.
+            depth: The depth of the operation that uses it.
+
+        Returns:
+            The number of its type, or whatever the reader of a run of operations put there.
         """
-        for frame in reversed(self.frames):
+        for frame in reversed(self.frames[: depth + 1]):
             if value >= frame.base:
                 at = value - frame.base
                 return frame.types[at] if at < len(frame.types) else None
@@ -314,5 +316,3 @@ class Walker:
         frame.defined += count
         if self.typed:
             frame.types += found
-
-

@@ -1,0 +1,27 @@
+"""Reads MLIR bytecode with the standard library; bounded, and never trusting a length.
+
+Names are imported on first use: reading a header needs nothing of the rest.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+from portable.bytecode.header import MAGIC, Header, MalformedArtifact, read_header
+
+if TYPE_CHECKING:
+    from portable.bytecode.content import Bytecode as Bytecode
+    from portable.bytecode.content import read as read
+
+_HOME = {"Bytecode": "portable.bytecode.content", "read": "portable.bytecode.content"}
+
+__all__ = ["MAGIC", "Bytecode", "Header", "MalformedArtifact", "read", "read_header"]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module 'portable.bytecode' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,213 @@
+"""Everything an artifact holds, each part decoded when it is asked for."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from portable.bytecode.encoding import Cursor
+from portable.bytecode.entries import Pool, read_entries
+from portable.bytecode.header import MalformedArtifact, read_header
+from portable.bytecode.layouts import BUILTIN
+from portable.bytecode.operations import Sizes, Walker
+from portable.bytecode.resources import Resource, read_resources
+from portable.bytecode.scan import Scan
+from portable.bytecode.tables import (
+    NEWEST_FORMAT,
+    Section,
+    Strings,
+    read_dialects,
+    read_sections,
+)
+from portable.bytecode.vhlo import inherent
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from portable.bytecode.header import Buffer
+    from portable.bytecode.operations import Operation
+
+__all__ = ["Bytecode", "read"]
+
+
+class Bytecode:
+    """An artifact that has been opened.
+
+    Opening reads the tables; large constants are never copied, operations are read when asked
+    for. Everything may raise `MalformedArtifact`, and nothing else.
+
+    Attributes:
+        header: What the artifact claims.
+        dialects: The dialects it uses.
+        names: The names of the operations in it.
+        pool: Its types and attributes.
+        strings: Its strings.
+    """
+
+    def __init__(self, data: Buffer) -> None:
+        self.header = read_header(data)
+        if self.header.format > NEWEST_FORMAT:
+            raise MalformedArtifact(
+                f"bytecode format {self.header.format} is newer than {int(NEWEST_FORMAT)}, "
+                "the newest that can be read",
+                4,
+            )
+        if isinstance(data, memoryview):
+            data = data.cast("B") if data.contiguous else memoryview(bytes(data))
+        self._sections = sections = read_sections(data, self.header.length)
+        self.strings = Strings(sections[Section.STRING])
+        self.dialects, self.names = read_dialects(
+            sections[Section.DIALECT], self.strings, self.header.format
+        )
+        attributes, types = read_entries(
+            sections[Section.ATTRIBUTE_TYPE_OFFSET],
+            sections[Section.ATTRIBUTE_TYPE],
+            self.dialects,
+        )
+        self.pool = Pool(types, attributes, self.strings)
+        self._properties = _property_entries(sections.get(Section.PROPERTIES))
+        self._scan: Scan | None = None
+
+    @cached_property
+    def sizes(self) -> Sizes:
+        """How many entries each table has."""
+        return Sizes(
+            names=len(self.names),
+            attributes=len(self.pool.attributes),
+            types=len(self.pool.types),
+            properties=len(self._properties),
+            format=self.header.format,
+        )
+
+    @cached_property
+    def resources(self) -> tuple[Resource, ...]:
+        """The resources and their sizes."""
+        return read_resources(
+            self._sections.get(Section.RESOURCE),
+            self._sections.get(Section.RESOURCE_OFFSET),
+            self.strings,
+            self.dialects,
+        )
+
+    def operations(self) -> Iterator[Operation]:
+        """Yield every operation, an outer one before those in its regions.
+
+        Yields:
+            The operations, everything in them by number.
+
+        Raises:
+            MalformedArtifact: An operation does not make sense.
+        """
+        walker = Walker(self._sections[Section.IR], self.sizes)
+        while walker.advance():
+            yield walker.read()
+
+    def scan(self, typed: Collection[int] = ()) -> Scan:
+        """Count what operations there are; asked again, it remembers.
+
+        Args:
+            typed: The names of operations whose operand types are wanted at least.
+
+        Returns:
+            The Shapes of all operations and how often each occurs.
+
+        Raises:
+            MalformedArtifact: An operation does not make sense.
+        """
+        wanted = frozenset(typed)
+        if self._scan is None or not wanted <= self._scan.typed:
+            self._scan = Scan(self._sections[Section.IR], self.sizes, wanted)
+        return self._scan
+
+    def property_bytes(self, index: int) -> Cursor:
+        """Return a cursor over the bytes of a property entry."""
+        section = self._sections[Section.PROPERTIES]
+        start, stop = self._properties[index]
+        return Cursor(section.data, start, stop, section.origin)
+
+    def property_attributes(self, name: int, index: int) -> dict[str, int]:
+        """Decode the properties of an operation.
+
+        Args:
+            name: The number of the operation's name.
+            index: The property entry; -1 for none.
+
+        Returns:
+            The attributes by name; empty for an operation that is not known.
+
+        Raises:
+            MalformedArtifact: The entry does not fit the operation.
+        """
+        dialect, op, _ = self.names[name]
+        fields = inherent(dialect, op)
+        if fields is None or index < 0:
+            return {}
+        cursor = self.property_bytes(index)
+        count = len(self.pool.attributes)
+        found: dict[str, int] = {}
+        for field in fields:
+            # The module's properties may be absent; those of VHLO never are.
+            at, present = cursor.flagged() if dialect == BUILTIN else (cursor.varint(), True)
+            if present and at >= count:
+                raise cursor.malformed(f"there is no attribute {at}")
+            if present:
+                found[field] = at
+        if not cursor.done():
+            raise cursor.malformed(f"{dialect}.{op} has more properties than it should")
+        return found
+
+    def check_attribute(self, index: int) -> None:
+        """Make sure that there is an attribute of this number."""
+        if index >= len(self.pool.attributes):
+            raise self._sections[Section.IR].malformed(f"there is no attribute {index}")
+
+    def dictionary(self, index: int) -> dict[str, int]:
+        """Decode the attribute dictionary of an operation.
+
+        Args:
+            index: The attribute; -1 for none.
+
+        Returns:
+            The attributes by name.
+
+        Raises:
+            MalformedArtifact: It is no dictionary.
+        """
+        if index < 0:
+            return {}
+        entries = self.pool.attribute(index).fields.get("entries")
+        if not isinstance(entries, list):
+            raise self.pool.attributes.open(index).malformed("an operation's attributes are none")
+        return {self._string(name): value for name, value in entries}
+
+    def _string(self, index: int) -> str:
+        value = self.pool.attribute(index).fields.get("value")
+        if not isinstance(value, str):
+            raise self.pool.attributes.open(index).malformed("an attribute's name is no string")
+        return value
+
+
+def read(data: Buffer) -> Bytecode:
+    """Open an artifact.
+
+    Args:
+        data: Its bytes; a `mmap` or `memoryview` is not copied and has to stay open.
+
+    Returns:
+        The artifact, to be asked for what it holds.
+
+    Raises:
+        MalformedArtifact: It is not MLIR bytecode, or it is damaged.
+    """
+    return Bytecode(data)
+
+
+def _property_entries(section: Cursor | None) -> list[tuple[int, int]]:
+    """Find the property entries: bytes that only their operation can make sense of."""
+    if section is None:
+        return []
+    cursor = Cursor(section.data, section.position, section.end, section.origin)
+    found = [cursor.blob() for _ in range(cursor.count())]
+    if not cursor.done():
+        raise cursor.malformed("the properties do not fill their section")
+    return found

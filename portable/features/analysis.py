@@ -1,0 +1,250 @@
+"""From an artifact to its required Version and its minimum target."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from portable.bytecode.entries import TYPES
+from portable.bytecode.layouts import VHLO
+from portable.bytecode.text import location_text
+from portable.bytecode.vhlo import current, minimum
+from portable.features.judge import Judge, Need
+from portable.features.model import (
+    Analysis,
+    Caveat,
+    Feature,
+    FeatureKind,
+    Needs,
+    RemovedForm,
+    Strictness,
+)
+from portable.features.rules import rules
+from portable.version import Version
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from portable.bytecode.content import Bytecode
+    from portable.bytecode.scan import Scan, Shape
+
+__all__ = ["analyze"]
+
+_EXAMPLES = 3
+
+
+def analyze(bytecode: Bytecode, *, strictness: Strictness = Strictness.READABLE) -> Analysis:
+    """Find what an artifact needs, and how low its program could be pinned.
+
+    Args:
+        bytecode: The artifact.
+        strictness: Whose judgement counts.
+
+    Returns:
+        The required Version and the minimum target, each with what forces it, and everything
+        that could not be judged.
+
+    Raises:
+        MalformedArtifact: Something in the artifact does not make sense.
+    """
+    return _Analyst(bytecode, strictness).analysis()
+
+
+class _Tally:
+    """How many operations have each need, and examples of their Shapes."""
+
+    __slots__ = ("counts", "shapes")
+
+    def __init__(self) -> None:
+        self.counts: dict[Need, int] = {}
+        self.shapes: dict[Need, list[Shape]] = {}
+
+    def add(self, needs: Iterable[Need], shape: Shape, count: int) -> None:
+        for need in needs:
+            self.counts[need] = self.counts.get(need, 0) + count
+            examples = self.shapes.setdefault(need, [])
+            if len(examples) < _EXAMPLES:
+                examples.append(shape)
+
+
+class _Analyst:
+    """Works out the analysis of one artifact."""
+
+    def __init__(self, bytecode: Bytecode, strictness: Strictness) -> None:
+        self._bytecode = bytecode
+        self._readable = strictness is Strictness.READABLE
+        self._judge = Judge(bytecode, nested=self._readable)
+        self._scan: Scan = bytecode.scan(self._typed())
+        self._required = _Tally()
+        self._minimum = _Tally()
+        self._located: dict[Shape, list[int]] = {}
+
+    def analysis(self) -> Analysis:
+        """Judge everything and put it together."""
+        for shape, count in self._scan.shapes.items():
+            judgement = self._judge.judge(shape, count)
+            if judgement.required:
+                self._required.add(judgement.required, shape, count)
+            if judgement.minimum:
+                self._minimum.add(judgement.minimum, shape, count)
+        self._locate()
+        locations = self._locations()
+        required = self._features(self._required) + self._types() + locations + self._format()
+        return Analysis(
+            required=self._needs(required),
+            minimum=self._needs(self._features(self._minimum) + locations),
+            caveats=self._caveats(),
+            unknown=tuple(sorted(self._judge.unknown)),
+            removed=self._removed(),
+        )
+
+    def _typed(self) -> list[int]:
+        """Return the operations whose operand types some rule asks for."""
+        names = self._bytecode.names
+        asking = {
+            op
+            for op, constraints in rules().constraints.items()
+            for constraint in constraints
+            if constraint.when.test == "promotes"
+            or (constraint.when.test == "operand_of" and self._has_type(constraint.when.arguments))
+        }
+        asking |= rules().removed_unranked[0] if self._has_type((rules().unranked,)) else set()
+        return [at for at, name in enumerate(names) if name.dialect == VHLO and name.name in asking]
+
+    def _has_type(self, names: tuple[str, ...]) -> bool:
+        pool = self._bytecode.pool
+        return any(pool.outline(TYPES, index).name in names for index in range(len(pool.types)))
+
+    def _locate(self) -> None:
+        tallies = (self._required, self._minimum)
+        wanted = {
+            shape for tally in tallies for shapes in tally.shapes.values() for shape in shapes
+        }
+        self._located = self._scan.locations(wanted | set(self._removed_shapes()))
+
+    def _features(self, tally: _Tally) -> list[Feature]:
+        merged: dict[tuple[str, str], list[Need]] = {}
+        for need in tally.counts:
+            merged.setdefault((need.kind, need.name), []).append(need)
+        return [
+            _feature(
+                needs[0],
+                count=sum(tally.counts[need] for need in needs),
+                locations=self._examples([s for need in needs for s in tally.shapes[need]]),
+                reason="; ".join(dict.fromkeys(need.reason for need in needs)),
+            )
+            for needs in merged.values()
+        ]
+
+    def _examples(self, shapes: Iterable[Shape]) -> tuple[str, ...]:
+        """Return where the first operations of some Shapes are, with their names."""
+        pool, names = self._bytecode.pool, self._bytecode.names
+        found: list[str] = []
+        for shape in shapes:
+            for location in self._located.get(shape, ()):
+                if len(found) == _EXAMPLES:
+                    return tuple(found)
+                self._bytecode.check_attribute(location)
+                found.append(f"{location_text(pool, location)} ({names[shape.name]})")
+        return tuple(found)
+
+    def _locations(self) -> list[Feature]:
+        """Return the Features of locations; serializers do not look at locations."""
+        pool = self._bytecode.pool
+        features = []
+        for kind, (since, reason) in rules().locations.items() if self._readable else ():
+            found = pool.attributes_named(kind)
+            if found:
+                examples = tuple(location_text(pool, index) for index in found[:_EXAMPLES])
+                need = Need(str(FeatureKind.LOCATION), kind, since, reason)
+                features.append(_feature(need, len(found), examples, reason))
+        return features
+
+    def _types(self) -> list[Feature]:
+        """Return what types need that no operation's result or attribute has."""
+        seen = {(need.kind, need.name) for need in self._required.counts}
+        features = {}
+        for index in range(len(self._bytecode.pool.types)):
+            for need in self._judge.needed(TYPES, index):
+                if (need.kind, need.name) not in seen:
+                    features[need.kind, need.name] = _feature(need, 1, (), need.reason)
+        return list(features.values())
+
+    def _format(self) -> list[Feature]:
+        number = self._bytecode.header.format
+        since = rules().formats[number]
+        if since == minimum():
+            return []
+        reason = f"older readers do not know version {number} of the bytecode format"
+        need = Need(str(FeatureKind.FORMAT), f"bytecode_format_{number}", since, reason)
+        return [_feature(need, 1, (), reason)]
+
+    def _needs(self, features: list[Feature]) -> Needs:
+        ordered = sorted(features, key=lambda f: (str(f.kind), f.name))
+        ordered.sort(key=lambda f: f.version, reverse=True)
+        version: Version | None = ordered[0].version if ordered else Version.parse(minimum())
+        if self._judge.unknown:
+            # What nobody knows is at most as old as the Version that the artifact claims.
+            claimed = self._bytecode.header.version
+            version = None if claimed is None or version is None else max(version, claimed.target)
+        return Needs(version, tuple(ordered))
+
+    def _caveats(self) -> tuple[Caveat, ...]:
+        caveats = [Caveat(text, count) for text, count in self._judge.caveats.items()]
+        unregistered = [str(name) for name in self._bytecode.names if not name.registered]
+        if unregistered:
+            text = "operations that their producer did not know: " + ", ".join(unregistered)
+            caveats.append(Caveat(text, len(unregistered)))
+        claimed = self._bytecode.header.version
+        if claimed is not None and claimed.target > Version.parse(current()):
+            text = f"the artifact claims {claimed}, newer than {current()}, the newest known here"
+            caveats.append(Caveat(text, 1))
+        if not self._readable:
+            return tuple(caveats)
+        return tuple(caveats)
+
+    def _removed_shapes(self) -> dict[Shape, str]:
+        """Return the Shapes that newer readers refuse, and the form each has."""
+        names, shapes = self._bytecode.names, self._scan.shapes
+        removed = {at: n.name for at, n in enumerate(names) if n.name in rules().removed}
+        unranked_ops, _ = rules().removed_unranked
+        found = {shape: removed[shape.name] for shape in shapes if shape.name in removed}
+        for shape in shapes:
+            op = names[shape.name].name
+            if op in unranked_ops and self._unranked(shape.results):
+                found[shape] = f"{op} of {rules().unranked}"
+        return found
+
+    def _unranked(self, results: tuple[int, ...]) -> bool:
+        pool = self._bytecode.pool
+        return any(pool.outline(TYPES, index).name == rules().unranked for index in results)
+
+    def _removed(self) -> tuple[RemovedForm, ...]:
+        forms: dict[str, list[Shape]] = {}
+        for shape, form in self._removed_shapes().items():
+            forms.setdefault(form, []).append(shape)
+        found = []
+        for form, shapes in sorted(forms.items()):
+            removal = rules().removed.get(form, rules().removed_unranked[1])
+            found.append(
+                RemovedForm(
+                    form,
+                    Version.parse(removal.last),
+                    Version.parse(removal.refused),
+                    sum(self._scan.shapes[shape] for shape in shapes),
+                    self._examples(shapes),
+                    removal.reason,
+                )
+            )
+        return tuple(found)
+
+
+def _feature(need: Need, count: int, locations: tuple[str, ...], reason: str) -> Feature:
+    return Feature(
+        FeatureKind(need.kind),
+        need.name,
+        Version.parse(need.since),
+        count,
+        locations,
+        reason,
+        rules().remedies.get(need.name, ""),
+    )

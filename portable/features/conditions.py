@@ -1,0 +1,141 @@
+"""The tests that rules name."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from portable.bytecode.vhlo import enum_case
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from portable.bytecode.content import Bytecode
+    from portable.bytecode.entries import Entry
+    from portable.bytecode.scan import Shape
+
+__all__ = ["TESTS", "Use"]
+
+_NO_ENTRY = -1
+
+
+class Use:
+    """Operations of one Shape, to be asked for what is in them.
+
+    Args:
+        bytecode: The artifact.
+        shape: The Shape.
+        name: The operation, for example `gather_v2`.
+    """
+
+    def __init__(self, bytecode: Bytecode, shape: Shape, name: str) -> None:
+        self.bytecode = bytecode
+        self.shape = shape
+        self.name = name
+
+    @cached_property
+    def attributes(self) -> dict[str, int]:
+        """All attributes by name, inherent ones and others."""
+        bytecode, shape = self.bytecode, self.shape
+        return {
+            **bytecode.dictionary(shape.attributes),
+            **bytecode.property_attributes(shape.name, shape.properties),
+        }
+
+    def attribute(self, name: str) -> Entry | None:
+        """Return an attribute, None if there is none of that name."""
+        index = self.attributes.get(name)
+        return None if index is None else self.bytecode.pool.attribute(index)
+
+    def type_name(self, index: object) -> str:
+        """Return the name of a type."""
+        return self.bytecode.pool.type(index).name if isinstance(index, int) else ""
+
+    def element(self, index: int) -> int:
+        """Return the element type of a tensor, and any other type as it is."""
+        element = self.bytecode.pool.type(index).fields.get("element")
+        return element if isinstance(element, int) else index
+
+
+def _one_operand(use: Use) -> bool:
+    return use.shape.operands == 1
+
+
+def _no_regions(use: Use) -> bool:
+    return not use.shape.regions
+
+
+def _empty(use: Use, name: str) -> bool:
+    """Whether an attribute is an empty array, or a tensor without elements."""
+    entry = use.attribute(name)
+    if entry is None:
+        return True
+    for field in ("elements", "entries"):
+        if field in entry.fields:
+            return not entry.fields[field]
+    tensor = entry.fields.get("type")
+    shape = use.bytecode.pool.type(tensor).fields.get("shape") if isinstance(tensor, int) else None
+    return isinstance(shape, list) and 0 in shape
+
+
+def _false(use: Use, name: str) -> bool:
+    entry = use.attribute(name)
+    return entry is None or (entry.name == "bool_v1" and not entry.fields["value"])
+
+
+def _none(use: Use, name: str) -> bool:
+    """Whether an attribute is the type `none`, or a value of that type."""
+    entry = use.attribute(name)
+    if entry is None:
+        return True
+    return use.type_name(entry.fields.get("type", entry.fields.get("value"))) == "none_v1"
+
+
+def _default_accuracy(use: Use, name: str) -> bool:
+    entry = use.attribute(name)
+    if entry is None:
+        return True
+    fields = entry.fields
+    if entry.name != "result_accuracy_v1" or fields["atol"] or fields["rtol"] or fields["ulps"]:
+        return False
+    mode = fields["mode"]
+    case = use.bytecode.pool.attribute(mode if isinstance(mode, int) else _NO_ENTRY)
+    return enum_case(case.name, case.fields.get("value")) == "DEFAULT"
+
+
+def _kind_of(use: Use, kind: str, name: str) -> bool:
+    entry = use.attribute(name)
+    return entry is not None and entry.name == kind
+
+
+def _case_of(use: Use, case: str, name: str) -> bool:
+    entry = use.attribute(name)
+    return entry is not None and enum_case(entry.name, entry.fields.get("value")) == case
+
+
+def _promotes(use: Use) -> bool:
+    """Whether a result has another element type than the operand at its place."""
+    pairs = zip(use.shape.operand_types or (), use.shape.results, strict=False)
+    return any(
+        operand is not None and operand != result and use.element(operand) != use.element(result)
+        for operand, result in pairs
+    )
+
+
+def _operand_of(use: Use, kind: str) -> bool:
+    return any(use.type_name(index) == kind for index in use.shape.operand_types or ())
+
+
+TESTS: dict[str, Callable[..., bool]] = {
+    "one_operand": _one_operand,
+    "no_regions": _no_regions,
+    "empty": _empty,
+    "false": _false,
+    "none": _none,
+    "default_accuracy": _default_accuracy,
+    "kind_of": _kind_of,
+    "case_of": _case_of,
+    "promotes": _promotes,
+    "operand_of": _operand_of,
+}
+"""Every test by the name that rules use; it takes the Use and the arguments of the rule."""

@@ -1,0 +1,155 @@
+"""What an analysis finds: Features, and the two Versions they force."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from portable.version import Version
+
+__all__ = ["Analysis", "Caveat", "Feature", "FeatureKind", "Needs", "RemovedForm", "Strictness"]
+
+
+class Strictness(enum.Enum):
+    """Whose judgement counts."""
+
+    UPSTREAM = "upstream"
+    """What StableHLO's serializer accepts."""
+    READABLE = "readable"
+    """What an old reader can really read."""
+
+    def __str__(self) -> str:
+        return self.value
+
+
+class FeatureKind(enum.Enum):
+    """What kind of thing forces a Version."""
+
+    OP = "op"
+    TYPE = "type"
+    ATTRIBUTE = "attribute"
+    CONSTRAINT = "constraint"
+    LOCATION = "location"
+    FORMAT = "format"
+    DIALECT = "dialect"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """One thing in a program that forces a Version.
+
+    Args:
+        kind: What kind of thing it is.
+        name: Its name, for example `tan_v1`, `f8E4M3_v1` or `location_file_line_col_range`.
+        version: The first Version that has it.
+        count: How many operations (or locations) have it.
+        locations: Where the first few are.
+        reason: Why it needs that Version and cannot be written in an older form.
+        remedy: What could be done about it; empty if nothing is known.
+    """
+
+    kind: FeatureKind
+    name: str
+    version: Version
+    count: int
+    locations: tuple[str, ...]
+    reason: str
+    remedy: str = ""
+
+    def record(self) -> dict[str, object]:
+        """Return the Feature as plain data for JSON."""
+        return {
+            "kind": str(self.kind),
+            "name": self.name,
+            "version": str(self.version),
+            "count": self.count,
+            "locations": list(self.locations),
+            "reason": self.reason,
+            "remedy": self.remedy,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """A Version and the Features that force it.
+
+    Args:
+        version: The Version; None where nothing known tells, as for unknown forms in an artifact
+            that claims no Version.
+        features: Everything that needs more than the minimum Version, the highest first.
+    """
+
+    version: Version | None
+    features: tuple[Feature, ...]
+
+    def above(self, target: Version) -> tuple[Feature, ...]:
+        """Return the Features that stand between the program and a Target.
+
+        Args:
+            target: The Target; its patch does not matter.
+
+        Returns:
+            Those that need a newer Version, the highest first.
+        """
+        return tuple(feature for feature in self.features if feature.version > target.target)
+
+
+@dataclass(frozen=True, slots=True)
+class Caveat:
+    """Something that the tables cannot judge.
+
+    Args:
+        text: What it is.
+        count: How often it occurs.
+        locations: Where the first few are, if known.
+    """
+
+    text: str
+    count: int
+    locations: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedForm:
+    """A form that newer readers do not know any more.
+
+    Args:
+        name: The form.
+        last: The newest Version known to read it.
+        refused: The oldest Version known to refuse it.
+        count: How many operations have the form.
+        locations: Where the first few are.
+        reason: What happened, and on which Releases it was measured.
+    """
+
+    name: str
+    last: Version
+    refused: Version
+    count: int
+    locations: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What the bytes need and how low the program could go.
+
+    Args:
+        required: What a reader of these bytes must have.
+        minimum: The lowest Target that the program can be written for.
+        caveats: What the tables cannot judge.
+        unknown: Operations, types and attributes that no table knows; if there are any, both
+            Versions are lower bounds, and so is the claimed Version.
+        removed: Forms that newer readers do not know any more.
+    """
+
+    required: Needs
+    minimum: Needs
+    caveats: tuple[Caveat, ...]
+    unknown: tuple[str, ...]
+    removed: tuple[RemovedForm, ...]
