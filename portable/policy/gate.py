@@ -290,9 +290,10 @@ def _broken(rules: Rules, subject: Subject) -> Iterator[tuple[Rule, str]]:
         for name in sorted(subject.custom_calls):
             if not any(fnmatchcase(name, pattern) for pattern in rules.custom_calls):
                 yield Rule.CUSTOM_CALLS, f"calls {name!r}, which is not allowed"
-    if rules.locations is LocationRule.NONE and subject.locations:
-        yield Rule.LOCATIONS, f"carries locations ({', '.join(sorted(subject.locations))})"
-    if rules.locations is LocationRule.POINTS and RANGE in subject.locations:
+    locations = subject.names("location")
+    if rules.locations is LocationRule.NONE and locations:
+        yield Rule.LOCATIONS, f"carries locations ({', '.join(sorted(locations))})"
+    if rules.locations is LocationRule.POINTS and RANGE in locations:
         yield Rule.LOCATIONS, "carries location ranges, which readers before 1.8.5 do not know"
 
 

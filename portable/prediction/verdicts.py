@@ -5,9 +5,10 @@ require, the floor of their bytecode format, dialects outside StableHLO, ops and
 removed, and Advisories. A compatible prediction has reached Stage `window`; an incompatible one
 names the Stage at which the Consumer is expected to fail.
 
-Advisories name a Feature as `kind:name`: a Feature of the analysis, `op:NAME` for an op that
-occurs, `dialect:NAME`; or in the words of a form that `portable.prediction.subject` finds. In any
-other words it cannot be found in the bytes and becomes a warning.
+Advisories name a Feature as `kind:name` (`op:vhlo.tan_v1`, `type:i4`, `dialect:sdy`,
+`location:file_line_col_range`, `attribute:mesh_v1`), or in the words of a form that
+`portable.prediction.forms` finds. In any other words it cannot be found in the bytes and becomes a
+warning. Those about a Release as a producer do not concern it as a consumer.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from portable.artifact import Artifact
+from portable.features import FeatureKind
 from portable.prediction.mode import Mode
 from portable.prediction.subject import Subject, examine
 from portable.releases import (
@@ -34,7 +36,13 @@ from portable.verdict import Basis, Diagnostic, Outcome, Severity, Stage, Verdic
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from portable.features import Feature
+
 __all__ = ["predict", "predict_all"]
+
+
+# Which dialects a Release reads, and which bytecode, stands in tables of their own.
+_JUDGED_APART = frozenset({FeatureKind.DIALECT, FeatureKind.FORMAT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +50,12 @@ class _Finding:
     outcome: Outcome
     stage: Stage
     reason: str
+    advised: bool = False
+
+
+def _rank(finding: _Finding) -> tuple[Stage, bool, Stage]:
+    """Order findings: before anything is executed, an Advisory knows better than a rule."""
+    return (max(finding.stage, Stage.DECODE), not finding.advised, finding.stage)
 
 
 def predict(what: Artifact | Subject, release: Release | str) -> Verdict:
@@ -73,7 +87,7 @@ def predict(what: Artifact | Subject, release: Release | str) -> Verdict:
         _promise(subject, consumer, warnings)
         reason = f"needs {subject.required or 'nothing newer'}, has {consumer.current}"
         findings = [_Finding(Outcome.COMPATIBLE, Stage.WINDOW, reason)]
-    worst = min(findings, key=lambda finding: finding.stage)
+    worst = min(findings, key=_rank)
     others = [finding.reason for finding in findings if finding is not worst]
     return Verdict(
         consumer=str(consumer),
@@ -124,16 +138,21 @@ def _below_minimum(subject: Subject, release: Release) -> Iterator[_Finding]:
 
 def _required(subject: Subject, release: Release) -> Iterator[_Finding]:
     early = early_features()
-    for feature in sorted(subject.features, key=lambda one: one.version, reverse=True):
-        known = early.get(f"{feature.kind}:{feature.name}")
-        needed = known or feature.version.target
-        has = release.current if known else release.target
+    for feature in subject.features:
+        if feature.kind in _JUDGED_APART:
+            continue
+        known = early.get(_key(feature))
+        needed, has = known or feature.version, release.current if known else release.target
         if has < needed:
             what = f"{feature.kind} {feature.name} needs {needed}"
             yield _refuses(Stage.WINDOW, f"{what}, has {_has(release)}")
-    explained = max((one.version.target for one in subject.features), default=None)
-    required = subject.required.target if subject.required else None
-    if required and (explained is None or required > explained) and release.target < required:
+    explained = max((one.version for one in subject.features), default=None)
+    required = subject.required
+    if (
+        required
+        and (explained is None or required > explained)
+        and release.target < required.target
+    ):
         yield _refuses(Stage.WINDOW, f"needs {required}, has {_has(release)}")
     if subject.unknown and subject.claimed and release.target < subject.claimed.target:
         yield _refuses(
@@ -141,6 +160,10 @@ def _required(subject: Subject, release: Release) -> Iterator[_Finding]:
             f"has {subject.unknown[0]}, which the tables do not know, and was written for "
             f"{subject.claimed}; has {_has(release)}",
         )
+
+
+def _key(feature: Feature) -> str:
+    return f"{feature.kind}:{feature.name.removeprefix('location_')}"
 
 
 def _has(release: Release) -> str:
@@ -184,7 +207,7 @@ def _refused(subject: Subject, release: Release, warnings: list[str]) -> Iterato
                 Stage.DECODE, f"{form.name} is refused from {form.refused} on: {form.reason}"
             )
     for row in refusals():
-        if row.op not in subject.ops or release.current <= row.last:
+        if f"op:{row.op}" not in subject.present or release.current <= row.last:
             continue
         text = f"{row.form} is refused from {row.since} on: {row.reason}"
         occurs = subject.forms.get(row.form)
@@ -194,6 +217,8 @@ def _refused(subject: Subject, release: Release, warnings: list[str]) -> Iterato
             yield _refuses(Stage.DECODE, text)
 
 
+_KINDS = frozenset({"op", "type", "attribute", "location", "dialect"})
+_PRODUCER = ", as a producer"
 _EFFECTS = {
     Effect.REFUSES: Outcome.INCOMPATIBLE,
     Effect.WRONG_RESULT: Outcome.WRONG_RESULT,
@@ -208,21 +233,17 @@ def _advised(subject: Subject, release: Release, warnings: list[str]) -> Iterato
             warnings.append(f"{advisory.id} ({advisory.effect}): {advisory.feature}")
         elif present:
             reason = f"{advisory.id}: {advisory.reason or advisory.feature}"
-            yield _Finding(_EFFECTS[advisory.effect], advisory.stage, reason)
+            yield _Finding(_EFFECTS[advisory.effect], advisory.stage, reason, advised=True)
 
 
 def _present(feature: str, subject: Subject) -> bool | None:
     """Return whether a Feature occurs; None when the bytes that are looked at do not tell."""
     if feature in subject.forms:
         return subject.forms[feature]
-    kind, colon, name = feature.partition(":")
-    if not colon or " " in kind:
-        return None
-    if kind == "op":
-        return name in subject.ops
-    if kind == "dialect":
-        return name in subject.dialects
-    return any(str(one.kind) == kind and one.name == name for one in subject.features)
+    if feature.endswith(_PRODUCER):
+        return False
+    kind, colon, _ = feature.partition(":")
+    return feature in subject.present if colon and kind in _KINDS else None
 
 
 def _promise(subject: Subject, release: Release, warnings: list[str]) -> None:

@@ -38,6 +38,7 @@ class ShippedVersion:
     Args:
         version: The Version.
         date: The first upstream commit that says so; None when it is not in the public history.
+        seen: When it was first seen inside a Release, for one without a public commit.
         tag: The upstream tag; empty for a Version that was never tagged.
         tag_date: When the tag was made.
         feature: What the Version brought.
@@ -48,6 +49,7 @@ class ShippedVersion:
 
     version: Version
     date: datetime.date | None
+    seen: datetime.date | None
     tag: str
     tag_date: datetime.date | None
     feature: str
@@ -63,6 +65,7 @@ def shipped_versions() -> tuple[ShippedVersion, ...]:
         ShippedVersion(
             version=row.version("version"),
             date=row.maybe_date("date"),
+            seen=row.maybe_date("seen"),
             tag=row.note("tag"),
             tag_date=row.maybe_date("tag_date"),
             feature=row.note("feature"),

@@ -1,0 +1,185 @@
+"""Forms that no single name tells: what refusals and Advisories speak of, found in the bytes.
+
+What a table names in words that are not here cannot be found in the bytes, and is a warning.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from math import prod
+from typing import TYPE_CHECKING
+
+from portable.bytecode.entries import ATTRIBUTES, TYPES, Blob
+from portable.bytecode.layouts import BUILTIN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from portable.bytecode import Bytecode
+    from portable.bytecode.scan import Shape
+
+__all__ = ["FORMS", "Reading"]
+
+_NAME = "location_"
+_LOCATIONS = ("call_site", "file_line_col", "file_line_col_range", "fused", "name")
+
+
+class Reading:
+    """An artifact's ops and entries, by name.
+
+    Args:
+        content: The artifact, opened.
+    """
+
+    def __init__(self, content: Bytecode) -> None:
+        self.content = content
+        self.names = {str(name): index for index, name in enumerate(content.names)}
+        typed = [self.names[op] for op in _DYNAMIC_CONV if op in self.names]
+        self.shapes = content.scan(typed).shapes
+        used = {shape.name for shape in self.shapes}
+        self.ops: set[str] = {name for name, index in self.names.items() if index in used}
+
+    def of(self, op: str) -> Iterator[Shape]:
+        """Yield the Shapes of one op."""
+        index = self.names.get(op, -1)
+        return (shape for shape in self.shapes if shape.name == index)
+
+    @cached_property
+    def present(self) -> frozenset[str]:
+        """What occurs, as `kind:name`."""
+        pool = self.content.pool
+        types = {pool.outline(TYPES, index).name for index in range(len(pool.types))}
+        found = {f"op:{name}" for name in self.ops}
+        found |= {f"dialect:{dialect.name}" for dialect in self.content.dialects}
+        found |= {f"type:{name.removesuffix('_v1')}" for name in types}
+        found |= {f"attribute:{name}" for name in self.attribute_names}
+        found |= {f"location:{kind}" for kind in _LOCATIONS if pool.attributes_named(_NAME + kind)}
+        return frozenset(found)
+
+    @cached_property
+    def attribute_names(self) -> dict[str, list[int]]:
+        """The attributes of StableHLO, by what they are."""
+        pool = self.content.pool
+        found: dict[str, list[int]] = {}
+        for dialect, group in pool.attributes.groups():
+            # There are as many of MLIR's own as there are locations.
+            for index in group if dialect != BUILTIN else ():
+                found.setdefault(pool.outline(ATTRIBUTES, index).name, []).append(index)
+        return found
+
+    def custom_calls(self) -> Iterator[str]:
+        """Yield the targets of custom calls."""
+        pool = self.content.pool
+        for op in (name for name in self.ops if name.startswith("vhlo.custom_call_")):
+            for shape in self.of(op):
+                target = self.attributes(shape).get("call_target_name")
+                value = None if target is None else pool.attribute(target).fields.get("value")
+                yield value if isinstance(value, str) else "?"
+
+    def attributes(self, shape: Shape) -> dict[str, int]:
+        """Return the attributes of an op, wherever its format keeps them."""
+        content = self.content
+        found = content.dictionary(shape.attributes)
+        return found | content.property_attributes(shape.name, shape.properties)
+
+    def dimensions(self, type_: int | None) -> Sequence[int] | None:
+        """Return the shape of a ranked tensor type."""
+        if type_ is None:
+            return None
+        shape = self.content.pool.type(type_).fields.get("shape")
+        return [int(size) for size in shape] if isinstance(shape, list) else None
+
+    def element(self, type_: int) -> str:
+        """Return the name of the element type of a tensor type."""
+        inner = self.content.pool.type(type_).fields.get("element")
+        return self.content.pool.type(inner).name if isinstance(inner, int) else ""
+
+    def value(self, shape: Shape, attribute: str) -> Mapping[str, object]:
+        """Return the fields of an op's attribute; none if it has no such."""
+        index = self.attributes(shape).get(attribute)
+        return {} if index is None else self.content.pool.attribute(index).fields
+
+
+def _i1_splat_constant(reading: Reading) -> bool:
+    """Find a boolean constant that is stored as one value."""
+    for shape in reading.of("vhlo.constant_v1"):
+        fields = reading.value(shape, "value")
+        type_, data = fields.get("type"), fields.get("data")
+        if not isinstance(type_, int) or not isinstance(data, Blob) or data.size != 1:
+            continue
+        dimensions = reading.dimensions(type_)
+        # Up to eight booleans fit one byte when they are packed, so such a byte tells nothing.
+        if dimensions is not None and reading.element(type_) == "bool_v1":
+            count = prod(dimensions)
+            if count == 1 or count > 8:
+                return True
+    return False
+
+
+def _dynamic_conv_padding(reading: Reading) -> bool:
+    """Find a dynamic_conv whose padding, the third operand, is not of rank 2."""
+    for shape in (shape for op in _DYNAMIC_CONV for shape in reading.of(op)):
+        padding = (shape.operand_types or ())[2:3]
+        dimensions = reading.dimensions(padding[0]) if padding else None
+        if dimensions is not None and len(dimensions) != 2:
+            return True
+    return False
+
+
+def _gather_batching(reading: Reading) -> bool:
+    """Find a gather with batching dimensions."""
+    for shape in reading.of("vhlo.gather_v2"):
+        type_ = reading.value(shape, "operand_batching_dims").get("type")
+        if isinstance(type_, int) and any(reading.dimensions(type_) or ()):
+            return True
+    return False
+
+
+def _mesh_symbol(reading: Reading) -> bool:
+    """Find replica groups that name a mesh where no mesh is defined."""
+    pool = reading.content.pool
+    for index in reading.attribute_names.get("replica_group_mesh_axes_v1", ()):
+        mesh = pool.attribute(index).fields.get("mesh")
+        named = isinstance(mesh, int) and pool.attribute(mesh).name != "mesh_v1"
+        if named and "sdy.mesh" not in reading.ops:
+            return True
+    return False
+
+
+def _converts(reading: Reading, elements: frozenset[str]) -> bool | None:
+    """Find a convert to one of some element types; perhaps there is one from them."""
+    shapes = tuple(reading.of("vhlo.convert_v1"))
+    if any(reading.element(type_) in elements for shape in shapes for type_ in shape.results):
+        return True
+    types = {f"type:{name.removesuffix('_v1')}" for name in elements}
+    return None if shapes and types & reading.present else False
+
+
+def _perhaps(found: bool | None) -> bool | None:
+    """Weaken an answer: what was found is necessary and not sufficient."""
+    return None if found else found
+
+
+# The ops whose operand types a form depends on.
+_DYNAMIC_CONV = ("vhlo.dynamic_conv_v1", "vhlo.dynamic_conv_v2")
+FORMS: dict[str, Callable[[Reading], bool | None]] = {
+    "i1 splat constant of 1 or more than 8 elements": _i1_splat_constant,
+    "dynamic_conv with padding that is not of rank 2": _dynamic_conv_padding,
+    "batching dimensions of gather": _gather_batching,
+    "replica groups of a mesh symbol that the module does not define": _mesh_symbol,
+    "all_reduce of several operands": lambda reading: any(
+        shape.operands > 1 for shape in reading.of("vhlo.all_reduce_v2")
+    ),
+    "dot_general with a tf32 algorithm": lambda reading: (
+        "vhlo.dot_general_v2" in reading.ops and "type:tf31" in reading.present
+    ),
+    "convert of f8E8M0FNU or f4E2M1FN": lambda reading: _converts(
+        reading, frozenset({"f8E8M0FNU_v1", "f4E2M1FN_v1"})
+    ),
+    "convert to f8E4M3FN and back": lambda reading: _perhaps(
+        _converts(reading, frozenset({"f8E4M3FN_v1"}))
+    ),
+    "bytecode format 6": lambda reading: reading.content.header.format == 6,
+    "target 0.15.0 or later": lambda reading: reading.content.header.format == 6,
+}
+"""Forms as refusals.toml and advisories.toml name them, each with how to find it."""
