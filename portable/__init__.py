@@ -5,18 +5,59 @@ Names are imported on first use, so that reading a header costs no compiler and 
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from portable.artifact import Artifact as Artifact
+    from portable.verdict import Diagnostic as Diagnostic
+    from portable.inspection import Inspection as Inspection
+    from portable.bytecode import MalformedArtifact as MalformedArtifact
+    from portable.artifact import NotAnArtifact as NotAnArtifact
+    from portable.pin import NotExpressible as NotExpressible
+    from portable.verdict import Outcome as Outcome
     from portable.errors import PortableError as PortableError
+    from portable.releases import Release as Release
+    from portable.verdict import Stage as Stage
+    from portable.releases import Target as Target
+    from portable.verdict import Verdict as Verdict
     from portable.version import Version as Version
+    from portable.program import deserialize as deserialize
+    from portable.explanation import explain as explain
+    from portable.inspection import inspect as inspect
+    from portable.pin import minimum as minimum
+    from portable.check import observe as observe
+    from portable.prediction import predict as predict
+    from portable.releases import resolve_target as resolve_target
+    from portable.pin import retarget as retarget
+    from portable.pin import serialize as serialize
+    from portable.releases import window as window
 
 __version__ = "0.1.0"
 
+# Where each public name lives; the imports above tell type checkers the same.
 _HOME = {
+    "Artifact": "portable.artifact",
+    "Diagnostic": "portable.verdict",
+    "Inspection": "portable.inspection",
+    "MalformedArtifact": "portable.bytecode",
+    "NotAnArtifact": "portable.artifact",
+    "NotExpressible": "portable.pin",
+    "Outcome": "portable.verdict",
     "PortableError": "portable.errors",
+    "Release": "portable.releases",
+    "Stage": "portable.verdict",
+    "Target": "portable.releases",
+    "Verdict": "portable.verdict",
     "Version": "portable.version",
+    "deserialize": "portable.program",
+    "explain": "portable.explanation",
+    "inspect": "portable.inspection",
+    "minimum": "portable.pin",
+    "observe": "portable.check",
+    "predict": "portable.prediction",
+    "resolve_target": "portable.releases",
+    "retarget": "portable.pin",
+    "serialize": "portable.pin",
+    "window": "portable.releases",
 }
 
 __all__ = ["__version__", *sorted(_HOME)]  # noqa: PLE0604 - the table above is the one place
@@ -25,6 +66,8 @@ __all__ = ["__version__", *sorted(_HOME)]  # noqa: PLE0604 - the table above is 
 def __getattr__(name: str) -> object:
     if name not in _HOME:
         raise AttributeError(f"module 'portable' has no attribute {name!r}")
+    import importlib  # noqa: PLC0415 - cold start
+
     value = getattr(importlib.import_module(_HOME[name]), name)
     globals()[name] = value
     return value

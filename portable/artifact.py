@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from portable.bytecode import MAGIC, read_header
+from portable.bytecode import MAGIC, read, read_header
 from portable.errors import PortableError
 from portable.files import read_file, write_file
 
@@ -57,7 +57,7 @@ class Artifact:
         if not data.startswith(MAGIC):
             raise _other_kind(data, where)
         header = read_header(data)
-        if not header.portable:
+        if header.version is None and not _holds_vhlo(data):
             raise NotAnArtifact(
                 f"MLIR bytecode without a compatibility promise (producer {header.producer!r})",
                 where=where,
@@ -113,6 +113,11 @@ class Artifact:
 
     def __repr__(self) -> str:
         return f"<Artifact StableHLO {self.version or 'unknown'}, {len(self.data)} bytes>"
+
+
+def _holds_vhlo(data: bytes) -> bool:
+    """Tell the artifacts of early 2023, whose producer names no Version, from plain bytecode."""
+    return any(dialect.name == "vhlo" for dialect in read(data).dialects)
 
 
 def _other_kind(data: bytes, where: str | None) -> NotAnArtifact:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import enum
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from portable import program as programs
 from portable.artifact import Artifact
 from portable.bytecode import read
 from portable.errors import PortableError
-from portable.features import analyze
+from portable.features import Strictness, analyze
 from portable.libstablehlo import LibraryError
 from portable.releases import resolve_target
 from portable.version import Version
@@ -23,7 +24,8 @@ from portable.version import Version
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from portable.features import Analysis, Feature
+    from portable.bytecode import Bytecode
+    from portable.features import Analysis, Feature, Needs
     from portable.libstablehlo import Library, Module
     from portable.program import Program
     from portable.releases import Target
@@ -122,15 +124,19 @@ def serialize(
         LibraryError: It does not parse, or is no valid input of the serializer.
     """
     library, module = programs.load(program, library)
-    wanted = _version(target, library)
-    job = _Job(library, wanted, Locations(locations), expand, frozenset(allow_dialects))
-    try:
-        data = job.write(module)
-    except LibraryError as error:
-        # The module is ruined now. Why it failed is told by a second copy, off the fast path.
-        _, again = programs.load(program, library)
-        return job.recover(again, error)
-    return job.checked(data)
+    job = _Job(
+        program,
+        library,
+        _version(target, library),
+        Locations(locations),
+        expand,
+        frozenset(allow_dialects),
+    )
+    data, content = job.run(module)
+    needs = analyze(content).required
+    if needs.version is not None and needs.version > job.target:
+        raise job.not_expressible(needs)
+    return Artifact.from_bytes(data)
 
 
 def retarget(
@@ -164,7 +170,11 @@ def retarget(
 
 
 def minimum(
-    program: Program, *, allow_dialects: Collection[str] = (), library: Library | None = None
+    program: Program,
+    *,
+    strictness: Strictness | None = None,
+    allow_dialects: Collection[str] = (),
+    library: Library | None = None,
 ) -> Analysis:
     """Find how low a program could be pinned, and what stops it there.
 
@@ -172,6 +182,7 @@ def minimum(
 
     Args:
         program: As for `serialize`.
+        strictness: What counts as readable; by default what real old readers read.
         allow_dialects: As for `serialize`.
         library: As for `serialize`.
 
@@ -182,14 +193,12 @@ def minimum(
     Raises:
         PortableError: As `serialize`.
     """
-    artifact = serialize(
-        program,
-        "current",
-        locations=Locations.KEEP,
-        allow_dialects=allow_dialects,
-        library=library,
+    library, module = programs.load(program, library)
+    job = _Job(
+        program, library, library.current.target, Locations.KEEP, True, frozenset(allow_dialects)
     )
-    return analyze(read(artifact.data))
+    _, content = job.run(module)
+    return analyze(content, strictness=strictness or Strictness.READABLE)
 
 
 # Below these Versions upstream's expander has something to do: 1.16 mesh replica groups, 1.9 location
@@ -197,80 +206,80 @@ def minimum(
 _EXPANDER_FLOOR = Version(1, 16, 0)
 _RANGES_SINCE = Version(1, 9, 0)
 _EXPAND_CHLO = "builtin.module(func.func(chlo-legalize-to-stablehlo))"
+_EXPAND = "builtin.module(stablehlo-compatibility-expander{{target={target}}})"
 _STRIP = "builtin.module(strip-debuginfo)"
 # The dialects whose ops libStablehlo turns into VHLO.
 _NATIVE = frozenset({"builtin", "func", "stablehlo", "vhlo"})
 
 
+@dataclass(frozen=True, slots=True)
 class _Job:
     """One serialization: what was asked for, and the steps in their order."""
 
-    def __init__(
-        self,
-        library: Library,
-        target: Version,
-        locations: Locations,
-        expand: bool,  # noqa: FBT001 - internal, passed by position once
-        allowed: frozenset[str],
-    ) -> None:
-        self.library = library
-        self.target = target
-        self.locations = locations
-        self.expand = expand
-        self.allowed = allowed
+    program: Program
+    library: Library
+    target: Version
+    locations: Locations
+    expand: bool
+    allowed: frozenset[str]
 
-    def write(self, module: Module) -> bytes:
-        """Downgrade and serialize `module`, which is ours and is ruined by it."""
-        self._place(module)
-        if self._expands:
-            self.library.run(
-                module,
-                f"builtin.module(stablehlo-compatibility-expander{{target={self.target}}})",
-            )
-        return self.library.serialize(module, self.target, mixed=bool(self.allowed))
+    def run(self, module: Module) -> tuple[bytes, Bytecode]:
+        """Write `module`, which is ours and is ruined by it; return the artifact and its content."""
+        try:
+            data = self._write(module)
+        except LibraryError as error:
+            data = self._recovered(error)
+        content = read(data)
+        if any(dialect.name not in _NATIVE for dialect in content.dialects):
+            self._refuse_foreign(_operations(content))
+        return data, content
 
-    @property
-    def _expands(self) -> bool:
+    def not_expressible(self, needs: Needs) -> NotExpressible:
+        """Return the error that names what needs more than the target."""
+        tries = [f"--target {needs.version}"] if needs.version else []
+        tries += ["--locations downgrade"] * (self.locations is Locations.KEEP)
+        tries += ["without --no-expand"] * (not self.expand)
+        return NotExpressible(
+            self.target, needs.version, needs.above(self.target), f"try {' or '.join(tries)}"
+        )
+
+    def _write(self, module: Module) -> bytes:
+        """Apply the location policy, downgrade and serialize."""
         # The expander also turns location ranges into points, which KEEP forbids.
-        ranges_in_danger = self.locations is Locations.KEEP and self.target < _RANGES_SINCE
-        return self.expand and self.target < _EXPANDER_FLOOR and not ranges_in_danger
-
-    def _place(self, module: Module) -> None:
-        """Apply the location policy, where the expander will not do it."""
+        old = self.target < _RANGES_SINCE
+        expands = self.expand and self.target < _EXPANDER_FLOOR
         if self.locations is Locations.STRIP:
             self.library.run(module, _STRIP)
-        elif self.locations is Locations.DOWNGRADE and not self.expand:
-            if self.target < _RANGES_SINCE:
-                self.library.relocate(module, _ranges_to_points)
+        elif self.locations is Locations.DOWNGRADE and old and not expands:
+            self.library.relocate(module, _ranges_to_points)
+        if expands and not (self.locations is Locations.KEEP and old):
+            self.library.run(module, _EXPAND.format(target=self.target))
+        return self.library.serialize(module, self.target, mixed=bool(self.allowed))
 
-    def checked(self, data: bytes) -> Artifact:
-        """Read `data` as its target would; refuse what the target cannot read."""
-        content = read(data)
-        self._refuse_foreign(content.operations)
-        needs = analyze(content).required
-        if needs.version is not None and needs.version > self.target:
-            raise self._not_expressible(needs.version, needs.features)
-        return Artifact.from_bytes(data)
+    def _recovered(self, error: LibraryError) -> bytes:
+        """Lower CHLO and write the program after all, or say why it cannot be written.
 
-    def recover(self, module: Module, error: LibraryError) -> Artifact:
-        """Say why `module`, a fresh copy, could not be written; or write it after all."""
+        The module of the first attempt is ruined, so this works on copies, off the fast path.
+        """
+        module = self._copy()
         operations = self.library.operations(module)
         if self.expand and any(name.startswith("chlo.") for name in operations):
             self.library.run(module, _EXPAND_CHLO)
-            spare = self.library.clone(module)
+            operations = self.library.operations(module)
             try:
-                return self.checked(self.write(module))
+                return self._write(self.library.clone(module))
             except LibraryError as second:
-                module, error = spare, second
-                operations = self.library.operations(module)
+                error = second
         self._refuse_foreign(operations)
-        current = self.library.current.target
         try:
+            current = self.library.current.target
             data = self.library.serialize(module, current, mixed=bool(self.allowed))
         except LibraryError:
             raise error from None  # no Version can express it: the diagnostics are the reason
-        needs = analyze(read(data)).minimum
-        raise self._not_expressible(needs.version, needs.features) from error
+        raise self.not_expressible(analyze(read(data)).minimum) from error
+
+    def _copy(self) -> Module:
+        return programs.load(self.program, self.library)[1]
 
     def _refuse_foreign(self, operations: dict[str, tuple[int, str]]) -> None:
         foreign = {
@@ -281,14 +290,14 @@ class _Job:
         if foreign:
             raise ForeignDialect(foreign)
 
-    def _not_expressible(
-        self, version: Version | None, features: tuple[Feature, ...]
-    ) -> NotExpressible:
-        above = tuple(feature for feature in features if feature.version > self.target)
-        tries = [f"--target {version}"] if version else []
-        tries += ["--locations downgrade"] * (self.locations is Locations.KEEP)
-        tries += ["without --no-expand"] * (not self.expand)
-        return NotExpressible(self.target, version, above, f"try {' or '.join(tries)}")
+
+def _operations(content: Bytecode) -> dict[str, tuple[int, str]]:
+    """Count the ops of an artifact by name, as `Library.operations` does for a module."""
+    found: dict[str, tuple[int, str]] = {}
+    for shape, count in content.scan().shapes.items():
+        name = str(content.names[shape.name])
+        found[name] = (found.get(name, (0, ""))[0] + count, "an unknown location")
+    return found
 
 
 def _version(target: str | Version | Target | Sequence[str], library: Library) -> Version:

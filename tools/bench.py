@@ -223,9 +223,7 @@ def bench_constant() -> Iterator[Figure]:
     words = np.arange(1 << 27, dtype=np.int32)
     text = "func.func @main() -> tensor<{0}xi32> {{\n{1}\nreturn %0 : tensor<{0}xi32>\n}}\n"
     body = "%0 = stablehlo.constant dense<7> : tensor<{0}xi32>"
-    module = library.parse(
-        text.format(words.size, body.format(words.size)), library.context()
-    )
+    module = library.parse(text.format(words.size, body.format(words.size)), library.context())
     with module.context, tempfile.TemporaryDirectory() as folder:
         constant = module.body.operations[0].regions[0].blocks[0].operations[0]
         constant.operation.attributes["value"] = ir.DenseElementsAttr.get(words)
@@ -286,9 +284,9 @@ def bench_resolve() -> Iterator[Figure]:
     import portable
 
     portable.resolve_target("jaxlib>=0.5")
-    best = compare(
-        lambda: lambda: portable.resolve_target("jaxlib>=0.5,<0.11", "180d"), rounds=50
-    )[0]
+    best = compare(lambda: lambda: portable.resolve_target("jaxlib>=0.5,<0.11", "180d"), rounds=50)[
+        0
+    ]
     yield Figure("resolve_target after import", best * 1e3, 1, "ms")
 
 
@@ -332,7 +330,9 @@ def main() -> int:
                     flush=True,
                 )
     if chosen.format == "json":
-        print(json.dumps([asdict(figure) | {"holds": figure.holds} for figure in figures], indent=2))
+        print(
+            json.dumps([asdict(figure) | {"holds": figure.holds} for figure in figures], indent=2)
+        )
     return 0 if all(figure.holds for figure in figures) else 1
 
 

@@ -1,0 +1,121 @@
+"""The rooms of docs/architecture.md: imports flow downward, and no compiler below the line."""
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import portable
+
+PACKAGE = Path(portable.__file__).parent
+ARCHITECTURE = Path(__file__).parents[2] / "docs" / "architecture.md"
+
+COMPILERS = {"jax", "jaxlib", "torch", "torch_mlir", "torch_xla", "mlir", "tensorflow", "iree"}
+
+
+def _rooms() -> tuple[list[set[str]], int]:
+    """Read the table of rooms: one set of names a row, top first, and how many are above the line."""
+    rows, line = [], 0
+    for text in ARCHITECTURE.read_text().splitlines():
+        match = re.match(r"\| (.*?) \|", text)
+        names = set(re.findall(r"`([a-z_]+)/?`", match[1])) if match else set()
+        if names:
+            rows.append(names)
+        elif "above this line" in text:
+            line = len(rows)
+    return rows, line
+
+
+ROOMS, LINE = _rooms()
+RANK = {name: rank for rank, names in enumerate(ROOMS) for name in names}
+
+
+def _room(module: str) -> str:
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 else ""
+
+
+def _modules() -> Iterator[tuple[str, Path]]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        if "inside" not in parts:  # runs in the environment of a Release, without this package
+            yield ".".join(("portable", *parts)).removesuffix(".__init__"), path
+
+
+MODULES = dict(_modules())
+
+
+def _imports(path: Path) -> Iterator[tuple[str, int]]:
+    """Yield every module that is imported at run time, lazily or not, with its line."""
+    tree = ast.parse(path.read_text())
+    typing_only = {
+        id(node)
+        for block in ast.walk(tree)
+        if isinstance(block, ast.If) and "TYPE_CHECKING" in ast.unparse(block.test)
+        for statement in block.body
+        for node in ast.walk(statement)
+    }
+    for node in ast.walk(tree):
+        if id(node) in typing_only:
+            continue
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                yield (inner if inner in MODULES else node.module), node.lineno
+
+
+def test_every_module_has_a_room() -> None:
+    """A new module is entered into docs/architecture.md, and no room stands there empty."""
+    rooms = {_room(module) for module in MODULES} - {"", "__main__"}
+    assert rooms == set(RANK)
+
+
+# The facade names everything and imports it on first use.
+HOUSED = sorted(module for module in MODULES if _room(module) not in {"", "__main__"})
+
+
+@pytest.mark.parametrize("module", HOUSED)
+def test_imports_flow_downward(module: str) -> None:
+    """A room imports itself and the rooms below it, nothing else."""
+    room = _room(module)
+    for imported, line in _imports(MODULES[module]):
+        if imported.startswith("portable."):
+            other = _room(imported)
+            assert other == room or RANK[other] >= RANK[room], f"{module}:{line} imports {imported}"
+
+
+@pytest.mark.parametrize("module", [name for name in HOUSED if RANK.get(_room(name), LINE) >= LINE])
+def test_no_compiler_below_the_line(module: str) -> None:
+    """Neither at import nor lazily."""
+    for imported, line in _imports(MODULES[module]):
+        assert imported.partition(".")[0] not in COMPILERS, f"{module}:{line} imports {imported}"
+
+
+def test_only_the_command_line_prints_or_exits() -> None:
+    """Libraries return values and raise errors."""
+    for module, path in MODULES.items():
+        if _room(module) in {"cli", "__main__"}:
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call):
+                called = ast.unparse(node.func)
+                assert called not in {"print", "exit", "sys.exit"}, f"{module}:{node.lineno}"
+
+
+@pytest.mark.parametrize("package", ["numpy", "jaxlib", "packaging", "dataclasses", "tomllib"])
+def test_inspect_starts_without(package: str, tmp_path: Path) -> None:
+    """`portable inspect` must start fast: what it does not need it does not import."""
+    path = tmp_path / "a.mlir"
+    path.write_text("module {}\n")
+    code = (
+        "import sys; from portable.cli import main; main(['inspect', sys.argv[1]]);"
+        "sys.exit(sys.argv[2] in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(path), package], check=False)
+    assert done.returncode == 0

@@ -1,0 +1,99 @@
+"""Say what a file is, what it claims, and what it needs.
+
+No compiler runs: the file may be newer than any library installed, or damaged.
+
+  portable inspect model.mlir.bc
+  portable inspect model.mlir.bc --ops --format json
+"""
+
+from __future__ import annotations
+
+from portable.cli.output import format_option, print_json
+from portable.inspection import inspect
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator, Mapping
+
+    from portable.features import Needs
+    from portable.inspection import Inspection
+
+__all__ = ["options", "run"]
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("file", metavar="FILE", help="any file or directory; - reads standard input")
+    parser.add_argument("--ops", action="store_true", help="count every op")
+    parser.add_argument(
+        "--strictness",
+        choices=("readable", "upstream"),
+        default="readable",
+        help="what real old readers read (default), or what upstream's serializer accepts",
+    )
+    format_option(parser)
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Inspect one file; 1 when it is damaged."""
+    from portable.cli.output import input_bytes  # noqa: PLC0415 - directories are no bytes
+    from portable.features import Strictness  # noqa: PLC0415 - cold start of --help
+
+    source = input_bytes("-") if chosen.file == "-" else chosen.file
+    found = inspect(source, strictness=Strictness(chosen.strictness))
+    if chosen.format == "json":
+        print_json({"file": chosen.file, **found.record()})
+    else:
+        for label, value in _lines(found, ops=chosen.ops):
+            print(f"{label + ':':<20}{value}" if label else f"{'':<20}{value}")
+    return 1 if found.damage else 0
+
+
+def _lines(found: Inspection, *, ops: bool) -> Iterator[tuple[str, str]]:
+    yield "kind", str(found.kind)
+    if found.digest:
+        yield "size", f"{found.size:,} bytes"
+        yield "sha256", found.digest
+    if found.format is not None:
+        yield "claims", f"StableHLO {found.claimed}" if found.claimed else "no Version"
+        yield "producer", found.producer
+        yield "bytecode format", str(found.format)
+    if found.damage:
+        yield "damaged", found.damage
+    for warning in found.warnings:
+        yield "warning", warning
+    if found.analysis:
+        yield from _needs("required Version", found.analysis.required)
+        yield from _needs("minimum target", found.analysis.minimum)
+        for caveat in found.analysis.caveats:
+            yield "not judged", f"{caveat.text} ({caveat.count}x)"
+        for name in found.analysis.unknown:
+            yield "unknown", name
+    yield from _counts("dialects", found.dialects)
+    if ops:
+        yield from _counts("ops", found.operations)
+    yield from _counts("custom calls", found.custom_calls)
+    yield from _counts("discardable", found.discardable)
+    for name in found.unregistered:
+        yield "unregistered op", name
+    yield from _counts("locations", found.locations)
+    for path in found.leaks:
+        yield "leaks", path
+    for constant in found.constants:
+        yield "constant", f"{constant.type}, {constant.size:,} bytes"
+    if found.fingerprint:
+        yield "fingerprint", found.fingerprint
+
+
+def _needs(label: str, needs: Needs) -> Iterator[tuple[str, str]]:
+    yield label, str(needs.version or "unknown")
+    for feature in needs.features:
+        where = f", first at {feature.locations[0]}" if feature.locations else ""
+        yield "", f"{feature.version}  {feature.name} ({feature.count}x{where})"
+
+
+def _counts(label: str, counts: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+    for name, count in counts.items():
+        yield label, f"{name} ({count}x)"
+        label = ""

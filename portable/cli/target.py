@@ -1,0 +1,47 @@
+"""Say which Version to write for, and why.
+
+Several wants may be given; the lowest wins.
+
+  portable target 'jaxlib>=0.5' 'tensorflow~=2.18'
+  portable target 2025-01-01            a date
+  portable target 180d                  an age
+  portable target plugin:/path/lib.so   a PJRT plugin, asked in a child process
+  portable target installed             what is installed here
+"""
+
+from __future__ import annotations
+
+from portable.cli.output import format_option, print_json
+from portable.releases import resolve_target
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+
+__all__ = ["options", "run"]
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument(
+        "wants",
+        nargs="+",
+        metavar="WANT",
+        help="a Version, a requirement specifier, a date, an age, a plugin, installed, WEEK_4, "
+        "WEEK_12, MAX",
+    )
+    format_option(parser)
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Resolve one target."""
+    target = resolve_target(*chosen.wants)
+    if chosen.format == "json":
+        print_json(target.record())
+        return 0
+    print(f"{target.version}  {target.reason} ({target.confidence})")
+    if target.runner_up:
+        print(f"without that, {target.runner_up.version}: {target.runner_up.reason}")
+    for caveat in target.caveats:
+        print(f"note: {caveat}")
+    return 0

@@ -1,0 +1,325 @@
+"""What is this file, what does it claim, what does it need: joined from the rooms below.
+
+No compiler, no numpy; the file may be newer than any library installed.
+"""
+
+from __future__ import annotations
+
+import os
+
+from portable.bytecode import MalformedArtifact, read, read_header
+from portable.containers import Kind, kind_of_directory, kind_of_file
+from portable.files import read_file
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from dataclasses import dataclass
+
+    from portable.artifact import Artifact
+    from portable.bytecode import Bytecode
+    from portable.bytecode.scan import Shape
+    from portable.features import Analysis, Needs, Strictness
+    from portable.version import Version
+else:
+    from portable.record import dataclass
+
+__all__ = ["SCHEMA", "Constant", "Inspection", "inspect"]
+
+SCHEMA = 1
+"""The version of `Inspection.record()`; raised when a field changes its meaning or goes away."""
+
+_LARGEST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """One large constant.
+
+    Args:
+        type: Its element type and shape, for example `f32[64,32]`.
+        size: Bytes in the file.
+    """
+
+    type: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """Everything that a file tells about itself.
+
+    Args:
+        kind: What the file is; all that follows is empty for anything but MLIR bytecode.
+        size: Bytes.
+        digest: SHA-256 of the bytes, in hexadecimal.
+        format: The version of the MLIR bytecode format.
+        producer: As the header names it.
+        claimed: The Version that the header claims; a claim, not a fact.
+        analysis: What the content needs; None when it cannot be read.
+        operations: Op name -> count.
+        custom_calls: Target -> count.
+        discardable: Attributes that are no part of an op's definition -> count. Upstream's promise
+            does not cover them.
+        unregistered: Names of ops that the producer did not know.
+        locations: Kind -> count of distinct locations.
+        leaks: Absolute paths in locations: they tell about the machine that built the file.
+        constants: The largest, largest first.
+        fingerprint: Digest of the program without locations and producer.
+        warnings: What is odd: a claim that is too low, or above anything known.
+        damage: Why the content cannot be read; empty when it can.
+    """
+
+    kind: Kind
+    size: int
+    digest: str
+    format: int | None = None
+    producer: str = ""
+    claimed: Version | None = None
+    analysis: Analysis | None = None
+    operations: Mapping[str, int] = {}  # noqa: RUF012 - immutable by contract, and never changed
+    custom_calls: Mapping[str, int] = {}  # noqa: RUF012 - as above
+    discardable: Mapping[str, int] = {}  # noqa: RUF012 - as above
+    unregistered: tuple[str, ...] = ()
+    locations: Mapping[str, int] = {}  # noqa: RUF012 - as above
+    leaks: tuple[str, ...] = ()
+    constants: tuple[Constant, ...] = ()
+    fingerprint: str = ""
+    warnings: tuple[str, ...] = ()
+    damage: str = ""
+
+    @property
+    def required(self) -> Needs | None:
+        """What a reader of these bytes must have."""
+        return self.analysis.required if self.analysis else None
+
+    @property
+    def minimum(self) -> Needs | None:
+        """How low the program could be pinned, and what stops it."""
+        return self.analysis.minimum if self.analysis else None
+
+    @property
+    def dialects(self) -> dict[str, int]:
+        """Dialect -> count of its ops."""
+        return _summed((name.partition(".")[0], count) for name, count in self.operations.items())
+
+    def record(self) -> dict[str, object]:
+        """Return everything as plain data for JSON, by the schema in docs/inspection.md."""
+        analysis = self.analysis
+        return {
+            "schema": SCHEMA,
+            "kind": str(self.kind),
+            "size": self.size,
+            "digest": self.digest,
+            "format": self.format,
+            "producer": self.producer,
+            "claimed": str(self.claimed) if self.claimed else None,
+            "required": _needs(analysis.required) if analysis else None,
+            "minimum": _needs(analysis.minimum) if analysis else None,
+            "caveats": _caveats(analysis) if analysis else [],
+            "unknown": list(analysis.unknown) if analysis else [],
+            "dialects": self.dialects,
+            "operations": dict(self.operations),
+            "custom_calls": dict(self.custom_calls),
+            "discardable": dict(self.discardable),
+            "unregistered": list(self.unregistered),
+            "locations": dict(self.locations),
+            "leaks": list(self.leaks),
+            "constants": [{"type": c.type, "size": c.size} for c in self.constants],
+            "fingerprint": self.fingerprint,
+            "warnings": list(self.warnings),
+            "damage": self.damage,
+        }
+
+
+def _needs(needs: Needs) -> dict[str, object]:
+    return {
+        "version": str(needs.version) if needs.version else None,
+        "features": [feature.record() for feature in needs.features],
+    }
+
+
+def _caveats(analysis: Analysis) -> list[dict[str, object]]:
+    return [
+        {"text": caveat.text, "count": caveat.count, "locations": list(caveat.locations)}
+        for caveat in analysis.caveats
+    ]
+
+
+def inspect(
+    source: str | os.PathLike[str] | bytes | Artifact, *, strictness: Strictness | None = None
+) -> Inspection:
+    """Look into a file or into bytes, whatever they are.
+
+    Args:
+        source: A path (a directory too), the bytes, or an Artifact.
+        strictness: What counts as readable; by default what real readers really read.
+
+    Returns:
+        The Inspection. Damage inside is reported in it, not raised.
+
+    Raises:
+        FileError: The path cannot be read.
+    """
+    if isinstance(source, (str, os.PathLike)):
+        path = os.fspath(source)
+        if os.path.isdir(path):  # noqa: PTH112 - pathlib costs the cold path 9 ms
+            return Inspection(kind_of_directory(path), 0, "")
+        data = read_file(path)
+    else:
+        data = bytes(source)
+    return _inspect(data, strictness)
+
+
+def _inspect(data: bytes, strictness: Strictness | None) -> Inspection:
+    from hashlib import sha256  # noqa: PLC0415 - kept off the path of those who only import
+
+    kind, digest = kind_of_file(data), sha256(data).hexdigest()
+    if kind not in {Kind.ARTIFACT, Kind.BYTECODE}:
+        return Inspection(kind, len(data), digest)
+    try:
+        header = read_header(data)
+    except MalformedArtifact as error:
+        return Inspection(kind, len(data), digest, damage=str(error))
+    claim = (header.format, header.producer, header.version)
+    try:
+        content = read(data)
+        return _content(content, kind, len(data), digest, strictness)
+    except MalformedArtifact as error:
+        return Inspection(kind, len(data), digest, *claim, damage=str(error))
+
+
+def _content(
+    content: Bytecode, kind: Kind, size: int, digest: str, strictness: Strictness | None
+) -> Inspection:
+    from portable.bytecode.fingerprint import fingerprint  # noqa: PLC0415 - as in _inspect
+    from portable.features import Strictness, analyze  # noqa: PLC0415 - as in _inspect
+
+    header, shapes = content.header, content.scan().shapes
+    if any(dialect.name == "vhlo" for dialect in content.dialects):
+        kind = Kind.ARTIFACT  # of early 2023, whose producer names no Version
+    portable = kind is Kind.ARTIFACT
+    analysis = analyze(content, strictness=strictness or Strictness.READABLE) if portable else None
+    names, leaks = _locations(content)
+    return Inspection(
+        kind,
+        size,
+        digest,
+        header.format,
+        header.producer,
+        header.version,
+        analysis,
+        _summed((str(content.names[shape.name]), count) for shape, count in shapes.items()),
+        _summed(_custom_calls(content, shapes)),
+        _summed(_discardable(content, shapes)),
+        tuple(str(name) for name in content.names if not name.registered),
+        names,
+        leaks,
+        _constants(content),
+        fingerprint(content),
+        _warnings(header.version, analysis),
+    )
+
+
+def _summed(pairs: Iterable[tuple[str, int]]) -> dict[str, int]:
+    """Add up counts by name; the most frequent first, then by name."""
+    found: dict[str, int] = {}
+    for name, count in pairs:
+        found[name] = found.get(name, 0) + count
+    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _attributes(content: Bytecode, shape: Shape) -> dict[str, int]:
+    return {
+        **content.dictionary(shape.attributes),
+        **content.property_attributes(shape.name, shape.properties),
+    }
+
+
+def _custom_calls(
+    content: Bytecode, shapes: Mapping[Shape, int]
+) -> Iterable[tuple[str, int]]:
+    for shape, count in shapes.items():
+        if content.names[shape.name].name.startswith("custom_call_"):
+            target = _attributes(content, shape).get("call_target_name")
+            if target is not None:
+                yield str(content.pool.attribute(target).fields.get("value", "")), count
+
+
+def _discardable(content: Bytecode, shapes: Mapping[Shape, int]) -> Iterable[tuple[str, int]]:
+    from portable.bytecode.vhlo import inherent  # noqa: PLC0415 - as in _inspect
+
+    for shape, count in shapes.items():
+        if shape.attributes >= 0:
+            name = content.names[shape.name]
+            own = inherent(name.dialect, name.name) or ()
+            for attribute in content.dictionary(shape.attributes):
+                if attribute not in own:
+                    yield attribute, count
+
+
+_LOCATIONS = (
+    "location_call_site",
+    "location_file_line_col",
+    "location_file_line_col_range",
+    "location_fused",
+    "location_name",
+    "location_unknown",
+)
+
+
+def _locations(content: Bytecode) -> tuple[dict[str, int], tuple[str, ...]]:
+    """Count the distinct locations by kind, and collect the absolute paths in them."""
+    found, paths = {}, set()
+    for name in _LOCATIONS:
+        numbers = content.pool.attributes_named(name)
+        if numbers:
+            found[name] = len(numbers)
+        if "file" in name:
+            files = {content.pool.attribute(n).fields["file"] for n in numbers}
+            for file in files:
+                if isinstance(file, int):
+                    path = str(content.pool.attribute(file).fields.get("value", ""))
+                    # Windows paths count too: the reader may be on another system.
+                    if path.startswith(("/", "\\")) or path[1:3] in {":\\", ":/"}:
+                        paths.add(path)
+    return found, tuple(sorted(paths))
+
+
+def _constants(content: Bytecode) -> tuple[Constant, ...]:
+    import heapq  # noqa: PLC0415 - as in _inspect
+
+    attributes = content.pool.attributes
+    largest = heapq.nlargest(_LARGEST, range(len(attributes)), key=attributes.size)
+    found = []
+    for number in largest:
+        entry = content.pool.attribute(number)
+        if entry.name in {"tensor_v1", "dense"}:
+            type_number = entry.fields["type"]
+            assert isinstance(type_number, int)  # noqa: S101 - as its layout says
+            found.append(Constant(_shown(content, type_number), attributes.size(number)))
+    return tuple(found)
+
+
+def _shown(content: Bytecode, number: int) -> str:
+    """Write a tensor type in the short form `f32[2,?]`."""
+    entry = content.pool.type(number)
+    element, shape = entry.fields.get("element"), entry.fields.get("shape", [])
+    if not isinstance(element, int) or not isinstance(shape, list):
+        return entry.name
+    name = content.pool.type(element).name.removesuffix("_v1")
+    dynamic = -(1 << 63)
+    return f"{name}[{','.join('?' if size == dynamic else str(size) for size in shape)}]"
+
+
+def _warnings(claimed: Version | None, analysis: Analysis | None) -> tuple[str, ...]:
+    from portable.bytecode.vhlo import current  # noqa: PLC0415 - as in _inspect
+    from portable.version import Version  # noqa: PLC0415 - as in _inspect
+
+    newest, found = Version.parse(current()), []
+    required = analysis.required.version if analysis else None
+    if claimed and required and claimed < required.target:
+        found.append(f"the header claims {claimed}, but the content needs {required}")
+    if claimed and claimed.target > newest:
+        found.append(f"the header claims {claimed}; {newest} is the newest Version known here")
+    return tuple(found)
