@@ -83,8 +83,8 @@ class Scan:
         self._shape_of: dict[Key, Shape] = {}
         self._batches: list[_Batch] = []
         self._locations: dict[Shape, list[int]] = {}
-        size = section.end - section.position
-        if size < _COMPILE_WORTHWHILE or not self._read_all(fast=True):
+        fast = _worthwhile(section.end - section.position)
+        if not fast or not self._read_all(fast=True):
             self._read_all(fast=False)
 
     def locations(self, wanted: Collection[Shape]) -> dict[Shape, list[int]]:
@@ -247,6 +247,16 @@ _WITHOUT_OPERANDS = (
 )
 _FORMS = tuple(map(int, (*_WITH_OPERANDS, *_WITHOUT_OPERANDS)))
 _NO_RESULT = 1 + _FORMS.index(Mask.OPERANDS)
+
+
+_read_slowly = 0
+
+
+def _worthwhile(size: int) -> bool:
+    """Say whether the pattern pays off: for one large artifact, or once for many small ones."""
+    global _read_slowly  # noqa: PLW0603 - a process compiles the pattern once
+    _read_slowly += size
+    return _read_slowly >= _COMPILE_WORTHWHILE
 
 
 def _matches(content: Buffer, start: int, end: int, most: int) -> list[Match[bytes]]:

@@ -72,7 +72,7 @@ class _Analyst:
     def __init__(self, bytecode: Bytecode, strictness: Strictness) -> None:
         self._bytecode = bytecode
         self._readable = strictness is Strictness.READABLE
-        self._judge = Judge(bytecode, nested=self._readable)
+        self._judge = Judge(bytecode, readable=self._readable)
         self._scan: Scan = bytecode.scan(self._typed())
         self._required = _Tally()
         self._minimum = _Tally()
@@ -163,7 +163,7 @@ class _Analyst:
         """Return what types need that no operation's result or attribute has."""
         seen = {(need.kind, need.name) for need in self._required.counts}
         features = {}
-        for index in range(len(self._bytecode.pool.types)):
+        for index in range(len(self._bytecode.pool.types)) if self._readable else ():
             for need in self._judge.needed(TYPES, index):
                 if (need.kind, need.name) not in seen:
                     features[need.kind, need.name] = _feature(need, 1, (), need.reason)
@@ -198,8 +198,6 @@ class _Analyst:
         if claimed is not None and claimed.target > Version.parse(current()):
             text = f"the artifact claims {claimed}, newer than {current()}, the newest known here"
             caveats.append(Caveat(text, 1))
-        if not self._readable:
-            return tuple(caveats)
         return tuple(caveats)
 
     def _removed_shapes(self) -> dict[Shape, str]:

@@ -108,6 +108,12 @@ def _kind_of(use: Use, kind: str, name: str) -> bool:
     return entry is not None and entry.name == kind
 
 
+def _any_type(use: Use, kind: str, *names: str) -> bool:
+    """Whether any of some attributes is a certain type."""
+    entries = [use.attribute(name) for name in names]
+    return any(e is not None and use.type_name(e.fields.get("value")) == kind for e in entries)
+
+
 def _case_of(use: Use, case: str, name: str) -> bool:
     entry = use.attribute(name)
     return entry is not None and enum_case(entry.name, entry.fields.get("value")) == case
@@ -134,6 +140,7 @@ TESTS: dict[str, Callable[..., bool]] = {
     "none": _none,
     "default_accuracy": _default_accuracy,
     "kind_of": _kind_of,
+    "any_type": _any_type,
     "case_of": _case_of,
     "promotes": _promotes,
     "operand_of": _operand_of,

@@ -54,16 +54,18 @@ class Judge:
 
     Args:
         bytecode: The artifact.
-        nested: Whether to look into types that StableHLO's serializer does not look into.
+        readable: Whether to look into what StableHLO's serializer does not look into, but readers
+            have to know: some types inside types, operations of other dialects.
 
     Attributes:
         unknown: Names and codes that no table knows, and how many operations or entries have them.
         caveats: What cannot be judged, and how often it occurs.
     """
 
-    def __init__(self, bytecode: Bytecode, *, nested: bool) -> None:
+    def __init__(self, bytecode: Bytecode, *, readable: bool) -> None:
         self._bytecode = bytecode
-        self._closed = frozenset() if nested else rules().unchecked_inside
+        self._readable = readable
+        self._closed = frozenset() if readable else rules().unchecked_inside
         self._needed: dict[str, dict[int, frozenset[Need]]] = {TYPES: {}, ATTRIBUTES: {}}
         self._properties: dict[int, frozenset[Need]] = {}
         self.unknown: Counter[str] = Counter()
@@ -87,24 +89,22 @@ class Judge:
         if dialect != VHLO or name not in ops():
             return self._outsider(dialect, name, shape, count, types)
         use = Use(self._bytecode, shape, name)
-        shared = types | self._constraints(use)
+        to_read, to_write = self._constraints(use)
+        written = types | self._attributes(use)
         downgrade = rules().downgrades.get(name)
         if downgrade is None:
-            needs = shared | self._attributes(use) | _op(name, "no older form of it exists")
-            return Judgement(needs, needs)
+            written |= _op(name, "no older form of it exists")
+            return Judgement(written | to_read, written | to_write)
         obstacle = next((c for c in downgrade.when if not TESTS[c.test](use, *c.arguments)), None)
-        everything = shared | self._attributes(use)
         if obstacle is not None:
-            needs = everything | _op(name, obstacle.failure)
-            return Judgement(needs, needs)
+            written |= _op(name, obstacle.failure)
+            return Judgement(written | to_read, written | to_write)
         dropped = set(ops()[name].attributes) - set(ops()[downgrade.to].attributes)
         kept = [index for field, index in use.attributes.items() if field not in dropped]
-        return Judgement(
-            everything | _op(name, f"written in this form; {downgrade.to} would express it"),
-            shared
-            | self._union(ATTRIBUTES, kept)
-            | _op(downgrade.to, "no older form of it exists"),
-        )
+        older = types | self._union(ATTRIBUTES, kept)
+        older |= _op(downgrade.to, "no older form of it exists")
+        written |= _op(name, f"written in this form; {downgrade.to} would express it")
+        return Judgement(written | to_read, older | to_write)
 
     def needed(self, kind: str, index: int) -> frozenset[Need]:
         """Tell what a type or attribute needs, with everything inside it.
@@ -189,15 +189,18 @@ class Judge:
             needs |= found
         return needs
 
-    def _constraints(self, use: Use) -> frozenset[Need]:
-        needs = _NOTHING
+    def _constraints(self, use: Use) -> tuple[frozenset[Need], frozenset[Need]]:
+        """Tell what a use needs beyond its operation, to be read and to be written."""
+        to_read, to_write = _NOTHING, _NOTHING
         for constraint in rules().constraints.get(use.name, ()):
             test = constraint.when
             if TESTS[test.test](use, *test.arguments):
-                needs |= _need("constraint", constraint.name, constraint.since, constraint.reason)
+                need = _need("constraint", constraint.name, constraint.since, constraint.reason)
+                to_write |= need
+                to_read |= _NOTHING if constraint.only_serializer else need
         if use.shape.operand_types is not None and None in use.shape.operand_types:
             self.caveats[f"{use.name} uses a value whose type is not known: not fully judged"] += 1
-        return needs
+        return to_read, to_write
 
     def _outsider(
         self, dialect: str, name: str, shape: Shape, count: int, types: frozenset[Need]
@@ -210,8 +213,9 @@ class Judge:
             if name not in rules().removed:
                 self.unknown[f"vhlo.{name}"] += count
         elif dialect != BUILTIN:
-            since, reason = rules().other_dialects
-            needs |= _need("dialect", dialect, since, reason)
+            if self._readable:
+                since, reason = rules().other_dialects
+                needs |= _need("dialect", dialect, since, reason)
             self.caveats[f"operations of the dialect {dialect}: not VHLO, not judged"] += count
         else:
             indices = self._bytecode.property_attributes(shape.name, shape.properties)

@@ -45,6 +45,7 @@ class Constraint(NamedTuple):
         when: What makes an operation such a use.
         ops: The operations that it concerns.
         reason: What to tell.
+        only_serializer: Whether older readers read such a use although nobody may write it.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Constraint(NamedTuple):
     when: Condition
     ops: frozenset[str]
     reason: str
+    only_serializer: bool
 
 
 class Removal(NamedTuple):
@@ -136,6 +138,7 @@ def _constraints(document: dict[str, Any]) -> list[Constraint]:
             _condition(row["when"], {}),
             frozenset(row["ops"]),
             row["reason"],
+            row.get("only_serializer", False),
         )
         for name, row in document["constraints"].items()
     ]
