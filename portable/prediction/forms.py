@@ -155,6 +155,24 @@ def _converts(reading: Reading, elements: frozenset[str]) -> bool | None:
     return None if shapes and types & reading.present else False
 
 
+def _nine_operations(reading: Reading) -> bool:
+    """Find a dot_general with the algorithm bf16_x9."""
+    for shape in reading.of("vhlo.dot_general_v2"):
+        index = reading.attributes(shape).get("num_primitive_operations")
+        entry = None if index is None else reading.content.pool.attribute(index)
+        if entry and entry.name == "integer_v1" and entry.fields.get("value") == 9:
+            return True
+    return False
+
+
+def _quantized(reading: Reading) -> bool | None:
+    """Find ops on quantized tensors that some readers refuse for some quantized types."""
+    return _perhaps(
+        bool(reading.present & {"type:quant", "type:quant_per_axis"})
+        and not reading.ops.isdisjoint(_QUANTIZED)
+    )
+
+
 def _perhaps(found: bool | None) -> bool | None:
     """Weaken an answer: what was found is necessary and not sufficient."""
     return None if found else found
@@ -162,6 +180,16 @@ def _perhaps(found: bool | None) -> bool | None:
 
 # The ops whose operand types a form depends on.
 _DYNAMIC_CONV = ("vhlo.dynamic_conv_v1", "vhlo.dynamic_conv_v2")
+_QUANTIZED = frozenset(
+    {
+        "vhlo.abs_v1",
+        "vhlo.negate_v1",
+        "vhlo.tanh_v1",
+        "vhlo.tanh_v2",
+        "vhlo.uniform_quantize_v1",
+        "vhlo.uniform_dequantize_v1",
+    }
+)
 FORMS: dict[str, Callable[[Reading], bool | None]] = {
     "i1 splat constant of 1 or more than 8 elements": _i1_splat_constant,
     "dynamic_conv with padding that is not of rank 2": _dynamic_conv_padding,
@@ -170,6 +198,8 @@ FORMS: dict[str, Callable[[Reading], bool | None]] = {
     "all_reduce of several operands": lambda reading: any(
         shape.operands > 1 for shape in reading.of("vhlo.all_reduce_v2")
     ),
+    "dot_general with an algorithm of nine operations": _nine_operations,
+    "abs, negate or tanh of a quantized tensor, or quantized f16 or f64": _quantized,
     "dot_general with a tf32 algorithm": lambda reading: (
         "vhlo.dot_general_v2" in reading.ops and "type:tf31" in reading.present
     ),

@@ -30,7 +30,7 @@ from portable.releases import (
     shipped_versions,
     window,
 )
-from portable.releases.refusal import dialect_readers, early_features, refusals
+from portable.releases.refusal import dialect_readers, early_features, late_forms, refusals
 from portable.verdict import Basis, Diagnostic, Outcome, Severity, Stage, Verdict
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def predict(what: Artifact | Subject, release: Release | str) -> Verdict:
     ]
     if not findings:
         _promise(subject, consumer, warnings)
-        reason = f"needs {subject.required or 'nothing newer'}, has {consumer.current}"
+        reason = f"needs {subject.required or 'nothing newer'}, has {_has(consumer)}"
         findings = [_Finding(Outcome.COMPATIBLE, Stage.WINDOW, reason)]
     worst = min(findings, key=_rank)
     others = [finding.reason for finding in findings if finding is not worst]
@@ -206,15 +206,21 @@ def _refused(subject: Subject, release: Release, warnings: list[str]) -> Iterato
             yield _refuses(
                 Stage.DECODE, f"{form.name} is refused from {form.refused} on: {form.reason}"
             )
-    for row in refusals():
-        if f"op:{row.op}" not in subject.present or release.current <= row.last:
-            continue
-        text = f"{row.form} is refused from {row.since} on: {row.reason}"
-        occurs = subject.forms.get(row.form)
+    doubtful = [
+        (row.op, row.form, f"from {row.since} on: {row.reason}")
+        for row in refusals()
+        if release.current > row.last
+    ] + [
+        (row.op, row.form, f"before {row.since}: {row.reason}")
+        for row in late_forms()
+        if release.current < row.since
+    ]
+    for op, name, text in doubtful:
+        occurs = subject.forms.get(name) if f"op:{op}" in subject.present else False
         if occurs is None:
-            warnings.append(text)
+            warnings.append(f"{name} is refused {text}")
         elif occurs:
-            yield _refuses(Stage.DECODE, text)
+            yield _refuses(Stage.DECODE, f"{name} is refused {text}")
 
 
 _KINDS = frozenset({"op", "type", "attribute", "location", "dialect"})

@@ -16,7 +16,15 @@ if TYPE_CHECKING:
 else:
     from portable.record import dataclass
 
-__all__ = ["DialectReader", "Refusal", "dialect_readers", "early_features", "refusals"]
+__all__ = [
+    "DialectReader",
+    "LateForm",
+    "Refusal",
+    "dialect_readers",
+    "early_features",
+    "late_forms",
+    "refusals",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +45,29 @@ class Refusal:
     op: str
     form: str
     last: Version
+    since: Version
+    reason: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class LateForm:
+    """A form that readers know only later than the Version that its op needs.
+
+    Args:
+        id: A short name.
+        op: The op.
+        form: Which form of it, in words.
+        refused: The last Version that was seen to refuse it.
+        since: The first Version that was seen to read it.
+        reason: What they lack.
+        source: On what it was seen.
+    """
+
+    id: str
+    op: str
+    form: str
+    refused: Version
     since: Version
     reason: str
     source: str
@@ -79,6 +110,23 @@ def refusals() -> tuple[Refusal, ...]:
             source=row.text("source"),
         )
         for row in rows("refusals", "refusal")
+    )
+
+
+@functools.cache
+def late_forms() -> tuple[LateForm, ...]:
+    """Return every form that readers know late, in table order."""
+    return tuple(
+        LateForm(
+            id=row.text("id"),
+            op=row.text("op"),
+            form=row.text("form"),
+            refused=row.version("refused"),
+            since=row.version("since"),
+            reason=row.text("reason"),
+            source=row.text("source"),
+        )
+        for row in rows("refusals", "late")
     )
 
 
