@@ -117,6 +117,8 @@ def test_what_is_printed_is_not_an_answer(worker: Worker) -> None:
         quiet = worker.ask(_read("a"))
         assert quiet.ok
         assert quiet.stderr == ""
+        # What was said before is gone as a whole, not only overwritten.
+        assert worker.ask(_read("refuse")).stderr.startswith("loc(")
 
 
 def test_garbage_on_the_private_descriptor_is_a_crash(worker: Worker) -> None:
