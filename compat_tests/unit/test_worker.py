@@ -118,7 +118,8 @@ def test_what_is_printed_is_not_an_answer(worker: Worker) -> None:
         assert quiet.ok
         assert quiet.stderr == ""
         # What was said before is gone as a whole, not only overwritten.
-        assert worker.ask(_read("refuse")).stderr.startswith("loc(")
+        refusals = [worker.ask(_read("refuse")).stderr for _ in range(2)]
+        assert all(said.startswith("loc(") for said in refusals)
 
 
 def test_garbage_on_the_private_descriptor_is_a_crash(worker: Worker) -> None:
