@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from portable.artifact import Artifact
 from portable.cli.output import format_option, input_bytes, print_json, print_table
 from portable.errors import PortableError
-from portable.prediction import predict
+from portable.prediction import Mode, predict_all
 from portable.releases import matching_releases
 
 if TYPE_CHECKING:
@@ -44,6 +44,13 @@ def options(parser: argparse.ArgumentParser) -> None:
         help="consumers, as requirement specifiers: 'jaxlib>=0.5,<0.11' 'tensorflow~=2.18'",
     )
     parser.add_argument(
+        "--mode",
+        choices=[str(mode) for mode in Mode],
+        default=str(Mode.FULL_TRANSITIVE),
+        help="backward: the next newer Release of each distribution; forward: the next older; "
+        "transitive: all on that side (default: all there are)",
+    )
+    parser.add_argument(
         "--observe",
         action="store_true",
         help="read it with the installed libStablehlo, in a child process",
@@ -51,7 +58,9 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--timeout", type=float, default=60.0, metavar="SECONDS", help="limit for --observe"
     )
-    parser.add_argument("--all", action="store_true", help="list compatible Releases one by one too")
+    parser.add_argument(
+        "--all", action="store_true", help="list compatible Releases one by one too"
+    )
     format_option(parser)
 
 
@@ -63,7 +72,7 @@ def run(chosen: argparse.Namespace) -> int:
     admitted = {
         str(release): release for spec in chosen.consumers for release in matching_releases(spec)
     }
-    verdicts = [predict(artifact, release) for release in admitted.values()]
+    verdicts = [*predict_all(artifact, admitted.values(), chosen.mode)]
     if chosen.observe:
         from portable.check import observe  # noqa: PLC0415 - predicting needs no child process
 

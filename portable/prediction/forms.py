@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from portable.bytecode import Bytecode
     from portable.bytecode.scan import Shape
 
-__all__ = ["FORMS", "Reading"]
+__all__ = ["FORMS", "KINDS", "Reading"]
+
+KINDS = frozenset({"op", "type", "attribute", "location", "dialect"})
+"""What `Reading.present` tells."""
 
 _NAME = "location_"
 _LOCATIONS = ("call_site", "file_line_col", "file_line_col_range", "fused", "name")

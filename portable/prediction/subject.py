@@ -6,15 +6,17 @@ import functools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from portable.artifact import NotAnArtifact
 from portable.bytecode import read
 from portable.features import analyze
-from portable.prediction.forms import FORMS, Reading
+from portable.prediction.forms import FORMS, KINDS, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from portable.artifact import Artifact
     from portable.features import Feature, RemovedForm
+    from portable.inspection import Inspection
     from portable.version import Version
 
 __all__ = ["RANGE", "Subject", "examine"]
@@ -37,6 +39,7 @@ class Subject:
         features: What forces it.
         present: What occurs, as `op:vhlo.tan_v1`, `type:i4`, `dialect:sdy` or
             `location:file_line_col_range`.
+        kinds: The kinds that were looked for; whatever is not there of another kind may be.
         removed: Forms that newer readers do not know any more.
         forms: For each form of `portable.prediction.forms`, whether it occurs; None for perhaps.
         unknown: What the tables do not know, which may be newer than them.
@@ -48,6 +51,7 @@ class Subject:
     required: Version | None
     features: Sequence[Feature] = ()
     present: frozenset[str] = frozenset()
+    kinds: frozenset[str] = frozenset()
     removed: Sequence[RemovedForm] = ()
     forms: Mapping[str, bool | None] = field(default_factory=dict)
     unknown: Sequence[str] = ()
@@ -57,6 +61,31 @@ class Subject:
     def claim(cls, version: Version | None, format_: int) -> Subject:
         """Return what a header alone says, taken at its word."""
         return cls(version, format_, version)
+
+    @classmethod
+    def of(cls, inspection: Inspection) -> Subject:
+        """Return what an Inspection says; it does not look for types and forms.
+
+        Raises:
+            NotAnArtifact: The file is no portable artifact, or cannot be read.
+        """
+        analysis = inspection.analysis
+        if analysis is None or inspection.format is None:
+            raise NotAnArtifact(inspection.damage or str(inspection.kind))
+        present = {f"op:{name}" for name in inspection.operations}
+        present |= {f"dialect:{name}" for name in inspection.dialects}
+        present |= {f"location:{kind}" for kind in inspection.locations}
+        return cls(
+            claimed=inspection.claimed,
+            format=inspection.format,
+            required=analysis.required.version,
+            features=analysis.required.features,
+            present=frozenset(present),
+            kinds=frozenset({"op", "dialect", "location"}),
+            removed=analysis.removed,
+            unknown=analysis.unknown,
+            custom_calls=frozenset(inspection.custom_calls),
+        )
 
     def names(self, kind: str) -> frozenset[str]:
         """Return the names of one kind that occur."""
@@ -93,6 +122,7 @@ def examine(artifact: Artifact) -> Subject:
         required=analysis.required.version,
         features=analysis.required.features,
         present=reading.present,
+        kinds=KINDS,
         removed=analysis.removed,
         forms={name: found(reading) for name, found in FORMS.items()},
         unknown=analysis.unknown,

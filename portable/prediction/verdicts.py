@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from portable.features import Feature
+    from portable.inspection import Inspection
 
 __all__ = ["predict", "predict_all"]
 
@@ -58,11 +59,11 @@ def _rank(finding: _Finding) -> tuple[Stage, bool, Stage]:
     return (max(finding.stage, Stage.DECODE), not finding.advised, finding.stage)
 
 
-def predict(what: Artifact | Subject, release: Release | str) -> Verdict:
+def predict(what: Artifact | Inspection | Subject, release: Release | str) -> Verdict:
     """Predict what becomes of an artifact on one Release.
 
     Args:
-        what: The artifact, or what `examine` read of it.
+        what: The artifact, its Inspection, or what `examine` read of it.
         release: The Consumer, as a Release or `jaxlib 0.4.33`.
 
     Returns:
@@ -72,7 +73,7 @@ def predict(what: Artifact | Subject, release: Release | str) -> Verdict:
         UnknownDistribution: The Release is not in the table.
         UnknownRelease: The same.
     """
-    subject = examine(what) if isinstance(what, Artifact) else what
+    subject = _subject(what)
     consumer = find_release(release) if isinstance(release, str) else release
     warnings: list[str] = []
     findings = [
@@ -103,26 +104,32 @@ def predict(what: Artifact | Subject, release: Release | str) -> Verdict:
 
 
 def predict_all(
-    what: Artifact | Subject,
+    what: Artifact | Inspection | Subject,
     releases: Iterable[Release],
     mode: Mode | str = Mode.FULL_TRANSITIVE,
 ) -> tuple[Verdict, ...]:
     """Predict what becomes of an artifact on a set of Releases.
 
     Args:
-        what: The artifact, or what `examine` read of it.
+        what: The artifact, its Inspection, or what `examine` read of it.
         releases: The set.
         mode: Which of them count, see `portable.prediction.mode`.
 
     Returns:
         One Verdict for each Release that counts, in the order of the set.
     """
-    subject = examine(what) if isinstance(what, Artifact) else what
+    subject = _subject(what)
     chosen = tuple(releases)
     written_for = subject.claimed or subject.required
     if written_for is not None:
         chosen = Mode(mode).select(chosen, written_for)
     return tuple(predict(subject, release) for release in chosen)
+
+
+def _subject(what: Artifact | Inspection | Subject) -> Subject:
+    if isinstance(what, Artifact):
+        return examine(what)
+    return what if isinstance(what, Subject) else Subject.of(what)
 
 
 def _refuses(stage: Stage, reason: str) -> _Finding:
@@ -223,7 +230,6 @@ def _refused(subject: Subject, release: Release, warnings: list[str]) -> Iterato
             yield _refuses(Stage.DECODE, f"{name} is refused {text}")
 
 
-_KINDS = frozenset({"op", "type", "attribute", "location", "dialect"})
 _PRODUCER = ", as a producer"
 _EFFECTS = {
     Effect.REFUSES: Outcome.INCOMPATIBLE,
@@ -249,7 +255,7 @@ def _present(feature: str, subject: Subject) -> bool | None:
     if feature.endswith(_PRODUCER):
         return False
     kind, colon, _ = feature.partition(":")
-    return feature in subject.present if colon and kind in _KINDS else None
+    return feature in subject.present if colon and kind in subject.kinds else None
 
 
 def _promise(subject: Subject, release: Release, warnings: list[str]) -> None:

@@ -1,0 +1,98 @@
+"""Check a tree of artifacts against the project's policy.
+
+The policy is portable.toml, or [tool.portable] in pyproject.toml, here or above. Verdicts are
+predicted from the bytes and the tables of what has shipped; with --observe the installed
+libStablehlo reads each artifact too, in a child process.
+
+  portable gate models/
+  portable gate models/ --format junit -o gate.xml
+  portable gate a.mlir.bc --policy release.toml --format github
+"""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from portable.cli.output import print_json, write_bytes
+from portable.errors import PortableError
+from portable.policy import Depth, GateResult, gate, load_policy
+from portable.policy.report import as_github, as_junit, as_record, as_text
+
+if TYPE_CHECKING:
+    import argparse
+
+    from portable.artifact import Artifact
+    from portable.verdict import Verdict
+
+__all__ = ["BadDate", "options", "run"]
+
+
+class BadDate(PortableError):
+    """The text is no date."""
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("paths", nargs="+", metavar="PATH", help="artifacts, or folders of them")
+    parser.add_argument("--policy", metavar="FILE", help="the policy (default: look for it)")
+    parser.add_argument(
+        "--depth",
+        choices=[str(depth) for depth in Depth],
+        help="header trusts what artifacts claim, content reads them (default: as the policy says)",
+    )
+    parser.add_argument(
+        "--observe", action="store_true", help="read each with the installed library as well"
+    )
+    parser.add_argument("--on", metavar="DATE", help="judge waivers and ages as of that day")
+    parser.add_argument(
+        "--format",
+        choices=("text", "json", "junit", "github"),
+        default="text",
+        help="github prints workflow annotations",
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of to stdout")
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Check a tree of artifacts."""
+    policy = load_policy(chosen.policy)
+    if chosen.depth:
+        policy = replace(policy, rules=replace(policy.rules, depth=Depth(chosen.depth)))
+    result = gate(
+        chosen.paths, policy, on=_day(chosen.on), observe=_observe if chosen.observe else None
+    )
+    _write(result, chosen.format, chosen.output)
+    if result.unreadable:
+        return 2
+    return 0 if result.passed else 1
+
+
+def _day(text: str | None) -> datetime.date | None:
+    try:
+        return datetime.date.fromisoformat(text) if text else None
+    except ValueError as error:
+        raise BadDate(f"{text!r} is no date: {error}", hint="write 2027-01-31") from None
+
+
+def _observe(artifact: Artifact) -> Verdict:
+    from portable.check import observe  # noqa: PLC0415 - starts a compiler in a child process
+
+    return observe(artifact)
+
+
+def _write(result: GateResult, style: str, output: str | None) -> None:
+    if style == "json" and output is None:
+        print_json(as_record(result))
+        return
+    if style == "json":
+        import json  # noqa: PLC0415 - only for this format
+
+        text = json.dumps(as_record(result), indent=2, ensure_ascii=False) + "\n"
+    else:
+        text = {"text": as_text, "junit": as_junit, "github": as_github}[style](result)
+    if output is None:
+        print(text, end="")
+    else:
+        write_bytes(output, text.encode())

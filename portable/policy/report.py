@@ -1,0 +1,132 @@
+"""What the gate found, as text, JSON, JUnit XML and GitHub annotations."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from portable.policy.gate import Finding, GateResult
+
+__all__ = ["as_github", "as_junit", "as_record", "as_text"]
+
+_SCHEMA = 1
+
+
+def as_text(result: GateResult) -> str:
+    """Render for people: one line for each finding, then the sum.
+
+    Args:
+        result: What the gate found.
+
+    Returns:
+        Lines, each ended by a newline.
+    """
+    lines = [f"{finding.path}: {_label(finding)}: {finding.message}" for finding in result.findings]
+    lines += [
+        f"unused waiver: {waiver.rule} {waiver.path} ({waiver.reason})" for waiver in result.unused
+    ]
+    failed = sum(file.failed for file in result.files)
+    waived = sum(bool(file.findings) and not file.failed for file in result.files)
+    passed = len(result.files) - failed - waived
+    lines.append(
+        f"{len(result.files)} artifacts, {len(result.consumers)} consumers: "
+        f"{passed} pass, {waived} waived, {failed} fail"
+    )
+    return "\n".join(lines) + "\n"
+
+
+def as_record(result: GateResult) -> dict[str, object]:
+    """Return plain data for JSON, with the version of its schema.
+
+    Args:
+        result: What the gate found.
+    """
+    outcomes = Counter(str(verdict.outcome) for file in result.files for verdict in file.verdicts)
+    return {
+        "schema": _SCHEMA,
+        "passed": result.passed,
+        "artifacts": len(result.files),
+        "consumers": list(result.consumers),
+        "verdicts": dict(sorted(outcomes.items())),
+        "findings": [finding.record() for finding in result.findings],
+        "unused_waivers": [
+            {"rule": str(waiver.rule), "path": waiver.path, "reason": waiver.reason}
+            for waiver in result.unused
+        ],
+    }
+
+
+def as_junit(result: GateResult) -> str:
+    """Render as JUnit XML: one test case for each artifact.
+
+    Args:
+        result: What the gate found.
+
+    Returns:
+        The document.
+    """
+    from xml.sax.saxutils import escape, quoteattr  # noqa: PLC0415 - only for this format
+
+    cases = []
+    for file in result.files:
+        shown = "\n".join(f"{_label(finding)}: {finding.message}" for finding in file.findings)
+        body = ""
+        if file.failed:
+            rule = next(str(finding.rule) for finding in file.findings if not finding.waiver)
+            body = f"<failure type={quoteattr(rule)}>{escape(_printable(shown))}</failure>"
+        elif file.findings:
+            body = f"<skipped message={quoteattr(_printable(shown))}/>"
+        name = quoteattr(_printable(str(file.path)))
+        cases.append(
+            f"  <testcase classname={quoteattr('portable.gate')} name={name}>{body}</testcase>"
+        )
+    failures = sum(file.failed for file in result.files)
+    skipped = sum(bool(file.findings) and not file.failed for file in result.files)
+    return (
+        '<?xml version="1.0" encoding="utf-8"?>\n'
+        f'<testsuite name="portable gate" tests="{len(cases)}" failures="{failures}" '
+        f'skipped="{skipped}" errors="0">\n' + "\n".join(cases) + "\n</testsuite>\n"
+    )
+
+
+def as_github(result: GateResult) -> str:
+    """Render as workflow commands: an error for each finding, a warning for each waived one.
+
+    Args:
+        result: What the gate found.
+
+    Returns:
+        Lines, each ended by a newline.
+    """
+    lines = []
+    for finding in result.findings:
+        level = "warning" if finding.waiver else "error"
+        file = _property(os.path.relpath(finding.path))
+        title = _property(f"portable: {finding.rule}")
+        lines.append(f"::{level} file={file},title={title}::{_data(finding.message)}")
+    lines += [
+        f"::notice title=portable%3A unused waiver::{_data(f'{w.rule} {w.path}: {w.reason}')}"
+        for w in result.unused
+    ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _label(finding: Finding) -> str:
+    if finding.waiver is None:
+        return str(finding.rule)
+    return f"{finding.rule} (waived until {finding.waiver.expires}: {finding.waiver.reason})"
+
+
+def _printable(text: str) -> str:
+    """Replace what XML cannot carry: file names may hold any character."""
+    return "".join(c if c in "\t\n" or (c.isprintable() and c < "\ufffe") else "?" for c in text)
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,110 @@
+"""A pytest plugin: the fixture `assert_portable` for the tests of exporters and their artifacts.
+
+    def test_the_model_reaches_our_consumers(assert_portable):
+        assert_portable("model.mlir.bc", ["jaxlib>=0.5", "@serving"])
+
+It loads nothing of the package until a test uses it.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Protocol
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from portable.artifact import Artifact
+    from portable.verdict import Verdict
+
+__all__ = ["AssertPortable", "assert_portable"]
+
+_SHOWN = 10
+
+
+class AssertPortable(Protocol):
+    """Assert that consumers read what a function exports, or an artifact."""
+
+    def __call__(
+        self,
+        what: Callable[..., object] | Artifact | bytes | str | os.PathLike[str],
+        consumers: str | Sequence[str] | None = None,
+        *,
+        arguments: Sequence[object] = (),
+    ) -> tuple[Verdict, ...]:
+        """Predict a Verdict for every consumer, and fail the test if one is not compatible.
+
+        Args:
+            what: An artifact, its bytes or its path; or a function. A function is called with
+                `arguments` and returns one of these; one that jax has jitted is exported with
+                them by `jax.export` instead, and its artifact is what counts.
+            consumers: Specifiers, `installed`, or consumer sets of the policy, which is looked for
+                from pytest's root upwards; None means those of the policy's rules.
+            arguments: What to call or to export the function with.
+
+        Returns:
+            The Verdicts.
+        """
+
+
+@pytest.fixture
+def assert_portable(request: pytest.FixtureRequest) -> AssertPortable:
+    """Return a function that fails the test when a consumer cannot read an artifact."""
+    root = request.config.rootpath
+
+    def check(
+        what: Callable[..., object] | Artifact | bytes | str | os.PathLike[str],
+        consumers: str | Sequence[str] | None = None,
+        *,
+        arguments: Sequence[object] = (),
+    ) -> tuple[Verdict, ...]:
+        __tracebackhide__ = True
+        verdicts = _verdicts(_artifact(what, arguments), consumers, root)
+        bad = [verdict for verdict in verdicts if not verdict.compatible]
+        if bad:
+            lines = [f"  {v.consumer}: {v.outcome} at {v.stage}: {v.reason}" for v in bad[:_SHOWN]]
+            if len(bad) > _SHOWN:
+                lines.append(f"  and {len(bad) - _SHOWN} more")
+            head = f"not portable to {len(bad)} of {len(verdicts)} consumers ({bad[0].basis}):"
+            pytest.fail("\n".join([head, *lines]), pytrace=False)
+        return verdicts
+
+    return check
+
+
+def _verdicts(
+    artifact: Artifact, consumers: str | Sequence[str] | None, root: Path
+) -> tuple[Verdict, ...]:
+    from portable.policy import find_policy, load_policy  # noqa: PLC0415 - only when used
+    from portable.prediction import predict  # noqa: PLC0415 - only when used
+    from portable.releases import matching_releases  # noqa: PLC0415 - only when used
+
+    wants = (consumers,) if isinstance(consumers, str) else consumers
+    sets: Mapping[str, Sequence[str]] = {}
+    if wants is None or any(want.startswith("@") for want in wants):
+        policy = load_policy(find_policy(root))
+        sets, wants = policy.consumers, policy.rules.consumers if wants is None else wants
+    return tuple(predict(artifact, one) for one in matching_releases(*wants, consumers=sets))
+
+
+def _artifact(what: Any, arguments: Sequence[object]) -> Artifact:
+    from portable.artifact import Artifact  # noqa: PLC0415 - only when used
+
+    if callable(what):
+        what = _exported(what, arguments) if hasattr(what, "lower") else what(*arguments)
+    # What jax.export returns carries its artifact beside its own envelope.
+    what = getattr(what, "mlir_module_serialized", what)
+    if isinstance(what, Artifact):
+        return what
+    if isinstance(what, (str, os.PathLike)):
+        return Artifact.load(what)
+    return Artifact.from_bytes(bytes(what))
+
+
+def _exported(function: Any, arguments: Sequence[object]) -> Any:
+    from jax import export  # noqa: PLC0415 - the function is jax's, so jax is there
+
+    return export.export(function)(*arguments)
