@@ -5,11 +5,9 @@ Names are imported on first use: reading a header needs nothing of the rest.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING
-
 from portable.bytecode.header import MAGIC, Header, MalformedArtifact, read_header
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from portable.bytecode.content import Bytecode as Bytecode
     from portable.bytecode.content import read as read
@@ -22,6 +20,8 @@ __all__ = ["MAGIC", "Bytecode", "Header", "MalformedArtifact", "read", "read_hea
 def __getattr__(name: str) -> object:
     if name not in _HOME:
         raise AttributeError(f"module 'portable.bytecode' has no attribute {name!r}")
+    import importlib  # noqa: PLC0415 - cold start
+
     value = getattr(importlib.import_module(_HOME[name]), name)
     globals()[name] = value
     return value

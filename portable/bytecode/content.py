@@ -22,7 +22,7 @@ from portable.bytecode.tables import (
 from portable.bytecode.vhlo import inherent
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Mapping
 
     from portable.bytecode.header import Buffer
     from portable.bytecode.operations import Operation
@@ -67,6 +67,7 @@ class Bytecode:
         self.pool = Pool(types, attributes, self.strings)
         self._properties = _property_entries(sections.get(Section.PROPERTIES))
         self._scan: Scan | None = None
+        self._dictionaries: dict[int, dict[str, int]] = {}
 
     @cached_property
     def sizes(self) -> Sizes:
@@ -161,7 +162,7 @@ class Bytecode:
         if index >= len(self.pool.attributes):
             raise self._sections[Section.IR].malformed(f"there is no attribute {index}")
 
-    def dictionary(self, index: int) -> dict[str, int]:
+    def dictionary(self, index: int) -> Mapping[str, int]:
         """Decode the attribute dictionary of an operation.
 
         Args:
@@ -175,10 +176,15 @@ class Bytecode:
         """
         if index < 0:
             return {}
+        known = self._dictionaries.get(index)
+        if known is not None:
+            return known
         entries = self.pool.attribute(index).fields.get("entries")
         if not isinstance(entries, list):
             raise self.pool.attributes.open(index).malformed("an operation's attributes are none")
-        return {self._string(name): value for name, value in entries}
+        known = {self._string(name): value for name, value in entries}
+        self._dictionaries[index] = known
+        return known
 
     def _string(self, index: int) -> str:
         value = self.pool.attribute(index).fields.get("value")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from portable.bytecode.encoding import Cursor, offsets, unzigzag
@@ -11,12 +10,15 @@ from portable.bytecode.layouts import BUILTIN, table, widths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from dataclasses import dataclass
     from typing import TypeAlias
 
     from portable.bytecode.layouts import Layout
     from portable.bytecode.tables import Dialect, Strings
 
     Reference: TypeAlias = tuple[str, int]
+else:
+    from portable.record import dataclass
 
 T = TypeVar("T")
 
@@ -27,6 +29,8 @@ ATTRIBUTES = "attributes"
 
 # A size is stored with a flag in its lowest bit.
 _SMALLEST = 2
+# From this size in bytes on, decoding an entry again costs more than keeping it.
+_LARGE = 256
 _BYTE = 8
 _WORD = 64
 
@@ -139,9 +143,10 @@ class Pool:
         strings: The strings.
     """
 
-    __slots__ = ("attributes", "strings", "types")
+    __slots__ = ("_large", "attributes", "strings", "types")
 
     def __init__(self, types: Entries, attributes: Entries, strings: Strings) -> None:
+        self._large: dict[Reference, Entry] = {}
         self.types = types
         self.attributes = attributes
         self.strings = strings
@@ -233,6 +238,15 @@ class Pool:
     def _entry(self, entries: Entries, index: int) -> Entry:
         if not 0 <= index < len(entries):
             raise entries.cursor.malformed(f"there is no {entries.kind[:-1]} {index}")
+        if entries.size(index) < _LARGE:
+            return self._decode(entries, index)
+        # Anything may point to a large entry any number of times: it is decoded once.
+        key = entries.kind, index
+        if key not in self._large:
+            self._large[key] = self._decode(entries, index)
+        return self._large[key]
+
+    def _decode(self, entries: Entries, index: int) -> Entry:
         cursor = entries.open(index)
         if not entries.own[index]:
             return Entry(entries.dialect(index), "", {}, text=_text(cursor), known=False)

@@ -63,7 +63,7 @@ class _Entries:
 
     def digest(self, wanted: Reference) -> bytes:
         """Return the digest of an entry and all that it points to; no recursion."""
-        pending = [wanted]
+        pending, entered = [wanted], set()
         while pending:
             entry = pending[-1]
             if entry in self._known:
@@ -71,8 +71,9 @@ class _Entries:
                 continue
             pointed = self._pool.outline(*entry).references
             missing = [other for other in pointed if other not in self._known]
-            if missing and not any(other in pending for other in missing):
-                pending += missing
+            if missing and entry not in entered:
+                entered.add(entry)
+                pending += [other for other in missing if other not in entered]
                 continue
             # An entry that contains itself is malformed, but nothing hangs on it here.
             self._known[entry] = self._one(entry, pointed)

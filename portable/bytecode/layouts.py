@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+    from portable.record import dataclass
 
 __all__ = ["BUILTIN", "POINTERS", "VHLO", "Layout", "load", "table"]
 

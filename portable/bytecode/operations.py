@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from bisect import bisect_right
 from typing import NamedTuple
 
 from portable.bytecode.encoding import Cursor
@@ -81,11 +82,11 @@ class Frame:
         regions: How many regions are still to come.
         blocks: How many blocks of the current region are still to come.
         operations: How many operations of the current block are still to come.
-        base: The number of the first value that the current region defines.
+        base: The number of the first value that a region defines.
+        root: The outermost frame whose values can be used, counted from the whole artifact.
         size: How many values it announces.
         defined: How many of them have been defined.
         end: Where the section ends that the frame was opened in.
-        isolated: Whether the regions use no value from outside.
         sectioned: Whether the regions have a section of their own.
         types: The types of the defined values, if they are wanted.
     """
@@ -95,25 +96,23 @@ class Frame:
         "blocks",
         "defined",
         "end",
-        "isolated",
         "operations",
-        "outer",
         "regions",
+        "root",
         "sectioned",
         "size",
         "types",
     )
 
-    def __init__(self, regions: int, end: int, outer: int, isolated: bool, sectioned: bool) -> None:
+    def __init__(self, regions: int, end: int, base: int, root: int, *, sectioned: bool) -> None:
         self.regions = regions
         self.blocks = 0
         self.operations = 0
-        self.outer = outer
-        self.base = outer
+        self.base = base
+        self.root = root
         self.size = 0
         self.defined = 0
         self.end = end
-        self.isolated = isolated
         self.sectioned = sectioned
         self.types: list[object] = []
 
@@ -127,7 +126,7 @@ class Walker:
         typed: Whether to remember the types of values, for `operand_type`.
     """
 
-    __slots__ = ("_sizes", "cursor", "frames", "typed")
+    __slots__ = ("_bases", "_sizes", "cursor", "frames", "typed")
 
     def __init__(self, section: Cursor, sizes: Sizes, *, typed: bool = False) -> None:
         # A copy of its own: bytes are read fastest, and the section holds no large data.
@@ -135,9 +134,10 @@ class Walker:
         self.cursor = Cursor(content, 0, len(content), section.origin + section.position)
         self._sizes = sizes
         self.typed = typed
-        top = Frame(0, self.cursor.end, 0, isolated=True, sectioned=False)
+        top = Frame(0, self.cursor.end, 0, 0, sectioned=False)
         top.operations, arguments = self.cursor.flagged()
         self.frames = [top]
+        self._bases = [0]
         if arguments:
             self._arguments(top)
 
@@ -223,13 +223,11 @@ class Walker:
         Returns:
             The number of its type, or whatever the reader of a run of operations put there.
         """
-        for frame in reversed(self.frames[: depth + 1]):
-            if value >= frame.base:
-                at = value - frame.base
-                return frame.types[at] if at < len(frame.types) else None
-            if frame.isolated:
-                break
-        return None
+        # First values rise from an isolated frame inwards, so one search finds the frame.
+        root = self.frames[depth].root
+        frame = self.frames[bisect_right(self._bases, value, root, depth + 1) - 1]
+        at = value - frame.base
+        return frame.types[at] if 0 <= at < len(frame.types) else None
 
     def _numbers(self, size: int, what: str) -> tuple[int, ...]:
         cursor = self.cursor
@@ -256,21 +254,22 @@ class Walker:
         if regions > cursor.end - cursor.position:
             raise cursor.malformed(f"{regions} regions are announced")
         parent = self.frames[-1]
-        outer = 0 if isolated else parent.base + parent.size
+        base = 0 if isolated else parent.base + parent.size
+        root = len(self.frames) if isolated else parent.root
         sectioned = isolated and self._sizes.format >= Format.LAZY_LOADING
-        frame = Frame(regions, cursor.end, outer, isolated, sectioned)
+        frame = Frame(regions, cursor.end, base, root, sectioned=sectioned)
         if sectioned:
             number, content = cursor.section()
             if number != Section.IR:
                 raise cursor.malformed(f"regions lie in a section {number}")
             cursor.position, cursor.end = content.position, content.end
         self.frames.append(frame)
+        self._bases.append(base)
 
     def _open_region(self, frame: Frame) -> None:
         cursor = self.cursor
         frame.regions -= 1
         frame.blocks = cursor.count()
-        frame.base = frame.outer
         frame.size = cursor.varint() if frame.blocks else 0
         frame.defined = 0
         frame.types = []
@@ -284,6 +283,7 @@ class Walker:
     def _close_frame(self, frame: Frame) -> None:
         cursor = self.cursor
         self.frames.pop()
+        self._bases.pop()
         if (frame.sectioned or not self.frames) and not cursor.done():
             raise cursor.malformed("something follows the last operation of a section")
         cursor.end = frame.end

@@ -19,6 +19,9 @@ _DEEPEST = 4
 _MOST_ITEMS = 6
 _ELLIPSIS = "..."
 _LONGEST_WALK = 64
+_TYPE_FIELDS = {"element", "elements", "inputs", "outputs", "storage", "expressed"}
+# How MLIR writes an integer without a sign, a signed one, an unsigned one.
+_SIGNS = ("i", "si", "ui", "i")
 _UNKNOWN = "unknown location"
 
 
@@ -38,30 +41,22 @@ def type_text(pool: Pool, index: int, depth: int = 0) -> str:
     entry = pool.type(index)
     if entry.text is not None:
         return entry.text
-    fields = entry.fields
-
-    def text(field: str) -> str:
-        value = fields[field]
-        if isinstance(value, int):
-            return type_text(pool, value, depth + 1)
-        items = value if isinstance(value, list) else []
-        shown = [type_text(pool, item, depth + 1) for item in items[:_MOST_ITEMS]]
-        return ", ".join(shown + [_ELLIPSIS] * (len(items) > _MOST_ITEMS))
-
-    name = _plain(entry)
-    if "shape" in fields:
-        return f"{name}<{_shape(fields['shape'])}{text('element')}>"
-    if "inputs" in fields:
-        return f"({text('inputs')}) -> ({text('outputs')})"
-    if "storage" in fields:
-        return f"{name}<{text('storage')}:{text('expressed')}>"
-    for field in ("element", "elements"):
-        if field in fields:
-            return f"{name}<{text(field)}>"
+    fields, name = entry.fields, _plain(entry)
+    inner = {
+        field: _inner_types(pool, value, depth + 1)
+        for field, value in fields.items()
+        if field in _TYPE_FIELDS
+    }
     width = fields.get("width")
     if isinstance(width, int):
-        return f"{('i', 'si', 'ui')[width & 3 if width & 3 < 3 else 0]}{width >> 2}"
-    return name
+        return f"{_SIGNS[width & 3]}{width >> 2}"
+    if "inputs" in inner:
+        return f"({inner['inputs']}) -> ({inner['outputs']})"
+    if "storage" in inner:
+        return f"{name}<{inner['storage']}:{inner['expressed']}>"
+    if not inner:
+        return name
+    return f"{name}<{_shape(fields.get('shape'))}{', '.join(inner.values())}>"
 
 
 def attribute_text(pool: Pool, index: int, depth: int = 0) -> str:
@@ -163,6 +158,14 @@ def _int(entry: Entry, field: str) -> int:
 
 def _plain(entry: Entry) -> str:
     return entry.name.removesuffix("_v1") if entry.dialect == VHLO else entry.name
+
+
+def _inner_types(pool: Pool, value: object, depth: int) -> str:
+    if isinstance(value, int):
+        return type_text(pool, value, depth)
+    items = value if isinstance(value, list) else []
+    shown = [type_text(pool, item, depth) for item in items[:_MOST_ITEMS]]
+    return ", ".join(shown + [_ELLIPSIS] * (len(items) > _MOST_ITEMS))
 
 
 def _shape(dimensions: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from portable.bytecode.entries import TYPES
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["analyze"]
 
 _EXAMPLES = 3
+_NAMED = 10
 
 
 def analyze(bytecode: Bytecode, *, strictness: Strictness = Strictness.READABLE) -> Analysis:
@@ -105,14 +107,17 @@ class _Analyst:
             for op, constraints in rules().constraints.items()
             for constraint in constraints
             if constraint.when.test == "promotes"
-            or (constraint.when.test == "operand_of" and self._has_type(constraint.when.arguments))
+            or (
+                constraint.when.test == "operand_of"
+                and not self._type_names.isdisjoint(constraint.when.arguments)
+            )
         }
-        asking |= rules().removed_unranked[0] if self._has_type((rules().unranked,)) else set()
         return [at for at, name in enumerate(names) if name.dialect == VHLO and name.name in asking]
 
-    def _has_type(self, names: tuple[str, ...]) -> bool:
+    @cached_property
+    def _type_names(self) -> frozenset[str]:
         pool = self._bytecode.pool
-        return any(pool.outline(TYPES, index).name in names for index in range(len(pool.types)))
+        return frozenset(pool.outline(TYPES, index).name for index in range(len(pool.types)))
 
     def _locate(self) -> None:
         tallies = (self._required, self._minimum)
@@ -192,7 +197,9 @@ class _Analyst:
         caveats = [Caveat(text, count) for text, count in self._judge.caveats.items()]
         unregistered = [str(name) for name in self._bytecode.names if not name.registered]
         if unregistered:
-            text = "operations that their producer did not know: " + ", ".join(unregistered)
+            text = "operations that their producer did not know: " + ", ".join(
+                unregistered[:_NAMED]
+            )
             caveats.append(Caveat(text, len(unregistered)))
         claimed = self._bytecode.header.version
         if claimed is not None and claimed.target > Version.parse(current()):

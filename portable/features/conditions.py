@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from portable.bytecode.vhlo import enum_case
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from portable.bytecode.content import Bytecode
     from portable.bytecode.entries import Entry
@@ -34,17 +34,18 @@ class Use:
         self.name = name
 
     @cached_property
-    def attributes(self) -> dict[str, int]:
-        """All attributes by name, inherent ones and others."""
-        bytecode, shape = self.bytecode, self.shape
-        return {
-            **bytecode.dictionary(shape.attributes),
-            **bytecode.property_attributes(shape.name, shape.properties),
-        }
+    def properties(self) -> dict[str, int]:
+        """The attributes that are properties, by name."""
+        return self.bytecode.property_attributes(self.shape.name, self.shape.properties)
+
+    @property
+    def dictionary(self) -> Mapping[str, int]:
+        """The attributes in the dictionary, by name."""
+        return self.bytecode.dictionary(self.shape.attributes)
 
     def attribute(self, name: str) -> Entry | None:
         """Return an attribute, None if there is none of that name."""
-        index = self.attributes.get(name)
+        index = self.properties.get(name, self.dictionary.get(name))
         return None if index is None else self.bytecode.pool.attribute(index)
 
     def type_name(self, index: object) -> str:

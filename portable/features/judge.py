@@ -67,7 +67,8 @@ class Judge:
         self._readable = readable
         self._closed = frozenset() if readable else rules().unchecked_inside
         self._needed: dict[str, dict[int, frozenset[Need]]] = {TYPES: {}, ATTRIBUTES: {}}
-        self._properties: dict[int, frozenset[Need]] = {}
+        self._properties: dict[tuple[str, int], frozenset[Need]] = {}
+        self._older: dict[tuple[str, int, int], frozenset[Need]] = {}
         self.unknown: Counter[str] = Counter()
         self.caveats: Counter[str] = Counter()
 
@@ -99,9 +100,7 @@ class Judge:
         if obstacle is not None:
             written |= _op(name, obstacle.failure)
             return Judgement(written | to_read, written | to_write)
-        dropped = set(ops()[name].attributes) - set(ops()[downgrade.to].attributes)
-        kept = [index for field, index in use.attributes.items() if field not in dropped]
-        older = types | self._union(ATTRIBUTES, kept)
+        older = types | self._kept(use, downgrade.to)
         older |= _op(downgrade.to, "no older form of it exists")
         written |= _op(name, f"written in this form; {downgrade.to} would express it")
         return Judgement(written | to_read, older | to_write)
@@ -181,12 +180,26 @@ class Judge:
         if shape.attributes >= 0:
             needs = self.needed(ATTRIBUTES, shape.attributes)
         if shape.properties >= 0:
-            found = self._properties.get(shape.properties)
+            key = use.name, shape.properties
+            found = self._properties.get(key)
             if found is None:
-                indices = self._bytecode.property_attributes(shape.name, shape.properties)
-                found = self._union(ATTRIBUTES, list(indices.values()))
-                self._properties[shape.properties] = found
+                found = self._union(ATTRIBUTES, list(use.properties.values()))
+                self._properties[key] = found
             needs |= found
+        return needs
+
+    def _kept(self, use: Use, to: str) -> frozenset[Need]:
+        """Tell what those attributes of an operation need that its older form has too."""
+        key = use.name, use.shape.attributes, use.shape.properties
+        needs = self._older.get(key)
+        if needs is None:
+            dropped = set(ops()[use.name].attributes) - set(ops()[to].attributes)
+            kept = [at for field, at in use.properties.items() if field not in dropped]
+            if dropped.isdisjoint(use.dictionary):
+                kept += [use.shape.attributes] if use.dictionary else []
+            else:  # formats without properties keep everything in the dictionary
+                kept += [at for field, at in use.dictionary.items() if field not in dropped]
+            needs = self._older[key] = self._union(ATTRIBUTES, kept)
         return needs
 
     def _constraints(self, use: Use) -> tuple[frozenset[Need], frozenset[Need]]:
