@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
-from pathlib import Path
 
 from portable.errors import PortableError
 
@@ -48,6 +46,9 @@ def write_file(path: str | os.PathLike[str], data: bytes) -> None:
     Raises:
         FileError: It cannot be written.
     """
+    import tempfile  # noqa: PLC0415 - cold start: readers need none of it
+    from pathlib import Path  # noqa: PLC0415 - as above
+
     where = Path(path)
     temporary = None
     try:

@@ -65,7 +65,7 @@ class Inspection:
         locations: Kind -> count of distinct locations.
         leaks: Absolute paths in locations: they tell about the machine that built the file.
         constants: The largest, largest first.
-        fingerprint: Digest of the program without locations and producer.
+        fingerprint: Digest of the program without locations and producer; empty unless asked for.
         warnings: What is odd: a claim that is too low, or above anything known.
         damage: Why the content cannot be read; empty when it can.
     """
@@ -126,7 +126,7 @@ class Inspection:
             "locations": dict(self.locations),
             "leaks": list(self.leaks),
             "constants": [{"type": c.type, "size": c.size} for c in self.constants],
-            "fingerprint": self.fingerprint,
+            "fingerprint": self.fingerprint or None,
             "warnings": list(self.warnings),
             "damage": self.damage,
         }
@@ -147,13 +147,18 @@ def _caveats(analysis: Analysis) -> list[dict[str, object]]:
 
 
 def inspect(
-    source: str | os.PathLike[str] | bytes | Artifact, *, strictness: Strictness | None = None
+    source: str | os.PathLike[str] | bytes | Artifact,
+    *,
+    strictness: Strictness | None = None,
+    fingerprint: bool = False,
 ) -> Inspection:
     """Look into a file or into bytes, whatever they are.
 
     Args:
         source: A path (a directory too), the bytes, or an Artifact.
         strictness: What counts as readable; by default what real readers really read.
+        fingerprint: Whether to digest the program without locations and producer; takes as long as
+            all the rest.
 
     Returns:
         The Inspection. Damage inside is reported in it, not raised.
@@ -168,10 +173,10 @@ def inspect(
         data = read_file(path)
     else:
         data = bytes(source)
-    return _inspect(data, strictness)
+    return _inspect(data, strictness, fingerprint)
 
 
-def _inspect(data: bytes, strictness: Strictness | None) -> Inspection:
+def _inspect(data: bytes, strictness: Strictness | None, fingerprint: bool) -> Inspection:  # noqa: FBT001 - internal
     from hashlib import sha256  # noqa: PLC0415 - kept off the path of those who only import
 
     kind, digest = kind_of_file(data), sha256(data).hexdigest()
@@ -184,27 +189,34 @@ def _inspect(data: bytes, strictness: Strictness | None) -> Inspection:
     claim = (header.format, header.producer, header.version)
     try:
         content = read(data)
-        return _content(content, kind, len(data), digest, strictness)
+        found = _content(content, kind, (len(data), digest), strictness)
+        return _with_fingerprint(found, content) if fingerprint else found
     except MalformedArtifact as error:
         return Inspection(kind, len(data), digest, *claim, damage=str(error))
 
 
-def _content(
-    content: Bytecode, kind: Kind, size: int, digest: str, strictness: Strictness | None
-) -> Inspection:
+def _with_fingerprint(found: Inspection, content: Bytecode) -> Inspection:
     from portable.bytecode.fingerprint import fingerprint  # noqa: PLC0415 - as in _inspect
+
+    fields = {name: getattr(found, name) for name in Inspection.__slots__}
+    return Inspection(**fields | {"fingerprint": fingerprint(content)})
+
+
+def _content(
+    content: Bytecode, kind: Kind, identity: tuple[int, str], strictness: Strictness | None
+) -> Inspection:
     from portable.features import Strictness, analyze  # noqa: PLC0415 - as in _inspect
 
-    header, shapes = content.header, content.scan().shapes
+    header = content.header
     if any(dialect.name == "vhlo" for dialect in content.dialects):
         kind = Kind.ARTIFACT  # of early 2023, whose producer names no Version
     portable = kind is Kind.ARTIFACT
     analysis = analyze(content, strictness=strictness or Strictness.READABLE) if portable else None
+    shapes = content.scan().shapes
     names, leaks = _locations(content)
     return Inspection(
         kind,
-        size,
-        digest,
+        *identity,
         header.format,
         header.producer,
         header.version,
@@ -216,7 +228,7 @@ def _content(
         names,
         leaks,
         _constants(content),
-        fingerprint(content),
+        "",
         _warnings(header.version, analysis),
     )
 

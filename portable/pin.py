@@ -30,7 +30,17 @@ if TYPE_CHECKING:
     from portable.program import Program
     from portable.releases import Target
 
-__all__ = ["ForeignDialect", "Locations", "NotExpressible", "minimum", "retarget", "serialize"]
+__all__ = [
+    "ForeignDialect",
+    "InvalidTarget",
+    "Locations",
+    "NotExpressible",
+    "Pinned",
+    "minimum",
+    "pin",
+    "retarget",
+    "serialize",
+]
 
 
 class Locations(enum.Enum):
@@ -73,6 +83,21 @@ class NotExpressible(PortableError):
     def record(self) -> dict[str, object]:
         """Return the fields as plain data, the Features among them."""
         return super().record() | {"features": [feature.record() for feature in self.features]}
+
+
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """An artifact with the reasons for it.
+
+    Args:
+        artifact: The artifact.
+        target: The Version it was written for, and why.
+        analysis: What its bytes need, by a strict reading.
+    """
+
+    artifact: Artifact
+    target: Target
+    analysis: Analysis
 
 
 class ForeignDialect(PortableError):
@@ -133,10 +158,45 @@ def serialize(
         frozenset(allow_dialects),
     )
     data, content = job.run(module)
-    needs = analyze(content).required
-    if needs.version is not None and needs.version > job.target:
-        raise job.not_expressible(needs)
+    if _unchecked(content, job.target):
+        job.recheck(content)
     return Artifact.from_bytes(data)
+
+
+def pin(
+    program: Program,
+    *wants: str | Version | Target,
+    locations: Locations | str = Locations.DOWNGRADE,
+    expand: bool = True,
+    allow_dialects: Collection[str] = (),
+) -> Pinned:
+    """Write an artifact for named consumers, read it back strictly, and say why it is this one.
+
+    Args:
+        program: As for `serialize`.
+        wants: What `resolve_target` takes; the lowest wins.
+        locations: As for `serialize`.
+        expand: As for `serialize`.
+        allow_dialects: As for `serialize`.
+
+    Returns:
+        The artifact with its Target and what its bytes need.
+
+    Raises:
+        PortableError: As `serialize`.
+    """
+    library, module = programs.load(program)
+    target = resolve_target(*wants, current=library.current, minimum=library.minimum)
+    job = _Job(
+        program,
+        library,
+        _writable(target.version, library),
+        Locations(locations),
+        expand,
+        frozenset(allow_dialects),
+    )
+    data, content = job.run(module)
+    return Pinned(Artifact.from_bytes(data), target, job.recheck(content))
 
 
 def retarget(
@@ -234,7 +294,15 @@ class _Job:
             self._refuse_foreign(_operations(content))
         return data, content
 
-    def not_expressible(self, needs: Needs) -> NotExpressible:
+    def recheck(self, content: Bytecode) -> Analysis:
+        """Judge what was written by what an old reader really reads."""
+        analysis = analyze(content)
+        needs = analysis.required
+        if needs.version is not None and needs.version > self.target:
+            raise self._not_expressible(needs)
+        return analysis
+
+    def _not_expressible(self, needs: Needs) -> NotExpressible:
         """Return the error that names what needs more than the target."""
         tries = [f"--target {needs.version}"] if needs.version else []
         tries += ["--locations downgrade"] * (self.locations is Locations.KEEP)
@@ -276,7 +344,7 @@ class _Job:
             data = self.library.serialize(module, current, mixed=bool(self.allowed))
         except LibraryError:
             raise error from None  # no Version can express it: the diagnostics are the reason
-        raise self.not_expressible(analyze(read(data)).minimum) from error
+        raise self._not_expressible(analyze(read(data)).minimum) from error
 
     def _copy(self) -> Module:
         return programs.load(self.program, self.library)[1]
@@ -289,6 +357,22 @@ class _Job:
         }
         if foreign:
             raise ForeignDialect(foreign)
+
+
+# What upstream's serializer lets through to any target: it does not look inside these types.
+_UNCHECKED_TYPES = frozenset({"quant_per_axis_v1", "future_v1"})
+
+
+def _unchecked(content: Bytecode, target: Version) -> bool:
+    """Say whether there is anything in an artifact that upstream's serializer did not check.
+
+    It checks every op, and every type and attribute but these. Looking for them costs little;
+    a whole strict reading would cost more than the serializing of a small program.
+    """
+    pool = content.pool
+    if target < _RANGES_SINCE and pool.attributes_named("location_file_line_col_range"):
+        return True
+    return any(pool.type(at).name in _UNCHECKED_TYPES for at in range(len(pool.types)))
 
 
 def _operations(content: Bytecode) -> dict[str, tuple[int, str]]:
@@ -309,6 +393,10 @@ def _version(target: str | Version | Target | Sequence[str], library: Library) -
     else:
         asked = (target,) if isinstance(target, str) else tuple(target)
         wanted = resolve_target(*asked, current=library.current, minimum=library.minimum).version
+    return _writable(wanted, library)
+
+
+def _writable(wanted: Version, library: Library) -> Version:
     if not library.minimum <= wanted <= library.current:
         raise InvalidTarget(
             f"{library.name} writes {library.minimum} to {library.current}, not {wanted}",

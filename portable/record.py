@@ -18,13 +18,14 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
 __all__ = ["dataclass"]
 
 
 def dataclass(
     *, frozen: bool, slots: bool, order: bool = False
-) -> Callable[[type[object]], type[object]]:
+) -> Callable[[type[Any]], type[Any]]:
     """Make a class of annotations into an immutable value.
 
     Args:
@@ -40,7 +41,7 @@ def dataclass(
     return lambda cls: _build(cls, order=order)
 
 
-def _build(cls: type[object], *, order: bool) -> type[object]:
+def _build(cls: type[Any], *, order: bool) -> type[Any]:
     names = tuple(cls.__dict__.get("__annotations__", ()))
     defaults = {name: cls.__dict__[name] for name in names if name in cls.__dict__}
     body = {
@@ -55,7 +56,7 @@ def _build(cls: type[object], *, order: bool) -> type[object]:
         for key, value in body.items()
         if key in {"__repr__", "__eq__", "__hash__", "__str__"}
     }
-    made = type(cls)(cls.__name__, cls.__bases__, body)
+    made: type[Any] = type(cls)(cls.__name__, cls.__bases__, body)
     made.__qualname__ = cls.__qualname__
     return made
 
@@ -63,24 +64,52 @@ def _build(cls: type[object], *, order: bool) -> type[object]:
 def _methods(
     names: tuple[str, ...], defaults: dict[str, object], title: str, *, order: bool
 ) -> dict[str, object]:
+    def fields(self: object) -> tuple[object, ...]:
+        return tuple([getattr(self, name) for name in names])
+
+    def comparison(name: str) -> Callable[[object, object], object]:
+        compare = getattr(tuple, name)
+
+        def method(self: object, other: object) -> object:
+            if other.__class__ is not self.__class__:
+                return NotImplemented
+            return compare(fields(self), fields(other))
+
+        return method
+
+    def initialize(self: object, *arguments: object, **keywords: object) -> None:
+        # Compiled when the first value is made: most commands make values of few classes, and
+        # compiling costs more than all the rest of a class.
+        made = _initializer(names, defaults)
+        type(self).__init__ = made  # type: ignore[misc]  # its own class, made below
+        made(self, *arguments, **keywords)
+
+    def shown(self: object) -> str:
+        return f"{title}({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
+
+    return {
+        "__init__": initialize,
+        "__hash__": lambda self: hash(fields(self)),
+        "__reduce__": lambda self: (type(self), fields(self)),
+        "__repr__": shown,
+        "__setattr__": _refuse,
+        "__delattr__": _refuse,
+        **{name: comparison(name) for name in ("__eq__", *_ORDER * order)},
+    }
+
+
+_ORDER = ("__lt__", "__le__", "__gt__", "__ge__")
+
+
+def _initializer(names: tuple[str, ...], defaults: dict[str, object]) -> Callable[..., None]:
     arguments = "".join(
         f", {name}=_defaults[{name!r}]" if name in defaults else f", {name}" for name in names
     )
-    own = "".join(f"self.{name}, " for name in names)
-    its = own.replace("self.", "other.")
     source = f"def __init__(self{arguments}):\n"
     source += "".join(f"    _set(self, {name!r}, {name})\n" for name in names) or "    pass\n"
-    source += f"def __hash__(self):\n    return hash(({own}))\n"
-    source += f"def __reduce__(self):\n    return (type(self), ({own}))\n"
-    for name, sign in (("eq", "=="), *((("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">=")) * order)):
-        source += f"def __{name}__(self, other):\n"
-        source += "    if other.__class__ is not self.__class__: return NotImplemented\n"
-        source += f"    return ({own}) {sign} ({its})\n"
-    shown = ", ".join(f"{name}={{self.{name}!r}}" for name in names)
-    source += f"def __repr__(self):\n    return f{title + '(' + shown + ')'!r}\n"
-    made: dict[str, object] = {}
+    made: dict[str, Callable[..., None]] = {}
     exec(source, {"_set": object.__setattr__, "_defaults": defaults}, made)  # noqa: S102 - as dataclasses do
-    return made | {"__setattr__": _refuse, "__delattr__": _refuse}
+    return made["__init__"]
 
 
 def _refuse(self: object, name: str, *_value: object) -> None:

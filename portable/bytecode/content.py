@@ -66,6 +66,7 @@ class Bytecode:
         )
         self.pool = Pool(types, attributes, self.strings)
         self._properties = _property_entries(sections.get(Section.PROPERTIES))
+        self._scans: dict[frozenset[int], Scan] = {}
         self._scan: Scan | None = None
         self._dictionaries: dict[int, dict[str, int]] = {}
 
@@ -144,18 +145,16 @@ class Bytecode:
         if fields is None or index < 0:
             return {}
         cursor = self.property_bytes(index)
-        count = len(self.pool.attributes)
-        found: dict[str, int] = {}
-        for field in fields:
-            # The module's properties may be absent; those of VHLO never are.
-            at, present = cursor.flagged() if dialect == BUILTIN else (cursor.varint(), True)
-            if present and at >= count:
-                raise cursor.malformed(f"there is no attribute {at}")
-            if present:
-                found[field] = at
+        numbers = cursor.varints(len(fields))
         if not cursor.done():
             raise cursor.malformed(f"{dialect}.{op} has more properties than it should")
-        return found
+        named = dict(zip(fields, numbers, strict=True))
+        if dialect == BUILTIN:
+            # The module's properties may be absent, as a flag tells; those of VHLO never are.
+            named = {field: number >> 1 for field, number in named.items() if number & 1}
+        if named and max(named.values()) >= len(self.pool.attributes):
+            raise cursor.malformed(f"there is no attribute {max(named.values())}")
+        return named
 
     def check_attribute(self, index: int) -> None:
         """Make sure that there is an attribute of this number."""

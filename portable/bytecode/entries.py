@@ -122,6 +122,11 @@ class Entries:
         """Return the encoded size of an entry in bytes."""
         return self.starts[index + 1] - self.starts[index]
 
+    def first_bytes(self, group: range) -> bytes:
+        """Return the first byte of each entry of a group."""
+        # Done in C: there can be as many locations as operations.
+        return bytes(map(self.cursor.data.__getitem__, self.starts[group.start : group.stop]))
+
     def open(self, index: int) -> Cursor:
         """Return a cursor over the bytes of an entry."""
         cursor = self.cursor
@@ -199,6 +204,9 @@ class Pool:
         dialect, code, layout = entries.layout(index, cursor)
         if layout is None:
             return Outline(dialect, f"code {code}", ())
+        if layout.sole_type:
+            # As constants are, of which there can be thousands.
+            return Outline(dialect, layout.name, ((TYPES, _type(self, cursor)),))
         found: list[Reference] = []
         for _, encoding in layout.fields[: layout.pointers]:
             if encoding in _POINTERS:
@@ -214,18 +222,15 @@ class Pool:
         Args:
             names: The kinds, as in `Entry.name`.
         """
-        codes = {
-            code for code, layout in table(BUILTIN, ATTRIBUTES).items() if layout.name in names
-        }
-        first_bytes = {code << 1 | 1 for code in codes}
+        layouts = table(BUILTIN, ATTRIBUTES).items()
+        first_bytes = {code << 1 | 1 for code, layout in layouts if layout.name in names}
         entries = self.attributes
-        data, starts, own = entries.cursor.data, entries.starts, entries.own
         return [
             index
             for dialect, group in entries.groups()
             if dialect == BUILTIN
-            for index in group
-            if data[starts[index]] in first_bytes and own[index]
+            for index, first in zip(group, entries.first_bytes(group), strict=True)
+            if first in first_bytes and entries.own[index]
         ]
 
     def encodings(self, entry: Entry) -> dict[str, str]:

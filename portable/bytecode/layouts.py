@@ -30,11 +30,13 @@ class Layout:
         name: Its mnemonic, for example `tensor_v1`.
         fields: The name and the encoding of each field, in order.
         pointers: How many fields to read until the last one that points to other entries.
+        sole_type: Whether that is one field, a type.
     """
 
     name: str
     fields: tuple[tuple[str, str], ...]
     pointers: int
+    sole_type: bool
 
 
 @cache
@@ -81,4 +83,5 @@ def _layout(text: str) -> Layout:
     name, *fields = text.split()
     pairs = tuple(tuple(field.split(":")) for field in fields)
     pointers = max((at + 1 for at, pair in enumerate(pairs) if pair[1] in POINTERS), default=0)
-    return Layout(name, tuple((field, encoding) for field, encoding in pairs), pointers)
+    sole_type = pointers == 1 and pairs[0][1] == "type"
+    return Layout(name, tuple((field, encoding) for field, encoding in pairs), pointers, sole_type)

@@ -7,6 +7,7 @@ module of the command that is asked for is imported.
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 
@@ -57,6 +58,9 @@ def main(arguments: list[str] | None = None) -> int:
         The exit code: 0 compatible or done, 1 incompatible, 2 could not check.
     """
     words = sys.argv[1:] if arguments is None else arguments
+    if arguments is None:
+        # A command lives for milliseconds; what runs long runs in a child process.
+        gc.disable()
     try:
         return _dispatch(words)
     except PortableError as error:

@@ -27,6 +27,11 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="any file or directory; - reads standard input")
     parser.add_argument("--ops", action="store_true", help="count every op")
     parser.add_argument(
+        "--fingerprint",
+        action="store_true",
+        help="digest the program without locations and producer",
+    )
+    parser.add_argument(
         "--strictness",
         choices=("readable", "upstream"),
         default="readable",
@@ -41,7 +46,9 @@ def run(chosen: argparse.Namespace) -> int:
     from portable.features import Strictness  # noqa: PLC0415 - cold start of --help
 
     source = input_bytes("-") if chosen.file == "-" else chosen.file
-    found = inspect(source, strictness=Strictness(chosen.strictness))
+    found = inspect(
+        source, strictness=Strictness(chosen.strictness), fingerprint=chosen.fingerprint
+    )
     if chosen.format == "json":
         print_json({"file": chosen.file, **found.record()})
     else:

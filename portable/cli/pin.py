@@ -20,10 +20,11 @@ from portable.cli.program import (
     pipeline_options,
     program_argument,
 )
-from portable.releases import resolve_target
 
 if TYPE_CHECKING:
     import argparse
+
+    from portable.pin import Pinned
 
 __all__ = ["options", "run"]
 
@@ -52,21 +53,22 @@ def options(parser: argparse.ArgumentParser) -> None:
 def run(chosen: argparse.Namespace) -> int:
     """Pin one program."""
     wants = chosen.consumers or [chosen.target]
-    artifact = in_child(pin.serialize, chosen, wants, **pipeline_arguments(chosen))
+    pinned: Pinned = in_child(pin.pin, chosen, *wants, **pipeline_arguments(chosen))
+    artifact, target = pinned.artifact, pinned.target
     write_bytes(chosen.output, artifact.data)
-    target = resolve_target(*wants, current=artifact.version, minimum=artifact.version)
-    record = {
-        "output": chosen.output,
-        "version": str(artifact.version),
-        "size": len(artifact),
-        "digest": artifact.digest,
-        "reason": target.reason,
-        "confidence": str(target.confidence),
-    }
     if chosen.output == "-":
         return 0
     if chosen.format == "json":
-        print_json(record)
+        print_json(
+            {
+                "output": chosen.output,
+                "size": len(artifact),
+                "digest": artifact.digest,
+                "target": target.record(),
+                "required": str(pinned.analysis.required.version),
+                "version": str(artifact.version),
+            }
+        )
     else:
         print(f"{chosen.output}: StableHLO {artifact.version}, {len(artifact):,} bytes")
         print(f"  {target.reason} ({target.confidence})")
