@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from functools import cache
 from itertools import islice, takewhile
-from operator import attrgetter, methodcaller
+from operator import attrgetter, itemgetter, methodcaller
 from typing import TYPE_CHECKING, NamedTuple
 
 from portable.bytecode.encoding import Cursor
@@ -136,6 +136,8 @@ class Scan:
         walker = self._walker
         cursor, frame = walker.cursor, walker.frames[-1]
         start = cursor.position
+        if cursor.data[start] & 1 and cursor.data[start + 1 : start + 2] in _CAREFUL:
+            return False
         matches = _matches(cursor.data, start, cursor.end, min(frame.operations, _BATCH))
         if not matches:
             return False
@@ -144,10 +146,9 @@ class Scan:
         pending.keys += keys
         pending.runs.append((start, cursor.position, len(keys)))
         frame.operations -= len(keys)
-        defining = [key for key in keys if key[_NO_RESULT] is None]
-        frame.defined += len(defining)
+        frame.defined += list(map(_ENDS, keys)).count(None)
         if walker.typed:
-            frame.types += defining
+            frame.types += [key for key in keys if _ENDS(key) is None]
         return True
 
     def _flush(self, pending: _Pending) -> bool:
@@ -170,21 +171,22 @@ class Scan:
         shape = self._shape_of.get(key)
         if shape is not None:
             return shape
-        form = _FORMS[next(at for at, part in enumerate(key[1:]) if part is not None)]
-        content = b"".join([part for part in key if part is not None])
-        cursor = Cursor(content, 0, len(content), self._walker.cursor.origin)
-        sizes = self._sizes
-        name = cursor.index(sizes.names, "operation name")
-        attributes, properties = -1, -1
-        results: tuple[int, ...] = ()
-        if form & Mask.ATTRIBUTES:
+        form, content = next(
+            (form, part) for form, part in zip(_FORMS, key[1:], strict=True) if part is not None
+        )
+        origin, sizes = self._walker.cursor.origin, self._sizes
+        names, attributes, properties = key[0] or b"", -1, -1
+        name = Cursor(names, 0, len(names), origin).index(sizes.names, "operation name")
+        cursor = Cursor(content, 0, len(content), origin)
+        if form & _ATTRIBUTES:
             attributes = cursor.index(sizes.attributes, "attribute")
-        if form & Mask.PROPERTIES:
+        if form & _PROPERTIES:
             properties = cursor.index(sizes.properties, "property entry")
-        if form & Mask.RESULTS:
+        results: tuple[int, ...] = ()
+        if form & _RESULTS:
             cursor.varint()  # one
             results = (cursor.index(sizes.types, "type"),)
-        operands = cursor.varint() if form & Mask.OPERANDS else 0
+        operands = cursor.varint() if form & _OPERANDS else 0
         shape = Shape(name, attributes, properties, results, operands, 0)
         self._shape_of[key] = shape
         return shape
@@ -229,6 +231,15 @@ class _Pending:
 _FULL = (0,) * _EXAMPLES
 _GROUPS = methodcaller("groups")
 _HAS_GROUP = attrgetter("lastindex")
+_ATTRIBUTES, _RESULTS, _OPERANDS, _PROPERTIES = map(
+    int, (Mask.ATTRIBUTES, Mask.RESULTS, Mask.OPERANDS, Mask.PROPERTIES)
+)
+# Masks that the pattern cannot read.
+_CAREFUL = frozenset(
+    bytes([mask])
+    for mask in range(128)
+    if mask & (Mask.REGIONS | Mask.SUCCESSORS | Mask.USE_LIST_ORDERS)
+)
 _MOST_OPERANDS = 8
 _INLINED = 3
 
@@ -246,7 +257,8 @@ _WITHOUT_OPERANDS = (
     Mask.RESULTS | Mask.PROPERTIES | Mask.ATTRIBUTES,
 )
 _FORMS = tuple(map(int, (*_WITH_OPERANDS, *_WITHOUT_OPERANDS)))
-_NO_RESULT = 1 + _FORMS.index(Mask.OPERANDS)
+# Gets the group of operations without a result.
+_ENDS = itemgetter(1 + _FORMS.index(Mask.OPERANDS))
 
 
 _read_slowly = 0
@@ -303,5 +315,7 @@ def _number_pattern() -> bytes:
     lengths = []
     for more in range(3):
         first = [byte for byte in range(256) if byte & (2 << more) - 1 == 1 << more]
-        lengths.append(b"[" + b"".join([rb"\x%02x" % byte for byte in first]) + b"]" + b"." * more)
+        # Bytes stand for themselves where they can: escapes take longer to compile.
+        escaped = [b"\\" * (byte in b"\\]^-[&~|") + bytes([byte]) for byte in first]
+        lengths.append(b"[" + b"".join(escaped) + b"]" + b"." * more)
     return b"(?:" + b"|".join(lengths) + b")"

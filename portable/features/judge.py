@@ -12,13 +12,17 @@ from portable.features.conditions import TESTS, Use
 from portable.features.rules import rules
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from portable.bytecode.content import Bytecode
     from portable.bytecode.entries import Outline, Reference
     from portable.bytecode.scan import Shape
+    from portable.features.rules import Constraint, Downgrade
 
 __all__ = ["Judge", "Judgement", "Need"]
 
 _NOTHING: frozenset[Need] = frozenset()
+_OLDEST = "no older form of it exists"
 
 
 class Need(NamedTuple):
@@ -66,6 +70,12 @@ class Judge:
         self._bytecode = bytecode
         self._readable = readable
         self._closed = frozenset() if readable else rules().unchecked_inside
+        self._kinds: dict[int, _Kind] = {}
+        self._own = {
+            (kind, name): _need(kind[:-1], name, since, f"no older Version has this {kind[:-1]}")
+            for kind in (TYPES, ATTRIBUTES)
+            for name, (since, _) in lifetimes(kind).items()
+        }
         self._needed: dict[str, dict[int, frozenset[Need]]] = {TYPES: {}, ATTRIBUTES: {}}
         self._properties: dict[tuple[str, int], frozenset[Need]] = {}
         self._older: dict[tuple[str, int, int], frozenset[Need]] = {}
@@ -85,25 +95,42 @@ class Judge:
         Raises:
             MalformedArtifact: Something in them does not make sense.
         """
-        dialect, name, _ = self._bytecode.names[shape.name]
+        kind = self._kinds.get(shape.name) or self._kind(shape.name)
         types = self._union(TYPES, shape.results)
-        if dialect != VHLO or name not in ops():
-            return self._outsider(dialect, name, shape, count, types)
-        use = Use(self._bytecode, shape, name)
-        to_read, to_write = self._constraints(use)
-        written = types | self._attributes(use)
-        downgrade = rules().downgrades.get(name)
+        if not kind.known:
+            return self._outsider(kind, shape, count, types)
+        written = kind.own | types | self._attributes(kind.name, shape)
+        if kind.downgrade is None and not kind.constraints:
+            return Judgement(written, written)
+        use = Use(self._bytecode, shape, kind.name)
+        to_read, to_write = self._constraints(kind, use)
+        downgrade = kind.downgrade
         if downgrade is None:
-            written |= _op(name, "no older form of it exists")
             return Judgement(written | to_read, written | to_write)
         obstacle = next((c for c in downgrade.when if not TESTS[c.test](use, *c.arguments)), None)
         if obstacle is not None:
-            written |= _op(name, obstacle.failure)
+            written |= _op(kind.name, obstacle.failure)
             return Judgement(written | to_read, written | to_write)
         older = types | self._kept(use, downgrade.to)
-        older |= _op(downgrade.to, "no older form of it exists")
-        written |= _op(name, f"written in this form; {downgrade.to} would express it")
+        older |= _op(downgrade.to, _OLDEST)
+        written |= _op(kind.name, f"written in this form; {downgrade.to} would express it")
         return Judgement(written | to_read, older | to_write)
+
+    def _kind(self, number: int) -> _Kind:
+        dialect, name, _ = self._bytecode.names[number]
+        known = dialect == VHLO and name in ops()
+        downgrade = rules().downgrades.get(name) if known else None
+        kind = _Kind(
+            dialect,
+            name,
+            known=known,
+            # What a downgradable form needs depends on whether it can be downgraded.
+            own=_op(name, _OLDEST) if known and downgrade is None else _NOTHING,
+            downgrade=downgrade,
+            constraints=rules().constraints.get(name, []) if known else [],
+        )
+        self._kinds[number] = kind
+        return kind
 
     def needed(self, kind: str, index: int) -> frozenset[Need]:
         """Tell what a type or attribute needs, with everything inside it.
@@ -121,6 +148,9 @@ class Judge:
         found = self._needed[kind].get(index)
         if found is not None:
             return found
+        own, inner = self._look((kind, index))
+        if all(other[1] in self._needed[other[0]] for other in inner):
+            return self._know((kind, index), own, inner)
         stack: list[Reference] = [(kind, index)]
         entered: dict[Reference, tuple[frozenset[Need], tuple[Reference, ...]]] = {}
         while stack:
@@ -132,7 +162,7 @@ class Judge:
             own, inner = entered.get(reference) or self._look(reference)
             missing = [other for other in inner if other[1] not in self._needed[other[0]]]
             if not missing:
-                table[reference[1]] = own.union(*(self._needed[k][at] for k, at in inner))
+                self._know(reference, own, inner)
                 entered.pop(reference, None)
                 stack.pop()
                 continue
@@ -142,20 +172,21 @@ class Judge:
             stack += missing
         return self._needed[kind][index]
 
+    def _know(
+        self, reference: Reference, own: frozenset[Need], inner: tuple[Reference, ...]
+    ) -> frozenset[Need]:
+        needs = own.union(*[self._needed[kind][index] for kind, index in inner])
+        self._needed[reference[0]][reference[1]] = needs
+        return needs
+
     def _look(self, reference: Reference) -> tuple[frozenset[Need], tuple[Reference, ...]]:
         """Tell what an entry by itself needs, and what to look at inside it."""
         kind, index = reference
         outline = self._bytecode.pool.outline(kind, index)
-        singular = kind[:-1]
-        if outline.dialect == VHLO:
-            lifetime = lifetimes(kind).get(outline.name)
-            if lifetime is not None:
-                own = _need(
-                    singular, outline.name, lifetime.since, f"no older Version has this {singular}"
-                )
-                inner = () if outline.name in self._closed else outline.references
-                return own, inner
-        self._note(singular, outline)
+        key = kind, outline.name
+        if outline.dialect == VHLO and key in self._own:
+            return self._own[key], () if outline.name in self._closed else outline.references
+        self._note(kind[:-1], outline)
         return _NOTHING, outline.references
 
     def _note(self, kind: str, outline: Outline) -> None:
@@ -170,22 +201,18 @@ class Judge:
                 f"{kind} of MLIR written as text: whether a reader knows it, not judged"
             ] += 1
 
-    def _union(self, kind: str, indices: tuple[int, ...] | list[int]) -> frozenset[Need]:
+    def _union(self, kind: str, indices: Iterable[int]) -> frozenset[Need]:
         return _NOTHING.union(*[self.needed(kind, index) for index in indices])
 
-    def _attributes(self, use: Use) -> frozenset[Need]:
+    def _attributes(self, name: str, shape: Shape) -> frozenset[Need]:
         """Tell what all attributes of an operation need."""
-        shape = use.shape
-        needs = _NOTHING
+        key = name, shape.properties
+        needs = self._properties.get(key)
+        if needs is None:
+            found = self._bytecode.property_attributes(shape.name, shape.properties)
+            needs = self._properties[key] = self._union(ATTRIBUTES, found.values())
         if shape.attributes >= 0:
-            needs = self.needed(ATTRIBUTES, shape.attributes)
-        if shape.properties >= 0:
-            key = use.name, shape.properties
-            found = self._properties.get(key)
-            if found is None:
-                found = self._union(ATTRIBUTES, list(use.properties.values()))
-                self._properties[key] = found
-            needs |= found
+            needs |= self.needed(ATTRIBUTES, shape.attributes)
         return needs
 
     def _kept(self, use: Use, to: str) -> frozenset[Need]:
@@ -202,10 +229,10 @@ class Judge:
             needs = self._older[key] = self._union(ATTRIBUTES, kept)
         return needs
 
-    def _constraints(self, use: Use) -> tuple[frozenset[Need], frozenset[Need]]:
+    def _constraints(self, kind: _Kind, use: Use) -> tuple[frozenset[Need], frozenset[Need]]:
         """Tell what a use needs beyond its operation, to be read and to be written."""
         to_read, to_write = _NOTHING, _NOTHING
-        for constraint in rules().constraints.get(use.name, ()):
+        for constraint in kind.constraints:
             test = constraint.when
             if TESTS[test.test](use, *test.arguments):
                 need = _need("constraint", constraint.name, constraint.since, constraint.reason)
@@ -215,13 +242,10 @@ class Judge:
             self.caveats[f"{use.name} uses a value whose type is not known: not fully judged"] += 1
         return to_read, to_write
 
-    def _outsider(
-        self, dialect: str, name: str, shape: Shape, count: int, types: frozenset[Need]
-    ) -> Judgement:
+    def _outsider(self, kind: _Kind, shape: Shape, count: int, types: frozenset[Need]) -> Judgement:
         """Judge operations that VHLO's table does not have."""
-        needs = types
-        if shape.attributes >= 0:
-            needs |= self.needed(ATTRIBUTES, shape.attributes)
+        dialect, name = kind.dialect, kind.name
+        needs = types | self._attributes(str(self._bytecode.names[shape.name]), shape)
         if dialect == VHLO:
             if name not in rules().removed:
                 self.unknown[f"vhlo.{name}"] += count
@@ -230,10 +254,18 @@ class Judge:
                 since, reason = rules().other_dialects
                 needs |= _need("dialect", dialect, since, reason)
             self.caveats[f"operations of the dialect {dialect}: not VHLO, not judged"] += count
-        else:
-            indices = self._bytecode.property_attributes(shape.name, shape.properties)
-            needs |= self._union(ATTRIBUTES, list(indices.values()))
         return Judgement(needs, needs)
+
+
+class _Kind(NamedTuple):
+    """What is known of an operation by its name."""
+
+    dialect: str
+    name: str
+    known: bool
+    own: frozenset[Need]
+    downgrade: Downgrade | None
+    constraints: list[Constraint]
 
 
 def _op(name: str, reason: str) -> frozenset[Need]:
