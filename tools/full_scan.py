@@ -63,7 +63,7 @@ class Scanner:
                 target: passmanager.PassManager.parse(
                     f"builtin.module(stablehlo-compatibility-expander{{target={target}}})"
                 )
-                for target in TARGETS
+                for target in self.targets
             }
 
     @property
@@ -71,12 +71,38 @@ class Scanner:
         """The Version that this jaxlib writes."""
         return str(self._stablehlo.get_current_version())
 
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """Every target that this jaxlib may write for."""
+        newest = self.current.rpartition(".")[0] + ".0"
+        return TARGETS[: TARGETS.index(newest) + 1]
+
+    @property
+    def parse_error(self) -> type[Exception]:
+        """What `parse` raises."""
+        error: type[Exception] = self._ir.MLIRError
+        return error
+
     def parse(self, text: str) -> Any:
         """Parse and verify a program."""
         return self._ir.Module.parse(text, self.context)
 
+    def function_type(self, text: str, name: str) -> Any:
+        """Return the type of a function of the program, or None if it has no such function."""
+        for op in self.parse(text).body.operations:
+            attributes = op.operation.attributes
+            if op.operation.name == "func.func" and attributes["sym_name"].value == name:
+                return self._ir.FunctionType(attributes["function_type"].value)
+        return None
+
     def serialize(
-        self, text: str, target: str, *, expand: bool = False, mixed: bool = False
+        self,
+        text: str,
+        target: str,
+        *,
+        expand: bool = False,
+        mixed: bool = False,
+        sourceless: bool = False,
     ) -> bytes | None:
         """Write the program for a target, or return None when libStablehlo refuses.
 
@@ -85,8 +111,12 @@ class Scanner:
             target: A Version `X.Y.0`.
             expand: Run upstream's compatibility expander first.
             mixed: Allow ops of other dialects.
+            sourceless: Forget the locations that the parser made up, those in `"-"`; the ones the
+                program states stay.
         """
         module = self.parse(text)
+        if sourceless:
+            self._forget_source(module.operation)
         if expand:
             with self.context:
                 self._expanders[target].run(module.operation)
@@ -95,11 +125,39 @@ class Scanner:
         except ValueError:
             return None
 
-    def canonical(self, artifact: bytes) -> str:
-        """Read an artifact and print it without locations."""
-        module = self._stablehlo.deserialize_portable_artifact(self.context, artifact)
+    def _forget_source(self, operation: Any) -> None:
+        unknown = self._ir.Location.unknown(self.context)
+        if '"-":' in str(operation.location):
+            operation.location = unknown
+        for region in operation.regions:
+            for block in region.blocks:
+                for argument in block.arguments:
+                    if '"-":' in str(argument.location):
+                        argument.set_location(unknown)
+                for inner in block.operations:
+                    self._forget_source(inner.operation)
+
+    def canonical(self, artifact: bytes, *, locations: bool = False) -> str | None:
+        """Read an artifact and print its program after one round trip through the current Version.
+
+        The round trip brings what different producers wrote to one form: then equal programs have
+        equal texts.
+
+        Args:
+            artifact: The bytes.
+            locations: Whether the text is to tell them.
+
+        Returns:
+            The text, or None when libStablehlo refuses the artifact.
+        """
+        try:
+            module = self._stablehlo.deserialize_portable_artifact(self.context, artifact)
+            again = bytes(self._stablehlo.serialize_portable_artifact(module, self.current, True))
+            module = self._stablehlo.deserialize_portable_artifact(self.context, again)
+        except ValueError:
+            return None
         stream = io.StringIO()
-        module.operation.print(file=stream, enable_debug_info=False)
+        module.operation.print(file=stream, enable_debug_info=locations)
         return stream.getvalue()
 
     def minimum(self, text: str, *, expand: bool = False) -> str:
@@ -112,10 +170,13 @@ class Scanner:
         Raises:
             AssertionError: A target fails above one that succeeds.
         """
-        written = [self.serialize(text, target, expand=expand) is not None for target in TARGETS]
-        lowest = written.index(True) if any(written) else len(TARGETS)
-        assert all(written[lowest:]), f"not monotone: {dict(zip(TARGETS, written, strict=True))}"
-        return TARGETS[lowest] if lowest < len(TARGETS) else NEVER
+        written = {
+            target: self.serialize(text, target, expand=expand) is not None
+            for target in self.targets
+        }
+        lowest = next((target for target, is_written in written.items() if is_written), NEVER)
+        assert lowest == NEVER or all(list(written.values())[TARGETS.index(lowest) :]), written
+        return lowest
 
 
 def load_minimums(key: str = "minimum") -> dict[str, str]:
@@ -156,7 +217,9 @@ def _by_target(lowest: Mapping[str, str]) -> dict[str, list[str]]:
 
 def main() -> int:
     """Write the derived file, or check it with `--check`."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     arguments = parser.parse_args()
     observed = _observe()

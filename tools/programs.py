@@ -36,6 +36,7 @@ class Program:
         inputs: Values of arguments that random values would not do for, by argument name.
         range: Bounds of the random values.
         tolerance: Relative tolerance where the usual one for the type will not do.
+        first: The lowest target that an old reader really reads, where serializing is laxer.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Program:
     inputs: Mapping[str, object] | None = None
     range: tuple[float, float] = (-2.0, 2.0)
     tolerance: float | None = None
+    first: str = ""
 
 
 @cache
@@ -76,7 +78,9 @@ def load_programs(directory: Path = FAMILIES) -> tuple[Program, ...]:
     return tuple(programs.values())
 
 
-def _expand(table: str, family: Mapping[str, object], lists: Mapping[str, object]) -> Iterator[Program]:
+def _expand(
+    table: str, family: Mapping[str, object], lists: Mapping[str, object]
+) -> Iterator[Program]:
     axes = [list(_rows(key, values, lists)) for key, values in _table(family.get("over")).items()]
     for combination in itertools.product(*axes):
         row: dict[str, str] = {}
@@ -93,6 +97,7 @@ def _expand(table: str, family: Mapping[str, object], lists: Mapping[str, object
             inputs=_table(family.get("inputs")),
             range=(low, high),
             tolerance=float(tolerance) if isinstance(tolerance, int | float) else None,
+            first=row.get("first", ""),
         )
 
 

@@ -1,0 +1,257 @@
+"""One Case: a program, its inputs and expected outputs, and the artifacts sealed for it."""
+
+from __future__ import annotations
+
+import enum
+import tomllib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from portable.errors import PortableError
+from portable.verdict import Stage
+from portable.version import Version
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+__all__ = [
+    "Case",
+    "CorpusError",
+    "KnownException",
+    "Oracle",
+    "Sealed",
+    "Tensor",
+    "Tolerance",
+    "load_case",
+    "load_corpus",
+]
+
+MANIFEST = "case.toml"
+PROGRAM = "program.mlir"
+ARTIFACTS = "artifacts"
+SUFFIX = ".mlir.bc"
+SCHEMA = 1
+
+
+class CorpusError(PortableError):
+    """A Case, or the corpus, is not as `docs/adding-a-case.md` says it should be."""
+
+
+class Oracle(enum.Enum):
+    """Where the expected outputs come from: never the code under test."""
+
+    NUMPY = "numpy"
+    INTERPRETER_AND_XLA = "interpreter and XLA"
+    INTERPRETER = "interpreter"
+    FRAMEWORK = "framework"
+    NONE = "none"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """One input or expected output.
+
+    Args:
+        name: The argument's name, or the number of the result.
+        dtype: The numpy or ml_dtypes name; a `.npy` file alone cannot tell bfloat16 from bytes.
+        path: The `.npy` file.
+    """
+
+    name: str
+    dtype: str
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """How far an output may be from what is expected, as `numpy.allclose` counts.
+
+    Args:
+        relative: Relative to the expected value; 0 for bit equality.
+        absolute: Added to it.
+    """
+
+    relative: float = 0.0
+    absolute: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class KnownException:
+    """A Release that is known not to do what the tables say.
+
+    Args:
+        consumer: The Releases, as `jaxlib==0.10.2`.
+        stage: The Stage that fails.
+        reason: Why.
+        link: Where it is reported or measured.
+    """
+
+    consumer: str
+    stage: Stage
+    reason: str
+    link: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """One sealed artifact.
+
+    Args:
+        target: The Version it was written for.
+        producer: The Release that wrote it, as `jaxlib-0.4.13`.
+        path: The file.
+    """
+
+    target: Version
+    producer: str
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One feature.
+
+    Args:
+        name: The folder.
+        directory: Where it is.
+        feature: What it shows, in words.
+        family: The kind of feature, for example `collectives`.
+        first: The lowest target at which it can be written and read.
+        provenance: Where the program comes from.
+        oracle: Where the expected outputs come from.
+        expression: The numpy expression over the inputs; empty for other oracles.
+        agreeing: Who else computed the same.
+        reason: Why there are no expected outputs, or only one witness.
+        every_minor: Whether it is sealed at every minor from `first` on.
+        tolerance: How far an output may be off.
+        inputs: In the order of the arguments.
+        expected: In the order of the results.
+        exceptions: Releases known to differ.
+    """
+
+    name: str
+    directory: Path
+    feature: str
+    family: str
+    first: Version
+    provenance: str
+    oracle: Oracle
+    expression: str
+    agreeing: tuple[str, ...]
+    reason: str
+    every_minor: bool
+    tolerance: Tolerance
+    inputs: tuple[Tensor, ...]
+    expected: tuple[Tensor, ...]
+    exceptions: tuple[KnownException, ...]
+
+    @property
+    def program_path(self) -> Path:
+        """The program as MLIR text."""
+        return self.directory / PROGRAM
+
+    @property
+    def program(self) -> str:
+        """The MLIR text."""
+        return self.program_path.read_text("utf-8")
+
+    @property
+    def artifacts(self) -> tuple[Sealed, ...]:
+        """The sealed artifacts, lowest target first."""
+        folder = self.directory / ARTIFACTS
+        found = [_sealed(path) for path in folder.iterdir()] if folder.is_dir() else []
+        return tuple(sorted(found, key=lambda sealed: (sealed.target, sealed.producer)))
+
+
+def load_corpus(directory: Path) -> tuple[Case, ...]:
+    """Load every Case of a corpus.
+
+    Args:
+        directory: The corpus.
+
+    Returns:
+        The Cases, by name.
+
+    Raises:
+        CorpusError: It is not a corpus, or a Case is malformed.
+    """
+    manifests = sorted(directory.glob(f"*/{MANIFEST}"))
+    if not manifests:
+        raise CorpusError("no Cases here", where=str(directory), hint="name a corpus with --corpus")
+    return tuple(load_case(path.parent) for path in manifests)
+
+
+def load_case(directory: Path) -> Case:
+    """Load one Case, strictly: an unknown or missing key is an error.
+
+    Args:
+        directory: Its folder.
+
+    Returns:
+        The Case.
+
+    Raises:
+        CorpusError: It is malformed.
+    """
+    path = directory / MANIFEST
+    try:
+        fields = tomllib.loads(path.read_text("utf-8"))
+        return _case(directory, fields)
+    except CorpusError:
+        raise
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise CorpusError(f"cannot read the Case: {error}", where=str(path)) from error
+    except (KeyError, TypeError, ValueError, PortableError) as error:
+        raise CorpusError(f"malformed Case: {error!r}", where=str(path)) from error
+
+
+def _case(directory: Path, fields: dict[str, Any]) -> Case:
+    if fields.pop("schema") != SCHEMA:
+        raise CorpusError(f"the schema is not {SCHEMA}", where=str(directory / MANIFEST))
+
+    def tensors(key: str, folder: str) -> tuple[Tensor, ...]:
+        return tuple(
+            Tensor(name, dtype, directory / folder / f"{name}.npy")
+            for name, dtype in fields.pop(key, {}).items()
+        )
+
+    case = Case(
+        name=directory.name,
+        directory=directory,
+        feature=fields.pop("feature"),
+        family=fields.pop("family"),
+        first=Version.parse(fields.pop("first")),
+        provenance=fields.pop("provenance"),
+        oracle=Oracle(fields.pop("oracle")),
+        expression=fields.pop("expression", ""),
+        agreeing=tuple(fields.pop("agreeing", ())),
+        reason=fields.pop("reason", ""),
+        every_minor=fields.pop("every_minor", False),
+        tolerance=Tolerance(**fields.pop("tolerance", {})),
+        inputs=tensors("inputs", "inputs"),
+        expected=tensors("expected", "expected"),
+        exceptions=_all(_exception, fields.pop("exception", [])),
+    )
+    if fields:
+        raise CorpusError(f"unknown key {min(fields)!r}", where=str(directory / MANIFEST))
+    return case
+
+
+def _all(build: Callable[[dict[str, str]], KnownException], rows: Any) -> tuple[KnownException, ...]:
+    return tuple(build(row) for row in rows)
+
+
+def _exception(row: dict[str, str]) -> KnownException:
+    stage = Stage[row["stage"].upper()]
+    return KnownException(row["consumer"], stage, row["reason"], row["link"])
+
+
+def _sealed(path: Path) -> Sealed:
+    target, plus, producer = path.name.removesuffix(SUFFIX).partition("+")
+    if not plus or not producer or not path.name.endswith(SUFFIX):
+        raise CorpusError("not named TARGET+PRODUCER.mlir.bc", where=str(path))
+    return Sealed(Version.parse(target), producer, path)

@@ -1,0 +1,118 @@
+"""Seals: the digest of every file that must never change again.
+
+The manifest `case.toml` is not sealed: a known exception may be added to it when a Release that
+ships later turns out to differ. Everything else of a Case is evidence.
+"""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from portable.corpus.case import MANIFEST, CorpusError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+__all__ = ["SEALS", "Broken", "Defect", "Seals", "digest"]
+
+SEALS = "SEALS"
+# Files of the corpus that say something about it and may change.
+_UNSEALED = frozenset({SEALS, MANIFEST, "coverage.toml", "README.md", "negative.toml"})
+
+
+class Defect(enum.Enum):
+    """What is wrong with a file."""
+
+    CHANGED = "changed"
+    MISSING = "missing"
+    UNSEALED = "not sealed"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A file that does not agree with the seals.
+
+    Args:
+        path: The file, relative to the corpus.
+        defect: What is wrong.
+    """
+
+    path: str
+    defect: Defect
+
+
+@dataclass(frozen=True, slots=True)
+class Seals:
+    """The digests of a corpus, in the format of `sha256sum`.
+
+    Args:
+        directory: The corpus.
+        digests: sha256 by path relative to it.
+    """
+
+    directory: Path
+    digests: dict[str, str]
+
+    @classmethod
+    def load(cls, directory: Path) -> Seals:
+        """Read the seals of a corpus; none where it has no such file yet.
+
+        Args:
+            directory: The corpus.
+
+        Returns:
+            The seals.
+
+        Raises:
+            CorpusError: The file is malformed.
+        """
+        path = directory / SEALS
+        digests: dict[str, str] = {}
+        lines = path.read_text("utf-8").splitlines() if path.exists() else []
+        for number, line in enumerate(lines, 1):
+            value, gap, name = line.partition("  ")
+            if not gap or len(value) != 64 or name in digests:
+                raise CorpusError("not a seal", where=f"{path}:{number}")
+            digests[name] = value
+        return cls(directory, digests)
+
+    def verify(self) -> Iterator[Broken]:
+        """Compare every file with its seal.
+
+        Yields:
+            What does not agree, by path.
+        """
+        present = {path.relative_to(self.directory).as_posix(): path for path in self.files()}
+        for name in sorted(present.keys() | self.digests.keys()):
+            if name not in present:
+                yield Broken(name, Defect.MISSING)
+            elif name not in self.digests:
+                yield Broken(name, Defect.UNSEALED)
+            elif digest(present[name]) != self.digests[name]:
+                yield Broken(name, Defect.CHANGED)
+
+    def files(self) -> Iterator[Path]:
+        """Find the files that are to be sealed.
+
+        Yields:
+            Each, in no order.
+        """
+        for path in self.directory.rglob("*"):
+            if path.is_file() and path.name not in _UNSEALED and not path.name.startswith("."):
+                yield path
+
+    def text(self) -> str:
+        """Return the seals as the file has them."""
+        return "".join(f"{value}  {name}\n" for name, value in sorted(self.digests.items()))
+
+
+def digest(path: Path) -> str:
+    """Return the sha256 of a file in hexadecimal."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,0 +1,313 @@
+"""Make Cases: from the tables of `tools/families`, from whole programs, or from one MLIR file.
+
+An existing Case is left exactly as it is. Run by the newest jaxlib with jax beside it:
+
+    .venv312/bin/python tools/new_case.py --all                     every Case of the tables
+    .venv312/bin/python tools/new_case.py abs_f32 whole_attention   these
+    .venv312/bin/python tools/new_case.py my_feature --program my_feature.mlir
+
+then `tools/seal.py` writes its artifacts and seals it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import json
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+
+import numpy as np  # noqa: E402 - a script finds its neighbours by path
+
+from portable.corpus import Oracle, Tolerance  # noqa: E402 - as above
+from portable.corpus.tensors import save_tensor  # noqa: E402 - as above
+from tools.full_scan import NEVER, Scanner  # noqa: E402 - as above
+from tools.oracles import (  # noqa: E402 - as above
+    Array,
+    Native,
+    NotExecutable,
+    evaluate,
+    random_inputs,
+    signature,
+)
+from tools.programs import Program, load_programs  # noqa: E402 - as above
+from tools.whole_programs import WHOLE_PROGRAMS, WholeProgram  # noqa: E402 - as above
+
+CORPUS = ROOT / "corpus"
+
+# Relative tolerance across executors by result type; every other type must be equal.
+_TOLERANCES = {
+    "float64": 1e-12, "complex128": 1e-12, "float32": 1e-5, "complex64": 1e-5,
+    "float16": 2e-3, "bfloat16": 1.6e-2,
+    "float8_e5m2": 0.25, "float8_e5m2fnuz": 0.25, "float8_e4m3fn": 0.13, "float8_e4m3fnuz": 0.13,
+    "float8_e4m3b11fnuz": 0.13, "float8_e4m3": 0.13, "float8_e3m4": 0.07,
+}  # fmt: skip
+# Families that move values and never compute one.
+_EXACT = frozenset({"shapes", "constants", "locations", "attributes"})
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What is known of a Case before anything is executed."""
+
+    name: str
+    family: str
+    text: str
+    provenance: str
+    oracle: str = ""
+    inputs: Mapping[str, object] = field(default_factory=dict)
+    range: tuple[float, float] = (-2.0, 2.0)
+    tolerance: float | None = None
+    first: str = ""
+    every_minor: bool = False
+    # Of a whole program, which is a numpy function rather than an expression.
+    expected: tuple[Array, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a Case is expected to compute, and who says so."""
+
+    oracle: Oracle
+    inputs: Mapping[str, Array] = field(default_factory=dict)
+    expected: tuple[Array, ...] = ()
+    agreeing: tuple[str, ...] = ()
+    reason: str = ""
+    tolerance: Tolerance = field(default_factory=Tolerance)
+
+
+def draft_program(program: Program, *, every_minor: bool = False) -> Draft:
+    """Draft the Case of a generated Program."""
+    return Draft(
+        program.name,
+        program.family,
+        program.text,
+        f"generated from tools/families/{program.family}.toml",
+        program.oracle,
+        program.inputs or {},
+        program.range,
+        program.tolerance,
+        program.first,
+        every_minor,
+    )
+
+
+def draft_whole(whole: WholeProgram) -> Draft:
+    """Draft the Case of a whole program: lower it with JAX, compute it with numpy."""
+    import jax  # noqa: PLC0415 - only whole programs need it
+    import jax.numpy as jnp  # noqa: PLC0415 - as above
+
+    def traced(*arguments: Array) -> object:
+        return whole.function(jnp, *arguments)
+
+    shapes = [jax.ShapeDtypeStruct(np.shape(a), np.asarray(a).dtype) for a in whole.inputs.values()]
+    if whole.symbolic:
+        (size,) = jax.export.symbolic_shape(whole.symbolic)
+        shapes = [jax.ShapeDtypeStruct((size, *s.shape[1:]), s.dtype) for s in shapes]
+        # The interpreter cannot run the custom call that asserts shapes.
+        unchecked = [jax.export.DisabledSafetyCheck.custom_call("shape_assertion")]
+        text = jax.export.export(jax.jit(traced), disabled_checks=unchecked)(*shapes).mlir_module()
+    else:
+        text = jax.jit(traced).lower(*shapes).as_text()
+    expected = None
+    if whole.numpy:
+        value = whole.function(np, *whole.inputs.values())
+        expected = tuple(map(np.asarray, value if isinstance(value, tuple) else (value,)))
+    return Draft(
+        whole.name,
+        "whole_programs",
+        text.strip() + "\n",
+        f"tools/whole_programs.py lowered by jax {jax.__version__}",
+        inputs={f"arg{n}": np.asarray(a).tolist() for n, a in enumerate(whole.inputs.values())},
+        tolerance=whole.tolerance,
+        every_minor=True,
+        expected=expected,
+    )
+
+
+def gather_evidence(draft: Draft, scanner: Scanner, native: Native) -> Evidence:
+    """Compute what is expected and ask the interpreter and XLA whether they agree.
+
+    Args:
+        draft: The Case.
+        scanner: Parses the program.
+        native: Executes it.
+
+    Raises:
+        AssertionError: The numpy oracle and an executor contradict each other.
+    """
+    try:
+        of = signature(scanner, draft.text)
+        inputs = _inputs(draft, scanner)
+    except NotExecutable as reason:
+        return Evidence(Oracle.NONE, reason=str(reason))
+    names = {"interpreter": "StableHLO interpreter", "xla": "XLA CPU"}
+    outputs: dict[str, tuple[Array, ...]] = {}
+    reasons = []
+    for executor, name in names.items():
+        try:
+            outputs[name] = native.run(executor, draft.text, tuple(inputs.values()))
+        except NotExecutable as reason:
+            reasons.append(f"{name}: {reason}")
+    expected, oracle = draft.expected, Oracle.NUMPY
+    if expected is not None:
+        expected = tuple(e.astype(d) for e, d in zip(expected, of.results, strict=True))
+    elif draft.oracle:
+        expected = evaluate(draft.oracle, inputs, of)
+    elif outputs:
+        expected = next(iter(outputs.values()))
+        oracle = Oracle.INTERPRETER_AND_XLA if len(outputs) == len(names) else Oracle.INTERPRETER
+        if oracle is Oracle.INTERPRETER and "XLA CPU" in outputs:
+            return Evidence(Oracle.NONE, reason="; ".join(reasons))
+    else:
+        return Evidence(Oracle.NONE, reason="; ".join(reasons))
+    tolerance = _tolerance(draft, expected)
+    for name, output in outputs.items():
+        assert _same(output, expected, tolerance), f"{name}: {output} is not {expected}"
+    jaxlib = importlib.metadata.version("jaxlib")
+    agreeing = tuple(f"{name} of jaxlib {jaxlib}" for name in outputs)
+    return Evidence(oracle, inputs, expected, agreeing, "; ".join(reasons), tolerance)
+
+
+def _inputs(draft: Draft, scanner: Scanner) -> dict[str, Array]:
+    of = signature(scanner, draft.text)
+    if draft.family == "whole_programs":
+        given = zip(of.arguments, draft.inputs.values(), strict=True)
+        return {name: np.array(value).astype(dtype) for (name, dtype, _), value in given}
+    return random_inputs(draft.name, of, draft.range, draft.inputs)
+
+
+def _tolerance(draft: Draft, expected: Iterable[Array]) -> Tolerance:
+    if draft.family in _EXACT:
+        return Tolerance()
+    usual = max((_TOLERANCES.get(array.dtype.name, 0.0) for array in expected), default=0.0)
+    relative = usual if draft.tolerance is None else draft.tolerance
+    # Values near zero are differences of values near one.
+    return Tolerance(relative, relative)
+
+
+def _same(found: Iterable[Array], expected: Iterable[Array], tolerance: Tolerance) -> bool:
+    for a, b in zip(found, expected, strict=True):
+        if a.dtype != b.dtype or a.shape != b.shape:
+            return False
+        wide = np.complex128 if a.dtype.kind == "c" else np.float64
+        exact = a.dtype.kind in "iub" or "int" in a.dtype.name
+        if exact and not np.array_equal(a, b):
+            return False
+        if not exact and not np.allclose(
+            a.astype(wide), b.astype(wide), tolerance.relative, tolerance.absolute, equal_nan=True
+        ):
+            return False
+    return True
+
+
+def write_case(directory: Path, draft: Draft, evidence: Evidence, first: str) -> None:
+    """Write a Case that is not there yet.
+
+    Args:
+        directory: Its folder; must not exist.
+        draft: The program.
+        evidence: What it computes.
+        first: The lowest target at which it can be written and read.
+    """
+    directory.mkdir(parents=True)
+    (directory / "program.mlir").write_text(draft.text, "utf-8")
+    for folder, arrays in (
+        ("inputs", dict(evidence.inputs)),
+        ("expected", {str(n): array for n, array in enumerate(evidence.expected)}),
+    ):
+        for name, array in arrays.items():
+            (directory / folder).mkdir(exist_ok=True)
+            save_tensor(directory / folder / f"{name}.npy", array)
+    (directory / "case.toml").write_text(_manifest(draft, evidence, first), "utf-8")
+
+
+def _manifest(draft: Draft, evidence: Evidence, first: str) -> str:
+    fields: dict[str, object] = {
+        "schema": 1,
+        "feature": draft.name.replace("_", " "),
+        "family": draft.family,
+        "first": first,
+        "provenance": draft.provenance,
+        "oracle": str(evidence.oracle),
+    }
+    if evidence.oracle is Oracle.NUMPY and draft.oracle:
+        fields["expression"] = draft.oracle
+    if evidence.agreeing:
+        fields["agreeing"] = list(evidence.agreeing)
+    if evidence.reason:
+        fields["reason"] = evidence.reason
+    if draft.every_minor:
+        fields["every_minor"] = True
+    # JSON strings, numbers, booleans and arrays are TOML too.
+    text = "".join(f"{key} = {json.dumps(value)}\n" for key, value in fields.items())
+    tables: dict[str, dict[str, object]] = {
+        "tolerance": {
+            "relative": evidence.tolerance.relative,
+            "absolute": evidence.tolerance.absolute,
+        },
+        "inputs": {name: array.dtype.name for name, array in evidence.inputs.items()},
+        "expected": {str(n): array.dtype.name for n, array in enumerate(evidence.expected)},
+    }
+    for title, rows in tables.items():
+        if rows and (title != "tolerance" or evidence.tolerance.relative):
+            text += f"\n[{title}]\n"
+            text += "".join(f"{key} = {json.dumps(value)}\n" for key, value in rows.items())
+    return text
+
+
+def _drafts(names: set[str], everything: bool) -> Iterable[Draft]:
+    families: set[str] = set()
+    for program in load_programs():
+        if not program.case:
+            continue
+        every_minor = program.family not in families
+        families.add(program.family)
+        if everything or program.name in names:
+            yield draft_program(program, every_minor=every_minor)
+    for whole in WHOLE_PROGRAMS:
+        if everything or whole.name in names:
+            yield draft_whole(whole)
+
+
+def main() -> int:
+    """Make the Cases that are asked for and not there yet."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("names", nargs="*", help="Cases of the tables, or the new one's name")
+    parser.add_argument("--all", action="store_true", help="every Case of the tables")
+    parser.add_argument("--program", type=Path, help="make one Case from this MLIR file")
+    parser.add_argument("--family", default="", help="its family, with --program")
+    arguments = parser.parse_args()
+    if arguments.program:
+        (name,) = arguments.names
+        text = arguments.program.read_text("utf-8")
+        drafts: Iterable[Draft] = [Draft(name, arguments.family or "own", text, "written by hand")]
+    else:
+        drafts = _drafts(set(arguments.names), arguments.all)
+    made = failed = 0
+    scanner = Scanner()
+    with Native() as native:
+        for draft in drafts:
+            directory = CORPUS / draft.name
+            if directory.exists():
+                continue
+            try:
+                evidence = gather_evidence(draft, scanner, native)
+                first = draft.first or scanner.minimum(draft.text)
+                # Mixed programs have been writable since 1.11, when that was introduced.
+                write_case(directory, draft, evidence, "1.11.0" if first == NEVER else first)
+                made += 1
+            except (AssertionError, ValueError, TypeError, NotExecutable) as error:
+                print(f"{draft.name}: {' '.join(str(error).split())[:400]}", file=sys.stderr)
+                failed += 1
+    print(f"{made} made, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
