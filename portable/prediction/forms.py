@@ -83,7 +83,7 @@ class Reading:
         """Return the attributes of an op, wherever its format keeps them."""
         content = self.content
         found = content.dictionary(shape.attributes)
-        return found | content.property_attributes(shape.name, shape.properties)
+        return {**found, **content.property_attributes(shape.name, shape.properties)}
 
     def dimensions(self, type_: int | None) -> Sequence[int] | None:
         """Return the shape of a ranked tensor type."""

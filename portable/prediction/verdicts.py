@@ -13,6 +13,7 @@ warning. Those about a Release as a producer do not concern it as a consumer.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
     from portable.features import Feature
     from portable.inspection import Inspection
+    from portable.version import Version
 
 __all__ = ["predict", "predict_all"]
 
@@ -259,14 +261,20 @@ def _present(feature: str, subject: Subject) -> bool | None:
 
 
 def _promise(subject: Subject, release: Release, warnings: list[str]) -> None:
-    """Warn when a Release reads what upstream no longer promises that it does."""
-    if subject.claimed is None or bytecode_format(subject.claimed) is None:
-        return
-    if bytecode_format(release.current) is None:
-        return
-    promised = window(subject.claimed, release)
-    if not promised.readable:
-        warnings.append(
-            f"upstream does not promise it: {subject.claimed} of {promised.since} is promised to "
-            f"readers built up to {promised.readable_until}, this one is of {promised.on}"
-        )
+    if subject.claimed and (text := _unpromised(subject.claimed.target, release.current)):
+        warnings.append(text)
+
+
+@functools.cache
+def _unpromised(claimed: Version, current: Version) -> str:
+    """Say that a Release reads what upstream no longer promises that it does."""
+    if bytecode_format(claimed) is None or bytecode_format(current) is None:
+        return ""
+    written, read = window(claimed), window(current)
+    promised = window(claimed, on=read.since)
+    if promised.readable:
+        return ""
+    return (
+        f"upstream does not promise it: {claimed} of {written.since} is promised to readers "
+        f"built up to {written.readable_until}, this one is of {read.since}"
+    )

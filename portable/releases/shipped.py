@@ -83,6 +83,7 @@ def newest_version() -> Version:
     return shipped_versions()[-1].version
 
 
+@functools.cache
 def bytecode_format(version: Version) -> int | None:
     """Return the MLIR bytecode format that artifacts for a Version are written in.
 

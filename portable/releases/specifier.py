@@ -140,7 +140,9 @@ class Specifier:
         """Return whether a version of the distribution satisfies every clause."""
         key = version_key(version)
         if self.span is None or key is None:
-            return _packaging_set(self.text).contains(version)
+            allowed = _packaging_set(self.text)
+            # Asked for one version alone, packaging would admit a pre-release for want of better.
+            return allowed.contains(version, prereleases=bool(allowed.prereleases))
         return key in self.span and not any(key in hole for hole in self.holes)
 
     def admits_below(self, version: str) -> bool:

@@ -1,0 +1,260 @@
+"""The gate: a tree of artifacts against a policy, as text, JSON, JUnit and annotations."""
+
+import datetime
+import json
+import shutil
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from portable.artifact import Artifact
+from portable.files import FileError
+from portable.policy import (
+    ExpiredWaiver,
+    GateResult,
+    NothingToGate,
+    Policy,
+    Rule,
+    gate,
+    parse_policy,
+)
+from portable.policy.gate import CannotObserve
+from portable.policy.report import as_github, as_junit, as_record, as_text
+from portable.verdict import Basis, Outcome, Stage, Verdict
+
+ARTIFACTS = Path(__file__).parents[1] / "data" / "artifacts"
+TODAY = datetime.date(2026, 11, 21)
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """Return a folder with three artifacts, one of them deeper, and another file."""
+    (tmp_path / "deep" / ".git").mkdir(parents=True)
+    shutil.copy(ARTIFACTS / "add_f32+0.9.0.mlir.bc", tmp_path / "add.mlir.bc")
+    shutil.copy(ARTIFACTS / "tan+1.4.0.mlir.bc", tmp_path / "deep" / "tan.mlirbc")
+    shutil.copy(ARTIFACTS / "custom_calls+1.0.0.mlir.bc", tmp_path / "deep" / "calls.mlir.bc")
+    shutil.copy(ARTIFACTS / "tan+1.4.0.mlir.bc", tmp_path / "deep" / ".git" / "x.mlir.bc")
+    (tmp_path / "notes.txt").write_text("no artifact")
+    return tmp_path
+
+
+def _policy(tree: Path, **parts: object) -> Policy:
+    fields: dict[str, object] = {"consumers": {"all": ["jaxlib>=0.5"]}, **parts}
+    return parse_policy(fields, root=tree)
+
+
+def _failures(result: GateResult) -> list[tuple[str, str]]:
+    return [(finding.path.name, str(finding.rule)) for finding in result.findings]
+
+
+def test_a_tree_that_satisfies_its_policy_passes(tree: Path) -> None:
+    """Every artifact is found, hidden folders and other files are not looked at."""
+    result = gate([tree], _policy(tree))
+    assert result.passed
+    assert [file.path.name for file in result.files] == [
+        "add.mlir.bc",
+        "calls.mlir.bc",
+        "tan.mlirbc",
+    ]
+    assert all(len(file.verdicts) == len(result.consumers) for file in result.files)
+    assert "3 artifacts" in as_text(result)
+
+
+@pytest.mark.parametrize("depth", ["header", "content"])
+def test_a_consumer_that_cannot_read_is_a_finding(tree: Path, depth: str) -> None:
+    """Tan needs 1.4.0; jaxlib 0.4.30 has 1.1.3."""
+    policy = _policy(
+        tree, rules={"depth": depth, "consumers": ["jaxlib==0.4.30", "jaxlib==0.4.31"]}
+    )
+    result = gate([tree], policy)
+    assert _failures(result) == [("tan.mlirbc", "consumer")]
+    (finding,) = result.findings
+    assert finding.consumer == "jaxlib 0.4.30"
+    assert "1.4.0" in finding.message
+    assert not result.passed
+
+
+def test_depth_decides_whether_a_claim_is_believed(tmp_path: Path) -> None:
+    """An artifact labelled 1.17.0 that needs 0.15.0: the header says more than the content."""
+    shutil.copy(ARTIFACTS / "add_f32+1.17.0.mlir.bc", tmp_path / "a.mlir.bc")
+    rules = {"consumers": ["jaxlib==0.5.0"]}
+    assert not gate([tmp_path], _policy(tmp_path, rules=rules | {"depth": "header"})).passed
+    assert gate([tmp_path], _policy(tmp_path, rules=rules)).passed
+
+
+def test_versions_and_dates_are_consumers_too(tree: Path) -> None:
+    """A bare Version stands for a reader that has it."""
+    result = gate([tree], _policy(tree, rules={"consumers": ["1.3.0", "2024-07-16"]}), on=TODAY)
+    assert _failures(result) == [("tan.mlirbc", "consumer")]
+    assert result.findings[0].consumer == "stablehlo 1.3.0"
+
+
+@pytest.mark.parametrize(
+    ("name", "rules", "rule"),
+    [
+        ("sdy+1.11.0", {}, Rule.DIALECTS),
+        ("custom_calls+1.0.0", {"custom_calls": ["Sharding"]}, Rule.CUSTOM_CALLS),
+        ("custom_calls+1.0.0", {"custom_calls": []}, Rule.CUSTOM_CALLS),
+        ("location_range+1.0.0", {"locations": "points"}, Rule.LOCATIONS),
+        ("location_range+1.0.0", {"locations": "none"}, Rule.LOCATIONS),
+    ],
+)
+def test_rules_about_the_content(
+    tmp_path: Path, name: str, rules: dict[str, object], rule: Rule
+) -> None:
+    """What is not allowed is found, and what is allowed is not."""
+    shutil.copy(ARTIFACTS / f"{name}.mlir.bc", tmp_path)
+    consumers = {"consumers": ["jaxlib>=0.12"]}
+    found = gate([tmp_path], _policy(tmp_path, rules=consumers | rules)).findings
+    assert {finding.rule for finding in found} == {rule}
+    allowed = {"dialects": ["sdy"], "custom_calls": ["Sharding", "lapack_*"], "locations": "any"}
+    assert gate([tmp_path], _policy(tmp_path, rules=consumers | allowed)).passed
+
+
+def test_a_waiver_excuses_until_its_last_day(tree: Path) -> None:
+    """A waived finding is shown and does not fail; an expired waiver is an error."""
+    waiver = {
+        "rule": "consumer", "path": "deep/*", "consumer": "jaxlib<0.4.31",
+        "reason": "ported in spring", "expires": datetime.date(2026, 12, 31),
+    }  # fmt: skip
+    policy = _policy(tree, rules={"consumers": ["jaxlib==0.4.30"]}, waivers=[waiver])
+    result = gate([tree], policy, on=datetime.date(2026, 12, 31))
+    assert result.passed
+    assert _failures(result) == [("tan.mlirbc", "consumer")]
+    assert result.findings[0].waiver is not None
+    assert result.unused == ()
+    assert "waived until 2026-12-31: ported in spring" in as_text(result)
+    with pytest.raises(ExpiredWaiver):
+        gate([tree], policy, on=datetime.date(2027, 1, 1))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"path": "other/*"}, {"consumer": "jaxlib==0.5.0"}, {"rule": "artifact", "consumer": ""}],
+)
+def test_a_waiver_excuses_nothing_else(tree: Path, change: dict[str, str]) -> None:
+    """Another path, another consumer or another rule is not excused, and the waiver is reported."""
+    waiver = {
+        "rule": "consumer", "path": "deep/*", "consumer": "jaxlib==0.4.30",
+        "reason": "why", "expires": datetime.date(2026, 12, 31),
+    }  # fmt: skip
+    rules = {"consumers": ["jaxlib==0.4.30"]}
+    result = gate([tree], _policy(tree, rules=rules, waivers=[waiver | change]), on=TODAY)
+    assert not result.passed
+    assert len(result.unused) == 1
+    assert "unused waiver" in as_text(result)
+
+
+@pytest.mark.parametrize("depth", ["header", "content"])
+@pytest.mark.parametrize("content", [b"", b"module {}", b"\0\1\2", b"ML\xefR\x0dStableHLO_v1.0.0"])
+def test_a_file_that_is_no_artifact_is_a_finding(tree: Path, depth: str, content: bytes) -> None:
+    """It does not end the gate, and the result says that something could not be checked."""
+    (tree / "bad.mlir.bc").write_bytes(content)
+    result = gate([tree], _policy(tree, rules={"depth": depth}))
+    assert _failures(result) == [("bad.mlir.bc", "artifact")]
+    assert result.unreadable
+    assert len(result.files) == 4
+
+
+def test_damage_in_the_content_is_a_finding(tree: Path) -> None:
+    """A truncated artifact is no artifact, whatever its header claims."""
+    whole = (tree / "add.mlir.bc").read_bytes()
+    (tree / "add.mlir.bc").write_bytes(whole[:-20])
+    assert gate([tree], _policy(tree)).unreadable
+
+
+def test_a_named_file_is_checked_whatever_its_name(tree: Path) -> None:
+    """The patterns are for searching; what is named is meant."""
+    shutil.copy(tree / "add.mlir.bc", tree / "model")
+    result = gate([tree / "model", tree / "model"], _policy(tree))
+    assert [file.path.name for file in result.files] == ["model"]
+
+
+def test_a_gate_that_checks_nothing_does_not_pass(tmp_path: Path) -> None:
+    """An empty tree and a path that is not there are errors."""
+    with pytest.raises(NothingToGate, match="no artifact in"):
+        gate([tmp_path], _policy(tmp_path))
+    with pytest.raises(FileError, match="no such file"):
+        gate([tmp_path / "missing"], _policy(tmp_path))
+
+
+def test_stages_beyond_prediction_need_an_observer(tree: Path) -> None:
+    """A prediction reaches `window`; who demands more has to say how to observe."""
+    policy = _policy(tree, rules={"stage": "decode"})
+    with pytest.raises(CannotObserve, match="a prediction reaches window"):
+        gate([tree], policy)
+    seen: list[Artifact] = []
+
+    def observe(artifact: Artifact) -> Verdict:
+        seen.append(artifact)
+        return Verdict("this one", Outcome.CRASHED, Stage.DECODE, Basis.OBSERVED, "died")
+
+    result = gate([tree], policy, observe=observe)
+    assert len(seen) == 3
+    assert {finding.consumer for finding in result.findings} == {"this one"}
+
+
+def _mixed(tree: Path) -> GateResult:
+    (tree / "bad<&\x07,:%\n.mlir.bc").write_bytes(b"")
+    waiver = {
+        "rule": "consumer", "path": "deep/*", "reason": "why",
+        "expires": datetime.date(2026, 12, 31),
+    }  # fmt: skip
+    policy = _policy(tree, rules={"consumers": ["jaxlib==0.4.30"]}, waivers=[waiver])
+    return gate([tree], policy, on=TODAY)
+
+
+def test_junit_is_well_formed_and_counts(tree: Path) -> None:
+    """An XML parser reads it, whatever the file names hold."""
+    suite = ET.fromstring(as_junit(_mixed(tree)))  # noqa: S314 - we have just written it
+    assert suite.attrib["tests"] == "4"
+    assert suite.attrib["failures"] == str(len(suite.findall("testcase/failure"))) == "1"
+    assert suite.attrib["skipped"] == str(len(suite.findall("testcase/skipped"))) == "1"
+    failure = suite.find("testcase/failure")
+    assert failure is not None
+    assert failure.attrib["type"] == "artifact"
+
+
+def test_annotations_are_one_line_each(tree: Path) -> None:
+    """A finding is an error, a waived one a warning; nothing in a name breaks the line."""
+    lines = as_github(_mixed(tree)).splitlines()
+    assert [line.split(" ")[0] for line in lines] == ["::error", "::warning"]
+    assert "%0A.mlir.bc" in lines[0]
+    assert "bad<&\x07%2C%3A%25" in lines[0]
+
+
+def test_the_record_is_json(tree: Path) -> None:
+    """It carries the version of its schema and every finding."""
+    record = json.loads(json.dumps(as_record(_mixed(tree))))
+    assert record["schema"] == 1
+    assert record["passed"] is False
+    assert [finding["rule"] for finding in record["findings"]] == ["artifact", "consumer"]
+    assert record["findings"][1]["waived"] == "why (until 2026-12-31)"
+
+
+def _run(tree: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "portable", "gate", *words],
+        cwd=tree, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+def test_the_command_ends_with_0_1_or_2(tree: Path) -> None:
+    """0 passes, 1 fails, 2 could not check; without a traceback."""
+    (tree / "portable.toml").write_text('[consumers]\na = ["jaxlib>=0.5"]\n')
+    passed = _run(tree, ".")
+    assert (passed.returncode, passed.stderr) == (0, "")
+    (tree / "old.toml").write_text('[consumers]\na = ["jaxlib==0.4.30"]\n')
+    failed = _run(tree, ".", "--policy", "old.toml", "--format", "junit", "-o", "out.xml")
+    assert (failed.returncode, failed.stdout) == (1, "")
+    assert "<failure" in (tree / "out.xml").read_text()
+    (tree / "bad.mlir.bc").write_bytes(b"")
+    assert _run(tree, ".", "--format", "github").returncode == 2
+    for words in (["missing"], [".", "--policy", "none.toml"], [".", "--on", "soon"]):
+        wrong = _run(tree, *words)
+        assert wrong.returncode == 2
+        assert wrong.stderr.startswith("portable: error: ")
+        assert wrong.stderr.count("\n") == 1

@@ -1,0 +1,214 @@
+"""Predicted Verdicts, held against what the real Releases were seen to do."""
+
+from pathlib import Path
+
+import pytest
+
+from portable import Version, inspect
+from portable.artifact import Artifact
+from portable.prediction import Mode, Subject, examine, predict, predict_all
+from portable.prediction.forms import FORMS, KINDS
+from portable.releases import Release, advisories, find_release, matching_releases, releases
+from portable.releases.refusal import late_forms, refusals
+from portable.verdict import Basis, Outcome, Severity, Stage
+
+ARTIFACTS = Path(__file__).parents[1] / "data" / "artifacts"
+
+
+def _artifact(name: str) -> Artifact:
+    return Artifact.load(ARTIFACTS / f"{name}.mlir.bc")
+
+
+# Truth: these Releases were asked to read these artifacts, or ones just like them.
+READS = {
+    "add_f32+0.9.0": ("jaxlib 0.4.13", "tensorflow 2.14.1", "jaxlib 0.12.0.1"),
+    "add_f32+0.14.0": ("jaxlib 0.4.18", "tensorflow 2.14.1"),
+    # Labelled 1.17.0 and using nothing newer than its bytecode: the label is never checked.
+    "add_f32+1.17.0": ("jaxlib 0.4.21", "tensorflow 2.16.2"),
+    "tan+1.4.0": ("jaxlib 0.4.31",),
+    "location_range+1.0.0": ("jaxlib 0.4.36", "tensorflow 2.19.1"),
+    "mesh_symbol+1.16.0": ("jaxlib 0.10.0", "jaxlib 0.10.1"),
+    "mesh_inline+1.16.0": ("jaxlib 0.10.0", "jaxlib 0.10.2", "jaxlib 0.12.0.1"),
+    "bf16_x9+1.6.0": ("jaxlib 0.5.3",),
+    "sdy+1.11.0": ("jaxlib 0.6.2", "jaxlib 0.12.0.1"),
+}
+REFUSES = {
+    "add_f32+0.14.0": ("jaxlib 0.4.13",),
+    "add_f32+1.17.0": ("jaxlib 0.4.20", "jaxlib 0.4.13"),
+    "tan+1.4.0": ("jaxlib 0.4.30",),
+    # Locations as ranges, which StableHLO's own check lets pass for any target.
+    "location_range+1.0.0": ("jaxlib 0.4.35", "tensorflow 2.18.1"),
+    "mesh_symbol+1.16.0": ("jaxlib 0.10.2", "jaxlib 0.11.0", "jaxlib 0.9.2"),
+    "mesh_inline+1.16.0": ("jaxlib 0.9.2",),
+    "bf16_x9+1.6.0": ("jaxlib 0.4.33", "jaxlib 0.5.1", "tensorflow 2.19.1"),
+    "sdy+1.11.0": ("jaxlib 0.5.3", "tensorflow 2.20.0"),
+}
+
+
+@pytest.mark.parametrize("name", sorted(READS))
+def test_reading_is_predicted_as_it_was_observed(name: str) -> None:
+    """What was read is predicted compatible, what was refused incompatible, each with a Stage."""
+    artifact = _artifact(name)
+    for release in READS[name]:
+        verdict = predict(artifact, release)
+        assert verdict.compatible, verdict
+        assert verdict.stage is Stage.WINDOW
+        assert verdict.basis is Basis.PREDICTED
+    for release in REFUSES.get(name, ()):
+        verdict = predict(artifact, release)
+        assert verdict.outcome is Outcome.INCOMPATIBLE, verdict
+        assert verdict.stage in {Stage.WINDOW, Stage.DECODE}
+        assert verdict.reason
+
+
+def test_the_format_is_refused_when_it_is_decoded() -> None:
+    """Jaxlib 0.4.18 to 0.4.20 accept the number 6 and then fail; 0.4.13 refuses the number."""
+    accepted = predict(_artifact("add_f32+1.17.0"), "jaxlib 0.4.20")
+    assert (accepted.outcome, accepted.stage) == (Outcome.INCOMPATIBLE, Stage.DECODE)
+    assert "missing BytecodeOpInterface" in accepted.reason
+    refused = predict(_artifact("add_f32+1.17.0"), "jaxlib 0.4.13")
+    assert refused.stage is Stage.DECODE
+    assert "bytecode format 6 came with 0.15.0" in refused.reason
+
+
+def test_wrong_results_are_predicted_at_execute() -> None:
+    """Jaxlib 0.9.1 reads a boolean splat rightly and computes 255 from it; its neighbours do 1."""
+    verdict = predict(_artifact("i1_splat_32+1.0.0"), "jaxlib 0.9.1")
+    assert (verdict.outcome, verdict.stage) == (Outcome.WRONG_RESULT, Stage.EXECUTE)
+    assert predict(_artifact("i1_splat_32+1.0.0"), "jaxlib 0.9.0").compatible
+    assert predict(_artifact("i1_splat_32+1.0.0"), "jaxlib 0.10.0").compatible
+    assert predict(_artifact("i1_splat_8+1.0.0"), "jaxlib 0.9.1").compatible
+
+
+def test_crashes_are_predicted() -> None:
+    """torch_xla 2.1.0 dies of what it should refuse."""
+    verdict = predict(_artifact("add_f32+1.17.0"), "torch-xla 2.1.0")
+    assert (verdict.outcome, verdict.stage) == (Outcome.CRASHED, Stage.DECODE)
+    assert predict(_artifact("add_f32+0.14.0"), "torch-xla 2.1.0").compatible
+
+
+def test_batching_dimensions_are_told_from_their_absence() -> None:
+    """Jaxlib 0.4.30 loses batching dimensions; a gather in the same form without any is fine."""
+    assert (
+        predict(_artifact("gather_batching+1.1.0"), "jaxlib 0.4.30").outcome is Outcome.WRONG_RESULT
+    )
+    assert predict(_artifact("gather_plain+1.17.0"), "jaxlib 0.4.30").compatible
+
+
+def test_what_the_bytes_do_not_tell_is_a_warning() -> None:
+    """Converting to f8 and back may be folded away by tensorflow 2.16; nobody can be sure."""
+    verdict = predict(_artifact("f8_round_trip+1.0.0"), "tensorflow 2.16.2")
+    assert verdict.compatible
+    assert any("f8-identity" in d.message for d in verdict.diagnostics)
+    assert all(d.severity is Severity.WARNING for d in verdict.diagnostics)
+    quantized = predict(_artifact("quantized_abs+0.9.0"), "jaxlib 0.4.13")
+    assert any("quantized" in d.message for d in quantized.diagnostics)
+
+
+def test_what_is_not_promised_is_a_warning() -> None:
+    """A Release that reads what upstream promises no more is compatible, and it is said."""
+    verdict = predict(_artifact("add_f32+0.9.0"), "jaxlib 0.12.0.1")
+    assert any("does not promise" in d.message for d in verdict.diagnostics)
+    assert not predict(_artifact("tan+1.4.0"), "jaxlib 0.12.0.1").diagnostics
+
+
+def test_unknown_content_needs_what_the_artifact_claims() -> None:
+    """What no table knows is at most as old as the claim."""
+    subject = Subject(Version(1, 22, 0), 6, Version(0, 15, 0), unknown=("vhlo.future_v1",))
+    assert predict(subject, "jaxlib 0.12.0").compatible
+    verdict = predict(subject, "jaxlib 0.11.2")
+    assert not verdict.compatible
+    assert "do not know" in verdict.reason
+
+
+def test_a_newer_bytecode_format_is_refused_by_all() -> None:
+    """A format that no Version has cannot be read by any known Release."""
+    verdict = predict(Subject(None, 7, None), "jaxlib 0.12.0.1")
+    assert not verdict.compatible
+    assert "newer than any known" in verdict.reason
+
+
+def test_an_artifact_below_the_minimum_is_refused() -> None:
+    """0.4.0 was dropped with 0.9.0, the only raise of the minimum there ever was."""
+    verdict = predict(Subject(Version(0, 4, 0), 0, Version(0, 4, 0)), "jaxlib 0.5.0")
+    assert (verdict.outcome, verdict.stage) == (Outcome.INCOMPATIBLE, Stage.WINDOW)
+
+
+def test_an_inspection_gives_the_same_verdicts() -> None:
+    """Whether it reads: an Inspection does not look for forms, so those become warnings."""
+    for path in sorted(ARTIFACTS.glob("*.bc")):
+        if path.stem.startswith(("mesh_symbol", "bf16_x9", "all_reduce_two")):
+            continue  # known by their form alone
+        for release in releases():
+            full = predict(Artifact.load(path), release)
+            brief = predict(inspect(path), release)
+            if full.stage <= Stage.DECODE and full.outcome is Outcome.INCOMPATIBLE:
+                assert not brief.compatible, (path, release)
+
+
+def test_every_form_that_a_table_names_is_found_or_admitted() -> None:
+    """A typing error in a table would turn a Verdict into a warning."""
+    named = {row.form for row in refusals()} | {row.form for row in late_forms()}
+    words = {row.feature for row in advisories() if row.feature.partition(":")[0] not in KINDS}
+    not_in_the_bytes = {
+        "send with a channel type that its is_host_transfer contradicts",
+        "recv with a channel type that its is_host_transfer contradicts",
+        "rng with a shape that is not constant",
+        "composite with regions, as a producer",
+    }
+    assert (named | words) - set(FORMS) == not_in_the_bytes
+    assert set(FORMS) <= named | words
+
+
+NOT_AMONG_THEM = {
+    "dynamic_conv with padding that is not of rank 2",
+    "dot_general with a tf32 algorithm",
+    "convert of f8E8M0FNU or f4E2M1FN",
+}
+
+
+def test_every_form_is_found_in_an_artifact() -> None:
+    """Each way of finding a form finds it at least once, and not everywhere."""
+    subjects = [examine(Artifact.load(path)) for path in sorted(ARTIFACTS.glob("*.bc"))]
+    for name in FORMS:
+        found = {subject.forms[name] for subject in subjects}
+        assert False in found, name
+        assert found != {False} or name in NOT_AMONG_THEM, name
+
+
+@pytest.mark.parametrize(
+    ("mode", "names"),
+    [
+        ("backward", "c x"), ("backward-transitive", "c d x"), ("forward", "b"),
+        ("forward-transitive", "a b"), ("full", "b c x"), ("full-transitive", "a b c d x"),
+    ],
+)  # fmt: skip
+def test_modes_choose_the_neighbours_or_all(mode: str, names: str) -> None:
+    """As schema registries do: next only, or transitively; on one side, or on both."""
+    day = find_release("jaxlib 0.5.0").date
+    table = [
+        Release("one", "a", day, Version(1, 1, 0)), Release("one", "b", day, Version(1, 3, 9)),
+        Release("one", "c", day, Version(1, 4, 1)), Release("one", "d", day, Version(1, 9, 0)),
+        Release("other", "x", day, Version(1, 4, 0)),
+    ]  # fmt: skip
+    chosen = Mode(mode).select(table, Version(1, 4, 0))
+    assert " ".join(release.version for release in chosen) == names
+
+
+def test_modes_predict_for_an_artifact() -> None:
+    """An artifact for 1.4.0 is read by newer Releases and by none of the older."""
+    artifact, table = _artifact("tan+1.4.0"), matching_releases("jaxlib>=0.4.13")
+    assert all(v.compatible for v in predict_all(artifact, table, "backward-transitive"))
+    assert not any(v.compatible for v in predict_all(artifact, table, Mode.FORWARD_TRANSITIVE))
+    assert [v.consumer for v in predict_all(artifact, table, "full")] == [
+        "jaxlib 0.4.30",
+        "jaxlib 0.4.31",
+    ]
+    assert len(predict_all(artifact, table)) == len(table)
+
+
+def test_verdicts_are_reproducible() -> None:
+    """The same artifact and Release give the same Verdict, diagnostics in the same order."""
+    for path in sorted(ARTIFACTS.glob("*.bc")):
+        first = predict_all(Artifact.load(path), releases())
+        assert predict_all(Artifact.load(path), releases()) == first
