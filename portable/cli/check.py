@@ -72,7 +72,8 @@ def run(chosen: argparse.Namespace) -> int:
     admitted = {
         str(release): release for spec in chosen.consumers for release in matching_releases(spec)
     }
-    verdicts = [*predict_all(artifact, admitted.values(), chosen.mode)]
+    # Without consumers there is nothing to predict, and a damaged file may still be observed.
+    verdicts = [*predict_all(artifact, admitted.values(), chosen.mode)] if admitted else []
     if chosen.observe:
         from portable.check import observe  # noqa: PLC0415 - predicting needs no child process
 

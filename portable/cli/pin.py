@@ -20,6 +20,7 @@ from portable.cli.program import (
     pipeline_options,
     program_argument,
 )
+from portable.releases import resolve_target
 
 if TYPE_CHECKING:
     import argparse
@@ -53,6 +54,8 @@ def options(parser: argparse.ArgumentParser) -> None:
 def run(chosen: argparse.Namespace) -> int:
     """Pin one program."""
     wants = chosen.consumers or [chosen.target]
+    # A mistake in the consumers is told before anything slow, and is none of the program's.
+    resolve_target(*wants)
     pinned: Pinned = in_child(pin.pin, chosen, *wants, **pipeline_arguments(chosen))
     artifact, target = pinned.artifact, pinned.target
     write_bytes(chosen.output, artifact.data)
