@@ -66,7 +66,6 @@ class Bytecode:
         )
         self.pool = Pool(types, attributes, self.strings)
         self._properties = _property_entries(sections.get(Section.PROPERTIES))
-        self._scans: dict[frozenset[int], Scan] = {}
         self._scan: Scan | None = None
         self._dictionaries: dict[int, dict[str, int]] = {}
 

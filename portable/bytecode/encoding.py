@@ -10,10 +10,12 @@ from portable.bytecode.header import MalformedArtifact
 if TYPE_CHECKING:
     from portable.bytecode.header import Buffer
 
-__all__ = ["Cursor", "unzigzag"]
+__all__ = ["HALF", "ODD", "Cursor", "offsets", "unzigzag"]
 
-_ODD = bytes(range(1, 256, 2))
-_HALF = bytes(byte >> 1 for byte in range(256))
+ODD = bytes(range(1, 256, 2))
+"""The bytes that are a number by themselves."""
+HALF = bytes(byte >> 1 for byte in range(256))
+"""Translates such bytes to their numbers."""
 _PADDING = b"\xcb"
 _BULK = 64
 
@@ -111,8 +113,8 @@ class Cursor:
         while count:
             step = min(count, _BULK if count < 16 * _BULK else 16 * _BULK)
             chunk = bytes(self.data[self.position : min(self.position + step, self.end)])
-            if len(chunk) == step and not chunk.translate(None, _ODD):
-                values.extend(chunk.translate(_HALF))
+            if len(chunk) == step and not chunk.translate(None, ODD):
+                values.extend(chunk.translate(HALF))
                 self.position += step
             else:
                 values.extend([self.varint() for _ in range(step)])

@@ -135,11 +135,11 @@ class Walker:
         self._sizes = sizes
         self.typed = typed
         top = Frame(0, self.cursor.end, 0, 0, sectioned=False)
-        top.operations, arguments = self.cursor.flagged()
         self.frames = [top]
         self._bases = [0]
-        if arguments:
-            self._arguments(top)
+        head = self.cursor.varint()
+        top.operations = head >> 1
+        self.read_arguments(head)
 
     def advance(self) -> bool:
         """Go to where the next operation starts.
@@ -192,10 +192,7 @@ class Walker:
             cursor.varints(cursor.count())
         if mask & _ORDERS:
             self._use_list_orders(len(results))
-        frame.operations -= 1
-        frame.defined += len(results)
-        if self.typed:
-            frame.types.extend(results)
+        self.define(results)
         regions, isolated = cursor.flagged() if mask & _REGIONS else (0, False)
         depth = len(self.frames) - 1
         if regions:
@@ -249,22 +246,55 @@ class Walker:
             count, _ = cursor.flagged()
             cursor.varints(count)
 
+    def define(self, results: tuple[int, ...]) -> None:
+        """Count an operation of the current block as read, with the values it defines."""
+        frame = self.frames[-1]
+        frame.operations -= 1
+        frame.defined += len(results)
+        if self.typed:
+            frame.types += results
+
+    def enter_block(self, length: int | None, size: int, head: int) -> None:
+        """Enter the only block of the only region of an operation, its heads having been read.
+
+        Args:
+            length: The length of the section that holds the region, which starts here; None if
+                the region is not isolated, and so has none.
+            size: How many values the region announces.
+            head: The head of the block: the number of operations, and whether there are arguments.
+
+        Raises:
+            MalformedArtifact: The section or the operations do not fit.
+        """
+        cursor = self.cursor
+        frame = self._push(0, isolated=length is not None, sectioned=length is not None)
+        if length is not None:
+            _, cursor.end = Cursor(cursor.data, cursor.position, cursor.end, cursor.origin).skip(
+                length
+            )
+        frame.size = size
+        frame.operations = head >> 1
+
     def _enter(self, regions: int, *, isolated: bool) -> None:
         cursor = self.cursor
         if regions > cursor.end - cursor.position:
             raise cursor.malformed(f"{regions} regions are announced")
-        parent = self.frames[-1]
-        base = 0 if isolated else parent.base + parent.size
-        root = len(self.frames) if isolated else parent.root
         sectioned = isolated and self._sizes.format >= Format.LAZY_LOADING
-        frame = Frame(regions, cursor.end, base, root, sectioned=sectioned)
+        self._push(regions, isolated=isolated, sectioned=sectioned)
         if sectioned:
             number, content = cursor.section()
             if number != Section.IR:
                 raise cursor.malformed(f"regions lie in a section {number}")
             cursor.position, cursor.end = content.position, content.end
+
+    def _push(self, regions: int, *, isolated: bool, sectioned: bool) -> Frame:
+        parent = self.frames[-1]
+        base = 0 if isolated else parent.base + parent.size
+        root = len(self.frames) if isolated else parent.root
+        frame = Frame(regions, self.cursor.end, base, root, sectioned=sectioned)
         self.frames.append(frame)
         self._bases.append(base)
+        return frame
 
     def _open_region(self, frame: Frame) -> None:
         cursor = self.cursor
@@ -290,27 +320,36 @@ class Walker:
 
     def _open_block(self, frame: Frame) -> None:
         frame.blocks -= 1
-        frame.operations, arguments = self.cursor.flagged()
-        if frame.operations > self.cursor.end - self.cursor.position:
-            raise self.cursor.malformed(f"{frame.operations} operations are announced")
-        if arguments:
-            self._arguments(frame)
+        head = self.cursor.varint()
+        frame.operations = head >> 1
+        self.read_arguments(head)
 
-    def _arguments(self, frame: Frame) -> None:
-        cursor, sizes = self.cursor, self._sizes
+    def read_arguments(self, head: int) -> None:
+        """Read the arguments of the current block, if its head says that there are any.
+
+        Args:
+            head: The number of operations, and in the lowest bit whether there are arguments.
+
+        Raises:
+            MalformedArtifact: The block does not make sense.
+        """
+        cursor, sizes, frame = self.cursor, self._sizes, self.frames[-1]
+        if head >> 1 > cursor.end - cursor.position:
+            raise cursor.malformed(f"{head >> 1} operations are announced")
+        if not head & 1:
+            return
         count = cursor.count()
         elided = sizes.format >= Format.ELIDED_ARGUMENT_LOCATIONS
+        varint = cursor.varint
         found: list[int] = []
         for _ in range(count):
-            if elided:
-                number, located = cursor.flagged()
-            else:
-                number, located = cursor.varint(), True
-            if number >= sizes.types:
-                raise cursor.malformed(f"there is no type {number}")
-            if located:
-                cursor.index(sizes.attributes, "location")
-            found.append(number)
+            # The type, since format 4 with a flag: whether a location follows.
+            type_ = varint()
+            if (type_ & 1 or not elided) and varint() >= sizes.attributes:
+                raise cursor.malformed("the location of an argument does not exist")
+            found.append(type_ >> 1 if elided else type_)
+        if found and max(found) >= sizes.types:
+            raise cursor.malformed(f"there is no type {max(found)}")
         if count and sizes.format >= Format.USE_LIST_ORDERS and cursor.byte():
             self._use_list_orders(count)
         frame.defined += count

@@ -9,28 +9,34 @@ the careful `Walker`.
 from __future__ import annotations
 
 from collections import Counter
-from functools import cache
-from itertools import islice, takewhile
-from operator import attrgetter, itemgetter, methodcaller
 from typing import TYPE_CHECKING, NamedTuple
 
 from portable.bytecode.encoding import Cursor
 from portable.bytecode.operations import Mask, Walker
+from portable.bytecode.patterns import (
+    ENDS,
+    ENTRIES,
+    FORMS,
+    GROUPS,
+    entry_pattern,
+    matches,
+    needs_care,
+    number,
+    numbers,
+)
+from portable.bytecode.tables import Format
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-    from re import Match, Pattern
-    from typing import TypeAlias
+    from collections.abc import Collection, Sequence
 
-    from portable.bytecode.header import Buffer
-    from portable.bytecode.operations import Operation, Sizes
-
-    Key: TypeAlias = tuple[bytes | None, ...]
+    from portable.bytecode.operations import Sizes
+    from portable.bytecode.patterns import Key
 
 __all__ = ["Scan", "Shape"]
 
 # Compiling the pattern takes as long as reading this many bytes of operations one by one.
 _COMPILE_WORTHWHILE = 16384
+_read_slowly = 0
 # Operations that are counted together.
 _BATCH = 2048
 _EXAMPLES = 3
@@ -81,6 +87,7 @@ class Scan:
         self._sizes = sizes
         self.typed = frozenset(typed)
         self._shape_of: dict[Key, Shape] = {}
+        self._typed_shapes: dict[tuple[Shape, tuple[int | None, ...]], Shape] = {}
         self._batches: list[_Batch] = []
         self._locations: dict[Shape, list[int]] = {}
         fast = _worthwhile(section.end - section.position)
@@ -107,17 +114,21 @@ class Scan:
         """Read all operations; return False if some have to be read one by one."""
         walker = self._walker = Walker(self._section, self._sizes, typed=bool(self.typed))
         pending = _Pending()
+        data = walker.cursor.data
         while walker.advance():
-            if not fast or not self._run(pending):
-                self._count(walker.read())
-            elif len(pending.keys) >= _BATCH and not self._flush(pending):
-                return False
+            if fast and needs_care(data, walker.cursor.position):
+                if self._enter():
+                    continue
+            elif fast and self._run(pending):
+                if len(pending.keys) >= _BATCH and not self._flush(pending):
+                    return False
+                continue
+            self._read_one()
         return self._flush(pending)
 
-    def _count(self, operation: Operation) -> None:
-        types = None
-        if operation.name in self.typed:
-            types = tuple([self._type_of(value, operation.depth) for value in operation.operands])
+    def _read_one(self) -> None:
+        """Read an operation with the careful walker."""
+        operation = self._walker.read()
         shape = Shape(
             operation.name,
             operation.attributes,
@@ -125,30 +136,60 @@ class Scan:
             operation.results,
             len(operation.operands),
             operation.regions,
-            types,
         )
-        self.shapes[shape] += 1
-        if self.shapes[shape] <= _EXAMPLES:
-            self._locations.setdefault(shape, []).append(operation.location)
+        self._count(shape, operation.operands, operation.location, operation.depth)
+
+    def _enter(self) -> bool:
+        """Read an operation and the heads of its region and block; return whether it was done."""
+        walker = self._walker
+        cursor = walker.cursor
+        if self._sizes.format < Format.LAZY_LOADING:
+            return False
+        match = entry_pattern().match(cursor.data, cursor.position, cursor.end)
+        if match is None:
+            return False
+        *key, operands, length, size, block = match.groups()
+        shape = self._shape(tuple(key), ENTRIES, 1)
+        values = numbers(operands) if shape.name in self.typed else ()
+        location = number(bytes(cursor.data[match.end(1) + 1 : match.end(1) + 4]))
+        self._count(shape, values, location, len(walker.frames) - 1)
+        walker.define(shape.results)
+        if length is None:
+            walker.enter_block(None, number(size), number(block))
+        else:
+            cursor.position = match.end(len(key) + 2)  # where the section starts
+            walker.enter_block(number(length), number(size), number(block))
+        cursor.position = match.end()
+        walker.read_arguments(number(block))
+        return True
+
+    def _count(self, shape: Shape, operands: Sequence[int], location: int, depth: int) -> None:
+        if shape.name in self.typed:
+            types = tuple([self._type_of(value, depth) for value in operands])
+            known = self._typed_shapes.get((shape, types))
+            if known is None:
+                known = self._typed_shapes[shape, types] = shape._replace(operand_types=types)
+            shape = known
+        count = self.shapes[shape] = self.shapes[shape] + 1
+        if count <= _EXAMPLES:
+            self._locations.setdefault(shape, []).append(location)
 
     def _run(self, pending: _Pending) -> bool:
         """Read operations with the pattern as far as it goes; return whether there were any."""
         walker = self._walker
         cursor, frame = walker.cursor, walker.frames[-1]
         start = cursor.position
-        if cursor.data[start] & 1 and cursor.data[start + 1 : start + 2] in _CAREFUL:
+        found = matches(cursor.data, start, cursor.end, min(frame.operations, _BATCH))
+        if not found:
             return False
-        matches = _matches(cursor.data, start, cursor.end, min(frame.operations, _BATCH))
-        if not matches:
-            return False
-        keys = list(map(_GROUPS, matches))
-        cursor.position = matches[-1].end()
+        keys = list(map(GROUPS, found))
+        cursor.position = found[-1].end()
         pending.keys += keys
         pending.runs.append((start, cursor.position, len(keys)))
         frame.operations -= len(keys)
-        frame.defined += list(map(_ENDS, keys)).count(None)
+        frame.defined += list(map(ENDS, keys)).count(None)
         if walker.typed:
-            frame.types += [key for key in keys if _ENDS(key) is None]
+            frame.types += [key for key in keys if ENDS(key) is None]
         return True
 
     def _flush(self, pending: _Pending) -> bool:
@@ -166,13 +207,13 @@ class Scan:
         pending.keys, pending.runs = [], []
         return True
 
-    def _shape(self, key: Key) -> Shape:
-        """Decode and check what the pattern found."""
+    def _shape(self, key: Key, forms: Sequence[int] = FORMS, regions: int = 0) -> Shape:
+        """Decode and check what a pattern found."""
         shape = self._shape_of.get(key)
         if shape is not None:
             return shape
         form, content = next(
-            (form, part) for form, part in zip(_FORMS, key[1:], strict=True) if part is not None
+            (form, part) for form, part in zip(forms, key[1:], strict=True) if part is not None
         )
         origin, sizes = self._walker.cursor.origin, self._sizes
         names, attributes, properties = key[0] or b"", -1, -1
@@ -187,7 +228,7 @@ class Scan:
             cursor.varint()  # one
             results = (cursor.index(sizes.types, "type"),)
         operands = cursor.varint() if form & _OPERANDS else 0
-        shape = Shape(name, attributes, properties, results, operands, 0)
+        shape = Shape(name, attributes, properties, results, operands, regions)
         self._shape_of[key] = shape
         return shape
 
@@ -201,7 +242,7 @@ class Scan:
         """Read a batch again and note where the missing Shapes occur."""
         content = self._walker.cursor.data
         for start, end, count in batch.runs:
-            for match in _matches(content, start, end, count):
+            for match in matches(content, start, end, count):
                 shape = self._shape_of[match.groups()]
                 if shape in missing:
                     found[shape].append(Cursor(content, match.end(1) + 1, end).varint())
@@ -229,93 +270,13 @@ class _Pending:
 
 
 _FULL = (0,) * _EXAMPLES
-_GROUPS = methodcaller("groups")
-_HAS_GROUP = attrgetter("lastindex")
 _ATTRIBUTES, _RESULTS, _OPERANDS, _PROPERTIES = map(
     int, (Mask.ATTRIBUTES, Mask.RESULTS, Mask.OPERANDS, Mask.PROPERTIES)
 )
-# Masks that the pattern cannot read.
-_CAREFUL = frozenset(
-    bytes([mask])
-    for mask in range(128)
-    if mask & (Mask.REGIONS | Mask.SUCCESSORS | Mask.USE_LIST_ORDERS)
-)
-_MOST_OPERANDS = 8
-_INLINED = 3
-
-# The forms that the pattern reads. Those with operands come first, as they share their end.
-_WITH_OPERANDS = (
-    Mask.RESULTS | Mask.OPERANDS | Mask.PROPERTIES,
-    Mask.RESULTS | Mask.OPERANDS,
-    Mask.RESULTS | Mask.OPERANDS | Mask.PROPERTIES | Mask.ATTRIBUTES,
-    Mask.RESULTS | Mask.OPERANDS | Mask.ATTRIBUTES,
-    Mask.OPERANDS,
-)
-_WITHOUT_OPERANDS = (
-    Mask.RESULTS | Mask.PROPERTIES,
-    Mask.RESULTS | Mask.ATTRIBUTES,
-    Mask.RESULTS | Mask.PROPERTIES | Mask.ATTRIBUTES,
-)
-_FORMS = tuple(map(int, (*_WITH_OPERANDS, *_WITHOUT_OPERANDS)))
-# Gets the group of operations without a result.
-_ENDS = itemgetter(1 + _FORMS.index(Mask.OPERANDS))
-
-
-_read_slowly = 0
 
 
 def _worthwhile(size: int) -> bool:
-    """Say whether the pattern pays off: for one large artifact, or once for many small ones."""
-    global _read_slowly  # noqa: PLW0603 - a process compiles the pattern once
+    """Say whether patterns pay off: for one large artifact, or once for many small ones."""
+    global _read_slowly  # noqa: PLW0603 - a process compiles the patterns once
     _read_slowly += size
     return _read_slowly >= _COMPILE_WORTHWHILE
-
-
-def _matches(content: Buffer, start: int, end: int, most: int) -> list[Match[bytes]]:
-    """Return the operations from `start` on that the pattern can read, without a gap."""
-    # Where no operation matches, the last alternative takes a byte and sets no group.
-    found = takewhile(_HAS_GROUP, _pattern().finditer(content, start, end))
-    return list(islice(found, most))
-
-
-@cache
-def _pattern() -> Pattern[bytes]:
-    """Compile the pattern: the name in group 1, and a group for each form.
-
-    A form's group holds everything between the location and the operands, so that two operations
-    have the same groups exactly if they have the same Shape.
-    """
-    import re  # noqa: PLC0415 - only large artifacts need it
-
-    number = _number_pattern()
-    counts = {count: rb"\x%02x" % (count << 1 | 1) for count in range(1, _MOST_OPERANDS + 1)}
-    any_count = b"[" + b"".join(counts.values()) + b"]"
-    operands = [
-        b"(?<=%b)" % code + (number * count if count <= _INLINED else number + b"{%d}" % count)
-        for count, code in counts.items()
-    ]
-    with_operands = [_form_pattern(form, number, any_count) for form in _WITH_OPERANDS]
-    without_operands = [_form_pattern(form, number, b"") for form in _WITHOUT_OPERANDS]
-    return re.compile(
-        b"(%b)(?:(?:%b)(?:%b)|%b)|."
-        % (number, b"|".join(with_operands), b"|".join(operands), b"|".join(without_operands)),
-        re.DOTALL,
-    )
-
-
-def _form_pattern(form: int, number: bytes, end: bytes) -> bytes:
-    """Return the pattern of mask, location and a group with what follows up to the operands."""
-    tables = bool(form & Mask.ATTRIBUTES) + bool(form & Mask.PROPERTIES)
-    results = rb"\x03" + number if form & Mask.RESULTS else b""
-    return rb"\x%02x" % form + number + b"(" + number * tables + results + end + b")"
-
-
-def _number_pattern() -> bytes:
-    """Return the pattern of a number of up to three bytes: trailing zeros tell how many follow."""
-    lengths = []
-    for more in range(3):
-        first = [byte for byte in range(256) if byte & (2 << more) - 1 == 1 << more]
-        # Bytes stand for themselves where they can: escapes take longer to compile.
-        escaped = [b"\\" * (byte in b"\\]^-[&~|") + bytes([byte]) for byte in first]
-        lengths.append(b"[" + b"".join(escaped) + b"]" + b"." * more)
-    return b"(?:" + b"|".join(lengths) + b")"

@@ -1,0 +1,163 @@
+"""Patterns that read whole operations in C.
+
+An operation is: name, mask, location, then what the mask announces. The patterns know the masks of
+operations with at most one result and a few operands; numbers of up to three bytes. Whatever they
+do not match is left to the careful `Walker`.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from itertools import islice, takewhile
+from operator import attrgetter, itemgetter, methodcaller
+from typing import TYPE_CHECKING
+
+from portable.bytecode.encoding import HALF, ODD
+from portable.bytecode.operations import Mask
+
+if TYPE_CHECKING:
+    from re import Match, Pattern
+    from typing import TypeAlias
+
+    from portable.bytecode.header import Buffer
+
+    Key: TypeAlias = tuple[bytes | None, ...]
+
+__all__ = [
+    "ENDS",
+    "ENTRIES",
+    "FORMS",
+    "GROUPS",
+    "entry_pattern",
+    "matches",
+    "needs_care",
+    "number",
+    "numbers",
+]
+
+_MOST_OPERANDS = 8
+_INLINED = 3
+_LONGEST = 3
+_HAS_GROUP = attrgetter("lastindex")
+
+_WITH_RESULT_AND_OPERANDS = tuple(
+    int(Mask.RESULTS | Mask.OPERANDS | form)
+    for form in (Mask.PROPERTIES, 0, Mask.PROPERTIES | Mask.ATTRIBUTES, Mask.ATTRIBUTES)
+)
+_WITH_OPERANDS = (*_WITH_RESULT_AND_OPERANDS, int(Mask.OPERANDS))
+_WITHOUT_OPERANDS = tuple(
+    int(Mask.RESULTS | form)
+    for form in (Mask.PROPERTIES, Mask.ATTRIBUTES, Mask.PROPERTIES | Mask.ATTRIBUTES)
+)
+FORMS = (*_WITH_OPERANDS, *_WITHOUT_OPERANDS)
+"""The masks that the pattern of plain operations knows, in the order of its groups."""
+ENTRIES = tuple(int(form | Mask.REGIONS) for form in _WITH_RESULT_AND_OPERANDS)
+"""The masks that the pattern of operations with a region knows, in the order of its groups."""
+GROUPS = methodcaller("groups")
+"""Gets everything that makes the Shape of a match: its key."""
+ENDS = itemgetter(1 + FORMS.index(int(Mask.OPERANDS)))
+"""Gets from a key the group of operations without a result; None for those that have one."""
+
+_CAREFUL = frozenset(
+    bytes([mask])
+    for mask in range(128)
+    if mask & (Mask.REGIONS | Mask.SUCCESSORS | Mask.USE_LIST_ORDERS)
+)
+
+
+def needs_care(content: Buffer, position: int) -> bool:
+    """Whether the mask of the operation at a position tells that no plain pattern matches it."""
+    return bool(content[position] & 1) and content[position + 1 : position + 2] in _CAREFUL
+
+
+def matches(content: Buffer, start: int, end: int, most: int) -> list[Match[bytes]]:
+    """Return the plain operations from `start` on, without a gap, as far as the pattern reads."""
+    # Where no operation matches, the last alternative takes a byte and sets no group.
+    found = takewhile(_HAS_GROUP, _run_pattern().finditer(content, start, end))
+    return list(islice(found, most))
+
+
+def number(encoded: bytes) -> int:
+    """Decode a number that a pattern has found, so it is whole; what follows it does not count."""
+    first = encoded[0]
+    if first & 1:
+        return first >> 1
+    length = (first & -first).bit_length()
+    return int.from_bytes(encoded[:length], "little") >> length
+
+
+def numbers(encoded: bytes) -> list[int]:
+    """Decode numbers that a pattern has found."""
+    if not encoded.translate(None, ODD):
+        return list(encoded.translate(HALF))
+    found, position = [], 0
+    while position < len(encoded):
+        first = encoded[position]
+        found.append(number(encoded[position : position + _LONGEST]))
+        position += (first & -first).bit_length()
+    return found
+
+
+@cache
+def _run_pattern() -> Pattern[bytes]:
+    """Compile the pattern of plain operations: the name in group 1, and a group for each form.
+
+    A form's group holds everything between the location and the operands, so that two operations
+    have the same groups exactly if they have the same Shape.
+    """
+    with_operands = [_form(form) for form in _WITH_OPERANDS]
+    without_operands = [_form(form) for form in _WITHOUT_OPERANDS]
+    return re.compile(
+        b"(%b)(?:(?:%b)(?:%b)|%b)|."
+        % (_number(), b"|".join(with_operands), _operands(), b"|".join(without_operands)),
+        re.DOTALL,
+    )
+
+
+@cache
+def entry_pattern() -> Pattern[bytes]:
+    """Compile the pattern of an operation with one region of one block, to where the block starts.
+
+    Its groups: the name; one for each form, as above; the operands; the length of the section that
+    holds the region if it is isolated; how many values the region has; the head of the block.
+    """
+    number_ = _number()
+    return re.compile(
+        rb"(%b)(?:%b)(%b)(?:\x07\x04(%b)|\x05)\x03(%b)(%b)"
+        % (number_, b"|".join(map(_form, ENTRIES)), _operands(), number_, number_, number_),
+        re.DOTALL,
+    )
+
+
+def _form(form: int) -> bytes:
+    """Return the pattern of mask, location and a group with what follows up to the operands."""
+    tables = bool(form & Mask.ATTRIBUTES) + bool(form & Mask.PROPERTIES)
+    results = rb"\x03" + _number() if form & Mask.RESULTS else b""
+    count = b"[" + b"".join(_counts()) + b"]" if form & Mask.OPERANDS else b""
+    return b"\\x%02x%b(%b%b%b)" % (form, _number(), _number() * tables, results, count)
+
+
+def _operands() -> bytes:
+    """Return the pattern of as many numbers as the count before it says."""
+    return b"|".join(
+        b"(?<=%b)" % code
+        + (_number() * count if count <= _INLINED else _number() + b"{%d}" % count)
+        for count, code in enumerate(_counts(), 1)
+    )
+
+
+def _counts() -> list[bytes]:
+    return [b"\\x%02x" % (count << 1 | 1) for count in range(1, _MOST_OPERANDS + 1)]
+
+
+@cache
+def _number() -> bytes:
+    """Return the pattern of a number of up to three bytes: trailing zeros tell how many follow."""
+    lengths = []
+    for more in range(_LONGEST):
+        first = [byte for byte in range(256) if byte & (2 << more) - 1 == 1 << more]
+        # Bytes stand for themselves where they can: escapes take longer to compile.
+        escaped = [b"\\" * (byte in b"\\]^-[&~|") + bytes([byte]) for byte in first]
+        lengths.append(b"[" + b"".join(escaped) + b"]" + b"." * more)
+    return b"(?:" + b"|".join(lengths) + b")"
