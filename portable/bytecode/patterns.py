@@ -60,7 +60,8 @@ ENDS = itemgetter(1 + FORMS.index(int(Mask.OPERANDS)))
 """Gets from a key the group of operations without a result; None for those that have one."""
 
 _CAREFUL = frozenset(
-    bytes([mask])
+    bytes([name, mask])
+    for name in ODD
     for mask in range(128)
     if mask & (Mask.REGIONS | Mask.SUCCESSORS | Mask.USE_LIST_ORDERS)
 )
@@ -68,7 +69,8 @@ _CAREFUL = frozenset(
 
 def needs_care(content: Buffer, position: int) -> bool:
     """Whether the mask of the operation at a position tells that no plain pattern matches it."""
-    return bool(content[position] & 1) and content[position + 1 : position + 2] in _CAREFUL
+    # The mask follows the name, which is one byte long if that byte is odd.
+    return content[position : position + 2] in _CAREFUL
 
 
 def matches(content: Buffer, start: int, end: int, most: int) -> list[Match[bytes]]:

@@ -108,7 +108,7 @@ def location_text(pool: Pool, index: int) -> str:
         if position is not None:
             return position
         if entry.name == "location_name" and name == _UNKNOWN:
-            name = attribute_text(pool, _int(entry, "name"), _DEEPEST)
+            name = _name(pool, _int(entry, "name"))
         pending += reversed(_inner(entry))
     return name
 
@@ -126,7 +126,7 @@ def location_files(pool: Pool) -> dict[str, int]:
     for index in pool.attributes_named("location_file_line_col", "location_file_line_col_range"):
         file = _int(pool.attribute(index), "file")
         counts[file] = counts.get(file, 0) + 1
-    return {attribute_text(pool, file, _DEEPEST): count for file, count in counts.items()}
+    return {_name(pool, file): count for file, count in counts.items()}
 
 
 def _position(pool: Pool, entry: Entry) -> str | None:
@@ -138,7 +138,12 @@ def _position(pool: Pool, entry: Entry) -> str | None:
         line, column = [*numbers, 0, 0][:2]
     else:
         line, column = _int(entry, "line"), _int(entry, "column")
-    return f"{attribute_text(pool, _int(entry, 'file'), _DEEPEST)}:{line}:{column}"
+    return f"{_name(pool, _int(entry, 'file'))}:{line}:{column}"
+
+
+def _name(pool: Pool, index: int) -> str:
+    """Return the string that names a file or a place; nothing else is looked into."""
+    return str(pool.attribute(index).fields.get("value", "?"))
 
 
 def _inner(entry: Entry) -> list[int]:
