@@ -31,6 +31,7 @@ READS = {
     "mesh_inline+1.16.0": ("jaxlib 0.10.0", "jaxlib 0.10.2", "jaxlib 0.12.0.1"),
     "bf16_x9+1.6.0": ("jaxlib 0.5.3",),
     "sdy+1.11.0": ("jaxlib 0.6.2", "jaxlib 0.12.0.1"),
+    "quantized_abs+0.9.0": ("jaxlib 0.4.18",),
 }
 REFUSES = {
     "add_f32+0.14.0": ("jaxlib 0.4.13",),
@@ -42,6 +43,7 @@ REFUSES = {
     "mesh_inline+1.16.0": ("jaxlib 0.9.2",),
     "bf16_x9+1.6.0": ("jaxlib 0.4.33", "jaxlib 0.5.1", "tensorflow 2.19.1"),
     "sdy+1.11.0": ("jaxlib 0.5.3", "tensorflow 2.20.0"),
+    "quantized_abs+0.9.0": ("jaxlib 0.4.13",),
 }
 
 
@@ -101,8 +103,6 @@ def test_what_the_bytes_do_not_tell_is_a_warning() -> None:
     assert verdict.compatible
     assert any("f8-identity" in d.message for d in verdict.diagnostics)
     assert all(d.severity is Severity.WARNING for d in verdict.diagnostics)
-    quantized = predict(_artifact("quantized_abs+0.9.0"), "jaxlib 0.4.13")
-    assert any("quantized" in d.message for d in quantized.diagnostics)
 
 
 def test_what_is_not_promised_is_a_warning() -> None:
@@ -137,7 +137,7 @@ def test_an_artifact_below_the_minimum_is_refused() -> None:
 def test_an_inspection_gives_the_same_verdicts() -> None:
     """Whether it reads: an Inspection does not look for forms, so those become warnings."""
     for path in sorted(ARTIFACTS.glob("*.bc")):
-        if path.stem.startswith(("mesh_symbol", "bf16_x9", "all_reduce_two")):
+        if path.stem.startswith(("mesh_symbol", "bf16_x9", "all_reduce_two", "quantized_abs")):
             continue  # known by their form alone
         for release in releases():
             full = predict(Artifact.load(path), release)

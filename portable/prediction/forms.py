@@ -168,12 +168,24 @@ def _nine_operations(reading: Reading) -> bool:
     return False
 
 
-def _quantized(reading: Reading) -> bool | None:
-    """Find ops on quantized tensors that some readers refuse for some quantized types."""
-    return _perhaps(
-        bool(reading.present & {"type:quant", "type:quant_per_axis"})
-        and not reading.ops.isdisjoint(_QUANTIZED)
-    )
+def _quantized(reading: Reading) -> bool:
+    """Find a unary op on a quantized tensor, or quantizing of f16 or f64."""
+    pool = reading.content.pool
+    if any(
+        reading.element(type_) in _QUANTIZED
+        for op in _UNARY
+        for shape in reading.of(op)
+        for type_ in shape.results
+    ):
+        return True
+    if reading.ops.isdisjoint(_QUANTIZING):
+        return False
+    for index in range(len(pool.types)):
+        if pool.outline(TYPES, index).name in _QUANTIZED:
+            expressed = pool.type(index).fields.get("expressed")
+            if isinstance(expressed, int) and pool.type(expressed).name in {"f16_v1", "f64_v1"}:
+                return True
+    return False
 
 
 def _perhaps(found: bool | None) -> bool | None:
@@ -183,16 +195,9 @@ def _perhaps(found: bool | None) -> bool | None:
 
 # The ops whose operand types a form depends on.
 _DYNAMIC_CONV = ("vhlo.dynamic_conv_v1", "vhlo.dynamic_conv_v2")
-_QUANTIZED = frozenset(
-    {
-        "vhlo.abs_v1",
-        "vhlo.negate_v1",
-        "vhlo.tanh_v1",
-        "vhlo.tanh_v2",
-        "vhlo.uniform_quantize_v1",
-        "vhlo.uniform_dequantize_v1",
-    }
-)
+_QUANTIZED = frozenset({"quant_v1", "quant_per_axis_v1"})
+_QUANTIZING = frozenset({"vhlo.uniform_quantize_v1", "vhlo.uniform_dequantize_v1"})
+_UNARY = ("vhlo.abs_v1", "vhlo.negate_v1", "vhlo.tanh_v1", "vhlo.tanh_v2")
 FORMS: dict[str, Callable[[Reading], bool | None]] = {
     "i1 splat constant of 1 or more than 8 elements": _i1_splat_constant,
     "dynamic_conv with padding that is not of rank 2": _dynamic_conv_padding,
@@ -202,7 +207,7 @@ FORMS: dict[str, Callable[[Reading], bool | None]] = {
         shape.operands > 1 for shape in reading.of("vhlo.all_reduce_v2")
     ),
     "dot_general with an algorithm of nine operations": _nine_operations,
-    "abs, negate or tanh of a quantized tensor, or quantized f16 or f64": _quantized,
+    "abs, negate or tanh of a quantized tensor, or quantizing of f16 or f64": _quantized,
     "dot_general with a tf32 algorithm": lambda reading: (
         "vhlo.dot_general_v2" in reading.ops and "type:tf31" in reading.present
     ),

@@ -157,6 +157,7 @@ def _end(child: subprocess.Popen[bytes]) -> None:
     """End the child and whatever it started that is still there."""
     with contextlib.suppress(ProcessLookupError):  # the whole group has ended by itself
         os.killpg(child.pid, signal.SIGKILL)
+    child.kill()
     # Not communicate(): a process that left the group may hold the pipes open for ever.
     for pipe in (child.stdout, child.stderr):
         if pipe is not None:
