@@ -388,11 +388,13 @@ def _version(target: str | Version | Target | Sequence[str], library: Library) -
     """Turn what the caller asked for into a Version that `library` can write."""
     if isinstance(target, Version):
         wanted = target.target
-    elif hasattr(target, "version"):
-        wanted = target.version
-    else:
+    elif isinstance(target, str) and _PLAIN.fullmatch(target):
+        wanted = Version.parse(target).target  # by far the commonest, and needs no tables
+    elif isinstance(target, (str, list, tuple)):
         asked = (target,) if isinstance(target, str) else tuple(target)
         wanted = resolve_target(*asked, current=library.current, minimum=library.minimum).version
+    else:
+        wanted = target.version
     return _writable(wanted, library)
 
 
@@ -407,6 +409,7 @@ def _writable(wanted: Version, library: Library) -> Version:
     return wanted
 
 
+_PLAIN = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
 _RANGE = re.compile(r'("(?:[^"\\]|\\.)*":\d+:\d+) to (?:\d+)?:\d+')
 
 

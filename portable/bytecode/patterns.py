@@ -59,18 +59,15 @@ GROUPS = methodcaller("groups")
 ENDS = itemgetter(1 + FORMS.index(int(Mask.OPERANDS)))
 """Gets from a key the group of operations without a result; None for those that have one."""
 
-_CAREFUL = frozenset(
-    bytes([name, mask])
-    for name in ODD
-    for mask in range(128)
-    if mask & (Mask.REGIONS | Mask.SUCCESSORS | Mask.USE_LIST_ORDERS)
-)
+# A plain number: flags are combined once here, which costs more than all the rest of this module.
+_CAREFUL = int(Mask.REGIONS | Mask.SUCCESSORS | Mask.USE_LIST_ORDERS)
 
 
 def needs_care(content: Buffer, position: int) -> bool:
     """Whether the mask of the operation at a position tells that no plain pattern matches it."""
     # The mask follows the name, which is one byte long if that byte is odd.
-    return content[position : position + 2] in _CAREFUL
+    head = content[position : position + 2]
+    return len(head) == 2 and bool(head[0] & 1 and head[1] & _CAREFUL)
 
 
 def matches(content: Buffer, start: int, end: int, most: int) -> list[Match[bytes]]:
