@@ -8,28 +8,28 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from portable.artifact import Artifact as Artifact
-    from portable.verdict import Diagnostic as Diagnostic
-    from portable.inspection import Inspection as Inspection
-    from portable.bytecode import MalformedArtifact as MalformedArtifact
     from portable.artifact import NotAnArtifact as NotAnArtifact
-    from portable.pin import NotExpressible as NotExpressible
-    from portable.verdict import Outcome as Outcome
-    from portable.errors import PortableError as PortableError
-    from portable.releases import Release as Release
-    from portable.verdict import Stage as Stage
-    from portable.releases import Target as Target
-    from portable.verdict import Verdict as Verdict
-    from portable.version import Version as Version
-    from portable.program import deserialize as deserialize
-    from portable.explanation import explain as explain
-    from portable.inspection import inspect as inspect
-    from portable.pin import minimum as minimum
+    from portable.bytecode import MalformedArtifact as MalformedArtifact
     from portable.check import observe as observe
-    from portable.prediction import predict as predict
-    from portable.releases import resolve_target as resolve_target
+    from portable.errors import PortableError as PortableError
+    from portable.explanation import explain as explain
+    from portable.inspection import Inspection as Inspection
+    from portable.inspection import inspect as inspect
+    from portable.pin import NotExpressible as NotExpressible
+    from portable.pin import minimum as minimum
     from portable.pin import retarget as retarget
     from portable.pin import serialize as serialize
+    from portable.prediction import predict as predict
+    from portable.program import deserialize as deserialize
+    from portable.releases import Release as Release
+    from portable.releases import Target as Target
+    from portable.releases import resolve_target as resolve_target
     from portable.releases import window as window
+    from portable.verdict import Diagnostic as Diagnostic
+    from portable.verdict import Outcome as Outcome
+    from portable.verdict import Stage as Stage
+    from portable.verdict import Verdict as Verdict
+    from portable.version import Version as Version
 
 __version__ = "0.1.0"
 

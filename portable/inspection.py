@@ -77,11 +77,11 @@ class Inspection:
     producer: str = ""
     claimed: Version | None = None
     analysis: Analysis | None = None
-    operations: Mapping[str, int] = {}  # noqa: RUF012 - immutable by contract, and never changed
-    custom_calls: Mapping[str, int] = {}  # noqa: RUF012 - as above
-    discardable: Mapping[str, int] = {}  # noqa: RUF012 - as above
+    operations: Mapping[str, int] = {}
+    custom_calls: Mapping[str, int] = {}
+    discardable: Mapping[str, int] = {}
     unregistered: tuple[str, ...] = ()
-    locations: Mapping[str, int] = {}  # noqa: RUF012 - as above
+    locations: Mapping[str, int] = {}
     leaks: tuple[str, ...] = ()
     constants: tuple[Constant, ...] = ()
     fingerprint: str = ""
@@ -176,7 +176,7 @@ def inspect(
     return _inspect(data, strictness, fingerprint)
 
 
-def _inspect(data: bytes, strictness: Strictness | None, fingerprint: bool) -> Inspection:  # noqa: FBT001 - internal
+def _inspect(data: bytes, strictness: Strictness | None, fingerprint: bool) -> Inspection:
     from hashlib import sha256  # noqa: PLC0415 - kept off the path of those who only import
 
     kind, digest = kind_of_file(data), sha256(data).hexdigest()
@@ -248,9 +248,7 @@ def _attributes(content: Bytecode, shape: Shape) -> dict[str, int]:
     }
 
 
-def _custom_calls(
-    content: Bytecode, shapes: Mapping[Shape, int]
-) -> Iterable[tuple[str, int]]:
+def _custom_calls(content: Bytecode, shapes: Mapping[Shape, int]) -> Iterable[tuple[str, int]]:
     for shape, count in shapes.items():
         if content.names[shape.name].name.startswith("custom_call_"):
             target = _attributes(content, shape).get("call_target_name")

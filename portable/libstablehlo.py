@@ -45,7 +45,9 @@ class LibraryNotFound(PortableError):
 class LibraryError(PortableError):
     """LibStablehlo refused; `diagnostics` says why."""
 
-    def __init__(self, what: str, *, diagnostics: tuple[Diagnostic, ...] = (), **fields: str | None):
+    def __init__(
+        self, what: str, *, diagnostics: tuple[Diagnostic, ...] = (), **fields: str | None
+    ) -> None:
         super().__init__(what, **fields)
         self.diagnostics = diagnostics
 
@@ -307,8 +309,9 @@ def find(distribution: str | None = None) -> Library:
             library = _open(door)
             if library is not None:
                 return library
+    wanted = " or ".join(door.distribution for door in doors) or repr(distribution)
     raise LibraryNotFound(
-        f"no libStablehlo is installed ({', '.join(d.distribution for d in doors) or distribution})",
+        f"no libStablehlo is installed ({wanted})",
         hint="install one: pip install 'stablehlo-portable[jaxlib]'",
     )
 

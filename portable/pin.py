@@ -261,8 +261,8 @@ def minimum(
     return analyze(content, strictness=strictness or Strictness.READABLE)
 
 
-# Below these Versions upstream's expander has something to do: 1.16 mesh replica groups, 1.9 location
-# ranges, 1.4 tan, 1.1 batching dimensions. From the newest of them on it need not run.
+# Below these Versions upstream's expander has something to do: 1.16 mesh replica groups, 1.9
+# location ranges, 1.4 tan, 1.1 batching dimensions. From the newest of them on it need not run.
 _EXPANDER_FLOOR = Version(1, 16, 0)
 _RANGES_SINCE = Version(1, 9, 0)
 _EXPAND_CHLO = "builtin.module(func.func(chlo-legalize-to-stablehlo))"
@@ -284,7 +284,7 @@ class _Job:
     allowed: frozenset[str]
 
     def run(self, module: Module) -> tuple[bytes, Bytecode]:
-        """Write `module`, which is ours and is ruined by it; return the artifact and its content."""
+        """Write `module`, which is ours and is ruined by it; return the artifact, read and raw."""
         try:
             data = self._write(module)
         except LibraryError as error:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from portable import libstablehlo
 from portable.artifact import Artifact, NotAnArtifact
 from portable.bytecode import MAGIC, read
 from portable.errors import PortableError
 from portable.files import read_file
-from portable.libstablehlo import Library, Module
+
+if TYPE_CHECKING:
+    from portable.libstablehlo import Library, Module
 
 __all__ = ["InvalidProgram", "Program", "deserialize", "load"]
 

@@ -42,7 +42,7 @@ def dataclass(
 
 
 def _build(cls: type[Any], *, order: bool) -> type[Any]:
-    names = tuple(cls.__dict__.get("__annotations__", ()))
+    names = tuple(cls.__dict__.get("__annotations__", ()))  # noqa: RUF063 - inspect is what this avoids
     defaults = {name: cls.__dict__[name] for name in names if name in cls.__dict__}
     body = {
         key: value

@@ -247,9 +247,9 @@ def measured_otherwise(tables: Tables, wanted: list[str]) -> tuple[list[Contradi
     Returns:
         What differs, and how many could not be asked.
     """
-    from measure_release import measure  # noqa: PLC0415 - only this option needs the network
+    from measure_release import measure
 
-    from portable.environments import Environments  # noqa: PLC0415 - likewise
+    from portable.environments import Environments
 
     environments, found, failed = Environments(), [], 0
     for row in tables.releases:

@@ -55,9 +55,7 @@ def test_the_bare_binding_leaks_the_patch(library: Library) -> None:
     assert library.serialize(module, Version(1, 9, 5)).startswith(b"ML\xefR\rStableHLO_v1.9.5\0")
 
 
-@pytest.mark.parametrize(
-    ("target", "fails"), [("1.9.0", False), ("1.0.0", False), ("0.9.0", True)]
-)
+@pytest.mark.parametrize(("target", "fails"), [("1.9.0", False), ("1.0.0", False), ("0.9.0", True)])
 def test_the_callers_module_is_never_changed(library: Library, target: str, fails: bool) -> None:
     """Neither on success nor on failure, locations included; the bare binding ruins it."""
     text = TAN.replace("tan %x", "custom_call @f(%x) {api_version = 4 : i32}") if fails else TAN
@@ -165,7 +163,7 @@ def test_every_reason_is_named_at_once() -> None:
 
 def test_chlo_is_lowered(library: Library) -> None:
     """JAX emits CHLO for erf and its like; the bare binding refuses them without a reason."""
-    text = TAN.replace("stablehlo.tan %x : tensor<4xf32>", "chlo.erf %x : tensor<4xf32> -> tensor<4xf32>")
+    text = TAN.replace("stablehlo.tan %x :", "chlo.erf %x : tensor<4xf32> ->")
     assert "stablehlo" in text_of(library, portable.serialize(text, "1.0.0"))
     with pytest.raises(LibraryError):
         library.serialize(library.parse(text, library.context()), Version(1, 9, 0))

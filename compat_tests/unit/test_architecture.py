@@ -18,7 +18,7 @@ COMPILERS = {"jax", "jaxlib", "torch", "torch_mlir", "torch_xla", "mlir", "tenso
 
 
 def _rooms() -> tuple[list[set[str]], int]:
-    """Read the table of rooms: one set of names a row, top first, and how many are above the line."""
+    """Read the table of rooms: a set of names a row, top first; and how many are above the line."""
     rows, line = [], 0
     for text in ARCHITECTURE.read_text().splitlines():
         match = re.match(r"\| (.*?) \|", text)

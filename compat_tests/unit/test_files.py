@@ -27,7 +27,9 @@ def test_a_new_file_follows_the_umask(tmp_path: Path) -> None:
     assert (tmp_path / "ours").stat().st_mode == (tmp_path / "plain").stat().st_mode
 
 
-def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_write_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """When the disk fails before the rename, nothing has happened."""
     path = tmp_path / "a.bc"
     path.write_bytes(b"old")

@@ -121,14 +121,11 @@ def _overview(words: list[str]) -> int:
     import difflib  # noqa: PLC0415 - only for a mistyped command
 
     near = difflib.get_close_matches(chosen.command, COMMANDS, 1)
-    parser.error(
-        f"there is no command {chosen.command!r}"
-        + (f"; did you mean {near[0]!r}?" if near else "; portable --help lists them")
-    )
+    advice = f"did you mean {near[0]!r}?" if near else "portable --help lists them"
+    parser.error(f"there is no command {chosen.command!r}; {advice}")
+    return 2
 
 
 def _wants_json(words: list[str]) -> bool:
     # The parser may be what failed, so this looks at the words themselves.
-    return "--format=json" in words or any(
-        pair == ("--format", "json") for pair in zip(words, words[1:], strict=False)
-    )
+    return "--format=json" in words or "--format json" in " ".join(words)

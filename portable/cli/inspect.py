@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Mapping
 
-    from portable.features import Needs
+    from portable.features import Analysis, Needs
     from portable.inspection import Inspection
 
 __all__ = ["options", "run"]
@@ -24,7 +24,7 @@ __all__ = ["options", "run"]
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("file", metavar="FILE", help="any file or directory; - reads standard input")
+    parser.add_argument("file", metavar="FILE", help="a file or directory; - is standard input")
     parser.add_argument("--ops", action="store_true", help="count every op")
     parser.add_argument(
         "--fingerprint",
@@ -68,29 +68,28 @@ def _lines(found: Inspection, *, ops: bool) -> Iterator[tuple[str, str]]:
         yield "bytecode format", str(found.format)
     if found.damage:
         yield "damaged", found.damage
-    for warning in found.warnings:
-        yield "warning", warning
+    yield from (("warning", warning) for warning in found.warnings)
     if found.analysis:
-        yield from _needs("required Version", found.analysis.required)
-        yield from _needs("minimum target", found.analysis.minimum)
-        for caveat in found.analysis.caveats:
-            yield "not judged", f"{caveat.text} ({caveat.count}x)"
-        for name in found.analysis.unknown:
-            yield "unknown", name
+        yield from _analysis(found.analysis)
     yield from _counts("dialects", found.dialects)
     if ops:
         yield from _counts("ops", found.operations)
     yield from _counts("custom calls", found.custom_calls)
     yield from _counts("discardable", found.discardable)
-    for name in found.unregistered:
-        yield "unregistered op", name
+    yield from (("unregistered op", name) for name in found.unregistered)
     yield from _counts("locations", found.locations)
-    for path in found.leaks:
-        yield "leaks", path
-    for constant in found.constants:
-        yield "constant", f"{constant.type}, {constant.size:,} bytes"
+    yield from (("leaks", path) for path in found.leaks)
+    yield from (("constant", f"{c.type}, {c.size:,} bytes") for c in found.constants)
     if found.fingerprint:
         yield "fingerprint", found.fingerprint
+
+
+def _analysis(analysis: Analysis) -> Iterator[tuple[str, str]]:
+    yield from _needs("required Version", analysis.required)
+    yield from _needs("minimum target", analysis.minimum)
+    for caveat in analysis.caveats:
+        yield "not judged", f"{caveat.text} ({caveat.count}x)"
+    yield from (("unknown", name) for name in analysis.unknown)
 
 
 def _needs(label: str, needs: Needs) -> Iterator[tuple[str, str]]:

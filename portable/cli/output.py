@@ -51,9 +51,7 @@ def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     rows = list(rows)
     if sys.stdout.isatty() and "NO_COLOR" not in os.environ and _print_rich(headings, rows):
         return
-    widths = [
-        max(map(len, column)) for column in zip(headings, *rows, strict=True)
-    ]
+    widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
     for cells in (headings, *rows):
         padded = (f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True))
         print("  ".join(padded).rstrip())

@@ -1,7 +1,7 @@
 """List the Releases that ship a libStablehlo, and the StableHLO Version of each.
 
-  portable releases                      all of them
-  portable releases 'jaxlib>=0.5,<0.8'   those that a specifier admits
+portable releases
+portable releases 'jaxlib>=0.5,<0.8'
 """
 
 from __future__ import annotations
