@@ -390,11 +390,9 @@ def _version(target: str | Version | Target | Sequence[str], library: Library) -
         wanted = target.target
     elif isinstance(target, str) and _PLAIN.fullmatch(target):
         wanted = Version.parse(target).target  # by far the commonest, and needs no tables
-    elif isinstance(target, (str, list, tuple)):
-        asked = (target,) if isinstance(target, str) else tuple(target)
-        wanted = resolve_target(*asked, current=library.current, minimum=library.minimum).version
     else:
-        wanted = target.version
+        wants = target if isinstance(target, (list, tuple)) else (target,)
+        wanted = resolve_target(*wants, current=library.current, minimum=library.minimum).version
     return _writable(wanted, library)
 
 

@@ -56,7 +56,7 @@ def _build(cls: type[Any], *, order: bool) -> type[Any]:
         for key, value in body.items()
         if key in {"__repr__", "__eq__", "__hash__", "__str__"}
     }
-    made: type[Any] = type(cls)(cls.__name__, cls.__bases__, body)
+    made = type(cls.__name__, cls.__bases__, body)
     made.__qualname__ = cls.__qualname__
     return made
 
@@ -81,7 +81,7 @@ def _methods(
         # Compiled when the first value is made: most commands make values of few classes, and
         # compiling costs more than all the rest of a class.
         made = _initializer(names, defaults)
-        type(self).__init__ = made  # type: ignore[misc]  # its own class, made below
+        setattr(type(self), "__init__", made)  # noqa: B010 - a class that type checkers do not see
         made(self, *arguments, **keywords)
 
     def shown(self: object) -> str:

@@ -247,7 +247,9 @@ def measured_otherwise(tables: Tables, wanted: list[str]) -> tuple[list[Contradi
     Returns:
         What differs, and how many could not be asked.
     """
-    from measure_release import measure
+    # A script finds its neighbours by path.
+    sys.path.insert(0, str(Path(__file__).parent.parent))
+    from tools.measure_release import measure
 
     from portable.environments import Environments
 

@@ -96,7 +96,7 @@ def _command(name: str) -> Any:
     return sys.modules[full]
 
 
-def _overview(words: list[str]) -> int:
+def _overview(words: list[str]) -> int:  # noqa: RET503 - parser.error does not return
     width = max(map(len, COMMANDS))
     listing = "\n".join(f"  {name:<{width}}  {what}" for name, what in COMMANDS.items())
     parser = argparse.ArgumentParser(
@@ -123,7 +123,6 @@ def _overview(words: list[str]) -> int:
     near = difflib.get_close_matches(chosen.command, COMMANDS, 1)
     advice = f"did you mean {near[0]!r}?" if near else "portable --help lists them"
     parser.error(f"there is no command {chosen.command!r}; {advice}")
-    return 2
 
 
 def _wants_json(words: list[str]) -> bool:
