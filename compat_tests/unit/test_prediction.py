@@ -97,6 +97,12 @@ def test_batching_dimensions_are_told_from_their_absence() -> None:
     assert predict(_artifact("gather_plain+1.17.0"), "jaxlib 0.4.30").compatible
 
 
+def test_an_algorithm_is_told_by_its_number_and_not_by_an_index() -> None:
+    """Here the number of operations is no number but a type, which happens to be the ninth."""
+    (artifact,) = [Artifact.load(path) for path in ARTIFACTS.glob("dot_general_f8+*")]
+    assert not examine(artifact).forms["dot_general with an algorithm of nine operations"]
+
+
 def test_what_the_bytes_do_not_tell_is_a_warning() -> None:
     """Converting to f8 and back may be folded away by tensorflow 2.16; nobody can be sure."""
     verdict = predict(_artifact("f8_round_trip+1.0.0"), "tensorflow 2.16.2")
