@@ -125,7 +125,9 @@ class Worker:
             job: `kind` and its arguments: `probe`; `read`, `roundtrip` and `rewrite` of an
                 artifact (`path` or `data` as base64); `write` of a program (`text`, `path` or
                 `data`) for a `target`. `out` names a file for the result, `want` lists what to
-                return as base64: `module`, `artifact`.
+                return as base64: `module`, `artifact`. `execute` of an artifact or program takes
+                `inputs`, each the `path` of a `.npy` file and its `dtype`, and writes the outputs
+                into the folder `out`; it tells `path`, `dtype` and `shape` of each.
             limit: Seconds, if not the worker's own.
 
         Returns:

@@ -121,11 +121,17 @@ class Bindings:
         stablehlo: The `stablehlo` module of the bindings.
         era: How to read and write with it.
         facts: Find out what else a probe should tell; called by each.
+        execute: Does the job `execute`; None where there is nothing to execute with.
     """
 
     def __init__(
-        self, stablehlo: Any, era: TextEra | ModuleEra, facts: Callable[[], Payload]
+        self,
+        stablehlo: Any,
+        era: TextEra | ModuleEra,
+        facts: Callable[[], Payload],
+        execute: Callable[[Job], Payload] | None = None,
     ) -> None:
+        self.execute = execute
         self._stablehlo = stablehlo
         self._era: Any = era
         self._facts = facts

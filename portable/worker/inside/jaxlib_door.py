@@ -6,11 +6,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from .bindings import Bindings, ModuleEra, TextEra
+from .content import given
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .answer import Payload
+    from .answer import Job, Payload
 
 __all__ = ["load"]
 
@@ -37,7 +38,23 @@ def load(library: str, limit: float) -> Bindings:
         evaluates = _eval_module(stablehlo, name)
         return {"serialize_api": name, "eval_module": evaluates, "exec_era": _exec_era()}
 
-    return Bindings(stablehlo, ERAS[name](stablehlo), facts)
+    era = ERAS[name](stablehlo)
+    return Bindings(stablehlo, era, facts, _Execution(era).execute)
+
+
+class _Execution:
+    """The job `execute`; what it needs is imported by the first one."""
+
+    def __init__(self, era: Any) -> None:
+        self._era = era
+        self._pjrt: Any = None
+
+    def execute(self, job: Job) -> Payload:
+        tensors = importlib.import_module(".tensors", __package__)
+        if self._pjrt is None:
+            self._pjrt = importlib.import_module(".pjrt", __package__).Pjrt(self._era.read)
+        outputs = self._pjrt.run(given(job), tensors.load_arrays(job["inputs"]))
+        return {"outputs": tensors.save_arrays(job["out"], outputs)}
 
 
 def _text_era(stablehlo: Any) -> TextEra:

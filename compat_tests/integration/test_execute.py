@@ -1,0 +1,152 @@
+"""Programs executed on real Releases of every era; these tests install them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from portable.corpus.tensors import dtype_named, save_tensor
+from portable.pin import serialize
+from portable.verdict import Outcome, Stage
+from portable.worker import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from portable.environments import Environment
+    from portable.worker import Answer, Worker
+
+    Release = Callable[[str], Environment]
+
+# Both ends of each era of the private API, and where something else changed inside one.
+ERAS = [
+    "0.4.13",  # E1; compiles bytecode only
+    "0.4.20",
+    "0.4.24",  # compiles artifacts
+    "0.4.33",
+    "0.5.0",
+    "0.5.1",  # another way to read a buffer
+    "0.6.0",
+    "0.6.1",  # E2
+    "0.7.2",
+    "0.8.0",  # another way to configure
+    "0.9.2",
+    "0.10.0",  # E3
+    "0.12.0.1",
+]
+DOUBLED = """
+func.func @main(%x: tensor<2x3x{type}>) -> tensor<2x3x{type}> {{
+  %sum = stablehlo.add %x, %x : tensor<2x3x{type}>
+  return %sum : tensor<2x3x{type}>
+}}
+"""
+COUNT = """
+func.func @main() -> tensor<i32> {
+  %yes = stablehlo.constant dense<true> : tensor<32xi1>
+  %ones = stablehlo.convert %yes : (tensor<32xi1>) -> tensor<32xi32>
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %count = stablehlo.reduce(%ones init: %zero) applies stablehlo.add across dimensions = [0]
+    : (tensor<32xi32>, tensor<i32>) -> tensor<i32>
+  return %count : tensor<i32>
+}
+"""
+TF32 = """
+func.func @main(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  %dot = stablehlo.dot_general %x, %x, contracting_dims = [1] x [0], algorithm = <
+    lhs_precision_type = tf32, rhs_precision_type = tf32, accumulation_type = f32,
+    lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1,
+    allow_imprecise_accumulation = false>
+    : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %dot : tensor<2x2xf32>
+}
+"""
+
+
+def _execute(worker: Worker, folder: Path, program: str, target: str, *inputs: Any) -> Answer:
+    """Have a worker execute the artifact of a program."""
+    artifact = folder / "a.mlir.bc"
+    artifact.write_bytes(serialize(program, target, locations="strip").data)
+    records = []
+    for number, array in enumerate(inputs):
+        path = folder / f"input-{number}.npy"
+        save_tensor(path, array)
+        records.append({"path": str(path), "dtype": array.dtype.name})
+    job = {"kind": "execute", "path": str(artifact), "inputs": records, "out": str(folder)}
+    return worker.ask(job)
+
+
+def _outputs(answer: Answer) -> list[Any]:
+    assert answer.ok, (answer.error, answer.stderr)
+    return [
+        np.load(told["path"]).view(dtype_named(told["dtype"])) for told in answer.payload["outputs"]
+    ]
+
+
+@pytest.mark.parametrize("version", ERAS)
+def test_every_era_executes(release: Release, tmp_path: Path, version: str) -> None:
+    """An artifact is compiled and executed; numpy's and other types arrive with all their bits."""
+    with release(f"jaxlib {version}").worker() as worker:
+        for text, dtype in (
+            ("f32", np.float32),
+            ("f64", np.float64),
+            ("i8", np.int8),
+            ("i64", np.int64),
+            ("ui32", np.uint32),
+            ("complex<f32>", np.complex64),
+            ("bf16", ml_dtypes.bfloat16),
+            ("f8E4M3FN", ml_dtypes.float8_e4m3fn),
+            ("f8E5M2", ml_dtypes.float8_e5m2),
+        ):
+            values = np.array([[0, 1, 2], [3, 4, 5]], dtype)
+            program = DOUBLED.format(type=text)
+            answer = _execute(worker, tmp_path, program, "0.9.0", values)
+            (doubled,) = _outputs(answer)
+            assert doubled.dtype == values.dtype
+            assert doubled.tolist() == (values + values).tolist()
+        assert worker.starts == 1
+
+
+@pytest.mark.parametrize("version", ["0.4.33", "0.5.1", "0.12.0.1"])
+def test_narrow_integers_execute(release: Release, tmp_path: Path, version: str) -> None:
+    """Four bits arrive as four bits."""
+    values = np.array([[0, 1, 2], [3, -4, -1]], ml_dtypes.int4)
+    with release(f"jaxlib {version}").worker() as worker:
+        program = DOUBLED.format(type="i4")
+        (doubled,) = _outputs(_execute(worker, tmp_path, program, "0.9.0", values))
+    assert doubled.dtype == values.dtype
+    assert doubled.astype(np.int8).tolist() == [[0, 2, 4], [6, -8, -2]]
+
+
+@pytest.mark.parametrize(
+    ("version", "count"), [("0.9.0.1", 32), ("0.9.1", 32 * 255), ("0.9.2", 32), ("0.10.0", 32)]
+)
+def test_advisory_i1_splat_255(release: Release, tmp_path: Path, version: str, count: int) -> None:
+    """Only jaxlib 0.9.1 computes 255 from each true of a constant."""
+    with release(f"jaxlib {version}").worker() as worker:
+        (counted,) = _outputs(_execute(worker, tmp_path, COUNT, "1.0.0"))
+    assert counted.tolist() == count
+
+
+def test_advisory_tf32_algorithm_crash(release: Release, tmp_path: Path) -> None:
+    """What kills the process while it compiles is a crash of that job, and the next is done."""
+    ones = np.ones((2, 2), np.float32)
+    with release("jaxlib 0.4.33").worker() as worker:
+        crashed = _execute(worker, tmp_path, TF32, "1.6.0", ones)
+        (counted,) = _outputs(_execute(worker, tmp_path, COUNT, "1.0.0"))
+    assert (crashed.status, crashed.error) == (Status.CRASHED, "SIGSEGV")
+    assert crashed.verdict("jaxlib 0.4.33", Stage.EXECUTE).outcome is Outcome.CRASHED
+    assert counted.tolist() == 32
+
+
+def test_what_does_not_fit_is_refused(release: Release, tmp_path: Path) -> None:
+    """The runtime's own words come back when the inputs are not those of the program."""
+    program = DOUBLED.format(type="f32")
+    with release("jaxlib 0.12.0.1").worker() as worker:
+        answer = _execute(worker, tmp_path, program, "1.0.0", np.ones((2, 2), np.float32))
+        none = _execute(worker, tmp_path, program, "1.0.0")
+    assert (answer.status, none.status) == (Status.REFUSED, Status.REFUSED)
+    assert "argument" in none.error

@@ -1,0 +1,151 @@
+"""Executing on jaxlib's PJRT client for the CPU, each era's own way.
+
+Everything here is private to jaxlib and has changed: E1 (0.4.13 to 0.6.0) compiles by
+`client.compile`, E2 (0.6.1 to 0.9.2) by `client.compile_and_load`, E3 (0.10.0 and later) has no
+`buffer_from_pyval` any more.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from .answer import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Pjrt"]
+
+# What a refusal to compile or to execute is raised as; XlaRuntimeError is a RuntimeError.
+REFUSALS = (RuntimeError, ValueError, TypeError, SystemError)
+# The first release that compiles the bytes of a portable artifact; before, its module is compiled.
+TAKES_ARTIFACTS = (0, 4, 24)
+# Where the thread-local configuration of jax is: newest first.
+CONFIGURATIONS = ("jaxlib._jax", "jaxlib.xla_extension")
+_MESSAGE_LIMIT = 2000
+# How a buffer becomes an array: up to 0.5.0, and since.
+COPIED = "_single_device_array_to_np_array"
+MAYBE_COPIED = "_single_device_array_to_np_array_did_copy"
+
+
+class Pjrt:
+    """The CPU client, made when first asked for, and the program that was compiled last.
+
+    Args:
+        read: Deserialize an artifact, for releases that do not compile it as it is.
+    """
+
+    def __init__(self, read: Callable[[bytes], Any]) -> None:
+        self._read = read
+        self._client: Any = None
+        self._xla: Any = None
+        self._digest = b""
+        self._loaded: Any = None
+
+    def run(self, program: bytes, inputs: list[Any]) -> list[Any]:
+        """Execute a program.
+
+        Args:
+            program: A portable artifact, MLIR bytecode or MLIR text.
+            inputs: One array for each argument of its `main`.
+
+        Returns:
+            One array for each result.
+
+        Raises:
+            Refused: The compiler or the runtime says no.
+        """
+        if self._client is None:
+            self._open()
+        try:
+            loaded = self._compiled(program)
+            device = self._client.devices()[0]
+            buffers = [self._put(array, device) for array in inputs]
+            results = loaded.execute_sharded(buffers)
+            arrays = results.disassemble_into_single_device_arrays()
+            return [_array(parts[0]) for parts in arrays]
+        except REFUSALS as refusal:
+            words = " ".join(str(refusal)[:_MESSAGE_LIMIT].split())
+            raise Refused(f"{type(refusal).__name__}: {words}") from None
+
+    def _open(self) -> None:
+        _configure()
+        self._xla = importlib.import_module("jaxlib.xla_client")
+        self._client = self._xla.make_cpu_client()
+
+    def _compiled(self, program: bytes) -> Any:
+        digest = hashlib.sha256(program).digest()
+        if digest != self._digest:
+            # The old one goes first: two large programs need not fit.
+            self._loaded, self._digest = None, b""
+            self._loaded = self._compile(program)
+            self._digest = digest
+        return self._loaded
+
+    def _compile(self, program: bytes) -> Any:
+        version = importlib.import_module("jaxlib.version").__version_info__
+        if b"StableHLO_v" in program[:32] and version < TAKES_ARTIFACTS:
+            program = self._read(program)
+        options = self._xla.CompileOptions()
+        if not hasattr(self._client, "compile_and_load"):
+            return self._client.compile(program, options)
+        devices = (self._client.devices()[0],)
+        try:
+            return self._client.compile_and_load(program, self._xla.DeviceList(devices), options)
+        except TypeError:  # 0.6.1 takes a plain list
+            return self._client.compile_and_load(program, list(devices), options)
+
+    def _put(self, array: Any, device: Any) -> Any:
+        if hasattr(self._client, "buffer_from_pyval"):
+            return self._client.buffer_from_pyval(array, device)
+        put = self._xla.batched_device_put
+        return put(_Shaped(array), self._sharding(device), [array], [device], enable_x64=True)
+
+    def _sharding(self, device: Any) -> Any:
+        whole = self._xla.HloSharding.replicate()
+
+        class OneDevice(self._xla.SingleDeviceSharding):  # type: ignore[misc,name-defined]  # untyped
+            """What jax makes of the native class: the client asks it these."""
+
+            memory_kind = None
+
+            def _to_xla_hlo_sharding(self, _dimensions: int) -> Any:
+                return whole
+
+        return OneDevice(device)
+
+
+class _Shaped:
+    """What the client asks of an abstract value."""
+
+    weak_type = False
+
+    def __init__(self, array: Any) -> None:
+        self.shape = array.shape
+        self.ndim = array.ndim
+        self.dtype = array.dtype
+
+
+def _configure() -> None:
+    """Say what jax would have said: without it the first buffer aborts the process."""
+    for name in CONFIGURATIONS:
+        try:
+            jit = importlib.import_module(name).jax_jit
+        except (ImportError, AttributeError):
+            continue
+        if hasattr(jit, "set_thread_local_state_initialization_callback"):
+            jit.set_thread_local_state_initialization_callback(lambda: None)
+        if hasattr(jit, "global_state"):
+            state = jit.global_state()
+            state.enable_x64 = True
+            if hasattr(state, "enable_memories"):
+                state.enable_memories = False
+        return
+
+
+def _array(buffer: Any) -> Any:
+    # Plain numpy.asarray would turn the types of ml_dtypes into objects.
+    copied = getattr(buffer, COPIED, None)
+    return getattr(buffer, MAYBE_COPIED)()[0] if copied is None else copied()

@@ -1,0 +1,71 @@
+"""Arrays in and out of a job: `.npy` files without pickles, and the name of each dtype beside them.
+
+numpy writes the types of ml_dtypes as unnamed bytes: they are stored as unsigned integers of the
+same width. Imported only by what executes, because numpy need not be there otherwise.
+"""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .answer import Payload, Unavailable
+
+__all__ = ["load_arrays", "save_arrays"]
+
+# numpy numbers its own types below this; what others register comes after.
+_FIRST_REGISTERED = 256
+
+
+def load_arrays(records: list[Payload]) -> list[Any]:
+    """Load the inputs of a job.
+
+    Args:
+        records: `path` of the `.npy` file and `dtype`, a name of numpy or ml_dtypes, for each.
+
+    Returns:
+        The arrays. Large ones are mapped, not copied.
+    """
+    arrays = []
+    for record in records:
+        stored = np.load(record["path"], mmap_mode="r", allow_pickle=False)
+        arrays.append(np.asarray(stored).view(_dtype(record["dtype"])))
+    return arrays
+
+
+def save_arrays(folder: str, arrays: list[Any]) -> list[Payload]:
+    """Save the outputs of a job.
+
+    Args:
+        folder: Where; the files are `0.npy`, `1.npy` and so on.
+        arrays: The outputs.
+
+    Returns:
+        `path`, `dtype` and `shape` of each.
+    """
+    records = []
+    for number, array in enumerate(arrays):
+        path = Path(folder) / f"{number}.npy"
+        whole = np.ascontiguousarray(array).reshape(array.shape)
+        np.save(path, whole.view(_stored(array.dtype)), allow_pickle=False)
+        shape = [int(size) for size in array.shape]
+        records.append({"path": str(path), "dtype": array.dtype.name, "shape": shape})
+    return records
+
+
+def _dtype(name: str) -> Any:
+    try:
+        return np.dtype(name)
+    except TypeError:
+        kind = getattr(importlib.import_module("ml_dtypes"), name, None)
+        if kind is None:
+            raise Unavailable(f"the ml_dtypes of this release has no {name}") from None
+        return np.dtype(kind)
+
+
+def _stored(dtype: Any) -> Any:
+    registered = dtype.num >= _FIRST_REGISTERED or dtype.kind == "V"
+    return np.dtype(f"u{dtype.itemsize}") if registered else dtype
