@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from portable.bytecode.encoding import Cursor
 from portable.bytecode.entries import Pool, read_entries
@@ -21,6 +20,7 @@ from portable.bytecode.tables import (
 )
 from portable.bytecode.vhlo import inherent
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 

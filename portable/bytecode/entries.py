@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from portable.bytecode.encoding import Cursor, offsets, unzigzag
 from portable.bytecode.layouts import BUILTIN, table, widths
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from dataclasses import dataclass
-    from typing import TypeAlias
+    from typing import NamedTuple, TypeAlias, TypeVar
 
     from portable.bytecode.layouts import Layout
     from portable.bytecode.tables import Dialect, Strings
 
     Reference: TypeAlias = tuple[str, int]
+    T = TypeVar("T")
 else:
+    from portable.named import NamedTuple
     from portable.record import dataclass
-
-T = TypeVar("T")
 
 __all__ = ["ATTRIBUTES", "TYPES", "Blob", "Entries", "Entry", "Outline", "Pool", "read_entries"]
 

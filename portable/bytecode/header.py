@@ -1,14 +1,13 @@
 """The first bytes of an artifact: what it claims, read without decoding the rest.
 
-This module is on the path of every command, so it imports nothing but the root of the errors.
+This module is on the path of every command: it imports the root of the errors, not even `typing`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from portable.errors import PortableError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mmap import mmap
     from typing import TypeAlias

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 from functools import cache
-from typing import Any
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dataclasses import dataclass
+    from typing import Any
 else:
     from portable.record import dataclass
 

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import enum
 from bisect import bisect_right
-from typing import NamedTuple
 
 from portable.bytecode.encoding import Cursor
 from portable.bytecode.tables import Format, Section
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NamedTuple
+else:
+    from portable.named import NamedTuple
 
 __all__ = ["Mask", "Operation", "Sizes", "Walker"]
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING, NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import NamedTuple
 
     from portable.bytecode.encoding import Cursor
     from portable.bytecode.tables import Dialect, Strings
+else:
+    from portable.named import NamedTuple
 
 __all__ = ["Resource", "read_resources"]
 

@@ -9,7 +9,6 @@ the careful `Walker`.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
 
 from portable.bytecode.encoding import Cursor
 from portable.bytecode.operations import Mask, Walker
@@ -26,11 +25,15 @@ from portable.bytecode.patterns import (
 )
 from portable.bytecode.tables import Format
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
+    from typing import NamedTuple
 
     from portable.bytecode.operations import Sizes
     from portable.bytecode.patterns import Key
+else:
+    from portable.named import NamedTuple
 
 __all__ = ["Scan", "Shape"]
 

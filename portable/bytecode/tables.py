@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING, NamedTuple
 
 from portable.bytecode.encoding import Cursor, offsets
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import NamedTuple
+
     from portable.bytecode.header import Buffer
+else:
+    from portable.named import NamedTuple
 
 __all__ = [
     "Dialect",

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
 
 from portable.bytecode.layouts import BUILTIN, VHLO, load
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NamedTuple
+else:
+    from portable.named import NamedTuple
 
 __all__ = ["Lifetime", "Op", "current", "enum_case", "inherent", "lifetimes", "minimum", "ops"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from portable.bytecode.entries import TYPES
 from portable.bytecode.layouts import VHLO
@@ -22,6 +21,7 @@ from portable.features.model import (
 from portable.features.rules import rules
 from portable.version import Version
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
 
 from portable.bytecode.entries import ATTRIBUTES, TYPES
 from portable.bytecode.layouts import BUILTIN, VHLO
@@ -11,13 +10,17 @@ from portable.bytecode.vhlo import lifetimes, minimum, ops
 from portable.features.conditions import TESTS, Use
 from portable.features.rules import rules
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import NamedTuple
 
     from portable.bytecode.content import Bytecode
     from portable.bytecode.entries import Outline, Reference
     from portable.bytecode.scan import Shape
     from portable.features.rules import Constraint, Downgrade
+else:
+    from portable.named import NamedTuple
 
 __all__ = ["Judge", "Judgement", "Need"]
 

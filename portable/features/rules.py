@@ -5,7 +5,12 @@ from __future__ import annotations
 import json
 import os
 from functools import cache
-from typing import Any, NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NamedTuple
+else:
+    from portable.named import NamedTuple
 
 __all__ = ["Condition", "Constraint", "Downgrade", "Removal", "Rules", "rules"]
 
