@@ -22,7 +22,7 @@ from portable.verdict import Stage, Verdict
 if TYPE_CHECKING:
     from portable.version import Version
 
-__all__ = ["Checked", "Finding", "GateResult", "NothingToGate", "Observe", "gate"]
+__all__ = ["CannotObserve", "Checked", "Finding", "GateResult", "NothingToGate", "Observe", "gate"]
 
 Observe = Callable[[Artifact], Verdict]
 
