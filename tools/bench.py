@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+ROOT = Path(__file__).parent.parent
 TARGET = "1.8.0"
 
 
@@ -265,7 +266,7 @@ def bench_process() -> Iterator[Figure]:
     """Time `portable inspect` as a process against a bare Python."""
     from portable.files import write_file
 
-    example = Path(__file__).parent.parent / "docs" / "examples" / "encoder.mlir"
+    example = ROOT / "docs" / "examples" / "encoder.mlir"
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/a.mlir.bc"
         if importlib.util.find_spec("jaxlib"):
@@ -302,10 +303,33 @@ def bench_resolve() -> Iterator[Figure]:
     yield Figure("resolve_target after import", best * 1e3, 1, "ms")
 
 
+_GATE_FILES = 10_000
+
+
+def bench_gate() -> Iterator[Figure]:
+    """Time the gate over a tree of small artifacts, by headers and by content."""
+    from portable.policy import gate, parse_policy
+
+    samples = sorted((ROOT / "compat_tests" / "data" / "artifacts").glob("*.bc"))
+    contents = [path.read_bytes() for path in samples]
+    consumers = {"all": ["jaxlib>=0.5", "tensorflow>=2.18", "iree-base-compiler>=3.4"]}
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(_GATE_FILES):
+            path = Path(folder, f"{number % 100}", f"{number}.mlir.bc")
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(contents[number % len(contents)])
+        for depth, limit in (("header", 2000), ("content", 200)):
+            policy = parse_policy({"consumers": consumers, "rules": {"depth": depth}})
+            seconds = compare(lambda policy=policy: lambda: gate([folder], policy), rounds=2)[0]
+            rate = _GATE_FILES / seconds
+            yield Figure(f"gate over {_GATE_FILES} files, {depth}", rate, limit, "/s", floor=True)
+
+
 GROUPS: dict[str, tuple[Callable[[], Iterator[Figure]], tuple[str, ...]]] = {
     "header": (bench_header, ()),
     "process": (bench_process, ()),
     "resolve": (bench_resolve, ()),
+    "gate": (bench_gate, ()),
     "constant": (bench_constant, ("jaxlib",)),
     "read": (bench_read, ("jaxlib",)),
     "minimum": (bench_minimum, ("jaxlib",)),
