@@ -74,13 +74,24 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
 
 
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """Keeps the layout of examples; asks the terminal for its width without importing shutil."""
+
+    def __init__(self, prog: str) -> None:
+        try:
+            width = os.get_terminal_size().columns
+        except OSError:
+            width = 80
+        super().__init__(prog, width=min(width, 100) - 2)
+
+
 def _dispatch(words: list[str]) -> int:
     if words and words[0] in COMMANDS:
         module = _command(words[0])
         parser = argparse.ArgumentParser(
             prog=f"portable {words[0]}",
             description=module.__doc__,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=_Formatter,
         )
         module.options(parser)
         code: int = module.run(parser.parse_args(words[1:]))
@@ -105,7 +116,7 @@ def _overview(words: list[str]) -> int:  # noqa: RET503 - parser.error does not 
         "can read it.",
         usage="portable COMMAND ...",
         epilog=f"commands (portable COMMAND --help tells more):\n{listing}\n\n{_EPILOG}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_Formatter,
     )
     parser.add_argument("--version", action="store_true", help="print the version and exit")
     parser.add_argument("command", nargs="?", help=argparse.SUPPRESS)
