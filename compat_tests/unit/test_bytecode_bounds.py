@@ -1,0 +1,263 @@
+"""Artifacts made to hurt: they are read in proportion to their size, or refused with a place."""
+
+from __future__ import annotations
+
+import pytest
+
+from compat_tests.bytecode_samples import SAMPLES, Sample
+from compat_tests.bytecode_writer import (
+    DATA,
+    DIALECT,
+    IR,
+    OFFSETS,
+    STRING,
+    UNKNOWN_LOCATION,
+    Artifact,
+    entry,
+    operation,
+    region,
+    section,
+    varint,
+)
+from portable.bytecode import MAGIC, MalformedArtifact, read
+from portable.bytecode.encoding import Cursor
+from portable.bytecode.text import attribute_text, location_text, type_text
+from portable.features import analyze
+
+HEAD = MAGIC + varint(6) + b"StableHLO_v1.0.0\0"
+UNKNOWN = ("builtin", entry(UNKNOWN_LOCATION))
+ARRAY, NAME_LOCATION, CALL_SITE, FILE = 0, 14, 10, 11
+VHLO_TUPLE, VHLO_COMPLEX, VHLO_F32 = 23, 1, 4
+
+
+@pytest.mark.parametrize(
+    ("data", "value"),
+    [
+        (b"\x01", 0),
+        (b"\xff", 127),
+        (b"\x02\x02", 128),
+        (b"\xfe\xff", (1 << 14) - 1),
+        (b"\x80\0\0\0\0\0\0\1", 1 << 48),
+        (b"\0\xff\xff\xff\xff\xff\xff\xff\xff", (1 << 64) - 1),
+    ],
+)
+def test_numbers_are_prefix_coded(data: bytes, value: int) -> None:
+    """The trailing zeros of the first byte tell how many bytes follow it."""
+    cursor = Cursor(data, 0, len(data))
+    assert cursor.varint() == value
+    assert cursor.done()
+
+
+@pytest.mark.parametrize("value", [0, 1, 63, 64, 127, 128, 2**14, 2**21, 2**35, 2**56, 2**64 - 1])
+def test_runs_of_numbers_are_read_as_one_by_one(value: int) -> None:
+    """Reading many numbers at once gives what reading each gives, wherever a long one stands."""
+    for at in range(0, 70, 7):
+        numbers = [3] * 70
+        numbers[at] = value
+        data = b"".join(map(varint, numbers))
+        cursor = Cursor(data, 0, len(data))
+        assert cursor.varints(70) == numbers
+        assert cursor.done()
+
+
+@pytest.mark.parametrize("data", [b"", b"\x02", b"\0\1\2\3", b"\x80\1"])
+def test_a_number_that_is_cut_short_is_malformed(data: bytes) -> None:
+    """No number reaches behind its part of the buffer."""
+    cursor = Cursor(data + b"\xff" * 9, 0, len(data))
+    with pytest.raises(MalformedArtifact):
+        cursor.varint()
+
+
+@pytest.mark.parametrize("sample", SAMPLES[:3], ids=str)
+def test_every_prefix_is_malformed(sample: Sample) -> None:
+    """An artifact that ends too early is never taken for a whole one."""
+    data = sample.data
+    for length in range(len(data)):
+        with pytest.raises(MalformedArtifact):
+            analyze(read(data[:length]))
+
+
+def test_trailing_bytes_are_malformed() -> None:
+    """Bytes behind the last section are no section."""
+    with pytest.raises(MalformedArtifact):
+        read(SAMPLES[0].data + b"\xff\1")
+
+
+def test_a_newer_format_is_refused_by_name() -> None:
+    """A bytecode format that nobody knows yet is told as such, at its place."""
+    with pytest.raises(MalformedArtifact, match="format 7 is newer than 6") as caught:
+        read(bytes(Artifact(format=7)))
+    assert caught.value.offset == 4
+
+
+@pytest.mark.parametrize("missing", [STRING, DIALECT, DATA, OFFSETS, IR])
+def test_a_missing_section_is_malformed(missing: int) -> None:
+    """Each of the five sections that every artifact has is asked for."""
+    present = {
+        STRING: section(STRING, varint(0)),
+        DIALECT: section(DIALECT, varint(0) + varint(0)),
+        DATA: section(DATA, b""),
+        OFFSETS: section(OFFSETS, varint(0) + varint(0)),
+        IR: section(IR, varint(0)),
+    }
+    assert list(read(HEAD + b"".join(present.values())).operations()) == []
+    del present[missing]
+    with pytest.raises(MalformedArtifact, match="is missing"):
+        read(HEAD + b"".join(present.values()))
+
+
+@pytest.mark.parametrize(
+    ("number", "content"),
+    [
+        (STRING, varint(1 << 40)),
+        (STRING, varint(1) + varint(5) + b"abc\0"),
+        (STRING, varint(1) + varint(0)),
+        (DIALECT, varint(1) + varint(1 << 30)),
+        (DIALECT, varint(0) + varint(3)),
+        (OFFSETS, varint(1 << 50) + varint(0)),
+        (OFFSETS, varint(1) + varint(0) + varint(0) + varint(0)),
+        (IR, varint(1 << 40)),
+        (IR, varint(2) + varint(0)),
+        (9, b""),
+    ],
+)
+def test_counts_and_indices_are_checked(number: int, content: bytes) -> None:
+    """What is announced and is not there is malformed, without room being made for it."""
+    present = {
+        STRING: varint(0),
+        DIALECT: varint(0) + varint(0),
+        DATA: b"",
+        OFFSETS: varint(0) + varint(0),
+        IR: varint(0),
+    }
+    present[number] = content
+    data = HEAD + b"".join(section(at, inside) for at, inside in present.items())
+    with pytest.raises(MalformedArtifact) as caught:
+        list(read(data).operations())
+    assert 0 <= caught.value.offset <= len(data)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        operation(1),
+        operation(0, attributes=7),
+        operation(0, properties=7),
+        operation(0, results=[7]),
+        operation(0, operands=[7]),
+        operation(0, results=[0]),  # a value that no region announces
+        operation(0, regions=[region([], values=0, arguments=[7])]),
+        b"\x01\xff\x01",  # a mask of parts that do not exist
+    ],
+)
+def test_what_an_operation_points_to_exists(body: bytes) -> None:
+    """Names, locations, attributes, properties, types and values are checked."""
+    artifact = Artifact(types=[("vhlo", entry(VHLO_F32))], operations=[body])
+    with pytest.raises(MalformedArtifact):
+        list(read(bytes(artifact)).operations())
+
+
+@pytest.mark.parametrize("isolated", [False, True])
+@pytest.mark.parametrize("depth", [10, 3000])
+def test_regions_nest_without_recursion(depth: int, *, isolated: bool) -> None:
+    """Operations inside operations are walked however deep they are."""
+    body = operation(0)
+    for _ in range(depth):
+        body = operation(0, regions=[region([body])], isolated=isolated)
+    content = read(bytes(Artifact(names=["vhlo.while_v1"], operations=[body])))
+    assert [op.depth for op in content.operations()] == list(range(depth + 1))
+    assert content.scan().shapes.total() == depth + 1
+    analyze(content)
+
+
+def test_a_reduction_in_each_of_many_regions_is_cheap() -> None:
+    """Finding the type of a value does not take longer the deeper the operation lies."""
+    body = operation(0, results=[0], operands=[0, 0])
+    for _ in range(2000):
+        inside = region([body], values=1)
+        body = operation(0, results=[0], operands=[0, 0], regions=[inside])
+    top = operation(0, regions=[region([body], values=2, arguments=[0])], isolated=True)
+    artifact = Artifact(
+        names=["vhlo.reduce_v1"], types=[("vhlo", entry(VHLO_F32))], operations=[top]
+    )
+    assert analyze(read(bytes(artifact))).caveats == ()
+
+
+def test_types_nest_without_recursion() -> None:
+    """A type inside thousands of types is judged, and its text is cut."""
+    types = [("vhlo", entry(VHLO_F32))]
+    types += [("vhlo", entry(VHLO_COMPLEX, number)) for number in range(5000)]
+    artifact = Artifact(
+        names=["vhlo.add_v1"],
+        types=types,
+        operations=[operation(0, regions=[region([operation(0, results=[5000])], values=1)])],
+    )
+    content = read(bytes(artifact))
+    assert str(analyze(content).minimum.version) == "0.9.0"
+    assert type_text(content.pool, 5000).endswith("..." + ">" * 5)
+
+
+@pytest.mark.parametrize("link", [0, 1])
+def test_an_entry_that_contains_itself_is_malformed(link: int) -> None:
+    """A circle of types, of one or of two, is refused and not followed."""
+    types = [("vhlo", entry(VHLO_COMPLEX, link)), ("vhlo", entry(VHLO_TUPLE, 1, 0))]
+    artifact = Artifact(
+        names=["vhlo.add_v1"],
+        types=types,
+        operations=[operation(0, regions=[region([operation(0, results=[0])], values=1)])],
+    )
+    content = read(bytes(artifact))
+    with pytest.raises(MalformedArtifact, match="contains itself"):
+        analyze(content)
+    assert "..." in type_text(content.pool, 0)
+
+
+@pytest.mark.parametrize(
+    "circle",
+    [
+        entry(NAME_LOCATION, 0, 0),
+        entry(CALL_SITE, 0, 0),
+        entry(FILE, 0, 1, 2),
+        entry(12, 9, *[0] * 9),
+    ],
+)
+def test_locations_in_circles_have_a_text(circle: bytes) -> None:
+    """A location that leads back to itself is not followed for ever."""
+    content = read(bytes(Artifact(attributes=[("builtin", circle)], operations=[operation(0)])))
+    assert location_text(content.pool, 0)
+    assert attribute_text(content.pool, 0)
+
+
+def test_arrays_of_arrays_do_not_explode() -> None:
+    """The text of an attribute has a limit, although each array doubles the one inside it."""
+    attributes = [UNKNOWN, ("builtin", entry(ARRAY, 0))]
+    attributes += [("builtin", entry(ARRAY, 9, *[at + 1] * 9)) for at in range(60)]
+    content = read(bytes(Artifact(attributes=attributes, operations=[operation(0)])))
+    assert len(attribute_text(content.pool, 61)) < 100_000
+
+
+def test_a_large_dictionary_is_read_once() -> None:
+    """Many operations can share one large dictionary without reading it each time."""
+    size = 4000
+    names = [("builtin", entry(2, 0))]  # a string, number 0 of the strings
+    pairs = ("builtin", entry(1, size, *[1, 0] * size))
+    artifact = Artifact(
+        names=["vhlo.tanh_v2"],
+        attributes=[UNKNOWN, *names, pairs],
+        types=[("vhlo", entry(VHLO_TUPLE, 0)) for _ in range(3000)],
+        strings=["result_accuracy"],
+        operations=[
+            operation(
+                0,
+                regions=[
+                    region(
+                        [operation(0, attributes=2, results=[at]) for at in range(3000)],
+                        values=3000,
+                    )
+                ],
+            )
+        ],
+    )
+    content = read(bytes(artifact))
+    assert content.scan().shapes.total() == 3001
+    analyze(content)

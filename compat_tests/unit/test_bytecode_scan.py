@@ -1,0 +1,152 @@
+"""The quick scan and the careful walk see the same operations."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from compat_tests.bytecode_samples import SAMPLES, Sample
+from compat_tests.bytecode_writer import Artifact, entry, operation, region
+from portable.bytecode import Bytecode, MalformedArtifact, read
+from portable.bytecode import scan as scan_module
+from portable.bytecode.operations import Operation
+from portable.bytecode.scan import Scan, Shape
+
+F32, F64 = ("vhlo", entry(4)), ("vhlo", entry(5))
+UNKNOWN = ("builtin", entry(15))
+
+
+@pytest.fixture
+def _patterns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Use the patterns for artifacts of every size."""
+    monkeypatch.setattr(scan_module, "_COMPILE_WORTHWHILE", 0)
+
+
+def _walked(content: Bytecode) -> Counter[Shape]:
+    def shape(op: Operation) -> Shape:
+        return Shape(
+            op.name, op.attributes, op.properties, op.results, len(op.operands), op.regions
+        )
+
+    return Counter(shape(op) for op in content.operations())
+
+
+@pytest.mark.usefixtures("_patterns")
+@pytest.mark.parametrize("sample", SAMPLES, ids=str)
+def test_scan_counts_what_the_walk_finds(sample: Sample) -> None:
+    """Shape by Shape, patterns and the careful walk count the same operations."""
+    content = read(sample.data)
+    assert content.scan().shapes == _walked(content)
+
+
+@pytest.mark.usefixtures("_patterns")
+@pytest.mark.parametrize("sample", SAMPLES, ids=str)
+def test_scan_locates_the_first_operations(sample: Sample) -> None:
+    """For each Shape the locations are those of its first three operations."""
+    content = read(sample.data)
+    expected: dict[Shape, list[int]] = {}
+    for op in content.operations():
+        shape = Shape(
+            op.name, op.attributes, op.properties, op.results, len(op.operands), op.regions
+        )
+        expected.setdefault(shape, []).append(op.location)
+    found = content.scan().locations(expected)
+    assert {shape: sorted(numbers) for shape, numbers in found.items()} == {
+        shape: sorted(numbers[:3]) for shape, numbers in expected.items()
+    }
+
+
+def _many(count: int, wide: int = 0) -> Artifact:
+    """Return a block of many operations of every form that a pattern knows, and some others."""
+    forms: list[bytes] = []
+    for at in range(count):
+        table = wide + at % 3
+        forms += [
+            operation(0, results=[0], operands=[at]),
+            operation(0, results=[1], operands=[at] * (1 + at % 10), properties=table),
+            operation(0, results=[0], attributes=table),
+            operation(0, results=[0], attributes=table, properties=table, operands=[0, 1]),
+            operation(0, results=[1], properties=table),
+            operation(1, operands=[0]),
+            operation(2, results=[0, 1], operands=[at]),
+            operation(
+                0,
+                results=[0],
+                operands=[0],
+                properties=table,
+                regions=[
+                    region([operation(0, results=[0], operands=[0]), operation(1)], 3, [0, 1])
+                ],
+                isolated=bool(at % 2),
+            ),
+        ]
+    values = 8 * count + 1
+    top = operation(2, regions=[region(forms, values, [0])], isolated=True)
+    return Artifact(
+        names=["vhlo.add_v1", "vhlo.return_v1", "vhlo.while_v1"],
+        attributes=[UNKNOWN] + [("builtin", entry(1, 0))] * (wide + 3),
+        types=[F32, F64],
+        properties=[b""] * (wide + 3),
+        operations=[top],
+    )
+
+
+@pytest.mark.usefixtures("_patterns")
+@pytest.mark.parametrize("wide", [0, 100, 9000])
+def test_every_form_is_counted(wide: int) -> None:
+    """Numbers of one, two and three bytes, few and many operands, regions and none."""
+    content = read(bytes(_many(400, wide)))
+    shapes = content.scan().shapes
+    assert shapes == _walked(content)
+    assert shapes.total() == 1 + 400 * 10
+
+
+@pytest.mark.usefixtures("_patterns")
+def test_operand_types_are_found_behind_runs() -> None:
+    """Values are followed to arguments, into runs, and to operations with several results."""
+    inside = region([operation(1, operands=[0])], 2, [0, 1])
+    body = [operation(0, results=[at % 2], operands=[0]) for at in range(50)]
+    body.append(operation(2, results=[0, 1, 0], operands=[0]))
+    body.append(operation(3, results=[0], operands=[0, 1, 2, 51, 52, 53], regions=[inside]))
+    top = operation(2, regions=[region(body, 60, [1])], isolated=True)
+    artifact = Artifact(
+        names=["vhlo.add_v1", "vhlo.return_v1", "vhlo.while_v1", "vhlo.reduce_v1"],
+        types=[F32, F64],
+        operations=[top],
+    )
+    shapes = read(bytes(artifact)).scan([3]).shapes
+    (reduction,) = [shape for shape in shapes if shape.name == 3]
+    assert reduction.operand_types == (1, 0, 1, 0, 1, 0)
+
+
+@pytest.mark.usefixtures("_patterns")
+def test_a_wanted_operation_is_not_hidden_in_a_run() -> None:
+    """Operations whose operand types are asked for are read with them, though a run has them."""
+    body = [operation(0, results=[at % 2], operands=[max(0, at - 1)]) for at in range(60)]
+    top = operation(1, regions=[region(body, 61)], isolated=True)
+    artifact = Artifact(names=["vhlo.add_v1", "vhlo.while_v1"], types=[F32, F64], operations=[top])
+    shapes = read(bytes(artifact)).scan([0]).shapes
+    assert {shape.operand_types for shape in shapes if shape.name == 0} >= {(0,), (1,)}
+    assert shapes.total() == 61
+
+
+@pytest.mark.usefixtures("_patterns")
+@pytest.mark.parametrize(
+    "bad", [operation(9, results=[0], operands=[0]), operation(0, results=[9], operands=[0])]
+)
+def test_patterns_check_indices_too(bad: bytes) -> None:
+    """A name or a type that does not exist is malformed in the middle of a run as well."""
+    body = [operation(0, results=[0], operands=[0])] * 20
+    body[10] = bad
+    top = operation(1, regions=[region(body, 30)], isolated=True)
+    artifact = Artifact(names=["vhlo.add_v1", "vhlo.while_v1"], types=[F32], operations=[top])
+    with pytest.raises(MalformedArtifact):
+        read(bytes(artifact)).scan()
+
+
+def test_patterns_are_left_alone_by_small_artifacts() -> None:
+    """A small artifact is read before a pattern is compiled."""
+    content = read(SAMPLES[0].data)
+    found: Scan = content.scan()
+    assert found.shapes == _walked(content)
