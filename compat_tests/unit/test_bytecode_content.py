@@ -75,10 +75,8 @@ def _printed(content: Bytecode, index: int) -> str:
     if case is not None:
         return f"#vhlo<{name} {case}>"
     inside = str(value)
-    if name == "string_v1":
-        inside = f'"{value}"'
-    elif name == "bool_v1":
-        inside = str(bool(value)).lower()
+    if name in {"string_v1", "bool_v1"}:
+        inside = f'"{value}"' if name == "string_v1" else str(bool(value)).lower()
     elif name == "type_v1":
         assert isinstance(value, int)
         inside = _printed_type(content, value)

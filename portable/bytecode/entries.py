@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     Reference: TypeAlias = tuple[str, int]
     T = TypeVar("T")
 else:
-    from portable.named import NamedTuple
-    from portable.record import dataclass
+    from portable.record import NamedTuple, dataclass
 
 __all__ = ["ATTRIBUTES", "TYPES", "Blob", "Entries", "Entry", "Outline", "Pool", "read_entries"]
 

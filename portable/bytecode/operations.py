@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NamedTuple
 else:
-    from portable.named import NamedTuple
+    from portable.record import NamedTuple
 
 __all__ = ["Mask", "Operation", "Sizes", "Walker"]
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from portable.bytecode.encoding import Cursor
     from portable.bytecode.tables import Dialect, Strings
 else:
-    from portable.named import NamedTuple
+    from portable.record import NamedTuple
 
 __all__ = ["Resource", "read_resources"]
 

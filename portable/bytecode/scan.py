@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from portable.bytecode.operations import Sizes
     from portable.bytecode.patterns import Key
 else:
-    from portable.named import NamedTuple
+    from portable.record import NamedTuple
 
 __all__ = ["Scan", "Shape"]
 

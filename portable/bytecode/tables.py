@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from portable.bytecode.header import Buffer
 else:
-    from portable.named import NamedTuple
+    from portable.record import NamedTuple
 
 __all__ = [
     "Dialect",

@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NamedTuple
 else:
-    from portable.named import NamedTuple
+    from portable.record import NamedTuple
 
 __all__ = ["Lifetime", "Op", "current", "enum_case", "inherent", "lifetimes", "minimum", "ops"]
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from portable.bytecode.scan import Shape
     from portable.features.rules import Constraint, Downgrade
 else:
-    from portable.named import NamedTuple
+    from portable.record import NamedTuple
 
 __all__ = ["Judge", "Judgement", "Need"]
 

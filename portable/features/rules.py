@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, NamedTuple
 else:
-    from portable.named import NamedTuple
+    from portable.record import NamedTuple
 
 __all__ = ["Condition", "Constraint", "Downgrade", "Removal", "Rules", "rules"]
 
