@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from portable.bytecode import MalformedArtifact as MalformedArtifact
     from portable.check import observe as observe
     from portable.errors import PortableError as PortableError
+    from portable.executors import run as run
     from portable.explanation import explain as explain
     from portable.inspection import Inspection as Inspection
     from portable.inspection import inspect as inspect
@@ -56,6 +57,7 @@ _HOME = {
     "predict": "portable.prediction",
     "resolve_target": "portable.releases",
     "retarget": "portable.pin",
+    "run": "portable.executors",
     "serialize": "portable.pin",
     "window": "portable.releases",
 }

@@ -8,7 +8,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import portable
 from portable.corpus.tensors import dtype_named, save_tensor
+from portable.executors import ExecutionFailed, InputMismatch, find_executor, random_inputs
 from portable.pin import serialize
 from portable.verdict import Outcome, Stage
 from portable.worker import Status
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from portable.artifact import Artifact
     from portable.environments import Environment
     from portable.worker import Answer, Worker
 
@@ -110,7 +113,7 @@ def test_every_era_executes(release: Release, tmp_path: Path, version: str) -> N
         assert worker.starts == 1
 
 
-@pytest.mark.parametrize("version", ["0.4.33", "0.5.1", "0.12.0.1"])
+@pytest.mark.parametrize("version", ["0.4.36", "0.5.1", "0.12.0.1"])
 def test_narrow_integers_execute(release: Release, tmp_path: Path, version: str) -> None:
     """Four bits arrive as four bits."""
     values = np.array([[0, 1, 2], [3, -4, -1]], ml_dtypes.int4)
@@ -150,3 +153,74 @@ def test_what_does_not_fit_is_refused(release: Release, tmp_path: Path) -> None:
         none = _execute(worker, tmp_path, program, "1.0.0")
     assert (answer.status, none.status) == (Status.REFUSED, Status.REFUSED)
     assert "argument" in none.error
+
+
+def _artifact(program: str, target: str = "1.0.0") -> Artifact:
+    return serialize(program, target, locations="strip")
+
+
+def test_one_call_runs_an_artifact() -> None:
+    """`portable.run` takes an artifact and arrays, and returns arrays; nothing is changed."""
+    values = np.array([[1, 2, 3], [4, 5, 6]], ml_dtypes.bfloat16)
+    (doubled,) = portable.run(_artifact(DOUBLED.format(type="bf16")).data, [values])
+    assert doubled.dtype == ml_dtypes.bfloat16
+    assert doubled.tolist() == [[2, 4, 6], [8, 10, 12]]
+    # numpy reads the types of ml_dtypes from a file as unnamed bytes.
+    (again,) = portable.run(_artifact(DOUBLED.format(type="bf16")), {"arg0": values.view("V2")})
+    assert again.tolist() == doubled.tolist()
+    assert values.tolist() == [[1, 2, 3], [4, 5, 6]]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "words"),
+    [
+        ([], "main takes 1 inputs (tensor<2x3xf32>), 0 were given"),
+        ([np.zeros((2, 3))], "input 0 has dtype float64, main takes float32"),
+        ([np.zeros((3, 2), np.float32)], "input 0 has shape 3x2, main takes tensor<2x3xf32>"),
+        ([np.float32(0).reshape(())], "input 0 has shape scalar, main takes tensor<2x3xf32>"),
+        ({"weights": np.zeros((2, 3), np.float32)}, "'weights' does not say which argument"),
+        ({"arr_1": np.zeros((2, 3), np.float32)}, "the arguments arr_1 are not 0 to 0"),
+    ],
+)
+def test_inputs_are_held_against_the_signature(inputs: Any, words: str) -> None:
+    """A wrong number, dtype, shape or name is told before anything is compiled."""
+    with pytest.raises(InputMismatch) as error:
+        portable.run(_artifact(DOUBLED.format(type="f32")), inputs)
+    assert words in str(error.value)
+
+
+def test_the_same_program_is_compiled_once(release: Release) -> None:
+    """An open Executor keeps its process, and shapes of every kind arrive."""
+    with find_executor("pjrt", release("jaxlib 0.10.2")) as executor:
+        doubled = executor.compile(_artifact(DOUBLED.format(type="f32")))
+        counted = executor.compile(_artifact(COUNT))
+        for seed in range(3):
+            (values,) = random_inputs(doubled.signature, seed)
+            assert (doubled.run([values])[0] == values + values).all()
+            assert counted.run([])[0].shape == ()
+        assert executor.name == "jaxlib 0.10.2 (pjrt)"
+
+
+def test_a_failure_is_a_verdict(release: Release) -> None:
+    """A crash, a hang and a refusal are told by a Verdict at Stage `execute`."""
+    endless = """
+    func.func @main() -> tensor<i32> {
+      %zero = stablehlo.constant dense<0> : tensor<i32>
+      %end = stablehlo.while(%i = %zero) : tensor<i32>
+      cond { %yes = stablehlo.constant dense<true> : tensor<i1>
+             stablehlo.return %yes : tensor<i1> }
+      do { %next = stablehlo.add %i, %i : tensor<i32>
+           stablehlo.return %next : tensor<i32> }
+      return %end : tensor<i32>
+    }
+    """
+    with find_executor("pjrt", release("jaxlib 0.4.33"), limit=5.0) as executor:
+        with pytest.raises(ExecutionFailed) as crashed:
+            executor.compile(_artifact(TF32, "1.6.0"))
+        with pytest.raises(ExecutionFailed) as hung:
+            executor.compile(_artifact(endless)).run([])
+        with pytest.raises(ExecutionFailed) as refused:
+            executor.compile(_artifact(DOUBLED.format(type="i4")))
+    outcomes = [error.value.verdict.outcome for error in (crashed, hung, refused)]
+    assert outcomes == [Outcome.CRASHED, Outcome.HUNG, Outcome.INCOMPATIBLE]
+    assert {error.value.verdict.stage for error in (crashed, hung, refused)} == {Stage.EXECUTE}

@@ -125,9 +125,10 @@ class Worker:
             job: `kind` and its arguments: `probe`; `read`, `roundtrip` and `rewrite` of an
                 artifact (`path` or `data` as base64); `write` of a program (`text`, `path` or
                 `data`) for a `target`. `out` names a file for the result, `want` lists what to
-                return as base64: `module`, `artifact`. `execute` of an artifact or program takes
-                `inputs`, each the `path` of a `.npy` file and its `dtype`, and writes the outputs
-                into the folder `out`; it tells `path`, `dtype` and `shape` of each.
+                return as base64: `module`, `artifact`. `compile` and `execute` of an artifact
+                or program name an `engine`; the latter takes `inputs`, each the `path` of a
+                `.npy` file and its `dtype`, and writes the outputs into the folder `out`; it
+                tells `path`, `dtype` and `shape` of each.
             limit: Seconds, if not the worker's own.
 
         Returns:

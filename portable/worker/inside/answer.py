@@ -10,7 +10,7 @@ Job = dict[str, Any]
 Payload = dict[str, Any]
 
 # A family need not answer all of them.
-KINDS = frozenset({"probe", "read", "write", "rewrite", "roundtrip", "execute"})
+KINDS = frozenset({"probe", "read", "write", "rewrite", "roundtrip", "compile", "execute"})
 
 
 class Refused(Exception):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .answer import Refused, Unavailable
 from .content import given, given_target, returned
+from .engines import Engines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -121,7 +122,7 @@ class Bindings:
         stablehlo: The `stablehlo` module of the bindings.
         era: How to read and write with it.
         facts: Find out what else a probe should tell; called by each.
-        execute: Does the job `execute`; None where there is nothing to execute with.
+        engines: What there is to execute with.
     """
 
     def __init__(
@@ -129,9 +130,9 @@ class Bindings:
         stablehlo: Any,
         era: TextEra | ModuleEra,
         facts: Callable[[], Payload],
-        execute: Callable[[Job], Payload] | None = None,
+        engines: Engines | None = None,
     ) -> None:
-        self.execute = execute
+        self._engines = engines or Engines({})
         self._stablehlo = stablehlo
         self._era: Any = era
         self._facts = facts
@@ -181,6 +182,14 @@ class Bindings:
         once = self._era.write(self._era.read(given(job)), target)
         twice = self._era.write(self._era.read(once), target)
         return {"target": target, "stable": once == twice, **returned(job, "artifact", once)}
+
+    def compile(self, job: Job) -> Payload:
+        """Compile a program, or prepare it for whatever executes it."""
+        return self._engines.compile(job)
+
+    def execute(self, job: Job) -> Payload:
+        """Execute a program on inputs."""
+        return self._engines.execute(job)
 
 
 def _asked(call: Any, *arguments: Any) -> bytes:

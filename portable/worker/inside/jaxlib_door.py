@@ -6,12 +6,13 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from .bindings import Bindings, ModuleEra, TextEra
-from .content import given
+from .engines import Engines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .answer import Job, Payload
+    from .answer import Payload
+    from .engines import Engine
 
 __all__ = ["load"]
 
@@ -39,22 +40,15 @@ def load(library: str, limit: float) -> Bindings:
         return {"serialize_api": name, "eval_module": evaluates, "exec_era": _exec_era()}
 
     era = ERAS[name](stablehlo)
-    return Bindings(stablehlo, era, facts, _Execution(era).execute)
+    return Bindings(stablehlo, era, facts, _engines(era))
 
 
-class _Execution:
-    """The job `execute`; what it needs is imported by the first one."""
+def _engines(era: TextEra | ModuleEra) -> Engines:
+    def pjrt() -> Engine:
+        made: Engine = importlib.import_module(".pjrt", __package__).Pjrt(era.read)
+        return made
 
-    def __init__(self, era: Any) -> None:
-        self._era = era
-        self._pjrt: Any = None
-
-    def execute(self, job: Job) -> Payload:
-        tensors = importlib.import_module(".tensors", __package__)
-        if self._pjrt is None:
-            self._pjrt = importlib.import_module(".pjrt", __package__).Pjrt(self._era.read)
-        outputs = self._pjrt.run(given(job), tensors.load_arrays(job["inputs"]))
-        return {"outputs": tensors.save_arrays(job["out"], outputs)}
+    return Engines({"pjrt": pjrt})
 
 
 def _text_era(stablehlo: Any) -> TextEra:

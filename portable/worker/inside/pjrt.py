@@ -44,6 +44,32 @@ class Pjrt:
         self._digest = b""
         self._loaded: Any = None
 
+    def compile(self, program: bytes) -> Any:
+        """Compile a program, unless it is the one that was compiled last.
+
+        Args:
+            program: A portable artifact, MLIR bytecode or MLIR text.
+
+        Returns:
+            The loaded executable.
+
+        Raises:
+            Refused: The compiler says no.
+        """
+        digest = hashlib.sha256(program).digest()
+        if digest == self._digest:
+            return self._loaded
+        if self._client is None:
+            self._open()
+        # The old one goes first: two large programs need not fit.
+        self._loaded, self._digest = None, b""
+        try:
+            self._loaded = self._compile(program)
+        except REFUSALS as refusal:
+            raise _refused(refusal) from None
+        self._digest = digest
+        return self._loaded
+
     def run(self, program: bytes, inputs: list[Any]) -> list[Any]:
         """Execute a program.
 
@@ -57,32 +83,20 @@ class Pjrt:
         Raises:
             Refused: The compiler or the runtime says no.
         """
-        if self._client is None:
-            self._open()
+        loaded = self.compile(program)
         try:
-            loaded = self._compiled(program)
             device = self._client.devices()[0]
             buffers = [self._put(array, device) for array in inputs]
             results = loaded.execute_sharded(buffers)
             arrays = results.disassemble_into_single_device_arrays()
             return [_array(parts[0]) for parts in arrays]
         except REFUSALS as refusal:
-            words = " ".join(str(refusal)[:_MESSAGE_LIMIT].split())
-            raise Refused(f"{type(refusal).__name__}: {words}") from None
+            raise _refused(refusal) from None
 
     def _open(self) -> None:
         _configure()
         self._xla = importlib.import_module("jaxlib.xla_client")
         self._client = self._xla.make_cpu_client()
-
-    def _compiled(self, program: bytes) -> Any:
-        digest = hashlib.sha256(program).digest()
-        if digest != self._digest:
-            # The old one goes first: two large programs need not fit.
-            self._loaded, self._digest = None, b""
-            self._loaded = self._compile(program)
-            self._digest = digest
-        return self._loaded
 
     def _compile(self, program: bytes) -> Any:
         version = importlib.import_module("jaxlib.version").__version_info__
@@ -115,6 +129,11 @@ class Pjrt:
                 return whole
 
         return OneDevice(device)
+
+
+def _refused(error: BaseException) -> Refused:
+    words = " ".join(str(error)[:_MESSAGE_LIMIT].split())
+    return Refused(f"{type(error).__name__}: {words}")
 
 
 class _Shaped:

@@ -1,0 +1,54 @@
+"""Executors: run a program, and compare what it computes."""
+
+from __future__ import annotations
+
+from portable.executors.compare import (
+    BITS,
+    Comparison,
+    Difference,
+    Tolerance,
+    compare,
+    compare_all,
+)
+from portable.executors.executor import (
+    Capabilities,
+    Executable,
+    ExecutionFailed,
+    Executor,
+    ExecutorMissing,
+)
+from portable.executors.inputs import random_inputs
+from portable.executors.running import EXECUTORS, UnknownExecutor, find_executor, run
+from portable.executors.signature import (
+    InputMismatch,
+    NoMain,
+    Signature,
+    TensorType,
+    UnsupportedType,
+    signature,
+)
+
+__all__ = [
+    "BITS",
+    "EXECUTORS",
+    "Capabilities",
+    "Comparison",
+    "Difference",
+    "Executable",
+    "ExecutionFailed",
+    "Executor",
+    "ExecutorMissing",
+    "InputMismatch",
+    "NoMain",
+    "Signature",
+    "TensorType",
+    "Tolerance",
+    "UnknownExecutor",
+    "UnsupportedType",
+    "compare",
+    "compare_all",
+    "find_executor",
+    "random_inputs",
+    "run",
+    "signature",
+]

@@ -1,0 +1,115 @@
+"""Executors whose native code is a Release in a child process: what they share."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from portable.executors.executor import Capabilities, ExecutionFailed, ExecutorMissing
+from portable.executors.signature import check_inputs, signature
+from portable.executors.tensors import dtype_named, stored
+from portable.verdict import Stage
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from portable.artifact import Artifact
+    from portable.executors.signature import Signature
+    from portable.executors.tensors import Array
+    from portable.worker import Answer, Worker
+
+__all__ = ["ChildExecutor"]
+
+
+class ChildExecutor:
+    """Hands programs and arrays to a worker, as files.
+
+    Args:
+        engine: Which of the worker's ways to execute.
+        release: The Release, as `distribution version`; empty when it is not installed.
+        worker: The worker of that Release; this Executor closes it.
+        capabilities: What it can run.
+        hint: How to install what is missing.
+    """
+
+    def __init__(
+        self, engine: str, release: str, worker: Worker, capabilities: Capabilities, hint: str
+    ) -> None:
+        self.engine = engine
+        self.capabilities = capabilities
+        self._release = release
+        self._worker = worker
+        self._hint = hint
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._programs = 0
+
+    @property
+    def name(self) -> str:
+        """What it is, with its Release: `jaxlib 0.10.2 (pjrt)`."""
+        return f"{self._release or 'nothing'} ({self.engine})"
+
+    def available(self) -> bool:
+        """Return whether what it runs on is installed."""
+        return bool(self._release)
+
+    def compile(self, artifact: Artifact) -> _ChildExecutable:
+        """Compile a program; see `Executor.compile`."""
+        if not self.available():
+            raise ExecutorMissing(f"nothing to execute on by {self.engine}", hint=self._hint)
+        wanted = signature(artifact)
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="portable-")
+        self._programs += 1
+        folder = Path(self._folder.name) / str(self._programs)
+        folder.mkdir()
+        (folder / "program").write_bytes(artifact.data)
+        self.ask({"kind": "compile", "path": str(folder / "program")})
+        return _ChildExecutable(self, folder, wanted)
+
+    def ask(self, job: Mapping[str, Any]) -> Answer:
+        """Have a job done by the worker; raise ExecutionFailed unless it was."""
+        answer = self._worker.ask({"engine": self.engine, **job})
+        if not answer.ok:
+            raise ExecutionFailed(answer.verdict(self.name, Stage.EXECUTE))
+        return answer
+
+    def close(self) -> None:
+        """End the child process and remove its files."""
+        self._worker.close()
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class _ChildExecutable:
+    """A program that the worker has compiled, or compiles again after a crash."""
+
+    def __init__(self, executor: ChildExecutor, folder: Path, wanted: Signature) -> None:
+        self.signature = wanted
+        self._executor = executor
+        self._folder = folder
+
+    def run(self, inputs: Sequence[Array]) -> list[Array]:
+        """Execute the program; see `Executable.run`."""
+        given = []
+        for number, array in enumerate(check_inputs(inputs, self.signature)):
+            path = self._folder / f"input-{number}.npy"
+            np.save(path, stored(array), allow_pickle=False)
+            given.append({"path": str(path), "dtype": array.dtype.name})
+        program, out = str(self._folder / "program"), str(self._folder)
+        answer = self._executor.ask(
+            {"kind": "execute", "path": program, "inputs": given, "out": out}
+        )
+        return [
+            np.load(told["path"], allow_pickle=False).view(dtype_named(told["dtype"]))
+            for told in answer.payload["outputs"]
+        ]

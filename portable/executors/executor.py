@@ -1,0 +1,115 @@
+"""What every Executor offers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, Self
+
+from portable.errors import PortableError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from portable.artifact import Artifact
+    from portable.executors.signature import Signature
+    from portable.executors.tensors import Array
+    from portable.verdict import Verdict
+
+__all__ = ["Capabilities", "Executable", "ExecutionFailed", "Executor", "ExecutorMissing"]
+
+
+class ExecutorMissing(PortableError):
+    """What the Executor runs on is not installed."""
+
+
+class ExecutionFailed(PortableError):
+    """A program was not compiled or not executed; `verdict` says how it ended."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        super().__init__(f"{verdict.consumer}: {verdict.outcome} to execute: {verdict.reason}")
+        self.verdict = verdict
+
+    def record(self) -> dict[str, object]:
+        """Return the fields as plain data, the Verdict among them."""
+        return super().record() | {"verdict": self.verdict.record()}
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What an Executor can run.
+
+    Args:
+        platforms: What it runs on, for example `cpu`.
+        excluded: Element types of StableHLO that it cannot take or return.
+        dynamic: Whether shapes may be unknown before the program runs.
+    """
+
+    platforms: tuple[str, ...]
+    excluded: frozenset[str]
+    dynamic: bool
+
+
+class Executable(Protocol):
+    """A program that an Executor has compiled."""
+
+    @property
+    def signature(self) -> Signature:
+        """What its `main` takes and returns."""
+        ...
+
+    def run(self, inputs: Sequence[Array]) -> list[Array]:
+        """Execute the program.
+
+        Args:
+            inputs: One array for each argument of `main`; never changed.
+
+        Returns:
+            One array for each result.
+
+        Raises:
+            InputMismatch: The inputs are not what `main` takes.
+            ExecutionFailed: The Executor refused, crashed or hung.
+        """
+        ...
+
+
+class Executor(Protocol):
+    """Runs programs. Whatever is native in it runs in a child process."""
+
+    @property
+    def name(self) -> str:
+        """What it is, with its Release: `jaxlib 0.10.2 (pjrt)`."""
+        ...
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What it can run."""
+        ...
+
+    def available(self) -> bool:
+        """Return whether what it runs on is installed."""
+        ...
+
+    def compile(self, artifact: Artifact) -> Executable:
+        """Compile a program.
+
+        Args:
+            artifact: The program.
+
+        Returns:
+            What can be run, as long as the Executor is open.
+
+        Raises:
+            ExecutorMissing: What it runs on is not installed.
+            NoMain: The program has no `main`.
+            ExecutionFailed: The Executor refused, crashed or hung.
+        """
+        ...
+
+    def close(self) -> None:
+        """End the child process and remove its files."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...

@@ -1,0 +1,156 @@
+"""Element types by their StableHLO and their numpy names, and arrays of them in `.npz` files.
+
+numpy writes the types of ml_dtypes as unnamed bytes. An `.npz` file therefore keeps those as
+unsigned integers, and the name of the entry says what they are: `0.bfloat16`.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from portable.errors import PortableError
+from portable.files import read_file
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+__all__ = [
+    "Array",
+    "UnreadableArrays",
+    "dtype_named",
+    "dtype_of",
+    "load_arrays",
+    "stored",
+    "stored_arrays",
+]
+
+Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+
+# numpy numbers its own types below this; what ml_dtypes registers comes after.
+_FIRST_REGISTERED = 256
+_ELEMENTS = {
+    "i1": "bool",
+    "bf16": "bfloat16",
+    "complex<f32>": "complex64",
+    "complex<f64>": "complex128",
+    "f4E2M1FN": "float4_e2m1fn",
+    "f6E2M3FN": "float6_e2m3fn",
+    "f6E3M2FN": "float6_e3m2fn",
+    "f8E3M4": "float8_e3m4",
+    "f8E4M3": "float8_e4m3",
+    "f8E4M3B11FNUZ": "float8_e4m3b11fnuz",
+    "f8E4M3FN": "float8_e4m3fn",
+    "f8E4M3FNUZ": "float8_e4m3fnuz",
+    "f8E5M2": "float8_e5m2",
+    "f8E5M2FNUZ": "float8_e5m2fnuz",
+    "f8E8M0FNU": "float8_e8m0fnu",
+    **{f"f{width}": f"float{width}" for width in (16, 32, 64)},
+    **{f"i{width}": f"int{width}" for width in (2, 4, 8, 16, 32, 64)},
+    **{f"ui{width}": f"uint{width}" for width in (2, 4, 8, 16, 32, 64)},
+}
+
+
+class UnreadableArrays(PortableError):
+    """A file of arrays cannot be read."""
+
+
+def dtype_of(element: str) -> np.dtype[Any] | None:
+    """Return the dtype of a StableHLO element type.
+
+    Args:
+        element: For example `f32`, `bf16`, `complex<f32>`.
+
+    Returns:
+        The dtype; None for what no array can hold, for example quantized types.
+    """
+    name = _ELEMENTS.get(element)
+    return None if name is None else dtype_named(name)
+
+
+def dtype_named(name: str) -> np.dtype[Any]:
+    """Return the dtype of a numpy or ml_dtypes name.
+
+    Args:
+        name: For example `float32`, `bfloat16`, `int4`.
+
+    Returns:
+        The dtype.
+
+    Raises:
+        UnreadableArrays: Neither library has it.
+    """
+    try:
+        return np.dtype(name)
+    except TypeError:
+        pass
+    try:
+        import ml_dtypes  # noqa: PLC0415 - only for the types that numpy lacks
+
+        found: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
+    except (ImportError, AttributeError):
+        raise UnreadableArrays(
+            f"no dtype {name!r} here", hint="pip install --upgrade ml_dtypes"
+        ) from None
+    return found
+
+
+def stored(array: Array) -> Array:
+    """Return an array as a `.npy` file can keep it: types of ml_dtypes as unsigned integers."""
+    registered = array.dtype.num >= _FIRST_REGISTERED or array.dtype.kind == "V"
+    whole = np.ascontiguousarray(array).reshape(array.shape)
+    return whole.view(np.dtype(f"u{array.dtype.itemsize}")) if registered else whole
+
+
+def load_arrays(path: str | os.PathLike[str]) -> dict[str, Array]:
+    """Read an `.npz` file; pickles are refused.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The arrays by name.
+
+    Raises:
+        UnreadableArrays: It is no `.npz` file, or holds Python objects.
+        FileError: It cannot be read.
+    """
+    data = read_file(path)
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as archive:
+            loaded = {name: archive[name] for name in archive.files}
+    except (ValueError, OSError, EOFError, AttributeError, TypeError, zipfile.BadZipFile) as error:
+        raise UnreadableArrays(
+            f"is no .npz file of plain arrays: {error}",
+            where=str(path),
+            hint="write one with numpy.savez(path, x, y)",
+        ) from error
+    found = {}
+    for entry, array in loaded.items():
+        name, dot, dtype = entry.partition(".")
+        found[name] = array.view(dtype_named(dtype)) if dot else array
+    return found
+
+
+def stored_arrays(arrays: Sequence[Array] | Mapping[str, Array]) -> bytes:
+    """Return the bytes of an `.npz` file.
+
+    Args:
+        arrays: By name, or in order: those are named 0, 1 and so on.
+
+    Returns:
+        The bytes; the same arrays give the same bytes.
+    """
+    named = arrays if isinstance(arrays, Mapping) else {str(n): a for n, a in enumerate(arrays)}
+    entries = {}
+    for name, array in named.items():
+        kept = stored(array)
+        entries[name if kept.dtype == array.dtype else f"{name}.{array.dtype.name}"] = kept
+    made = io.BytesIO()
+    np.savez(made, **entries)  # type: ignore[arg-type]  # the stub takes names for its own options
+    return made.getvalue()

@@ -1,0 +1,63 @@
+"""What a Release can execute programs with."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any, Protocol
+
+from .answer import Unavailable
+from .content import given
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .answer import Job, Payload
+
+__all__ = ["Engine", "Engines"]
+
+DEFAULT = "pjrt"
+
+
+class Engine(Protocol):
+    """Executes programs, and keeps the one that was compiled last."""
+
+    def compile(self, program: bytes) -> Any:
+        """Compile a program: a portable artifact, MLIR bytecode or MLIR text."""
+        ...
+
+    def run(self, program: bytes, inputs: list[Any]) -> list[Any]:
+        """Execute a program on arrays."""
+        ...
+
+
+class Engines:
+    """The engines of a Release by name, each made when first asked for.
+
+    What they need, numpy to begin with, is not there in every environment.
+
+    Args:
+        made_by: How to make each.
+    """
+
+    def __init__(self, made_by: dict[str, Callable[[], Engine]]) -> None:
+        self._made_by = made_by
+        self._made: dict[str, Engine] = {}
+
+    def compile(self, job: Job) -> Payload:
+        """Compile the program of a job."""
+        self._engine(job).compile(given(job))
+        return {}
+
+    def execute(self, job: Job) -> Payload:
+        """Execute the program of a job on its inputs."""
+        tensors = importlib.import_module(".tensors", __package__)
+        outputs = self._engine(job).run(given(job), tensors.load_arrays(job["inputs"]))
+        return {"outputs": tensors.save_arrays(job["out"], outputs)}
+
+    def _engine(self, job: Job) -> Engine:
+        name = job.get("engine", DEFAULT)
+        if name not in self._made_by:
+            raise Unavailable(f"this release has no {name}")
+        if name not in self._made:
+            self._made[name] = self._made_by[name]()
+        return self._made[name]
