@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from functools import cache
 
 from portable.bytecode.encoding import Cursor, offsets, unzigzag
-from portable.bytecode.layouts import BUILTIN, table, widths
+from portable.bytecode.layouts import BUILTIN, VHLO, table, widths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -221,16 +222,15 @@ class Pool:
         Args:
             names: The kinds, as in `Entry.name`.
         """
-        layouts = table(BUILTIN, ATTRIBUTES).items()
-        first_bytes = {code << 1 | 1 for code, layout in layouts if layout.name in names}
-        entries = self.attributes
-        return [
-            index
-            for dialect, group in entries.groups()
-            if dialect == BUILTIN
-            for index, first in zip(group, entries.first_bytes(group), strict=True)
-            if first in first_bytes and entries.own[index]
-        ]
+        return _named(self.attributes, BUILTIN, names)
+
+    def types_named(self, *names: str) -> list[int]:
+        """Return the numbers of VHLO's types of some kinds, for example `token_v1`.
+
+        Args:
+            names: The kinds, as in `Entry.name`.
+        """
+        return _named(self.types, VHLO, names)
 
     def encodings(self, entry: Entry) -> dict[str, str]:
         """Return how each field of an attribute is encoded, which tells what its numbers mean."""
@@ -283,6 +283,24 @@ class Pool:
             return cursor.signed()
         words = [cursor.signed() for _ in range(cursor.count())]
         return sum((word & (1 << _WORD) - 1) << _WORD * at for at, word in enumerate(words))
+
+
+def _named(entries: Entries, dialect: str, names: Sequence[str]) -> list[int]:
+    """Return the numbers of a dialect's entries of some kinds, by their first bytes."""
+    first_bytes = _first_bytes(entries.kind, dialect, tuple(names))
+    return [
+        index
+        for owner, group in entries.groups()
+        if owner == dialect
+        for index, first in zip(group, entries.first_bytes(group), strict=True)
+        if first in first_bytes and entries.own[index]
+    ]
+
+
+@cache
+def _first_bytes(kind: str, dialect: str, names: tuple[str, ...]) -> frozenset[int]:
+    layouts = table(dialect, kind).items()
+    return frozenset(code << 1 | 1 for code, layout in layouts if layout.name in names)
 
 
 def read_entries(

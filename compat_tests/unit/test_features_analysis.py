@@ -1,0 +1,274 @@
+"""Required Version and minimum target: two answers, and what forces each."""
+
+from __future__ import annotations
+
+import pytest
+
+from compat_tests.bytecode_samples import SAMPLES, Sample, minimums
+from compat_tests.bytecode_writer import Artifact, entry, operation, region
+from portable.bytecode import read
+from portable.features import Analysis, FeatureKind, Strictness, analyze
+from portable.version import Version
+
+UNKNOWN_LOCATION = ("builtin", entry(15))
+F32 = ("vhlo", entry(4))
+F8E4M3 = ("vhlo", entry(35))
+
+
+def _sample(name: str) -> Sample:
+    return next(sample for sample in SAMPLES if sample.name == name)
+
+
+def _analyze(artifact: Artifact, strictness: Strictness = Strictness.READABLE) -> Analysis:
+    return analyze(read(bytes(artifact)), strictness=strictness)
+
+
+def _block(*body: bytes, values: int = 9) -> bytes:
+    """Return an operation number 0 around others; its region has one argument of type 0."""
+    return operation(0, regions=[region(body, values, [0])], isolated=True)
+
+
+def _names(analysis: Analysis) -> dict[str, str]:
+    return {feature.name: str(feature.version) for feature in analysis.minimum.features}
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=str)
+@pytest.mark.parametrize("strictness", Strictness)
+def test_minimum_target_is_the_lowest_that_serializes(
+    sample: Sample, strictness: Strictness
+) -> None:
+    """Whichever release wrote it and for which target: the program's minimum target is the same."""
+    analysis = analyze(read(sample.data), strictness=strictness)
+    assert str(analysis.minimum.version) == minimums()[sample.program]
+    assert analysis.unknown == ()
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=str)
+def test_required_version_lies_between_minimum_and_target(sample: Sample) -> None:
+    """Bytes written for a target need no more than it, and no less than their program."""
+    analysis = analyze(read(sample.data))
+    assert analysis.required.version is not None
+    assert analysis.minimum.version is not None
+    assert analysis.minimum.version <= analysis.required.version <= Version.parse(sample.target)
+
+
+@pytest.mark.parametrize(
+    ("name", "required"),
+    [
+        # Refused by jaxlib 0.5.3, 0.8.0, 0.9.2 and 0.10.2 (1.17.0), read by 0.12.0.1 (1.22.0).
+        ("classic-jaxlib-0.12.0.1-1.22.0", "1.18.0"),
+        ("modern-jaxlib-0.12.0.1-1.22.0", "1.18.0"),
+        # Read by jaxlib 0.5.3, which is 1.10.0.
+        ("modern-jaxlib-0.12.0.1-1.12.0", "1.10.0"),
+        ("classic-jaxlib-0.12.0.1-1.0.0", "0.15.0"),
+        ("classic-jaxlib-0.12.0.1-0.11.0", "0.10.0"),
+        ("classic-jaxlib-0.4.18-0.14.0", "0.14.0"),
+        ("classic-jaxlib-0.4.13-0.9.0", "0.9.0"),
+    ],
+)
+def test_required_version_is_that_of_the_forms_as_written(name: str, required: str) -> None:
+    """A form that could be written in an older one still has to be read as it is."""
+    assert str(analyze(read(_sample(name).data)).required.version) == required
+
+
+def test_features_name_what_forces_the_version() -> None:
+    """Each Feature tells kind, Version, how often, where, and why nothing older would do."""
+    analysis = analyze(read(_sample("modern-jaxlib-0.12.0.1-1.22.0").data))
+    features = {feature.name: feature for feature in analysis.minimum.features}
+    accuracy, ranges = features["exponential_v2"], features["location_file_line_col_range"]
+    assert (accuracy.kind, accuracy.version) == (FeatureKind.OP, Version(1, 9, 0))
+    assert accuracy.reason == "result_accuracy is not the default"
+    assert accuracy.locations == ("net.py:8:3 (vhlo.exponential_v2)",)
+    assert (ranges.kind, ranges.count) == (FeatureKind.LOCATION, 1)
+    assert ranges.locations == ("net.py:7:3",)
+    assert "expander" in ranges.remedy
+    assert str(features["tan_v1"].version) == "1.4.0"
+    assert str(features["all_reduce_v2"].version) == "1.5.0"
+    assert features["all_reduce_v2"].reason == "it has more than one operand"
+    assert str(features["f8E4M3_v1"].version) == "1.7.0"
+    assert str(features["custom_call_typed_ffi"].version) == "1.3.0"
+    assert str(features["custom_call_dictionary_config"].version) == "1.3.0"
+    assert str(features["composite_v1"].version) == "0.19.0"
+    assert str(features["quant_per_axis_v1"].version) == "0.18.0"
+
+
+def test_features_are_ordered_and_cut_at_a_target() -> None:
+    """The highest Version comes first; above a target are those that stand in its way."""
+    needs = analyze(read(_sample("modern-jaxlib-0.12.0.1-1.22.0").data)).minimum
+    versions = [feature.version for feature in needs.features]
+    assert versions == sorted(versions, reverse=True)
+    assert {feature.name for feature in needs.above(Version(1, 5, 2))} == {
+        "exponential_v2",
+        "f8E4M3_v1",
+        "location_file_line_col_range",
+        "result_accuracy_mode_v1",
+        "result_accuracy_v1",
+    }
+    assert needs.above(Version(1, 9, 0)) == ()
+
+
+def test_upstream_does_not_look_at_locations() -> None:
+    """Ranges pass the serializer at any target, so only what readers need counts them."""
+    artifact = Artifact(
+        attributes=[("builtin", entry(22, 1, 2, 3, 4)), ("builtin", entry(2, 0))],
+        strings=["a.py"],
+        operations=[operation(0)],
+    )
+    assert _names(_analyze(artifact)) == {"location_file_line_col_range": "1.9.0"}
+    assert _names(_analyze(artifact, Strictness.UPSTREAM)) == {}
+
+
+def test_types_inside_per_axis_quantized_types_count_for_readers() -> None:
+    """The serializer does not look at the storage type; a reader has to know it."""
+    # flags, storage, expressed, axis, minimum, maximum, one scale, one zero point
+    quantized = ("vhlo", entry(30, 1, 1, 2, 0, 0, 0, 1, 0, 1, 0))
+    artifact = Artifact(
+        names=["vhlo.while_v1", "vhlo.add_v1"],
+        types=[quantized, ("vhlo", entry(31)), F32],
+        operations=[_block(operation(1, results=[0], operands=[0, 0]))],
+    )
+    assert _names(_analyze(artifact)) == {"i2_v1": "1.2.0", "quant_per_axis_v1": "0.18.0"}
+    assert _names(_analyze(artifact, Strictness.UPSTREAM)) == {"quant_per_axis_v1": "0.18.0"}
+
+
+def test_promotion_compares_operands_with_results() -> None:
+    """A reduction whose result has another element type needs 0.17, any other does not."""
+    body = region([], values=0)
+    for result, expected in ((0, {}), (1, {"reduction_promotes": "0.17.0"})):
+        artifact = Artifact(
+            names=["vhlo.while_v1", "vhlo.reduce_v1"],
+            types=[F32, ("vhlo", entry(5))],
+            operations=[_block(operation(1, results=[result], operands=[0, 0], regions=[body]))],
+        )
+        assert _names(_analyze(artifact)) == expected
+
+
+def test_a_value_without_a_type_is_a_caveat() -> None:
+    """Where a reduction uses what is defined later, its promotion is not judged, and told so."""
+    artifact = Artifact(
+        names=["vhlo.while_v1", "vhlo.reduce_v1"],
+        types=[F32],
+        operations=[_block(operation(1, results=[0], operands=[5]))],
+    )
+    (caveat,) = _analyze(artifact).caveats
+    assert "reduce_v1" in caveat.text
+
+
+@pytest.mark.parametrize("operands", [1, 2])
+def test_a_variadic_collective_is_downgraded_with_one_operand(operands: int) -> None:
+    """One operand fits the older form, two do not; as written, both need the newer one."""
+    artifact = Artifact(
+        names=["vhlo.while_v1", "vhlo.all_gather_v2"],
+        types=[F32],
+        operations=[_block(operation(1, results=[0], operands=[0] * operands))],
+    )
+    analysis = _analyze(artifact)
+    assert str(analysis.minimum.version) == ("0.9.0" if operands == 1 else "1.5.0")
+    assert str(analysis.required.version) == "1.5.0"
+
+
+def test_unknown_operations_are_legal_and_bounded_by_the_claim() -> None:
+    """A form that no table knows is named, and both Versions are at least the claimed one."""
+    sample = _sample("classic-jaxlib-0.12.0.1-1.22.0")
+    analysis = analyze(read(sample.data.replace(b"tanh_v2", b"tanh_v9")))
+    assert analysis.unknown == ("vhlo.tanh_v9",)
+    assert analysis.required.version == analysis.minimum.version == Version(1, 22, 0)
+
+
+def test_unknown_operations_without_a_claim_have_no_version() -> None:
+    """An unknown form in an artifact that claims no Version leaves both open."""
+    artifact = Artifact(names=["vhlo.new_v1"], operations=[operation(0)], producer="MLIR17.0.0git")
+    analysis = _analyze(artifact)
+    assert analysis.unknown == ("vhlo.new_v1",)
+    assert analysis.required.version is None
+    assert analysis.minimum.version is None
+
+
+@pytest.mark.parametrize("table", ["types", "attributes"])
+def test_unknown_types_and_attributes_are_named_by_code(table: str) -> None:
+    """A code that no table knows is told with its dialect."""
+    new = ("vhlo", entry(999))
+    artifact = Artifact(
+        names=["vhlo.while_v1", "vhlo.constant_v1"],
+        types=[F32, new if table == "types" else F32],
+        attributes=[UNKNOWN_LOCATION, new if table == "attributes" else UNKNOWN_LOCATION],
+        properties=[entry(1)],
+        operations=[_block(operation(1, results=[1], properties=0))],
+        producer="StableHLO_v1.30.2",
+    )
+    analysis = _analyze(artifact)
+    assert analysis.unknown == (f"vhlo {table[:-1]} code 999",)
+    assert analysis.required.version == Version(1, 30, 0)
+    assert any("claims 1.30.2" in caveat.text for caveat in analysis.caveats)
+
+
+def test_a_false_claim_does_not_change_what_is_needed() -> None:
+    """What the bytes need comes from the bytes, whatever the header says."""
+    data = _sample("modern-jaxlib-0.12.0.1-1.12.0").data
+    spoofed = analyze(read(data.replace(b"StableHLO_v1.12.0", b"StableHLO_v0.99.9")))
+    assert spoofed.required == analyze(read(data)).required
+
+
+def test_other_dialects_are_a_feature_and_a_caveat() -> None:
+    """Operations of another dialect count for readers; nobody can judge them."""
+    artifact = Artifact(names=["builtin.module", "sdy.mesh"], operations=[operation(1)])
+    analysis = _analyze(artifact)
+    (feature,) = analysis.minimum.features
+    assert (feature.kind, feature.name, feature.count) == (FeatureKind.DIALECT, "sdy", 1)
+    assert [caveat.text for caveat in analysis.caveats] == [
+        "operations of the dialect sdy: not VHLO, not judged"
+    ]
+    assert _names(_analyze(artifact, Strictness.UPSTREAM)) == {}
+
+
+def test_attributes_of_other_dialects_are_a_caveat() -> None:
+    """A discardable attribute of another dialect is listed, not judged."""
+    dictionary = ("builtin", entry(1, 1, 2, 3))
+    artifact = Artifact(
+        names=["vhlo.while_v1"],
+        attributes=[UNKNOWN_LOCATION, dictionary, ("builtin", entry(2, 0)), ("sdy", entry(4))],
+        strings=["sdy.sharding"],
+        operations=[operation(0, attributes=1)],
+    )
+    assert [caveat.text for caveat in _analyze(artifact).caveats] == [
+        "attribute of the dialect sdy: not VHLO, not judged"
+    ]
+
+
+def test_removed_operations_tell_until_when_they_were_read() -> None:
+    """A form that newer readers dropped is known, with the Versions on both sides."""
+    artifact = Artifact(
+        names=["vhlo.while_v1", "vhlo.trace_v1"],
+        types=[F32],
+        operations=[_block(operation(1, operands=[0]), operation(1, operands=[0]))],
+        producer="StableHLO_v0.9.0",
+    )
+    analysis = _analyze(artifact)
+    (removed,) = analysis.removed
+    assert (removed.name, removed.count) == ("trace_v1", 2)
+    assert removed.last < removed.refused
+    assert analysis.unknown == ()
+
+
+def test_unranked_additions_are_a_removed_form() -> None:
+    """Additions of unranked tensors are a form of their own; those of ranked ones are not."""
+    for kind, removed in (((25, 1), ["add_v1 of unranked_tensor_v1"]), ((20, 0, 1), [])):
+        artifact = Artifact(
+            names=["vhlo.while_v1", "vhlo.add_v1"],
+            types=[("vhlo", entry(*kind)), F32],
+            operations=[_block(operation(1, results=[0], operands=[0, 0]))],
+        )
+        assert [form.name for form in _analyze(artifact).removed] == removed
+
+
+def test_types_of_unused_arguments_are_required() -> None:
+    """A reader has to know every type in the table, used by a result or not."""
+    artifact = Artifact(names=["vhlo.while_v1"], types=[F8E4M3], operations=[_block(values=1)])
+    assert str(_analyze(artifact).required.version) == "1.7.0"
+
+
+def test_an_empty_program_needs_the_minimum() -> None:
+    """Where nothing forces a Version, the oldest one will do."""
+    analysis = _analyze(Artifact(operations=[operation(0)]))
+    assert (analysis.minimum.version, analysis.minimum.features) == (Version(0, 9, 0), ())
+    assert str(analysis.required.version) == "0.15.0"  # the bytecode format

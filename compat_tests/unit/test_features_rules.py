@@ -1,0 +1,90 @@
+"""The tables agree with each other: nothing in one is missing in another."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from portable.bytecode.layouts import load, table
+from portable.bytecode.tables import Format
+from portable.bytecode.vhlo import current, enum_case, lifetimes, minimum, ops
+from portable.features.conditions import TESTS
+from portable.features.rules import rules
+from portable.version import Version
+
+
+@pytest.mark.parametrize("form", sorted(rules().downgrades))
+def test_a_downgrade_leads_to_the_form_before(form: str) -> None:
+    """The older form is one of the same operation, and ends where the newer one begins."""
+    older = rules().downgrades[form].to
+    assert older.rpartition("_v")[0] == form.rpartition("_v")[0]
+    until, since = ops()[older].lifetime.until, Version.parse(ops()[form].lifetime.since)
+    assert until is not None
+    assert Version.parse(until) < since
+    assert ops()[form].lifetime.until is None
+
+
+def test_every_form_that_has_an_older_one_can_be_downgraded() -> None:
+    """No operation of a second form lacks its rule."""
+    forms = {name for name in ops() if not name.endswith("_v1")}
+    assert forms == set(rules().downgrades)
+
+
+@pytest.mark.parametrize("form", sorted(rules().downgrades))
+def test_conditions_speak_of_what_the_operation_has(form: str) -> None:
+    """Each condition is known and names an attribute that the form has and the older one lacks."""
+    rule = rules().downgrades[form]
+    new = set(ops()[form].attributes) - set(ops()[rule.to].attributes)
+    asked = {argument for condition in rule.when for argument in condition.arguments}
+    assert asked == new
+    for condition in rule.when:
+        assert condition.test in TESTS
+        assert condition.failure
+        assert "{" not in condition.failure
+
+
+def test_constraints_speak_of_operations_that_exist() -> None:
+    """Each constraint concerns known operations and is a known test of their attributes."""
+    for op, constraints in rules().constraints.items():
+        for constraint in constraints:
+            assert op in ops()
+            test = TESTS[constraint.when.test]
+            inspect.signature(test).bind(None, *constraint.when.arguments)
+            assert Version.parse(constraint.since) > Version.parse(minimum())
+
+
+def test_versions_are_versions_of_the_table() -> None:
+    """Everything in the tables lies between the minimum and the current Version."""
+    rows = [op.lifetime for op in ops().values()]
+    rows += [row for kind in ("types", "attributes") for row in lifetimes(kind).values()]
+    for row in rows:
+        since = Version.parse(row.since)
+        assert Version.parse(minimum()) <= since <= Version.parse(current())
+        if row.until is not None:
+            assert since <= Version.parse(row.until) < Version.parse(current())
+
+
+@pytest.mark.parametrize("kind", ["types", "attributes"])
+def test_every_type_and_attribute_has_a_layout(kind: str) -> None:
+    """Whatever VHLO has can be decoded, and nothing else is taken for VHLO's."""
+    assert {layout.name for layout in table("vhlo", kind).values()} == set(lifetimes(kind))
+
+
+def test_every_scalar_type_has_a_width() -> None:
+    """The size of numbers is known for every type that a number can have."""
+    scalars = {layout.name for layout in table("vhlo", "types").values() if not layout.fields}
+    assert scalars - set(load("layouts.json")["vhlo"]["widths"]) == {"token_v1", "witness_v1"}
+
+
+def test_every_format_has_a_version() -> None:
+    """Every bytecode format that can be read has the Version that introduced it."""
+    assert set(rules().formats) == set(range(Format.ODS_PROPERTIES + 1))
+
+
+def test_enum_values_have_names() -> None:
+    """Values of enum attributes are told by name, and others are not."""
+    assert enum_case("api_version_v1", 4) == "API_VERSION_TYPED_FFI"
+    assert enum_case("comparison_direction_v1", 5) == "LT"
+    assert enum_case("comparison_direction_v1", 6) is None
+    assert enum_case("string_v1", 0) is None
