@@ -156,9 +156,11 @@ class Scanner:
             module = self._stablehlo.deserialize_portable_artifact(self.context, again)
         except ValueError:
             return None
-        stream = io.StringIO()
-        module.operation.print(file=stream, enable_debug_info=locations)
-        return stream.getvalue()
+        return _text(module, locations=locations)
+
+    def printed(self, text: str) -> str:
+        """Print a program again, without locations."""
+        return _text(self.parse(text), locations=False)
 
     def minimum(self, text: str, *, expand: bool = False) -> str:
         """Serialize at every target and return the lowest that succeeds, or `never`.
@@ -177,6 +179,12 @@ class Scanner:
         lowest = next((target for target, is_written in written.items() if is_written), NEVER)
         assert lowest == NEVER or all(list(written.values())[TARGETS.index(lowest) :]), written
         return lowest
+
+
+def _text(module: Any, *, locations: bool) -> str:
+    stream = io.StringIO()
+    module.operation.print(file=stream, enable_debug_info=locations)
+    return stream.getvalue()
 
 
 def load_minimums(key: str = "minimum") -> dict[str, str]:

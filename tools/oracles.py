@@ -270,10 +270,11 @@ def _array(attribute: str) -> Array:
         return np.frombuffer(bytes.fromhex(words[0][3:-1]), dtype).reshape(shape)
     if dtype.kind == "c":
         parts = np.array([_number(word, np.empty(0, dtype).real.dtype) for word in words])
-        values = parts[0::2] + 1j * parts[1::2]
+        values = (parts[0::2] + 1j * parts[1::2]).astype(dtype)
     else:
         values = np.array([_number(word, dtype) for word in words], dtype)
-    return np.broadcast_to(values.astype(dtype), shape) if len(values) == 1 else values.reshape(shape).astype(dtype)
+    # MLIR prints a splat as the one value.
+    return np.full(shape, values[0], dtype) if len(values) == 1 else values.reshape(shape)
 
 
 def _number(word: str, dtype: np.dtype[Any]) -> Any:

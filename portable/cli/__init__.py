@@ -33,6 +33,7 @@ COMMANDS = {
     "deserialize": "print the StableHLO program inside an artifact",
     "versions": "list the StableHLO Versions",
     "releases": "list the Releases that ship a libStablehlo",
+    "corpus": "verify and show the sealed evidence",
 }
 
 _EPILOG = """\

@@ -43,7 +43,6 @@ class Oracle(enum.Enum):
 
     NUMPY = "numpy"
     INTERPRETER_AND_XLA = "interpreter and XLA"
-    INTERPRETER = "interpreter"
     FRAMEWORK = "framework"
     NONE = "none"
 

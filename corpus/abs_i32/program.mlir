@@ -1,0 +1,4 @@
+func.func @main(%a: tensor<4xi32>) -> (tensor<4xi32>) {
+  %0 = stablehlo.abs %a : tensor<4xi32>
+  return %0 : tensor<4xi32>
+}

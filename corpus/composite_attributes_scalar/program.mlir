@@ -1,0 +1,8 @@
+func.func @main(%a: tensor<4xf32>) -> (tensor<4xf32>) {
+  %0 = stablehlo.composite "my.op" %a {composite_attributes = {n = 1 : i32, f = 1.5 : f64, name = "t", b = true}, decomposition = @impl} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+func.func private @impl(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.add %a, %a : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

@@ -1,0 +1,14 @@
+func.func @main(%a: tensor<f32>) -> (tensor<f32>) {
+  %0 = "stablehlo.composite"(%a) ({
+^bb0(%x: tensor<f32>):
+  "stablehlo.return"(%x) : (tensor<f32>) -> ()
+}, {
+^bb0(%x: tensor<f32>):
+  %y = stablehlo.add %x, %x : tensor<f32>
+  "stablehlo.return"(%y) : (tensor<f32>) -> ()
+}) {name = "my.op", decomposition = @impl, version = 1 : i32} : (tensor<f32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
+func.func private @impl(%a: tensor<f32>) -> tensor<f32> {
+  return %a : tensor<f32>
+}

@@ -1,0 +1,4 @@
+func.func @main() -> (tensor<3xi16>) {
+  %0 = stablehlo.constant dense<[1, 0, 1]> : tensor<3xi16>
+  return %0 : tensor<3xi16>
+}

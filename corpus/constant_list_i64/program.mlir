@@ -1,0 +1,4 @@
+func.func @main() -> (tensor<3xi64>) {
+  %0 = stablehlo.constant dense<[1, 0, 1]> : tensor<3xi64>
+  return %0 : tensor<3xi64>
+}

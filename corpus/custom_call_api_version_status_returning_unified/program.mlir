@@ -1,0 +1,4 @@
+func.func @main(%a: tensor<4xf32>) -> (tensor<4xf32>) {
+  %0 = "stablehlo.custom_call"(%a) {call_target_name = "foo", api_version = 3 : i32, backend_config = "opaque"} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

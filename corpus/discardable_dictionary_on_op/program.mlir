@@ -1,0 +1,6 @@
+module @m {
+  func.func @main(%a: tensor<4xf32>) -> (tensor<4xf32>) {
+    %0 = stablehlo.negate %a {my.attr = {a = 1 : i64, b = {c = "d"}}} : tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}

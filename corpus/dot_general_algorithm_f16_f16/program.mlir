@@ -1,0 +1,4 @@
+func.func @main(%a: tensor<3x4xf16>, %b: tensor<4x5xf16>) -> (tensor<3x5xf16>) {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0], algorithm = <lhs_precision_type = f16, rhs_precision_type = f16, accumulation_type = f16, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false> : (tensor<3x4xf16>, tensor<4x5xf16>) -> tensor<3x5xf16>
+  return %0 : tensor<3x5xf16>
+}

@@ -1,0 +1,4 @@
+func.func @main(%a: tensor<3x4xf8E4M3FNUZ>, %b: tensor<4x5xf8E4M3FNUZ>) -> (tensor<3x5xf32>) {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<3x4xf8E4M3FNUZ>, tensor<4x5xf8E4M3FNUZ>) -> tensor<3x5xf32>
+  return %0 : tensor<3x5xf32>
+}

@@ -1,0 +1,4 @@
+func.func @main(%a: tensor<?xf32, #stablehlo.bounds<4>>) -> (tensor<i32>) {
+  %0 = stablehlo.get_dimension_size %a, dim = 0 : (tensor<?xf32, #stablehlo.bounds<4>>) -> tensor<i32>
+  return %0 : tensor<i32>
+}

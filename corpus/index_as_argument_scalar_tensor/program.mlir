@@ -1,0 +1,3 @@
+func.func @main(%a: tensor<index>) -> tensor<index> {
+  return %a : tensor<index>
+}

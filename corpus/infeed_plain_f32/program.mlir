@@ -1,0 +1,4 @@
+func.func @main(%t: !stablehlo.token) -> (tensor<2x3xf32>, !stablehlo.token) {
+  %0:2 = "stablehlo.infeed"(%t) {infeed_config = ""} : (!stablehlo.token) -> (tensor<2x3xf32>, !stablehlo.token)
+  return %0#0, %0#1 : tensor<2x3xf32>, !stablehlo.token
+}

@@ -1,0 +1,6 @@
+module @m {
+  func.func @main(%a: tensor<4xf32> loc("a.py":1:2 to :3)) -> tensor<4xf32> {
+    %0 = stablehlo.negate %a : tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}

@@ -1,0 +1,8 @@
+func.func @main(%a: tensor<4x4xf32>) -> (tensor<2x4xf32>) {
+  %0 = "stablehlo.reduce_scatter"(%a) ({
+^bb0(%x: tensor<f32>, %y: tensor<f32>):
+  %s = stablehlo.add %x, %y : tensor<f32>
+  stablehlo.return %s : tensor<f32>
+}) {scatter_dimension = 0 : i64, channel_handle = #stablehlo.channel_handle<handle = 1, type = 0>, replica_groups = #stablehlo.replica_group_mesh_axes<mesh = #stablehlo.mesh<axes = [#stablehlo.mesh_axis<name = "x", size = 2>]>, axes = [#stablehlo.axis_ref<name = "x">]>, use_global_device_ids} : (tensor<4x4xf32>) -> tensor<2x4xf32>
+  return %0 : tensor<2x4xf32>
+}

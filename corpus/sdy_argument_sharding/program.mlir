@@ -1,0 +1,7 @@
+module @m {
+  sdy.mesh @mesh = <["x"=2, "y"=2]>
+  func.func @main(%a: tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<4x4xf32>) {
+    %0 = stablehlo.negate %a : tensor<4x4xf32>
+    return %0 : tensor<4x4xf32>
+  }
+}

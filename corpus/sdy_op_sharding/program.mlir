@@ -1,0 +1,7 @@
+module @m {
+  sdy.mesh @mesh = <["x"=2, "y"=2]>
+  func.func @main(%a: tensor<4x4xf32>) -> (tensor<4x4xf32>) {
+    %0 = stablehlo.negate %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : tensor<4x4xf32>
+    return %0 : tensor<4x4xf32>
+  }
+}

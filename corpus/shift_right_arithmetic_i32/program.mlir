@@ -1,0 +1,4 @@
+func.func @main(%a: tensor<4xi32>, %b: tensor<4xi32>) -> (tensor<4xi32>) {
+  %0 = stablehlo.shift_right_arithmetic %a, %b : tensor<4xi32>
+  return %0 : tensor<4xi32>
+}

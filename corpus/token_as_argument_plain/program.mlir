@@ -1,0 +1,3 @@
+func.func @main(%a: !stablehlo.token) -> !stablehlo.token {
+  return %a : !stablehlo.token
+}

@@ -1,0 +1,4 @@
+func.func @main(%a: tensor<2x4xf32>) -> (tensor<2x4x!quant.uniform<i32:f32, 1.000000e-04>>) {
+  %0 = stablehlo.uniform_quantize %a : (tensor<2x4xf32>) -> tensor<2x4x!quant.uniform<i32:f32, 1.000000e-04>>
+  return %0 : tensor<2x4x!quant.uniform<i32:f32, 1.000000e-04>>
+}

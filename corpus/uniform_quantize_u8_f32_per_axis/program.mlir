@@ -1,0 +1,4 @@
+func.func @main(%a: tensor<2x4xf32>) -> (tensor<2x4x!quant.uniform<u8:f32:0, {2.000000e+00:128,3.000000e+00:120}>>) {
+  %0 = stablehlo.uniform_quantize %a : (tensor<2x4xf32>) -> tensor<2x4x!quant.uniform<u8:f32:0, {2.000000e+00:128,3.000000e+00:120}>>
+  return %0 : tensor<2x4x!quant.uniform<u8:f32:0, {2.000000e+00:128,3.000000e+00:120}>>
+}

@@ -1,0 +1,169 @@
+"""Verify, measure and show the corpus of sealed artifacts.
+
+  portable corpus verify            compare every file with its seal
+  portable corpus coverage          say what of VHLO no sealed artifact shows, and why
+  portable corpus list              one line for each Case
+  portable corpus show CASE         everything about one Case
+
+The corpus is the folder `corpus` here or above; --corpus names another.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from portable.cli.output import format_option, print_json, print_table
+from portable.corpus import Case, CorpusError, Seals, load_case, load_corpus
+from portable.corpus.case import MANIFEST
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+__all__ = ["options", "run"]
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("action", choices=sorted(_ACTIONS), help="what to do")
+    parser.add_argument("case", nargs="?", metavar="CASE", help="for show: which Case")
+    parser.add_argument("--corpus", type=Path, metavar="DIRECTORY", help="the corpus")
+    format_option(parser)
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Do one of the actions."""
+    if (chosen.case is None) == (chosen.action == "show"):
+        raise CorpusError(
+            "show needs the name of a Case" if chosen.case is None else "only show takes a Case",
+            hint="see portable corpus list",
+        )
+    return _ACTIONS[chosen.action](chosen.corpus or _find(Path.cwd()), chosen)
+
+
+def _find(start: Path) -> Path:
+    for folder in (start, *start.parents):
+        for candidate in (folder, folder / "corpus"):
+            if (candidate / "SEALS").is_file():
+                return candidate
+    raise CorpusError("no corpus here or above", where=str(start), hint="name one with --corpus")
+
+
+def _verify(corpus: Path, chosen: argparse.Namespace) -> int:
+    seals = Seals.load(corpus)
+    broken = list(seals.verify())
+    if chosen.format == "json":
+        defects = [{"path": each.path, "defect": str(each.defect)} for each in broken]
+        print_json({"sealed": len(seals.digests), "broken": defects})
+    elif broken:
+        print_table(("FILE", "DEFECT"), [(each.path, str(each.defect)) for each in broken])
+    else:
+        print(f"{len(seals.digests)} files are as they were sealed")
+    return 1 if broken or not seals.digests else 0
+
+
+def _coverage(corpus: Path, chosen: argparse.Namespace) -> int:
+    from portable.corpus.coverage import measure  # noqa: PLC0415 - reads every artifact
+
+    found = measure(corpus, load_corpus(corpus))
+    if chosen.format == "json":
+        print_json(
+            {
+                "complete": found.complete,
+                "missing": [str(subject) for subject in found.missing],
+                "stale": [str(subject) for subject in found.stale],
+                "excluded": {str(s): reason for s, reason in found.excluded.items()},
+                "shown": {str(s): list(cases) for s, cases in found.shown.items()},
+            }
+        )
+        return 0 if found.complete else 1
+    rows = [("missing", str(subject), "") for subject in found.missing]
+    rows += [("stale exclusion", str(subject), "") for subject in found.stale]
+    rows += [("excluded", str(subject), reason) for subject, reason in found.excluded.items()]
+    if rows:
+        print_table(("WHAT", "SUBJECT", "REASON"), rows)
+    total = len(found.shown) + len(found.missing) + len(found.excluded)
+    print(f"{len(found.shown)} of {total} shown, {len(found.excluded)} excluded with a reason")
+    return 0 if found.complete else 1
+
+
+def _list(corpus: Path, chosen: argparse.Namespace) -> int:
+    cases = load_corpus(corpus)
+    if chosen.format == "json":
+        print_json([_record(case) for case in cases])
+        return 0
+    print_table(
+        ("CASE", "FAMILY", "FIRST", "ORACLE", "ARTIFACTS"),
+        [
+            (case.name, case.family, str(case.first), str(case.oracle), str(len(case.artifacts)))
+            for case in cases
+        ],
+    )
+    return 0
+
+
+def _show(corpus: Path, chosen: argparse.Namespace) -> int:
+    directory = corpus / chosen.case
+    if not (directory / MANIFEST).is_file():
+        raise CorpusError(f"there is no Case {chosen.case!r}", hint="see portable corpus list")
+    case = load_case(directory)
+    if chosen.format == "json":
+        print_json(_record(case))
+        return 0
+    facts = {
+        "case": case.name,
+        "feature": case.feature,
+        "family": case.family,
+        "first": str(case.first),
+        "provenance": case.provenance,
+        "oracle": str(case.oracle),
+        "expression": case.expression,
+        "agreeing": ", ".join(case.agreeing),
+        "reason": case.reason,
+        "tolerance": f"{case.tolerance.relative:g} relative, {case.tolerance.absolute:g} absolute",
+        "inputs": ", ".join(f"{tensor.name} {tensor.dtype}" for tensor in case.inputs),
+        "expected": ", ".join(tensor.dtype for tensor in case.expected),
+    }
+    for name, value in facts.items():
+        if value:
+            print(f"{name + ':':<12} {value}")
+    for known in case.exceptions:
+        print(f"exception:   {known.consumer} at {known.stage}: {known.reason} ({known.link})")
+    print(f"\n{case.program}")
+    print_table(
+        ("TARGET", "PRODUCER", "BYTES"),
+        [(str(a.target), a.producer, str(a.path.stat().st_size)) for a in case.artifacts],
+    )
+    return 0
+
+
+def _record(case: Case) -> dict[str, object]:
+    return {
+        "name": case.name,
+        "feature": case.feature,
+        "family": case.family,
+        "first": str(case.first),
+        "provenance": case.provenance,
+        "oracle": str(case.oracle),
+        "expression": case.expression,
+        "agreeing": list(case.agreeing),
+        "reason": case.reason,
+        "every_minor": case.every_minor,
+        "tolerance": {"relative": case.tolerance.relative, "absolute": case.tolerance.absolute},
+        "inputs": {tensor.name: tensor.dtype for tensor in case.inputs},
+        "expected": {tensor.name: tensor.dtype for tensor in case.expected},
+        "exceptions": [
+            {"consumer": e.consumer, "stage": str(e.stage), "reason": e.reason, "link": e.link}
+            for e in case.exceptions
+        ],
+        "artifacts": [{"target": str(a.target), "producer": a.producer} for a in case.artifacts],
+    }
+
+
+_ACTIONS: dict[str, Callable[[Path, argparse.Namespace], int]] = {
+    "verify": _verify,
+    "coverage": _coverage,
+    "list": _list,
+    "show": _show,
+}

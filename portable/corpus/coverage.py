@@ -1,0 +1,168 @@
+"""Coverage: what the sealed artifacts show of VHLO, and what `coverage.toml` asks for beyond it.
+
+Op forms, types, attributes, enum values and location kinds are counted in the bytes of the sealed
+artifacts. What no table of names can tell - both sides of a downgrade condition or a constraint,
+kinds of dynamism, of custom calls, of location places - `coverage.toml` names with the Cases that
+show it. What cannot be shown is there too, each with its reason.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from portable.bytecode import read
+from portable.bytecode.layouts import BUILTIN, VHLO, load
+from portable.bytecode.vhlo import enum_case, lifetimes, ops
+from portable.corpus.case import CorpusError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from portable.corpus.case import Case
+
+__all__ = ["COVERAGE", "Coverage", "Subject", "measure", "shown_by"]
+
+COVERAGE = "coverage.toml"
+_LOCATION = "location_"
+# What MLIR's bytecode can hold as a location.
+_LOCATIONS = ("call_site", "file_line_col", "file_line_col_range", "fused", "name", "unknown")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Subject:
+    """One thing that has to be shown.
+
+    Args:
+        kind: `op`, `type`, `attribute`, `value`, `location`, or a table of `coverage.toml`.
+        name: For example `tanh_v2`, or `fft_type_v1 IRFFT`.
+    """
+
+    kind: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What is shown, by which Cases, and what is not.
+
+    Args:
+        shown: Names of the Cases by Subject.
+        excluded: Why a Subject cannot be shown.
+        missing: Subjects that are neither.
+        stale: Exclusions of something that is shown after all, or that nothing asks for.
+    """
+
+    shown: Mapping[Subject, tuple[str, ...]]
+    excluded: Mapping[Subject, str]
+    missing: tuple[Subject, ...]
+    stale: tuple[Subject, ...]
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything is shown or excluded with a reason that still holds."""
+        return not self.missing and not self.stale
+
+
+def measure(corpus: Path, cases: Iterable[Case]) -> Coverage:
+    """Measure the coverage of a corpus.
+
+    Args:
+        corpus: Its folder, with `coverage.toml`.
+        cases: Its Cases.
+
+    Returns:
+        The coverage.
+
+    Raises:
+        CorpusError: `coverage.toml` is malformed or names a Case that is not there.
+        MalformedArtifact: An artifact cannot be read.
+    """
+    cases = tuple(cases)
+    shown: dict[Subject, dict[str, None]] = {}
+    for case in cases:
+        for artifact in case.artifacts:
+            for subject in shown_by(artifact.path.read_bytes()):
+                shown.setdefault(subject, {})[case.name] = None
+    asked, excluded = _asked(corpus / COVERAGE, {case.name for case in cases})
+    for subject, names in asked.items():
+        shown.setdefault(subject, {}).update(dict.fromkeys(names))
+    wanted = {*_table_subjects(), *asked}
+    return Coverage(
+        shown={subject: tuple(sorted(shown[subject])) for subject in sorted(shown)},
+        excluded=excluded,
+        missing=tuple(sorted(wanted - shown.keys() - excluded.keys())),
+        stale=tuple(sorted(s for s in excluded if s in shown or s not in wanted)),
+    )
+
+
+def shown_by(artifact: bytes) -> set[Subject]:
+    """Find what one artifact shows of the VHLO table.
+
+    Args:
+        artifact: Its bytes.
+
+    Returns:
+        Op forms, types, attributes, enum values and locations.
+
+    Raises:
+        MalformedArtifact: It cannot be read.
+    """
+    bytecode = read(artifact)
+    pool = bytecode.pool
+    found = {Subject("op", name.name) for name in bytecode.names if name.dialect == VHLO}
+    types = (pool.type(index) for index in range(len(pool.types)))
+    found |= {Subject("type", entry.name) for entry in types if entry.dialect == VHLO}
+    for index in range(len(pool.attributes)):
+        entry = pool.attribute(index)
+        if entry.dialect == VHLO:
+            found.add(Subject("attribute", entry.name))
+            value = enum_case(entry.name, entry.fields.get("value"))
+            if value is not None:
+                found.add(Subject("value", f"{entry.name} {value}"))
+        elif entry.dialect == BUILTIN and entry.name.startswith(_LOCATION):
+            found.add(Subject("location", entry.name.removeprefix(_LOCATION)))
+    return found
+
+
+def _table_subjects() -> Iterator[Subject]:
+    yield from (Subject("op", name) for name in ops())
+    yield from (Subject("type", name) for name in lifetimes("types"))
+    yield from (Subject("attribute", name) for name in lifetimes("attributes"))
+    yield from (Subject("value", f"{a} {v}") for a, values in load("vhlo.json")["enums"].items() for v in values)
+    yield from (Subject("location", name) for name in _LOCATIONS)
+
+
+def _asked(path: Path, known: set[str]) -> tuple[dict[Subject, list[str]], dict[Subject, str]]:
+    """Read `coverage.toml`: what is asked for with its Cases, and what is excluded."""
+    try:
+        tables: dict[str, list[dict[str, Any]]] = tomllib.loads(path.read_text("utf-8"))
+        excluded = {
+            Subject(row["kind"], row["name"]): str(row["reason"])
+            for row in tables.pop("excluded", [])
+        }
+        asked: dict[Subject, list[str]] = {}
+        for kind, rows in tables.items():
+            for row in rows:
+                names = [name for part in _CASE_KEYS for name in _names(row.get(part, []))]
+                asked[Subject(kind, row["name"])] = names
+    except (OSError, KeyError, TypeError, tomllib.TOMLDecodeError) as error:
+        raise CorpusError(f"cannot read the coverage table: {error!r}", where=str(path)) from error
+    for subject, names in asked.items():
+        absent = sorted(set(names) - known)
+        if absent or not names:
+            raise CorpusError(f"{subject} names {absent or 'no Case'}", where=str(path))
+    return asked, excluded
+
+
+# Where a row names its Cases: any list, or the two sides of a condition.
+_CASE_KEYS = ("cases", "below", "above")
+
+
+def _names(value: str | list[str]) -> list[str]:
+    return [value] if isinstance(value, str) else value
