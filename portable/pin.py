@@ -360,7 +360,7 @@ class _Job:
 
 
 # What upstream's serializer lets through to any target: it does not look inside these types.
-_UNCHECKED_TYPES = frozenset({"quant_per_axis_v1", "future_v1"})
+_UNCHECKED_TYPES = ("quant_per_axis_v1", "future_v1")
 
 
 def _unchecked(content: Bytecode, target: Version) -> bool:
@@ -372,7 +372,7 @@ def _unchecked(content: Bytecode, target: Version) -> bool:
     pool = content.pool
     if target < _RANGES_SINCE and pool.attributes_named("location_file_line_col_range"):
         return True
-    return any(pool.type(at).name in _UNCHECKED_TYPES for at in range(len(pool.types)))
+    return bool(pool.types_named(*_UNCHECKED_TYPES))
 
 
 def _operations(content: Bytecode) -> dict[str, tuple[int, str]]:

@@ -75,9 +75,11 @@ def compare(*sides: Callable[[], Callable[[], object]], rounds: int) -> list[flo
         for at, side in enumerate(sides):
             action = side()
             gc.collect()
+            gc.disable()  # as timeit does: collecting depends on what else is loaded
             began = time.perf_counter()
             action()
             best[at] = min(best[at], time.perf_counter() - began)
+            gc.enable()
     return best
 
 
