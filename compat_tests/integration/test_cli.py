@@ -229,3 +229,39 @@ def test_a_closed_pipe_is_no_traceback() -> None:
     command = f"{sys.executable} -m portable releases | head -1"
     done = subprocess.run(command, shell=True, capture_output=True, check=False)  # noqa: S602 - a pipe
     assert done.stderr == b""
+
+
+def test_minimum_and_explain(tmp_path: Path, artifact: Path) -> None:
+    """For a program and for an artifact; explain exits with 1 where pin does not get there."""
+    program = tmp_path / "f8.mlir"
+    program.write_text(
+        "func.func @main(%x: tensor<f8E4M3>) -> tensor<f8E4M3> {\n"
+        "  %0 = stablehlo.tan %x : tensor<f8E4M3>\n  return %0 : tensor<f8E4M3>\n}\n"
+    )
+    least = run("minimum", str(program), "--format", "json")
+    assert json.loads(least.stdout)["minimum"] == "1.7.0"
+    assert b"minimum target: 0.9.0" in run("minimum", str(artifact)).stdout
+    far = run("explain", str(program), "--target", "1.0.0")
+    assert far.returncode == 1
+    assert b"f8E4M3_v1" in far.stdout
+    near = run("explain", ENCODER, "--target", "1.0.0", "--format", "json")
+    assert near.returncode == 0
+    assert json.loads(near.stdout)["reachable"] is True
+
+
+def test_inspect_counts_ops(artifact: Path) -> None:
+    """People get a list, machines the whole record; damage is exit 1."""
+    assert b"vhlo.dot_general_v2 (8x)" in run("inspect", str(artifact), "--ops").stdout
+    record = json.loads(run("inspect", str(artifact), "--format", "json").stdout)
+    assert record["operations"]["vhlo.dot_general_v2"] == 8
+    _truncated(artifact)
+    done = run("inspect", str(artifact))
+    assert (done.returncode, b"damaged" in done.stdout) == (1, True)
+
+
+def test_target_says_why() -> None:
+    """The Version, the Release that binds, and what it would be without it."""
+    done = run("target", "jaxlib>=0.5", "tensorflow~=2.20")
+    assert done.returncode == 0
+    assert done.stdout.startswith(b"1.8.0  jaxlib 0.5.0")
+    assert b"without that, 1.9.0" in done.stdout

@@ -272,3 +272,35 @@ def test_torch_mlir_is_a_door_too(library: Library) -> None:
     assert str(module) == before
     assert artifact == portable.serialize(RANGE, "1.8.0")
     assert "stablehlo.abs" in text_of(library, artifact)
+
+
+def test_the_fingerprint_ignores_locations(example: Path) -> None:
+    """Stripped or kept, it is the same program; bytes and digest differ."""
+    kept, stripped = (
+        portable.inspect(portable.serialize(example, "1.17.0", locations=policy), fingerprint=True)
+        for policy in ("keep", "strip")
+    )
+    assert kept.fingerprint == stripped.fingerprint
+    assert kept.digest != stripped.digest
+    assert "location_file_line_col_range" in kept.locations
+    assert set(stripped.locations) == {"location_unknown"}
+
+
+def test_explain_names_what_stands_in_the_way() -> None:
+    """Each obstacle with its remedy, and whether pin gets there was tried."""
+    found = portable.explain(TAN, "1.0.0")
+    assert [feature.name for feature in found.obstacles] == ["tan_v1"]
+    assert "expander" in found.obstacles[0].remedy
+    assert (found.minimum, found.reachable) == (Version(1, 4, 0), True)
+    out_of_reach = portable.explain(TAN.replace("f32", "f8E4M3"), "1.0.0")
+    assert not out_of_reach.reachable
+    assert portable.explain(TAN, "1.4.0").obstacles == ()
+
+
+def test_minimum_needs_no_search(example: Path) -> None:
+    """One serialize and a reading: the examples go down to 0.9.0 but for their location ranges."""
+    analysis = portable.minimum(example)
+    assert analysis.minimum.version == Version(1, 9, 0)
+    (feature,) = analysis.minimum.features
+    assert feature.name == "location_file_line_col_range"
+    assert portable.serialize(example, "0.9.0").version == Version(0, 9, 0)
