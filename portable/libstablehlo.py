@@ -261,6 +261,37 @@ class Library:
                 else:
                     place.location = known[location]
 
+    def expose(self, module: Module) -> list[str]:
+        """Make `main` return every tensor that its own ops compute, in place.
+
+        Args:
+            module: Owned by the caller; has a `main` of one block.
+
+        Returns:
+            The op that computes each, with its location, in the order of the new results.
+        """
+        ir = self._ir
+        with _LOCK, module.context, ir.Location.unknown():
+            functions = [operation.operation for operation in module.body.operations]
+            (main,) = (f for f in functions if _symbol(f, ir) == "main")
+            block = main.regions[0].blocks[0]
+            *operations, end = list(block.operations)
+            values = [
+                (result, op.operation)
+                for op in operations
+                for result in op.operation.results
+                if isinstance(result.type, ir.RankedTensorType)
+            ]
+            results = [result for result, _ in values]
+            taken, given = [a.type for a in block.arguments], [result.type for result in results]
+            main.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(taken, given))
+            if "res_attrs" in main.attributes:
+                del main.attributes["res_attrs"]
+            with ir.InsertionPoint(end):
+                ir.Operation.create("func.return", operands=results)
+            end.operation.erase()
+            return [f"{op.name} at {_location(str(op.location))}" for _, op in values]
+
     @contextmanager
     def _native(self, what: str, context: Context) -> Iterator[None]:
         """Run native code; turn its failure into a LibraryError with what MLIR said."""
@@ -323,6 +354,11 @@ def library_of(value: object) -> Library | None:
         if home.startswith(door.package + "."):
             return _open(door)
     return None
+
+
+def _symbol(operation: Any, ir: Any) -> str:
+    attributes = operation.attributes
+    return ir.StringAttr(attributes["sym_name"]).value if "sym_name" in attributes else ""
 
 
 def _places(module: Module, ir: Any) -> Iterator[Any]:

@@ -28,6 +28,8 @@ COMMANDS = {
     "minimum": "say how low a program could be pinned",
     "explain": "say what stands between a program and a target",
     "gate": "check a tree of artifacts against the project's policy",
+    "run": "execute a program in a child process",
+    "verify": "say whether two artifacts compute the same",
     "target": "say which Version to write for, and why",
     "serialize": "write a portable artifact for one target",
     "deserialize": "print the StableHLO program inside an artifact",

@@ -1,0 +1,158 @@
+"""Artifacts that compute the same, and artifacts that do not, on real Releases."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from portable.cli import main
+from portable.executors import ExecutionFailed, InputMismatch, Tolerance, find_executor
+from portable.executors.tensors import load_arrays, stored_arrays
+from portable.pin import retarget, serialize
+from portable.verdict import Basis, Outcome, Stage
+from portable.verification import verify
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from portable.environments import Environment
+
+    Release = Callable[[str], Environment]
+
+PROGRAM = """
+func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %sum = stablehlo.add %x, %y : tensor<4xf32>
+  %difference = stablehlo.subtract %sum, %y : tensor<4xf32>
+  %result = stablehlo.tanh %difference : tensor<4xf32>
+  return %result : tensor<4xf32>
+}
+"""
+# The planted change: the operands of one op are swapped.
+SWAPPED = PROGRAM.replace("subtract %sum, %y", "subtract %y, %sum")
+# Reads a boolean constant twice over: what jaxlib 0.9.1 computes wrongly.
+COUNT = """
+func.func @main() -> tensor<16xi32> {
+  %yes = stablehlo.constant dense<true> : tensor<16xi1>
+  %ones = stablehlo.convert %yes : (tensor<16xi1>) -> tensor<16xi32>
+  return %ones : tensor<16xi32>
+}
+"""
+# The same without the constant.
+ONES = """
+func.func @main() -> tensor<16xi32> {
+  %ones = stablehlo.constant dense<1> : tensor<16xi32>
+  return %ones : tensor<16xi32>
+}
+"""
+
+
+def test_retargeting_keeps_the_meaning(example: Path, tmp_path: Path) -> None:
+    """The real programs, pinned low, compute equal bits: by the command a release engineer runs."""
+    pinned = tmp_path / "pinned.mlir.bc"
+    pinned.write_bytes(serialize(example, "1.0.0").data)
+    assert main(["verify", str(pinned), "--against", str(example), "--seeds", "1"]) == 0
+
+
+def test_a_planted_change_is_found_and_located(tmp_path: Path, capsys: Any) -> None:
+    """Two operands swapped in a retargeted artifact: the verdict names the op and its line."""
+    before, after = tmp_path / "before.mlir.bc", tmp_path / "after.mlir.bc"
+    before.write_bytes(serialize(PROGRAM, "1.9.0").data)
+    after.write_bytes(retarget(serialize(SWAPPED, "1.9.0"), "1.0.0").data)
+    assert main(["verify", str(before), str(after), "--format", "json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert told["verdict"]["outcome"] == "wrong-result"
+    assert told["verdict"]["stage"] == "execute"
+    assert told["located"].startswith("stablehlo.subtract at ")
+    assert told["trials"][0]["outputs"][0]["different"] == 4
+    assert main(["verify", str(before), str(after)]) == 1
+    assert "first different: stablehlo.subtract at " in capsys.readouterr().out
+
+
+def test_a_verification_is_observed() -> None:
+    """Equal artifacts are compatible at Stage `execute`, with one trial for each seed."""
+    artifact = serialize(PROGRAM, "1.9.0")
+    verification = verify(artifact, retarget(artifact, "0.9.0"), seeds=(3, 4), specials=True)
+    verdict = verification.verdict
+    assert (verdict.outcome, verdict.stage) == (Outcome.COMPATIBLE, Stage.EXECUTE)
+    assert verdict.basis is Basis.OBSERVED
+    assert [trial.inputs for trial in verification.trials] == ["seed 3", "seed 4"]
+
+
+def test_a_tolerance_is_stated_or_bits_are_equal() -> None:
+    """A program that rounds otherwise differs by bits, and not within its tolerance."""
+    artifact = serialize(PROGRAM, "1.0.0")
+    other = serialize(
+        PROGRAM.replace("subtract %sum, %y", "add %x, %zero").replace(
+            "%sum =", "%zero = stablehlo.constant dense<0.0> : tensor<4xf32>\n  %sum ="
+        ),
+        "1.0.0",
+    )
+    assert not verify(artifact, other).same
+    assert verify(artifact, other, tolerance=Tolerance(relative=1e-5, absolute=1e-6)).same
+
+
+def test_a_wrong_release_is_found(release: Release) -> None:
+    """On jaxlib 0.9.1 a boolean constant is not what it is on the Release after it."""
+    found = {}
+    for version in ("0.9.1", "0.9.2"):
+        with find_executor("pjrt", release(f"jaxlib {version}")) as executor:
+            one, other = (serialize(p, "1.0.0", locations="strip") for p in (ONES, COUNT))
+            found[version] = verify(one, other, executor=executor, seeds=(0,)).verdict
+    assert found["0.9.1"].outcome is Outcome.WRONG_RESULT
+    assert "16 of 16 elements differ; first [0]: 1 became 255" in found["0.9.1"].reason
+    assert found["0.9.2"].outcome is Outcome.COMPATIBLE
+
+
+def test_what_cannot_be_executed(release: Release) -> None:
+    """If what it became cannot run that is its Verdict; if what it was cannot, nothing is known."""
+    old, new = (serialize(PROGRAM, target, locations="strip") for target in ("0.13.0", "1.9.0"))
+    with find_executor("pjrt", release("jaxlib 0.4.13")) as executor:
+        assert verify(old, new, executor=executor).verdict.outcome is Outcome.INCOMPATIBLE
+        with pytest.raises(ExecutionFailed, match=r"jaxlib 0\.4\.13"):
+            verify(new, old, executor=executor)
+    with pytest.raises(InputMismatch):
+        verify(old, new, inputs=[])
+
+
+def test_other_signatures_differ() -> None:
+    """Programs that take or return other things cannot compute the same."""
+    other = serialize(PROGRAM.replace("4xf32", "5xf32"), "1.0.0")
+    verification = verify(serialize(PROGRAM, "1.0.0"), other)
+    assert verification.verdict.outcome is Outcome.WRONG_RESULT
+    assert "takes or returns something else" in verification.verdict.reason
+
+
+def test_run_keeps_outputs(tmp_path: Path) -> None:
+    """`portable run` reads and writes .npz files; outputs can be inputs again, bfloat16 too."""
+    program = tmp_path / "p.mlir"
+    program.write_text(PROGRAM.replace("xf32", "xbf16"))
+    first, second = tmp_path / "1.npz", tmp_path / "2.npz"
+    assert main(["run", str(program), "--random", "7", "-o", str(first)]) == 0
+    (result,) = load_arrays(first).values()
+    assert result.dtype.name == "bfloat16"
+    assert np.isfinite(result.astype(np.float32)).all()
+    inputs = tmp_path / "in.npz"
+    inputs.write_bytes(stored_arrays([result, result]))
+    assert main(["run", str(program), "--inputs", str(inputs), "-o", str(second)]) == 0
+    (again,) = load_arrays(second).values()
+    near = np.tanh(result.astype(np.float32))
+    assert np.allclose(again.astype(np.float32), near, rtol=0.1, atol=0.05)
+
+
+def test_bad_usage_is_told(tmp_path: Path, capsys: Any) -> None:
+    """Exit code 2 and one line: no inputs, pickles, one artifact alone."""
+    program = tmp_path / "p.mlir"
+    program.write_text(PROGRAM)
+    pickled = tmp_path / "p.npz"
+    np.savez(pickled, np.array([{}], dtype=object))
+    for words, told in (
+        (["run", str(program)], "main takes 2 inputs"),
+        (["run", str(program), "--inputs", str(pickled)], "no .npz file of plain arrays"),
+        (["verify", str(program)], "name two artifacts"),
+    ):
+        assert main(words) == 2
+        assert told in capsys.readouterr().err

@@ -1,0 +1,82 @@
+"""What the commands that execute share: the program, the Executor, the inputs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from portable import isolation, pin
+from portable.artifact import Artifact, NotAnArtifact
+from portable.bytecode import MAGIC
+from portable.cli.output import input_bytes
+from portable.environments import Environments
+from portable.executors import EXECUTORS, find_executor
+from portable.executors.signature import ordered
+from portable.executors.tensors import load_arrays
+from portable.releases import find_release
+
+if TYPE_CHECKING:
+    import argparse
+
+    from portable.executors import Executor
+    from portable.executors.tensors import Array
+
+__all__ = ["executor_options", "given_inputs", "load_program", "open_chosen"]
+
+_LIMIT_S = 300.0
+
+
+def executor_options(parser: argparse.ArgumentParser) -> None:
+    """Add what says on what to execute, and on which inputs."""
+    parser.add_argument(
+        "--executor",
+        choices=sorted(EXECUTORS),
+        default="pjrt",
+        help="what executes (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--on",
+        metavar="RELEASE",
+        help="execute on this Release, as 'jaxlib 0.4.33', in an environment of its own that is "
+        "made if it is missing (default: what is installed)",
+    )
+    parser.add_argument("--inputs", metavar="X.npz", help="the inputs: arrays named 0, 1, ...")
+    parser.add_argument(
+        "--timeout",
+        type=float,
+        default=_LIMIT_S,
+        metavar="SECONDS",
+        help="limit for each compilation and execution (default: %(default)g)",
+    )
+
+
+def open_chosen(chosen: argparse.Namespace) -> Executor:
+    """Open the Executor that was chosen."""
+    environment = Environments().get(find_release(chosen.on)) if chosen.on else None
+    return find_executor(chosen.executor, environment, limit=chosen.timeout)
+
+
+def load_program(path: str, chosen: argparse.Namespace) -> Artifact:
+    """Read an artifact, or serialize a program in a child process.
+
+    Args:
+        path: The file; `-` is standard input.
+        chosen: With `on`: a program is written for the Version of that Release.
+
+    Returns:
+        The artifact.
+    """
+    data = input_bytes(path)
+    if data.startswith(MAGIC):
+        try:
+            return Artifact.from_bytes(data, where=path)
+        except NotAnArtifact:
+            pass  # plain MLIR bytecode is serialized like text
+    # A Release that is newer than the installed library gets what the library can write.
+    target = ["current", str(find_release(chosen.on).target)] if chosen.on else "current"
+    made: Artifact = isolation.call(pin.serialize, data, target, timeout=chosen.timeout)
+    return made
+
+
+def given_inputs(chosen: argparse.Namespace) -> list[Array] | None:
+    """Load the inputs that were given, if any were."""
+    return ordered(load_arrays(chosen.inputs)) if chosen.inputs else None

@@ -1,0 +1,85 @@
+"""Say whether two artifacts, or an artifact and its program, compute the same.
+
+Both are executed on the same inputs, random ones unless you give some, and their outputs must have
+equal bits unless you state a tolerance. When they differ, the first op whose value does is named.
+
+  portable verify before.mlir.bc after.mlir.bc
+  portable verify pinned.mlir.bc --against model.mlir
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from portable.cli.execution import executor_options, given_inputs, load_program, open_chosen
+from portable.cli.output import format_option, print_json
+from portable.errors import PortableError
+from portable.executors import Tolerance
+from portable.verification import SEEDS, verify
+
+if TYPE_CHECKING:
+    import argparse
+
+    from portable.verification import Verification
+
+__all__ = ["NothingToVerify", "options", "run"]
+
+
+class NothingToVerify(PortableError):
+    """One artifact alone has nothing to be compared with."""
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("file", metavar="FILE", help="a portable artifact")
+    parser.add_argument("other", metavar="OTHER", nargs="?", help="what it became")
+    parser.add_argument(
+        "--against", metavar="PROGRAM", help="what FILE should compute, instead of OTHER"
+    )
+    executor_options(parser)
+    parser.add_argument(
+        "--seeds",
+        type=int,
+        default=len(SEEDS),
+        metavar="N",
+        help="how many sets of random inputs (default: %(default)s)",
+    )
+    parser.add_argument("--specials", action="store_true", help="with NaN, infinities and -0")
+    parser.add_argument("--ulps", type=int, default=0, help="admit this distance")
+    parser.add_argument("--relative", type=float, default=0.0, help="or this relative difference")
+    parser.add_argument("--absolute", type=float, default=0.0, help="or this absolute one")
+    format_option(parser)
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Compare what two artifacts compute."""
+    if (chosen.other is None) == (chosen.against is None):
+        raise NothingToVerify("name two artifacts, or one and --against PROGRAM")
+    before, after = (chosen.file, chosen.other) if chosen.other else (chosen.against, chosen.file)
+    expected, actual = load_program(before, chosen), load_program(after, chosen)
+    with open_chosen(chosen) as executor:
+        verification = verify(
+            expected,
+            actual,
+            executor=executor,
+            inputs=given_inputs(chosen),
+            seeds=range(chosen.seeds),
+            specials=chosen.specials,
+            tolerance=Tolerance(chosen.ulps, chosen.relative, chosen.absolute),
+        )
+    if chosen.format == "json":
+        print_json({"expected": before, "actual": after} | verification.record())
+    else:
+        _print(before, after, verification)
+    return 0 if verification.same else 1
+
+
+def _print(before: str, after: str, verification: Verification) -> None:
+    verdict = verification.verdict
+    if verification.same:
+        print(f"{after}: computes what {before} does on {verdict.consumer}")
+    else:
+        print(f"{after}: does not compute what {before} does on {verdict.consumer}")
+    print(f"  {verdict.outcome}: {verdict.reason}")
+    if verification.located:
+        print(f"  first different: {verification.located}")

@@ -1,0 +1,202 @@
+"""Whether two artifacts compute the same, and where they begin to differ.
+
+Bit equality is what is asked of one Executor before and after a Version change; a tolerance is for
+two Executors, or for programs that are meant to differ.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from portable import isolation
+from portable import program as programs
+from portable.artifact import Artifact
+from portable.errors import PortableError
+from portable.executors import (
+    BITS,
+    ExecutionFailed,
+    compare,
+    compare_all,
+    find_executor,
+    random_inputs,
+    signature,
+)
+from portable.verdict import Basis, Outcome, Stage, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from portable.executors import Comparison, Executor, Tolerance
+    from portable.executors.tensors import Array
+
+__all__ = ["Trial", "Verification", "locate", "verify"]
+
+SEEDS = (0, 1, 2)
+# Preparing a program for `locate`: parsing and printing, no compilation.
+_LOCATE_LIMIT_S = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What became of one set of inputs.
+
+    Args:
+        inputs: Which: `seed 0`, or `the inputs given`.
+        comparisons: One for each output.
+    """
+
+    inputs: str
+    comparisons: tuple[Comparison, ...]
+
+    @property
+    def same(self) -> bool:
+        """Whether every output is the same."""
+        return all(comparison.same for comparison in self.comparisons)
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """Whether two artifacts compute the same.
+
+    Args:
+        verdict: Observed, at Stage `execute`.
+        trials: What was tried; empty when nothing could be.
+        located: The first op whose value differs, if it was found.
+    """
+
+    verdict: Verdict
+    trials: tuple[Trial, ...] = ()
+    located: str = ""
+
+    @property
+    def same(self) -> bool:
+        """Whether they compute the same, as far as was tried."""
+        return self.verdict.compatible
+
+    def record(self) -> dict[str, object]:
+        """Return the verification as plain data for JSON."""
+        return {
+            "same": self.same,
+            "verdict": self.verdict.record(),
+            "located": self.located or None,
+            "trials": [
+                {"inputs": trial.inputs, "outputs": [c.record() for c in trial.comparisons]}
+                for trial in self.trials
+            ],
+        }
+
+
+def verify(
+    expected: Artifact,
+    actual: Artifact,
+    *,
+    executor: str | Executor = "pjrt",
+    inputs: Sequence[Array] | None = None,
+    seeds: Sequence[int] = SEEDS,
+    specials: bool = False,
+    tolerance: Tolerance = BITS,
+) -> Verification:
+    """Execute two artifacts on the same inputs and compare what they compute.
+
+    Args:
+        expected: What the program should compute, for example the artifact before it was pinned.
+        actual: What it is now.
+        executor: The name of an Executor, or an open one.
+        inputs: The inputs; by default random ones from `seeds`.
+        seeds: One set of random inputs each.
+        specials: Put NaN, infinities and signed zeros among the random floats.
+        tolerance: What counts as the same; by default equal bits.
+
+    Returns:
+        The Verification. When they differ it names the first op whose value does, if the two
+        programs have the same ops.
+
+    Raises:
+        ExecutionFailed: `expected` cannot be executed; of `actual` that is a Verdict.
+        InputMismatch: The inputs given are not what `expected` takes.
+        ExecutorMissing: The Executor is not installed.
+    """
+    with ExitStack() as stack:
+        if isinstance(executor, str):
+            executor = stack.enter_context(find_executor(executor))
+        before, after = signature(expected), signature(actual)
+        if before != after:
+            return _different(executor, "main takes or returns something else")
+        sets = (
+            {"the inputs given": list(inputs)}
+            if inputs is not None
+            else {f"seed {seed}": random_inputs(before, seed, specials=specials) for seed in seeds}
+        )
+        first = executor.compile(expected)
+        wanted = {name: first.run(given) for name, given in sets.items()}
+        try:
+            second = executor.compile(actual)
+            trials = tuple(
+                Trial(name, compare_all(wanted[name], second.run(given), tolerance))
+                for name, given in sets.items()
+            )
+        except ExecutionFailed as failure:
+            return Verification(failure.verdict)
+        for trial in trials:
+            if not trial.same:
+                reason = "; ".join(str(c) for c in trial.comparisons if not c.same)
+                where = locate(expected, actual, sets[trial.inputs], executor, tolerance)
+                return _different(executor, f"{trial.inputs}: {reason}", trials, where)
+        agreed = f"the same outputs for {', '.join(sets)}"
+        return Verification(_verdict(executor, Outcome.COMPATIBLE, agreed), trials)
+
+
+def locate(
+    expected: Artifact,
+    actual: Artifact,
+    inputs: Sequence[Array],
+    executor: Executor,
+    tolerance: Tolerance = BITS,
+) -> str:
+    """Find the first op of `main` whose value differs, by having both return all their values.
+
+    Args:
+        expected: The one program.
+        actual: The other.
+        inputs: Inputs for which they differ.
+        executor: An open Executor.
+        tolerance: What counts as the same.
+
+    Returns:
+        The op of `actual` with its location; empty when the programs have not the same ops, or
+        agree when every value is returned, or cannot be prepared.
+    """
+    try:
+        one, other = (
+            isolation.call(_exposed, artifact.data, timeout=_LOCATE_LIMIT_S)
+            for artifact in (expected, actual)
+        )
+        (before, _), (after, names) = one, other
+        if signature(before) != signature(after):
+            return ""
+        values = (executor.compile(artifact).run(inputs) for artifact in (before, after))
+        pairs = zip(*values, names, strict=True)
+        return next((name for a, b, name in pairs if not compare(a, b, tolerance).same), "")
+    except PortableError:
+        # Where it is, is a help; that they differ is what counts, and is known.
+        return ""
+
+
+def _exposed(data: bytes) -> tuple[Artifact, list[str]]:
+    """Return an artifact whose `main` returns every value, and their names. Runs in a child."""
+    library, module = programs.load(data)
+    names = library.expose(module)
+    written = library.serialize(module, library.current.target, mixed=True)
+    return Artifact.from_bytes(written), names
+
+
+def _different(
+    executor: Executor, reason: str, trials: tuple[Trial, ...] = (), located: str = ""
+) -> Verification:
+    return Verification(_verdict(executor, Outcome.WRONG_RESULT, reason), trials, located)
+
+
+def _verdict(executor: Executor, outcome: Outcome, reason: str) -> Verdict:
+    return Verdict(executor.name, outcome, Stage.EXECUTE, Basis.OBSERVED, reason)
