@@ -1,0 +1,105 @@
+"""Advisories that only executing shows, at the edges of the Releases they speak of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from portable.executors import ExecutionFailed, find_executor
+from portable.pin import serialize
+from portable.releases import find_release
+from portable.releases.advisory import advisories
+from portable.verdict import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from portable.environments import Environment
+
+    Release = Callable[[str], Environment]
+
+I4 = """
+func.func @main() -> tensor<4xi32> {
+  %counted = stablehlo.iota dim = 0 : tensor<4xi32>
+  %x = stablehlo.convert %counted : (tensor<4xi32>) -> tensor<4xi4>
+  %sum = stablehlo.add %x, %x : tensor<4xi4>
+  %result = stablehlo.convert %sum : (tensor<4xi4>) -> tensor<4xi32>
+  return %result : tensor<4xi32>
+}
+"""
+COMPOSITE = """
+func.func @main() -> tensor<4xi32> {
+  %counted = stablehlo.iota dim = 0 : tensor<4xi32>
+  %twice = stablehlo.composite "test.twice" %counted {decomposition = @twice}
+    : (tensor<4xi32>) -> tensor<4xi32>
+  return %twice : tensor<4xi32>
+}
+func.func private @twice(%x: tensor<4xi32>) -> tensor<4xi32> {
+  %sum = stablehlo.add %x, %x : tensor<4xi32>
+  return %sum : tensor<4xi32>
+}
+"""
+MX = """
+func.func @main() -> tensor<4xf32> {
+  %constant = stablehlo.constant dense<[0.0, 2.0, 4.0, 6.0]> : tensor<4xf4E2M1FN>
+  %x = stablehlo.optimization_barrier %constant : tensor<4xf4E2M1FN>
+  %result = stablehlo.convert %x : (tensor<4xf4E2M1FN>) -> tensor<4xf32>
+  return %result : tensor<4xf32>
+}
+"""
+PROGRAMS = {
+    "i4-refused": (I4, "0.9.0"),
+    "composite-not-compiled": (COMPOSITE, "0.19.0"),
+    "mx-types-not-converted": (MX, "1.8.0"),
+}
+I2 = """
+func.func @main() -> tensor<64xi2> {
+  %counted = stablehlo.iota dim = 0 : tensor<64xi8>
+  %result = stablehlo.convert %counted : (tensor<64xi8>) -> tensor<64xi2>
+  return %result : tensor<64xi2>
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("advisory", "refusing", "executing"),
+    [
+        ("i4-refused", ["0.4.13", "0.4.35"], ["0.4.36", "0.12.0.1"]),
+        ("composite-not-compiled", ["0.4.26", "0.4.31"], ["0.4.33", "0.12.0.1"]),
+        ("mx-types-not-converted", ["0.4.36", "0.4.38"], ["0.5.0", "0.12.0.1"]),
+    ],
+)
+def test_refused_here_and_executed_there(
+    release: Release, advisory: str, refusing: list[str], executing: list[str]
+) -> None:
+    """The first and last Release that an Advisory speaks of refuse; its neighbours compute."""
+    (row,) = (row for row in advisories() if row.id == advisory)
+    artifact = serialize(*PROGRAMS[advisory], locations="strip")
+    for version in refusing + executing:
+        concerned = row.concerns(find_release("jaxlib", version))
+        assert concerned is (version in refusing)
+        with find_executor("pjrt", release(f"jaxlib {version}")) as executor:
+            if not concerned:
+                (result,) = executor.compile(artifact).run([])
+                assert result.tolist() == [0, 2, 4, 6]
+                continue
+            with pytest.raises(ExecutionFailed) as refused:
+                executor.compile(artifact).run([])
+        assert refused.value.verdict.outcome is Outcome.INCOMPATIBLE
+
+
+@pytest.mark.parametrize(("version", "right"), [("0.7.0", True), ("0.7.2", False), ("0.8.0", True)])
+def test_i2_results_are_not_kept(release: Release, version: str, right: bool) -> None:
+    """Run a dozen times: on 0.7.2 another result, or an end by SIGABRT, on its neighbours never."""
+    artifact = serialize(I2, "1.2.0", locations="strip")
+    seen: set[object] = set()
+    with find_executor("pjrt", release(f"jaxlib {version}")) as executor:
+        program = executor.compile(artifact)
+        for _ in range(12):
+            try:
+                (result,) = program.run([])
+                seen.add(tuple(int(value) & 3 for value in result))
+            except ExecutionFailed as failure:
+                seen.add(failure.verdict.reason)
+    assert (seen == {tuple(range(4)) * 16}) is right
