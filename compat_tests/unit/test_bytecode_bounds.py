@@ -90,6 +90,21 @@ def test_a_newer_format_is_refused_by_name() -> None:
     assert caught.value.offset == 4
 
 
+def test_a_second_section_of_a_kind_is_malformed() -> None:
+    """Two sections of one kind leave open which counts."""
+    with pytest.raises(MalformedArtifact, match="a second section"):
+        read(bytes(Artifact(operations=[operation(0)])) + section(IR, varint(0)))
+
+
+@pytest.mark.parametrize("field", [1, 2])
+def test_resources_are_checked(field: int) -> None:
+    """A resource that does not fit, or of no known kind, is malformed."""
+    data = bytes(Artifact(operations=[operation(0)], strings=["weights"], resources=[5]))
+    place = len(data) - 3 + field
+    with pytest.raises(MalformedArtifact):
+        _ = read(data[:place] + b"\x0f" + data[place + 1 :]).resources
+
+
 @pytest.mark.parametrize("missing", [STRING, DIALECT, DATA, OFFSETS, IR])
 def test_a_missing_section_is_malformed(missing: int) -> None:
     """Each of the five sections that every artifact has is asked for."""

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from compat_tests.bytecode_samples import SAMPLES, Sample
-from compat_tests.bytecode_writer import Artifact, entry, operation
+from compat_tests.bytecode_writer import Artifact, entry, operation, varint
 from portable.bytecode import Bytecode, read
 from portable.bytecode.entries import Blob
 from portable.bytecode.text import attribute_text, location_files, location_text, type_text
@@ -261,6 +261,25 @@ def test_entries_of_unknown_codes_are_kept() -> None:
     )
     kind = read(bytes(artifact)).pool.type(0)
     assert (kind.dialect, kind.name, kind.known) == ("vhlo", "code 999", False)
+
+
+@pytest.mark.parametrize(
+    ("code", "encoded", "value"),
+    [
+        (0, b"\x01", 1),  # bool: one byte
+        (11, b"\xfe", 0xFE),  # i8: one byte
+        (12, varint(5), -3),  # i16: zigzag
+        (19, varint((1 << 64) - 1), -(1 << 63)),  # ui64: the bits, as a signed number
+    ],
+)
+def test_numbers_have_the_size_of_their_type(code: int, encoded: bytes, value: int) -> None:
+    """Up to eight bits an integer is a byte, above it is a number like any other."""
+    artifact = Artifact(
+        attributes=[("builtin", entry(15)), ("vhlo", entry(9, 0) + encoded)],
+        types=[("vhlo", entry(code))],
+        operations=[operation(0)],
+    )
+    assert read(bytes(artifact)).pool.attribute(1).fields == {"type": 0, "value": value}
 
 
 def _sample(name: str) -> Sample:

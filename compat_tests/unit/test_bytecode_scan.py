@@ -126,9 +126,13 @@ def test_a_wanted_operation_is_not_hidden_in_a_run() -> None:
     body = [operation(0, results=[at % 2], operands=[max(0, at - 1)]) for at in range(60)]
     top = operation(1, regions=[region(body, 61)], isolated=True)
     artifact = Artifact(names=["vhlo.add_v1", "vhlo.while_v1"], types=[F32, F64], operations=[top])
-    shapes = read(bytes(artifact)).scan([0]).shapes
-    assert {shape.operand_types for shape in shapes if shape.name == 0} >= {(0,), (1,)}
-    assert shapes.total() == 61
+    scan = read(bytes(artifact)).scan([0])
+    assert {shape.operand_types for shape in scan.shapes if shape.name == 0} >= {(0,), (1,)}
+    assert scan.shapes.total() == 61
+    assert all(
+        len(found) == 3
+        for found in scan.locations({s for s, n in scan.shapes.items() if n > 2}).values()
+    )
 
 
 @pytest.mark.usefixtures("_patterns")

@@ -7,6 +7,7 @@ import pytest
 from compat_tests.bytecode_samples import SAMPLES, Sample, minimums
 from compat_tests.bytecode_writer import Artifact, entry, operation, region
 from portable.bytecode import read
+from portable.bytecode.vhlo import ops
 from portable.features import Analysis, FeatureKind, Strictness, analyze
 from portable.version import Version
 
@@ -165,6 +166,22 @@ def test_a_variadic_collective_is_downgraded_with_one_operand(operands: int) -> 
     analysis = _analyze(artifact)
     assert str(analysis.minimum.version) == ("0.9.0" if operands == 1 else "1.5.0")
     assert str(analysis.required.version) == "1.5.0"
+
+
+def test_what_only_the_serializer_asks_for_is_not_required() -> None:
+    """A dot algorithm in f8E4M3FN is written from 1.21 on, but readers since 1.6 read it."""
+    fields = ops()["dot_general_v2"].attributes
+    numbers = [1 if field.endswith("_precision_type") else 2 for field in fields]
+    artifact = Artifact(
+        names=["vhlo.while_v1", "vhlo.dot_general_v2"],
+        attributes=[UNKNOWN_LOCATION, ("vhlo", entry(17, 1)), ("vhlo", entry(17, 0))],
+        types=[F32, ("vhlo", entry(6))],
+        properties=[entry(*numbers)],
+        operations=[_block(operation(1, results=[0], operands=[0, 0], properties=0))],
+    )
+    analysis = _analyze(artifact)
+    assert str(analysis.minimum.version) == "1.21.0"
+    assert str(analysis.required.version) == "1.6.0"
 
 
 def test_unknown_operations_are_legal_and_bounded_by_the_claim() -> None:
