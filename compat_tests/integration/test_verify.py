@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from portable.cli import main
+from portable.cli import pin as cli_pin
+from portable.cli.program import in_child
 from portable.executors import ExecutionFailed, InputMismatch, Tolerance, find_executor
 from portable.executors.tensors import load_arrays, stored_arrays
-from portable.pin import retarget, serialize
+from portable.pin import pin, retarget, serialize
 from portable.verdict import Basis, Outcome, Stage
 from portable.verification import verify
 
@@ -55,6 +57,34 @@ def test_retargeting_keeps_the_meaning(example: Path, tmp_path: Path) -> None:
     pinned = tmp_path / "pinned.mlir.bc"
     pinned.write_bytes(serialize(example, "1.0.0").data)
     assert main(["verify", str(pinned), "--against", str(example), "--seeds", "1"]) == 0
+
+
+def test_pin_verifies_in_one_go(example: Path, tmp_path: Path, capsys: Any) -> None:
+    """`pin --verify` says what it executed on, and writes the artifact."""
+    out = tmp_path / "out.mlir.bc"
+    words = ["pin", str(example), "--target", "1.0.0", "--verify", "-o", str(out)]
+    assert main([*words, "--format", "json"]) == 0
+    told = json.loads(capsys.readouterr().out)["verification"]
+    assert told["same"]
+    assert len(told["trials"]) == 3
+    assert out.exists()
+
+
+def test_pin_writes_nothing_that_computes_otherwise(
+    tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pipeline with a planted defect is caught: exit code 1, the op, and no file."""
+    program, out = tmp_path / "p.mlir", tmp_path / "out.mlir.bc"
+    program.write_text(PROGRAM)
+    broken = pin(SWAPPED, "1.0.0")
+
+    def defective(function: Any, *arguments: Any, **keywords: Any) -> Any:
+        return broken if function is pin else in_child(function, *arguments, **keywords)
+
+    monkeypatch.setattr(cli_pin, "in_child", defective)
+    assert main(["pin", str(program), "--target", "1.0.0", "--verify", "-o", str(out)]) == 1
+    assert "first different: stablehlo.subtract" in capsys.readouterr().out
+    assert not out.exists()
 
 
 def test_a_planted_change_is_found_and_located(tmp_path: Path, capsys: Any) -> None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from portable.errors import PortableError
+    from portable.verification import Verification
 
 __all__ = [
     "complain",
@@ -20,6 +21,7 @@ __all__ = [
     "input_bytes",
     "print_json",
     "print_table",
+    "print_verification",
     "write_bytes",
 ]
 
@@ -76,6 +78,26 @@ def _print_rich(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
 
 _STYLES = {"compatible": "green", "incompatible": "red", "crashed": "bold red", "hung": "bold red"}
 _STYLES["wrong-result"] = "bold magenta"
+
+
+def print_verification(verification: Verification, before: str, after: str, form: str) -> None:
+    """Print whether two programs compute the same.
+
+    Args:
+        verification: What was found.
+        before: The name of the one.
+        after: The name of the other.
+        form: `text` or `json`.
+    """
+    if form == "json":
+        print_json({"expected": before, "actual": after} | verification.record())
+        return
+    verdict = verification.verdict
+    does = "computes" if verification.same else "does not compute"
+    print(f"{after}: {does} what {before} does on {verdict.consumer}")
+    print(f"  {verdict.outcome}: {verdict.reason}")
+    if verification.located:
+        print(f"  first different: {verification.located}")
 
 
 def complain(error: PortableError, *, as_json: bool) -> None:

@@ -6,6 +6,7 @@ more than the target, nothing is written and every reason is named.
 
   portable pin model.mlir --for 'jaxlib>=0.5' 'tensorflow~=2.18' -o model.mlir.bc
   portable pin model.mlir --target 1.9.0 -o model.mlir.bc
+  portable pin model.mlir --for 'jaxlib>=0.5' --verify -o model.mlir.bc
 """
 
 from __future__ import annotations
@@ -13,19 +14,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from portable import pin
-from portable.cli.output import format_option, print_json, write_bytes
+from portable.cli.output import format_option, print_json, print_verification, write_bytes
 from portable.cli.program import (
     in_child,
     pipeline_arguments,
     pipeline_options,
     program_argument,
 )
+from portable.errors import PortableError
 from portable.releases import resolve_target
 
 if TYPE_CHECKING:
     import argparse
 
+    from portable.artifact import Artifact
     from portable.pin import Pinned
+    from portable.verification import Verification
 
 __all__ = ["options", "run"]
 
@@ -46,6 +50,11 @@ def options(parser: argparse.ArgumentParser) -> None:
         metavar="SPEC",
         help="consumers, as requirement specifiers: 'jaxlib>=0.5,<0.11' 'tensorflow~=2.18'",
     )
+    parser.add_argument(
+        "--verify",
+        action="store_true",
+        help="execute the program before and after, and write nothing unless the bits are equal",
+    )
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="- is stdout")
     pipeline_options(parser)
     format_option(parser)
@@ -58,6 +67,10 @@ def run(chosen: argparse.Namespace) -> int:
     resolve_target(*wants)
     pinned: Pinned = in_child(pin.pin, chosen, *wants, **pipeline_arguments(chosen))
     artifact, target = pinned.artifact, pinned.target
+    verification = _verified(chosen, artifact) if chosen.verify else None
+    if verification is not None and not verification.same:
+        print_verification(verification, chosen.program, chosen.output, chosen.format)
+        return 1
     write_bytes(chosen.output, artifact.data)
     if chosen.output == "-":
         return 0
@@ -70,9 +83,23 @@ def run(chosen: argparse.Namespace) -> int:
                 "target": target.record(),
                 "required": str(pinned.analysis.required.version),
                 "version": str(artifact.version),
+                **({"verification": verification.record()} if verification else {}),
             }
         )
     else:
         print(f"{chosen.output}: StableHLO {artifact.version}, {len(artifact):,} bytes")
         print(f"  {target.reason} ({target.confidence})")
+        if verification is not None:
+            print(f"  {verification.verdict.consumer}: {verification.verdict.reason}")
     return 0
+
+
+def _verified(chosen: argparse.Namespace, artifact: Artifact) -> Verification:
+    """Execute the program as it is, at the current Version, and as it was pinned."""
+    # Only here: most pinning executes nothing and needs no numpy.
+    from portable.verification import verify  # noqa: PLC0415 - see above
+
+    if chosen.program == "-":
+        raise PortableError("standard input can be read once only", hint="--verify needs a file")
+    before: Artifact = in_child(pin.serialize, chosen, "current", **pipeline_arguments(chosen))
+    return verify(before, artifact)

@@ -12,15 +12,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from portable.cli.execution import executor_options, given_inputs, load_program, open_chosen
-from portable.cli.output import format_option, print_json
+from portable.cli.output import format_option, print_verification
 from portable.errors import PortableError
 from portable.executors import Tolerance
 from portable.verification import SEEDS, verify
 
 if TYPE_CHECKING:
     import argparse
-
-    from portable.verification import Verification
 
 __all__ = ["NothingToVerify", "options", "run"]
 
@@ -67,19 +65,5 @@ def run(chosen: argparse.Namespace) -> int:
             specials=chosen.specials,
             tolerance=Tolerance(chosen.ulps, chosen.relative, chosen.absolute),
         )
-    if chosen.format == "json":
-        print_json({"expected": before, "actual": after} | verification.record())
-    else:
-        _print(before, after, verification)
+    print_verification(verification, before, after, chosen.format)
     return 0 if verification.same else 1
-
-
-def _print(before: str, after: str, verification: Verification) -> None:
-    verdict = verification.verdict
-    if verification.same:
-        print(f"{after}: computes what {before} does on {verdict.consumer}")
-    else:
-        print(f"{after}: does not compute what {before} does on {verdict.consumer}")
-    print(f"  {verdict.outcome}: {verdict.reason}")
-    if verification.located:
-        print(f"  first different: {verification.located}")
