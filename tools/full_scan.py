@@ -41,9 +41,9 @@ class Scanner:
     """Serializes programs with the installed jaxlib, in one context."""
 
     def __init__(self) -> None:
-        from jaxlib.mlir import ir, passmanager  # noqa: PLC0415 - imports a compiler
-        from jaxlib.mlir._mlir_libs import _jax_mlir_ext  # noqa: PLC0415 - as above
-        from jaxlib.mlir.dialects import chlo, sdy, stablehlo  # noqa: PLC0415 - as above
+        from jaxlib.mlir import ir, passmanager
+        from jaxlib.mlir._mlir_libs import _jax_mlir_ext
+        from jaxlib.mlir.dialects import chlo, sdy, stablehlo
 
         registry = ir.DialectRegistry()
         _jax_mlir_ext.register_dialects(registry)
@@ -116,7 +116,7 @@ class Scanner:
         """
         module = self.parse(text)
         if sourceless:
-            self._forget_source(module.operation)
+            self.sourceless(module)
         if expand:
             with self.context:
                 self._expanders[target].run(module.operation)
@@ -125,8 +125,23 @@ class Scanner:
         except ValueError:
             return None
 
+    def raw(self, artifact: bytes) -> str | None:
+        """Print the VHLO of an artifact as it is, in generic form; None if it does not parse."""
+        try:
+            module = self._ir.Module.parse(artifact, self.context)
+        except self._ir.MLIRError:
+            return None
+        stream = io.StringIO()
+        module.operation.print(file=stream, print_generic_op_form=True, enable_debug_info=False)
+        return stream.getvalue()
+
+    def sourceless(self, module: Any) -> Any:
+        """Forget the locations that the parser made up, in place, and return the module."""
+        self._forget_source(module.operation)
+        return module
+
     def _forget_source(self, operation: Any) -> None:
-        unknown = self._ir.Location.unknown(self.context)
+        unknown = self._ir.Location.unknown(operation.context)
         if '"-":' in str(operation.location):
             operation.location = unknown
         for region in operation.regions:

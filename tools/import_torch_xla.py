@@ -48,7 +48,9 @@ def arguments_of(directory: Path) -> dict[str, Array]:
 
 def main() -> int:
     """Make the Case."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("release", help="the torch_xla release, as 2.1.0")
     parser.add_argument("directory", type=Path, help="what it wrote")
     arguments = parser.parse_args()

@@ -33,7 +33,7 @@ READER = "jaxlib 0.12.0.1"
 
 UNRANKED = "func.func @main(%a: tensor<*xf32>) -> tensor<*xf32> {\n  %0 = stablehlo.abs %a : tensor<*xf32>\n  return %0 : tensor<*xf32>\n}\n"
 TRACE = 'func.func @main(%a: tensor<f32>) {\n  "stablehlo.trace"(%a) {tag = "x"} : (tensor<f32>) -> ()\n  return\n}\n'
-RESHAPE_SHAPE = 'func.func @main(%n: index, %s: tensor<2xindex>) -> tensor<2xindex> {\n  %0 = stablehlo.compute_reshape_shape %n, %s : (index, tensor<2xindex>) -> tensor<2xindex>\n  return %0 : tensor<2xindex>\n}\n'
+RESHAPE_SHAPE = "func.func @main(%n: index, %s: tensor<2xindex>) -> tensor<2xindex> {\n  %0 = stablehlo.compute_reshape_shape %n, %s : (index, tensor<2xindex>) -> tensor<2xindex>\n  return %0 : tensor<2xindex>\n}\n"
 
 
 class Wrong(NamedTuple):
@@ -53,7 +53,12 @@ def derived(good: bytes) -> Iterator[Wrong]:
     end = good.index(b"\0", 4)
     yield Wrong("empty", b"", "no bytes at all")
     yield Wrong("text", b"module {\n}\n", "MLIR text")
-    for name, size in (("magic", 3), ("header", end - 2), ("tables", end + 9), ("last_byte", len(good) - 1)):
+    for name, size in (
+        ("magic", 3),
+        ("header", end - 2),
+        ("tables", end + 9),
+        ("last_byte", len(good) - 1),
+    ):
         yield Wrong(f"truncated_in_{name}", good[:size], f"cut off after {size} bytes")
     yield Wrong("trailing_bytes", good + b"\0" * 8, "eight more bytes at the end")
     for offset in (4, end + 1, end + 3, len(good) // 2, len(good) - 30):
@@ -85,7 +90,13 @@ def written_by_old_releases() -> Iterator[Wrong]:
         with environment.worker() as worker:
             strip = release == "0.10.0"
             answer = worker.ask(
-                {"kind": "write", "text": text, "target": target, "strip": strip, "want": ["artifact"]}
+                {
+                    "kind": "write",
+                    "text": text,
+                    "target": target,
+                    "strip": strip,
+                    "want": ["artifact"],
+                }
             )
         if answer.ok:
             yield Wrong(name, base64.b64decode(answer.payload["artifact"]), reason)
@@ -95,12 +106,14 @@ def written_by_old_releases() -> Iterator[Wrong]:
 
 def plain_bytecode(scanner: Scanner) -> Wrong:
     """Write StableHLO as MLIR bytecode, without the promise."""
-    import io  # noqa: PLC0415 - only here
+    import io
 
     module = scanner.parse(next(p.text for p in load_programs() if p.name == "abs_f32"))
     stream = io.BytesIO()
     module.operation.write_bytecode(stream)
-    return Wrong("plain_bytecode", stream.getvalue(), "MLIR bytecode of StableHLO ops, not portable")
+    return Wrong(
+        "plain_bytecode", stream.getvalue(), "MLIR bytecode of StableHLO ops, not portable"
+    )
 
 
 def judged(data: bytes) -> str:
@@ -124,7 +137,9 @@ def main() -> int:
     good = next((CORPUS / "tanh_result_accuracy_highest_f32" / "artifacts").glob("1.10.0+*"))
     wrongs = [*derived(good.read_bytes()), plain_bytecode(Scanner()), *written_by_old_releases()]
     wrongs += [
-        Wrong(f"native_crasher_{path.name.partition('.')[0]}", path.read_bytes(), "kills some readers")
+        Wrong(
+            f"native_crasher_{path.name.partition('.')[0]}", path.read_bytes(), "kills some readers"
+        )
         for path in sorted(CRASHERS.iterdir())
     ]
     rows = []

@@ -104,8 +104,8 @@ def draft_whole(whole: WholeProgram, scanner: Scanner) -> Draft:
         whole: The program.
         scanner: Prints it without the locations that JAX puts in.
     """
-    import jax  # noqa: PLC0415 - only whole programs need it
-    import jax.numpy as jnp  # noqa: PLC0415 - as above
+    import jax
+    import jax.numpy as jnp
 
     def traced(*arguments: Array) -> object:
         return whole.function(jnp, *arguments)
@@ -171,7 +171,7 @@ def gather_evidence(draft: Draft, scanner: Scanner, native: Native) -> Evidence:
         return Evidence(Oracle.NONE, reason="; ".join(reasons))
     tolerance = _tolerance(draft, expected)
     for name, output in outputs.items():
-        assert _same(output, expected, tolerance), f"{name}: {output} is not {expected}"
+        assert same(output, expected, tolerance), f"{name}: {output} is not {expected}"
     jaxlib = importlib.metadata.version("jaxlib")
     agreeing = tuple(f"{name} of jaxlib {jaxlib}" for name in outputs)
     return Evidence(oracle, inputs, expected, agreeing, "; ".join(reasons), tolerance)
@@ -194,7 +194,8 @@ def _tolerance(draft: Draft, expected: Iterable[Array]) -> Tolerance:
     return Tolerance(relative, relative)
 
 
-def _same(found: Iterable[Array], expected: Iterable[Array], tolerance: Tolerance) -> bool:
+def same(found: Iterable[Array], expected: Iterable[Array], tolerance: Tolerance) -> bool:
+    """Say whether outputs are what is expected: integers exactly, the others within a tolerance."""
     for a, b in zip(found, expected, strict=True):
         if a.dtype != b.dtype or a.shape != b.shape:
             return False
@@ -280,7 +281,9 @@ def _drafts(scanner: Scanner, names: set[str], everything: bool) -> Iterable[Dra
 
 def main() -> int:
     """Make the Cases that are asked for and not there yet."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("names", nargs="*", help="Cases of the tables, or the new one's name")
     parser.add_argument("--all", action="store_true", help="every Case of the tables")
     parser.add_argument("--program", type=Path, help="make one Case from this MLIR file")

@@ -22,7 +22,15 @@ import numpy as np
 from portable.corpus.tensors import dtype_named
 from tools.full_scan import Scanner
 
-__all__ = ["Array", "Native", "NotExecutable", "Signature", "evaluate", "random_inputs", "signature"]
+__all__ = [
+    "Array",
+    "Native",
+    "NotExecutable",
+    "Signature",
+    "evaluate",
+    "random_inputs",
+    "signature",
+]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -77,9 +85,7 @@ def signature(scanner: Scanner, text: str) -> Signature:
         raise NotExecutable("the program returns nothing")
     header = text[text.index("@main(") :].splitlines()[0]
     names = re.findall(r"%(\w+):", header)
-    arguments = [
-        (name, *_tensor(str(kind))) for name, kind in zip(names, main.inputs, strict=True)
-    ]
+    arguments = [(name, *_tensor(str(kind))) for name, kind in zip(names, main.inputs, strict=True)]
     results = tuple(_tensor(str(kind))[0] for kind in main.results)
     dynamic = any("?" in str(kind) for kind in (*main.inputs, *main.results))
     return Signature(tuple(arguments), results, dynamic)
@@ -115,7 +121,10 @@ def random_inputs(
 
 
 def _random(
-    rng: np.random.Generator, dtype: np.dtype[Any], shape: tuple[int, ...], bounds: tuple[float, float]
+    rng: np.random.Generator,
+    dtype: np.dtype[Any],
+    shape: tuple[int, ...],
+    bounds: tuple[float, float],
 ) -> Array:
     if dtype == bool:
         return rng.integers(0, 2, shape).astype(bool)
@@ -211,7 +220,7 @@ class Native:
 
 
 def _execute(executor: str, text: str, inputs: list[Array]) -> list[Array] | str:
-    import jax  # noqa: PLC0415 - only in the child
+    import jax
 
     jax.config.update("jax_platforms", "cpu")
     jax.config.update("jax_enable_x64", True)
@@ -223,9 +232,9 @@ def _execute(executor: str, text: str, inputs: list[Array]) -> list[Array] | str
 
 
 def _compile(text: str, inputs: list[Array]) -> list[Array]:
-    import jax  # noqa: PLC0415 - only in the child
-    from jax.extend.backend import get_backend  # noqa: PLC0415 - as above
-    from jaxlib import _jax  # noqa: PLC0415 - as above
+    import jax
+    from jax.extend.backend import get_backend
+    from jaxlib import _jax
 
     device = jax.devices()[0]
     executable = get_backend().compile_and_load(
@@ -237,8 +246,8 @@ def _compile(text: str, inputs: list[Array]) -> list[Array]:
 
 
 def _interpret(text: str, inputs: list[Array]) -> list[Array]:
-    from jaxlib.mlir import ir  # noqa: PLC0415 - only in the child
-    from jaxlib.mlir.dialects import stablehlo  # noqa: PLC0415 - as above
+    from jaxlib.mlir import ir
+    from jaxlib.mlir.dialects import stablehlo
 
     scanner = Scanner()
     with scanner.context:
@@ -256,12 +265,14 @@ def _literal(array: Array) -> str:
         wide: Any = array.astype(object if array.dtype.kind in "iu" else np.int64)
         values = str(wide.tolist()).lower() if array.dtype != bool else str(array.tolist()).lower()
         return f"dense<{values}> : tensor<{shape}{kind}>"
-    return f'dense<"0x{np.ascontiguousarray(array).tobytes().hex().upper()}"> : tensor<{shape}{kind}>'
+    return (
+        f'dense<"0x{np.ascontiguousarray(array).tobytes().hex().upper()}"> : tensor<{shape}{kind}>'
+    )
 
 
 def _array(attribute: str) -> Array:
     """Read a printed DenseElementsAttr: the bindings refuse bf16, f8, i4 and complex."""
-    match = re.fullmatch(r"dense<(.*)> : tensor<(.*)>", attribute, re.S)
+    match = re.fullmatch(r"dense<(.*)> : tensor<(.*)>", attribute, re.DOTALL)
     if match is None:
         raise NotExecutable(f"cannot read {attribute[:60]}")
     dtype, shape = _tensor(f"tensor<{match[2]}>")

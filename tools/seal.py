@@ -198,7 +198,7 @@ def seal_artifacts(jobs: list[Job], scanner: Scanner) -> list[Job]:
                 else:
                     artifact, reason = ask(worker, job, scanner)
                 if artifact is not None:
-                    _store(job, release, artifact)
+                    store(job, release, artifact)
                     continue
                 refused += 1
                 _note_exception(job.case, release, reason)
@@ -210,7 +210,8 @@ def seal_artifacts(jobs: list[Job], scanner: Scanner) -> list[Job]:
     return unwritten
 
 
-def _store(job: Job, release: Release, artifact: bytes) -> None:
+def store(job: Job, release: Release, artifact: bytes) -> None:
+    """Write an artifact under its name; an error if there is one already."""
     folder = job.case.directory / "artifacts"
     folder.mkdir(exist_ok=True)
     name = f"{job.target}+{release.distribution}-{release.version}.mlir.bc"
@@ -257,11 +258,18 @@ def seal_files(corpus: Path) -> int:
 
 def main() -> int:
     """Seal what is missing, or only say what is with `--check`."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--check", action="store_true", help="write nothing")
     arguments = parser.parse_args()
     scanner = Scanner()
-    jobs = [job for case in load_corpus(CORPUS) if case.family != "torch_xla" for job in missing(case, scanner)]
+    jobs = [
+        job
+        for case in load_corpus(CORPUS)
+        if case.family != "torch_xla"
+        for job in missing(case, scanner)
+    ]
     if arguments.check:
         broken = list(Seals.load(CORPUS).verify())
         for job in jobs:

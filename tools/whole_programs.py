@@ -131,18 +131,20 @@ def _layer_stack(xp: ArrayModule, x: Array, w: Array) -> Array:
 
 
 def _convnet(_: ArrayModule, x: Array, k: Array, w: Array) -> Array:
-    import jax  # noqa: PLC0415 - imports a compiler
-    import jax.numpy as jnp  # noqa: PLC0415 - as above
+    import jax
+    import jax.numpy as jnp
 
     layout = ("NHWC", "HWIO", "NHWC")
     y = jax.lax.conv_general_dilated(x, k, (1, 1), "SAME", dimension_numbers=layout)
-    y = jax.lax.reduce_window(jnp.maximum(y, 0), -jnp.inf, jax.lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID")
+    y = jax.lax.reduce_window(
+        jnp.maximum(y, 0), -jnp.inf, jax.lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID"
+    )
     return jnp.matmul(y.reshape(y.shape[0], -1), w)
 
 
 def _scan(_: ArrayModule, xs: Array, w: Array) -> tuple[Array, Array]:
-    import jax  # noqa: PLC0415 - imports a compiler
-    import jax.numpy as jnp  # noqa: PLC0415 - as above
+    import jax
+    import jax.numpy as jnp
 
     def step(h: Array, x: Array) -> tuple[Array, Array]:
         h = jnp.tanh(jnp.matmul(h, w) + x)
@@ -153,14 +155,14 @@ def _scan(_: ArrayModule, xs: Array, w: Array) -> tuple[Array, Array]:
 
 
 def _random_bits(_: ArrayModule, key: Array) -> Array:
-    import jax  # noqa: PLC0415 - imports a compiler
+    import jax
 
     return jax.random.bits(jax.random.wrap_key_data(key), (4,), np.uint32)
 
 
 def _gradient_step(_: ArrayModule, w: Array, x: Array, y: Array) -> tuple[Array, Array]:
-    import jax  # noqa: PLC0415 - imports a compiler
-    import jax.numpy as jnp  # noqa: PLC0415 - as above
+    import jax
+    import jax.numpy as jnp
 
     def loss(w: Array) -> Array:
         p = _softmax(jnp, jnp.maximum(jnp.matmul(x, w), 0))

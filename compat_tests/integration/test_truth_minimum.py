@@ -6,10 +6,8 @@ from collections import Counter
 
 import pytest
 
-from portable.bytecode import read
-from portable.features import Strictness, analyze
+from compat_tests.truth import wrong_minimums
 from tools.full_scan import TARGETS, Scanner, load_minimums
-from tools.observe_readers import three_targets
 from tools.programs import Program, load_programs
 
 FAMILIES = sorted({program.family for program in load_programs()})
@@ -27,8 +25,7 @@ def _writable(scanner: Scanner, family: str) -> list[tuple[Program, str]]:
     return [
         (program, minimums[program.name])
         for program in load_programs()
-        if program.family == family
-        and minimums[program.name] in scanner.targets
+        if program.family == family and minimums[program.name] in scanner.targets
     ]
 
 
@@ -49,19 +46,7 @@ def test_minimum_target_equals_the_lowest_target_that_serializes(
     reads: location ranges and the storage of per-axis quantized types pass the serializer
     unchecked.
     """
-    wrong = []
-    for program, minimum in _writable(scanner, family):
-        for target in three_targets(minimum):
-            artifact = scanner.serialize(program.text, target)
-            if artifact is None:  # newer than the installed library
-                assert target not in scanner.targets
-                continue
-            content = read(artifact)
-            upstream = analyze(content, strictness=Strictness.UPSTREAM).minimum.version
-            readable = analyze(content, strictness=Strictness.READABLE).minimum.version
-            if (str(upstream), str(readable)) != (minimum, program.first or minimum):
-                wrong.append((program.name, target, str(upstream), str(readable), minimum))
-    assert not wrong
+    assert not wrong_minimums(scanner, _writable(scanner, family))
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -92,7 +92,9 @@ def test_required_version_predicts_which_releases_read(
 
 def test_listed_contradictions_still_happen(surprises: set[tuple[str, str, str]]) -> None:
     """Every row of the list stands for something that was observed."""
-    assert [row for row in _contradictions() if not any(row.covers(*one) for one in surprises)] == []
+    assert [
+        row for row in _contradictions() if not any(row.covers(*one) for one in surprises)
+    ] == []
 
 
 def test_nothing_in_the_matrix_crashed_or_hung() -> None:

@@ -240,7 +240,9 @@ def _case(directory: Path, fields: dict[str, Any]) -> Case:
     return case
 
 
-def _all(build: Callable[[dict[str, str]], KnownException], rows: Any) -> tuple[KnownException, ...]:
+def _all(
+    build: Callable[[dict[str, str]], KnownException], rows: Any
+) -> tuple[KnownException, ...]:
     return tuple(build(row) for row in rows)
 
 

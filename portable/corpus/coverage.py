@@ -134,7 +134,11 @@ def _table_subjects() -> Iterator[Subject]:
     yield from (Subject("op", name) for name in ops())
     yield from (Subject("type", name) for name in lifetimes("types"))
     yield from (Subject("attribute", name) for name in lifetimes("attributes"))
-    yield from (Subject("value", f"{a} {v}") for a, values in load("vhlo.json")["enums"].items() for v in values)
+    yield from (
+        Subject("value", f"{a} {v}")
+        for a, values in load("vhlo.json")["enums"].items()
+        for v in values
+    )
     yield from (Subject("location", name) for name in _LOCATIONS)
 
 
