@@ -265,6 +265,8 @@ def minimum(
 # location ranges, 1.4 tan, 1.1 batching dimensions. From the newest of them on it need not run.
 _EXPANDER_FLOOR = Version(1, 16, 0)
 _RANGES_SINCE = Version(1, 9, 0)
+# Other dialects may ride along from here on; the serializer lets them through to any target.
+_MIXED_SINCE = Version(1, 11, 0)
 _EXPAND_CHLO = "builtin.module(func.func(chlo-legalize-to-stablehlo))"
 _EXPAND = "builtin.module(stablehlo-compatibility-expander{{target={target}}})"
 _STRIP = "builtin.module(strip-debuginfo)"
@@ -371,6 +373,8 @@ def _unchecked(content: Bytecode, target: Version) -> bool:
     """
     pool = content.pool
     if target < _RANGES_SINCE and pool.attributes_named("location_file_line_col_range"):
+        return True
+    if target < _MIXED_SINCE and any(d.name not in _NATIVE for d in content.dialects):
         return True
     return bool(pool.types_named(*_UNCHECKED_TYPES))
 

@@ -114,7 +114,8 @@ class Entries:
 
     def groups(self) -> Iterator[tuple[str, range]]:
         """Yield each group of neighbours of one dialect."""
-        stops = [*self._firsts[1:], len(self)]
+        # An empty module has no types, and so no group of them.
+        stops = [*self._firsts[1:], len(self)] if self._firsts else []
         for dialect, first, stop in zip(self._dialects, self._firsts, stops, strict=True):
             yield dialect, range(first, stop)
 
