@@ -1,0 +1,78 @@
+"""The functions of a program and their types."""
+
+from __future__ import annotations
+
+from portable.bytecode.layouts import VHLO
+from portable.bytecode.text import type_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+
+    from portable.bytecode.content import Bytecode
+    from portable.bytecode.scan import Shape
+else:
+    from portable.record import dataclass
+
+__all__ = ["Function", "functions"]
+
+_FUNCTION = "func_v1"
+_PRIVATE = "private"
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function of a program.
+
+    Args:
+        name: Its symbol.
+        public: Whether it can be called from outside.
+        arguments: The types of its arguments, as StableHLO writes them.
+        results: The types of its results.
+    """
+
+    name: str
+    public: bool
+    arguments: tuple[str, ...]
+    results: tuple[str, ...]
+
+
+def functions(content: Bytecode) -> tuple[Function, ...]:
+    """Return the functions of an artifact, those that can be called from outside first.
+
+    Args:
+        content: The artifact.
+
+    Raises:
+        MalformedArtifact: A function does not make sense.
+    """
+    names = content.names
+    wanted = {at for at, name in enumerate(names) if name[:2] == (VHLO, _FUNCTION)}
+    found = [_function(content, shape) for shape in content.scan().shapes if shape.name in wanted]
+    return tuple(sorted(found, key=lambda function: not function.public))
+
+
+def _function(content: Bytecode, shape: Shape) -> Function:
+    pool = content.pool
+    named = {
+        **content.dictionary(shape.attributes),
+        **content.property_attributes(shape.name, shape.properties),
+    }
+
+    def value(name: str) -> object:
+        return pool.attribute(named[name]).fields.get("value") if name in named else None
+
+    type_ = value("function_type")
+    fields = pool.type(type_).fields if isinstance(type_, int) else {}
+
+    def types(field: str) -> tuple[str, ...]:
+        numbers = fields.get(field)
+        items = numbers if isinstance(numbers, list) else []
+        return tuple([type_text(pool, number) for number in items])
+
+    return Function(
+        str(value("sym_name")),
+        value("sym_visibility") != _PRIVATE,
+        types("inputs"),
+        types("outputs"),
+    )
