@@ -5,27 +5,24 @@ from __future__ import annotations
 from bisect import bisect_right
 from functools import cache
 
-from portable.bytecode.encoding import Cursor, offsets, unzigzag
+from portable.bytecode.encoding import Cursor, offsets
+from portable.bytecode.fields import ATTRIBUTES, POINTERS, READERS, TYPES, Blob, read_type
 from portable.bytecode.layouts import BUILTIN, VHLO, table, widths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from dataclasses import dataclass
-    from typing import NamedTuple, TypeAlias, TypeVar
+    from typing import NamedTuple, TypeAlias
 
     from portable.bytecode.layouts import Layout
     from portable.bytecode.tables import Dialect, Strings
 
     Reference: TypeAlias = tuple[str, int]
-    T = TypeVar("T")
 else:
     from portable.record import NamedTuple, dataclass
 
 __all__ = ["ATTRIBUTES", "TYPES", "Blob", "Entries", "Entry", "Outline", "Pool", "read_entries"]
-
-TYPES = "types"
-ATTRIBUTES = "attributes"
 
 # A size is stored with a flag in its lowest bit.
 _SMALLEST = 2
@@ -33,14 +30,6 @@ _SMALLEST = 2
 _LARGE = 256
 _BYTE = 8
 _WORD = 64
-
-
-@dataclass(frozen=True, slots=True)
-class Blob:
-    """Bytes that stay where they are: an offset in the artifact and a size."""
-
-    offset: int
-    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,14 +196,14 @@ class Pool:
             return Outline(dialect, f"code {code}", ())
         if layout.sole_type:
             # As constants are, of which there can be thousands.
-            return Outline(dialect, layout.name, ((TYPES, _type(self, cursor)),))
+            return Outline(dialect, layout.name, ((TYPES, read_type(self, cursor)),))
         found: list[Reference] = []
         for _, encoding in layout.fields[: layout.pointers]:
-            if encoding in _POINTERS:
-                target, read = _POINTERS[encoding]
+            if encoding in POINTERS:
+                target, read = POINTERS[encoding]
                 found += [(target, number) for number in read(self, cursor)]
             else:
-                _READERS[encoding](self, cursor)
+                READERS[encoding](self, cursor)
         return Outline(dialect, layout.name, tuple(found))
 
     def attributes_named(self, *names: str) -> list[int]:
@@ -263,7 +252,7 @@ class Pool:
             if encoding in {"integer", "float"}:
                 fields[field] = self._number(cursor, fields["type"])
             else:
-                fields[field] = _READERS[encoding](self, cursor)
+                fields[field] = READERS[encoding](self, cursor)
         if not cursor.done():
             raise cursor.malformed(f"{dialect} {layout.name} is longer than it says")
         return Entry(dialect, layout.name, fields)
@@ -348,88 +337,3 @@ def read_entries(
 def _text(cursor: Cursor) -> str:
     start, stop = cursor.skip(cursor.end - cursor.position)
     return bytes(cursor.data[start:stop]).rstrip(b"\0").decode("utf-8", "backslashreplace")
-
-
-def _list(read: Callable[[Pool, Cursor], T]) -> Callable[[Pool, Cursor], list[T]]:
-    return lambda pool, cursor: [read(pool, cursor) for _ in range(cursor.count())]
-
-
-def _type(pool: Pool, cursor: Cursor) -> int:
-    return cursor.index(len(pool.types), "type")
-
-
-def _attribute(pool: Pool, cursor: Cursor) -> int:
-    return cursor.index(len(pool.attributes), "attribute")
-
-
-def _optional(pool: Pool, cursor: Cursor) -> int | None:
-    index, present = cursor.flagged()
-    if not present:
-        return None
-    if index >= len(pool.attributes):
-        raise cursor.malformed(f"there is no attribute {index}")
-    return index
-
-
-def _pair(pool: Pool, cursor: Cursor) -> tuple[int, int]:
-    return _attribute(pool, cursor), _attribute(pool, cursor)
-
-
-def _string(pool: Pool, cursor: Cursor) -> str:
-    return pool.strings[cursor.index(len(pool.strings), "string")]
-
-
-def _blob(_: Pool, cursor: Cursor) -> Blob:
-    start, stop = cursor.blob()
-    return Blob(cursor.origin + start, stop - start)
-
-
-def _double(_: Pool, cursor: Cursor) -> float:
-    import struct  # noqa: PLC0415 - rare
-
-    return float(struct.unpack("<d", (cursor.signed() & (1 << _WORD) - 1).to_bytes(8, "little"))[0])
-
-
-def _varints(_: Pool, cursor: Cursor) -> list[int]:
-    return cursor.varints(cursor.count())
-
-
-def _signeds(_: Pool, cursor: Cursor) -> list[int]:
-    return [unzigzag(value) for value in cursor.varints(cursor.count())]
-
-
-_READERS: dict[str, Callable[[Pool, Cursor], object]] = {
-    "type": _type,
-    "types": _list(_type),
-    "attribute": _attribute,
-    "attributes": _list(_attribute),
-    "optional": _optional,
-    "pairs": _list(_pair),
-    "string": _string,
-    "strings": _list(_string),
-    "blob": _blob,
-    "double": _double,
-    "doubles": _list(_double),
-    "varint": lambda _, cursor: cursor.varint(),
-    "varints": _varints,
-    "svarint": lambda _, cursor: cursor.signed(),
-    "svarints": _signeds,
-    "resource": lambda _, cursor: cursor.varint(),
-}
-
-# Encodings that point to other entries: to which table, and the numbers they hold.
-_POINTERS: dict[str, tuple[str, Callable[[Pool, Cursor], list[int]]]] = {
-    "type": (TYPES, lambda pool, cursor: [_type(pool, cursor)]),
-    "types": (TYPES, _list(_type)),
-    "attribute": (ATTRIBUTES, lambda pool, cursor: [_attribute(pool, cursor)]),
-    "attributes": (ATTRIBUTES, _list(_attribute)),
-    "optional": (ATTRIBUTES, lambda pool, cursor: _present(_optional(pool, cursor))),
-    "pairs": (
-        ATTRIBUTES,
-        lambda pool, cursor: [number for pair in _list(_pair)(pool, cursor) for number in pair],
-    ),
-}
-
-
-def _present(index: int | None) -> list[int]:
-    return [] if index is None else [index]
