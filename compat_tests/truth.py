@@ -1,4 +1,4 @@
-"""The comparison of the minimum target with the truth, apart from the tests so that it is tested."""
+"""The comparison of minimum targets with the truth, apart so that it is tested itself."""
 
 from __future__ import annotations
 

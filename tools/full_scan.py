@@ -6,8 +6,8 @@ parse for every attempt (serializing rewrites the module in place), then the bar
 
 Run by the newest jaxlib, because an older one cannot express the newer programs:
 
-    .venv312/bin/python tools/full_scan.py            write compat_tests/data/minimum_targets.json
-    .venv312/bin/python tools/full_scan.py --check    observe again, exit 1 if anything differs
+    python -m tools.full_scan            write compat_tests/data/minimum_targets.json
+    python -m tools.full_scan --check    observe again, exit 1 if anything differs
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ import importlib.metadata
 import io
 import json
 import sys
-from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT))
+from tools.programs import load_programs
 
-from tools.programs import load_programs  # noqa: E402 - a script finds its neighbours by path
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
 
 __all__ = ["TARGETS", "Scanner", "load_minimums"]
 
-DATA = ROOT / "compat_tests" / "data" / "minimum_targets.json"
+DATA = Path(__file__).parent.parent / "compat_tests" / "data" / "minimum_targets.json"
 # Every minor that upstream's version log knows; 0.13 and 1.17 included.
 TARGETS = (*(f"0.{n}.0" for n in range(9, 21)), *(f"1.{n}.0" for n in range(23)))
 # Serializes at no target unless other dialects are allowed.
@@ -250,7 +250,7 @@ def main() -> int:
         recorded = json.loads(DATA.read_text("utf-8"))
         if all(recorded[key] == observed[key] for key in ("minimum", "expanded")):
             return 0
-        print(f"{DATA.name} is out of date: run tools/full_scan.py", file=sys.stderr)
+        print(f"{DATA.name} is out of date: run python -m tools.full_scan", file=sys.stderr)
         return 1
     DATA.write_text(json.dumps(observed, indent=1) + "\n", "utf-8")
     return 0

@@ -3,7 +3,7 @@
 The directory is what `StableHLOGraphModule.save` made, with `io.npz` beside it: the input `x` and
 what PyTorch eager answered, `y`. It is kept whole, as a Container; its artifact is the sealed one.
 
-    .venv312/bin/python tools/import_torch_xla.py 2.1.0 path/to/directory
+    python -m tools.import_torch_xla 2.1.0 path/to/directory
 """
 
 from __future__ import annotations
@@ -13,17 +13,18 @@ import json
 import shutil
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT))
+import numpy as np
 
-import numpy as np  # noqa: E402 - a script finds its neighbours by path
+from portable.artifact import Artifact
+from portable.corpus import Oracle, Tolerance
+from tools.full_scan import Scanner
+from tools.new_case import CORPUS, Draft, Evidence, write_case
 
-from portable.artifact import Artifact  # noqa: E402 - as above
-from portable.corpus import Oracle, Tolerance  # noqa: E402 - as above
-from tools.full_scan import Scanner  # noqa: E402 - as above
-from tools.new_case import CORPUS, Draft, Evidence, write_case  # noqa: E402 - as above
-from tools.oracles import Array  # noqa: E402 - as above
+if TYPE_CHECKING:
+    from tools.oracles import Array
+
 
 FAMILY = "torch_xla"
 

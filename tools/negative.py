@@ -4,36 +4,65 @@ Everything is derived from one sealed artifact, or written by a Release that cou
 A file that is there is never written again. Run by the newest jaxlib, which is asked, in a child
 process, what it does with each:
 
-    .venv312/bin/python tools/negative.py
+    python -m tools.negative
 """
 
 from __future__ import annotations
 
 import base64
 import json
+import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT))
+from portable.bytecode import MalformedArtifact
+from portable.environments import Environments
+from portable.inspection import inspect
+from portable.releases import find_release
+from tools.full_scan import Scanner
+from tools.programs import load_programs
 
-from portable.bytecode import MalformedArtifact  # noqa: E402 - a script finds its neighbours by path
-from portable.environments import Environments  # noqa: E402 - as above
-from portable.inspection import inspect  # noqa: E402 - as above
-from portable.releases import find_release  # noqa: E402 - as above
-from tools.full_scan import Scanner  # noqa: E402 - as above
-from tools.programs import load_programs  # noqa: E402 - as above
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
-CORPUS = ROOT / "corpus"
+
+CORPUS = Path(__file__).parent.parent / "corpus"
 NEGATIVE = CORPUS / "negative"
-CRASHERS = ROOT / "compat_tests" / "data" / "crashers"
+CRASHERS = Path(__file__).parent.parent / "compat_tests" / "data" / "crashers"
 READER = "jaxlib 0.12.0.1"
 
-UNRANKED = "func.func @main(%a: tensor<*xf32>) -> tensor<*xf32> {\n  %0 = stablehlo.abs %a : tensor<*xf32>\n  return %0 : tensor<*xf32>\n}\n"
-TRACE = 'func.func @main(%a: tensor<f32>) {\n  "stablehlo.trace"(%a) {tag = "x"} : (tensor<f32>) -> ()\n  return\n}\n'
-RESHAPE_SHAPE = "func.func @main(%n: index, %s: tensor<2xindex>) -> tensor<2xindex> {\n  %0 = stablehlo.compute_reshape_shape %n, %s : (index, tensor<2xindex>) -> tensor<2xindex>\n  return %0 : tensor<2xindex>\n}\n"
+UNRANKED = """
+func.func @main(%a: tensor<*xf32>) -> tensor<*xf32> {
+  %0 = stablehlo.abs %a : tensor<*xf32>
+  return %0 : tensor<*xf32>
+}
+"""
+TRACE = """
+func.func @main(%a: tensor<f32>) {
+  "stablehlo.trace"(%a) {tag = "x"} : (tensor<f32>) -> ()
+  return
+}
+"""
+RESHAPE_SHAPE = """
+func.func @main(%n: index, %s: tensor<2xindex>) -> tensor<2xindex> {
+  %0 = stablehlo.compute_reshape_shape %n, %s : (index, tensor<2xindex>) -> tensor<2xindex>
+  return %0 : tensor<2xindex>
+}
+"""
+OLD = "0.4.21"
+# Who wrote it, for which target, and why newer ones refuse it.
+WRITTEN = (
+    ("removed_op_trace", OLD, TRACE, "0.14.0", "trace was removed within 0.19"),
+    (
+        "removed_op_compute_reshape_shape",
+        OLD,
+        RESHAPE_SHAPE,
+        "0.14.0",
+        "compute_reshape_shape was removed within 0.19",
+    ),
+    ("unranked_abs", OLD, UNRANKED, "0.14.0", "unranked operands were removed in 0.19"),
+)
 
 
 class Wrong(NamedTuple):
@@ -79,13 +108,10 @@ def derived(good: bytes) -> Iterator[Wrong]:
 def written_by_old_releases() -> Iterator[Wrong]:
     """Have old Releases write what newer ones no longer read."""
     programs = {program.name: program.text for program in load_programs()}
-    mesh = programs["all_reduce_mesh_symbol"].replace('  sdy.mesh @mesh = <["x"=2, "y"=2]>\n', "")
-    for release, name, text, target, reason in (
-        ("0.4.21", "removed_op_trace", TRACE, "0.14.0", "trace was removed within 0.19"),
-        ("0.4.21", "removed_op_compute_reshape_shape", RESHAPE_SHAPE, "0.14.0", "compute_reshape_shape was removed within 0.19"),
-        ("0.4.21", "unranked_abs", UNRANKED, "0.14.0", "unranked operands were removed in 0.19"),
-        ("0.10.0", "mesh_symbol_without_mesh", mesh, "1.16.0", "the mesh that replica groups name is not there: 1.16 took it, jaxlib 0.10.2 and later refuse"),
-    ):  # fmt: skip
+    mesh = re.sub(r"(?m)^ *sdy\.mesh .*\n", "", programs["all_reduce_mesh_symbol"])
+    reason = "the mesh of the replica groups is not there: jaxlib 0.10.2 and later refuse"
+    dangling = ("mesh_symbol_without_mesh", "0.10.0", mesh, "1.16.0", reason)
+    for name, release, text, target, reason in (*WRITTEN, dangling):
         environment = Environments().get(find_release(f"jaxlib {release}"))
         with environment.worker() as worker:
             strip = release == "0.10.0"
@@ -158,7 +184,10 @@ def main() -> int:
                     "native": {"ok": "accepted"}.get(str(answer.status), str(answer.status)),
                 }
             )
-    text = f'# What is wrong with each input, what `portable inspect` says and what {READER} does with it.\nreader = "{READER}"\n'
+    text = (
+        f"# What is wrong with each input, what `portable inspect` says and what {READER} does.\n"
+        f'reader = "{READER}"\n'
+    )
     for row in rows:
         text += "\n[[input]]\n" + "".join(f"{k} = {json.dumps(v)}\n" for k, v in row.items())
     (NEGATIVE / "negative.toml").write_text(text, "utf-8")

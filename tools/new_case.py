@@ -2,11 +2,11 @@
 
 An existing Case is left exactly as it is. Run by the newest jaxlib with jax beside it:
 
-    .venv312/bin/python tools/new_case.py --all                     every Case of the tables
-    .venv312/bin/python tools/new_case.py abs_f32 whole_attention   these
-    .venv312/bin/python tools/new_case.py my_feature --program my_feature.mlir
+    python -m tools.new_case --all                     every Case of the tables
+    python -m tools.new_case abs_f32 whole_attention   these
+    python -m tools.new_case my_feature --program my_feature.mlir
 
-then `tools/seal.py` writes its artifacts and seals it.
+then `python -m tools.seal` writes its artifacts and seals it.
 """
 
 from __future__ import annotations
@@ -15,19 +15,16 @@ import argparse
 import importlib.metadata
 import json
 import sys
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT))
+import numpy as np
 
-import numpy as np  # noqa: E402 - a script finds its neighbours by path
-
-from portable.corpus import Oracle, Tolerance  # noqa: E402 - as above
-from portable.corpus.tensors import save_tensor  # noqa: E402 - as above
-from tools.full_scan import NEVER, Scanner  # noqa: E402 - as above
-from tools.oracles import (  # noqa: E402 - as above
+from portable.corpus import Oracle, Tolerance
+from portable.corpus.tensors import save_tensor
+from tools.full_scan import NEVER, Scanner
+from tools.oracles import (
     Array,
     Native,
     NotExecutable,
@@ -35,10 +32,14 @@ from tools.oracles import (  # noqa: E402 - as above
     random_inputs,
     signature,
 )
-from tools.programs import Program, load_programs  # noqa: E402 - as above
-from tools.whole_programs import WHOLE_PROGRAMS, WholeProgram  # noqa: E402 - as above
+from tools.programs import Program, load_programs
+from tools.whole_programs import WHOLE_PROGRAMS, WholeProgram
 
-CORPUS = ROOT / "corpus"
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+
+CORPUS = Path(__file__).parent.parent / "corpus"
 
 # Relative tolerance across executors by result type; every other type must be equal.
 _TOLERANCES = {
@@ -279,7 +280,7 @@ def _drafts(scanner: Scanner, names: set[str], everything: bool) -> Iterable[Dra
             yield draft_whole(whole, scanner)
 
 
-def main() -> int:
+def main(words: list[str] | None = None) -> int:
     """Make the Cases that are asked for and not there yet."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
@@ -288,7 +289,8 @@ def main() -> int:
     parser.add_argument("--all", action="store_true", help="every Case of the tables")
     parser.add_argument("--program", type=Path, help="make one Case from this MLIR file")
     parser.add_argument("--family", default="", help="its family, with --program")
-    arguments = parser.parse_args()
+    parser.add_argument("--corpus", type=Path, default=CORPUS, help="where to put them")
+    arguments = parser.parse_args(words)
     scanner = Scanner()
     if arguments.program:
         (name,) = arguments.names
@@ -299,7 +301,7 @@ def main() -> int:
     made = failed = 0
     with Native() as native:
         for draft in drafts:
-            directory = CORPUS / draft.name
+            directory = arguments.corpus / draft.name
             if directory.exists():
                 continue
             try:

@@ -4,8 +4,8 @@ Each Program is written by the newest jaxlib at three targets: its lowest, the n
 the middle. Every artifact then goes to every reader, one process per Release. The matrix is the
 truth that a required Version is judged by.
 
-    .venv312/bin/python tools/observe_readers.py           write compat_tests/data/readers.json
-    .venv312/bin/python tools/observe_readers.py --check   observe again, exit 1 if it differs
+    python -m tools.observe_readers           write compat_tests/data/readers.json
+    python -m tools.observe_readers --check   observe again, exit 1 if it differs
 """
 
 from __future__ import annotations
@@ -16,22 +16,23 @@ import importlib.metadata
 import json
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT))
+from portable.environments import Environments
+from portable.releases import find_release
+from portable.worker import Status
+from tools.full_scan import NEVER, TARGETS, Scanner, load_minimums
+from tools.programs import load_programs
 
-from portable.environments import Environments  # noqa: E402 - a script finds its neighbours by path
-from portable.releases import find_release  # noqa: E402 - as above
-from portable.worker import Status  # noqa: E402 - as above
-from tools.full_scan import NEVER, TARGETS, Scanner, load_minimums  # noqa: E402 - as above
-from tools.programs import load_programs  # noqa: E402 - as above
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
 
 __all__ = ["DATA", "READERS", "load_observed", "observe", "three_targets"]
 
-DATA = ROOT / "compat_tests" / "data" / "readers.json"
+DATA = Path(__file__).parent.parent / "compat_tests" / "data" / "readers.json"
 READERS = (
     "0.4.13", "0.4.18", "0.4.21", "0.4.26", "0.4.30", "0.4.33",
     "0.4.36", "0.5.3", "0.6.2", "0.8.0", "0.10.2", "0.12.0.1",
@@ -122,7 +123,7 @@ def main() -> int:
     if arguments.check:
         if json.loads(DATA.read_text("utf-8"))["read"] == observed["read"]:
             return 0
-        print(f"{DATA.name} is out of date: run tools/observe_readers.py", file=sys.stderr)
+        print(f"{DATA.name} is out of date: run python -m tools.observe_readers", file=sys.stderr)
         return 1
     DATA.write_text(json.dumps(observed, indent=None, separators=(",", ":")) + "\n", "utf-8")
     return 0

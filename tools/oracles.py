@@ -9,18 +9,20 @@ from __future__ import annotations
 import math
 import re
 import zlib
-from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing import get_context
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import ml_dtypes
 import numpy as np
 
 from portable.corpus.tensors import dtype_named
 from tools.full_scan import Scanner
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 __all__ = [
     "Array",
@@ -126,7 +128,7 @@ def _random(
     shape: tuple[int, ...],
     bounds: tuple[float, float],
 ) -> Array:
-    if dtype == bool:
+    if dtype.kind == "b":
         return rng.integers(0, 2, shape).astype(bool)
     if dtype.kind == "c":
         return (rng.uniform(*bounds, shape) + 1j * rng.uniform(*bounds, shape)).astype(dtype)

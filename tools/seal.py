@@ -8,8 +8,8 @@ not, the next Release writes it and the Case's manifest says why.
 
 Nothing that is sealed is ever written again: this tool only adds files and lines.
 
-    .venv312/bin/python tools/seal.py            seal what is missing
-    .venv312/bin/python tools/seal.py --check    exit 1 if anything is missing or broken
+    python -m tools.seal            seal what is missing
+    python -m tools.seal --check    exit 1 if anything is missing or broken
 """
 
 from __future__ import annotations
@@ -21,22 +21,24 @@ import json
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT))
+from portable.corpus import SEALS, Case, Seals, digest, load_corpus
+from portable.environments import Environments
+from portable.files import write_file
+from portable.releases import Release, releases
+from portable.version import Version
+from tools.full_scan import TARGETS, Scanner
 
-from portable.corpus import SEALS, Case, Seals, digest, load_corpus  # noqa: E402 - a script finds its neighbours by path
-from portable.environments import Environments  # noqa: E402 - as above
-from portable.files import write_file  # noqa: E402 - as above
-from portable.releases import Release, releases  # noqa: E402 - as above
-from portable.version import Version  # noqa: E402 - as above
-from portable.worker import Answer, Worker  # noqa: E402 - as above
-from tools.full_scan import TARGETS, Scanner  # noqa: E402 - as above
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
-CORPUS = ROOT / "corpus"
+    from portable.worker import Answer, Worker
+
+
+CORPUS = Path(__file__).parent.parent / "corpus"
 
 
 @dataclass(frozen=True, slots=True)

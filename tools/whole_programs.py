@@ -7,11 +7,13 @@ has every function, computes what is expected of it. `tools/new_case.py` turns t
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 __all__ = ["WHOLE_PROGRAMS", "WholeProgram"]
 
@@ -176,19 +178,57 @@ _r = functools.partial(_random)
 _one_hot = np.eye(3, dtype=np.float32)[[0, 2, 1, 0]]
 
 WHOLE_PROGRAMS = (
-    WholeProgram("whole_attention", _attention, {"q": _r(2, 4, 8), "k": _r(2, 4, 8, seed=1), "v": _r(2, 4, 8, seed=2)}),
-    WholeProgram("whole_convnet", _convnet, {"x": _r(2, 6, 6, 3), "k": _r(3, 3, 3, 4, seed=1), "w": _r(36, 5, seed=2)}, numpy=False),
+    WholeProgram(
+        "whole_attention",
+        _attention,
+        {"q": _r(2, 4, 8), "k": _r(2, 4, 8, seed=1), "v": _r(2, 4, 8, seed=2)},
+    ),
+    WholeProgram(
+        "whole_convnet",
+        _convnet,
+        {"x": _r(2, 6, 6, 3), "k": _r(3, 3, 3, 4, seed=1), "w": _r(36, 5, seed=2)},
+        numpy=False,
+    ),
     WholeProgram("whole_lstm", _lstm, {"xs": _r(3, 2, 4), "w": _r(9, 20, seed=1)}),
     WholeProgram("whole_scan", _scan, {"xs": _r(5, 4), "w": _r(4, 4, seed=1)}, numpy=False),
     WholeProgram("whole_fft_filter", _fft_filter, {"x": _r(2, 16), "gain": _r(9, seed=1)}),
     WholeProgram("whole_top_k", _top_k, {"x": _r(2, 7)}, tolerance=0.0),
-    WholeProgram("whole_random_bits", _random_bits, {"key": np.array([1, 2], np.uint32)}, numpy=False, tolerance=0.0),
+    WholeProgram(
+        "whole_random_bits",
+        _random_bits,
+        {"key": np.array([1, 2], np.uint32)},
+        numpy=False,
+        tolerance=0.0,
+    ),
     WholeProgram("whole_householder_qr", _householder_qr, {"a": _r(4, 3)}),
-    WholeProgram("whole_embedding", _embedding, {"table": _r(6, 4), "tokens": np.array([[0, 5], [3, 3]], np.int32)}),
-    WholeProgram("whole_perceptron", _perceptron, {"x": _r(2, 4), "w": _r(4, 3, seed=1), "b": _r(3, seed=2)}),
+    WholeProgram(
+        "whole_embedding",
+        _embedding,
+        {"table": _r(6, 4), "tokens": np.array([[0, 5], [3, 3]], np.int32)},
+    ),
+    WholeProgram(
+        "whole_perceptron", _perceptron, {"x": _r(2, 4), "w": _r(4, 3, seed=1), "b": _r(3, seed=2)}
+    ),
     WholeProgram("whole_dynamic_batch", _dynamic_batch, {"x": _r(5, 4)}, symbolic="b"),
-    WholeProgram("whole_int8_quantized", _int8_matmul, {"x": _r(2, 4), "w": np.arange(-6, 6, dtype=np.int8).reshape(4, 3), "scale": np.float32(0.05)}),
-    WholeProgram("whole_training_step", _training_step, {"w": _r(3, 2), "x": _r(4, 3, seed=1), "y": _r(4, 2, seed=2)}),
-    WholeProgram("whole_gradient_step", _gradient_step, {"w": _r(5, 3), "x": _r(4, 5, seed=1), "y": _one_hot}, numpy=False),
+    WholeProgram(
+        "whole_int8_quantized",
+        _int8_matmul,
+        {
+            "x": _r(2, 4),
+            "w": np.arange(-6, 6, dtype=np.int8).reshape(4, 3),
+            "scale": np.float32(0.05),
+        },
+    ),
+    WholeProgram(
+        "whole_training_step",
+        _training_step,
+        {"w": _r(3, 2), "x": _r(4, 3, seed=1), "y": _r(4, 2, seed=2)},
+    ),
+    WholeProgram(
+        "whole_gradient_step",
+        _gradient_step,
+        {"w": _r(5, 3), "x": _r(4, 5, seed=1), "y": _one_hot},
+        numpy=False,
+    ),
     WholeProgram("whole_residual_stack", _layer_stack, {"x": _r(2, 4), "w": _r(3, 4, 4, seed=1)}),
-)  # fmt: skip
+)

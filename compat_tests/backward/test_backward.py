@@ -1,4 +1,4 @@
-"""Backward: whatever an older Release wrote, the installed one reads, and it is the same program."""
+"""Backward: what an older Release wrote, the installed one reads as the same program."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from portable.version import Version
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_every_sealed_artifact_reads_as_its_program(case: Case) -> None:
-    """Each artifact up to the installed Version is syntactically identical to the Case's program."""
+    """Each artifact up to the installed Version is syntactically identical to the program."""
     sealed = readable(case)
     if not sealed:
         pytest.skip(f"first written for {case.first}, this jaxlib has {scanner().current}")
@@ -23,7 +23,7 @@ def test_every_sealed_artifact_reads_as_its_program(case: Case) -> None:
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_reading_without_a_compiler_agrees_with_the_seal(case: Case) -> None:
-    """The claim is the target, the bytes need no more than it, and the program starts at `first`."""
+    """The claim is the target, the bytes need no more, and the program starts at `first`."""
     for artifact in case.artifacts:
         found = inspect(artifact.path.read_bytes())
         assert found.damage == ""

@@ -25,7 +25,7 @@ def test_coverage_is_complete() -> None:
     "row", [*ROWS["condition"], *ROWS["constraint"]], ids=lambda row: str(row["name"])
 )
 def test_condition_is_shown_on_both_sides(row: dict[str, str]) -> None:
-    """The one Case can be written before the Version of the condition, the other only from it on."""
+    """One Case can be written before the Version of the condition, the other only from it on."""
     assert str(CASES[row["above"]].first) == row["version"]
     assert CASES[row["below"]].first < CASES[row["above"]].first
 

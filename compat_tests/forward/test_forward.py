@@ -67,7 +67,7 @@ def test_program_fails_below_its_first_version_with_the_right_feature(case: Case
 
 @pytest.mark.parametrize("row", CONDITIONS, ids=lambda row: str(row["name"]))
 def test_error_names_the_feature_of_the_condition(row: dict[str, str]) -> None:
-    """One Version too low, the error names the op form, attribute or constraint that is to blame."""
+    """One Version too low, the error names the op form, attribute or constraint to blame."""
     below = TARGETS[TARGETS.index(row["version"]) - 1]
     module = _module(CASES[row["above"]])
     with pytest.raises(NotExpressible) as refused:

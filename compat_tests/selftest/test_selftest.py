@@ -17,7 +17,7 @@ from portable.corpus import SEALS, CorpusError, Seals, Tolerance, load_case, loa
 from portable.corpus.coverage import COVERAGE, Subject, measure
 from portable.corpus.tensors import load_tensor
 from portable.releases import find_release
-from tools import seal
+from tools import new_case, seal
 from tools.full_scan import load_minimums
 from tools.new_case import Draft, gather_evidence, same
 from tools.oracles import Native
@@ -187,6 +187,23 @@ def test_making_a_case_refuses_a_wrong_oracle() -> None:
     draft = Draft("wrong", "elementwise", CASES["abs_f32"].program, "a test", oracle="-np.abs(a)")
     with Native() as native, pytest.raises(AssertionError, match="is not"):
         gather_evidence(draft, scanner(), native)
+
+
+def test_one_command_makes_a_case(tmp_path: Path) -> None:
+    """A Case is scaffolded from one MLIR file, and one that is there is left alone."""
+    program = tmp_path / "twice.mlir"
+    program.write_text(CASES["abs_f32"].program.replace("abs %a", "negate %a"), "utf-8")
+    words = ["twice", "--program", str(program), "--corpus", str(tmp_path)]
+    assert new_case.main(words) == 0
+    case = load_case(tmp_path / "twice")
+    assert (str(case.first), str(case.oracle)) == ("0.9.0", "interpreter and XLA")
+    assert len(case.agreeing) == 2
+    (given,), (answer,) = case.inputs, case.expected
+    assert np.array_equal(load_tensor(answer), -load_tensor(given))
+    manifest = (case.directory / "case.toml").read_bytes()
+    program.write_text("module {}", "utf-8")
+    assert new_case.main(words) == 0
+    assert (case.directory / "case.toml").read_bytes() == manifest
 
 
 def test_command_needs_a_case_to_show(capsys: pytest.CaptureFixture[str]) -> None:

@@ -40,7 +40,7 @@ def dtype_named(name: str) -> np.dtype[Any]:
         pass
     import ml_dtypes  # noqa: PLC0415 - only for the types that numpy lacks
 
-    kind = getattr(ml_dtypes, name, None)
+    kind: type | None = getattr(ml_dtypes, name, None)
     if kind is None:
         raise CorpusError(f"no dtype {name!r}", hint="name one of numpy or ml_dtypes")
     return np.dtype(kind)
