@@ -13,7 +13,7 @@ from portable.worker import Family, Worker
 if TYPE_CHECKING:
     from portable.environments import Environment
 
-__all__ = ["NAME", "open_executor"]
+__all__ = ["NAME", "installed_jaxlib", "open_executor"]
 
 NAME = "pjrt"
 _CAPABILITIES = Capabilities(platforms=("cpu",), excluded=frozenset({"token"}), dynamic=False)
@@ -33,8 +33,12 @@ def open_executor(environment: Environment | None, *, limit: float) -> ChildExec
     if environment is not None:
         worker = environment.worker(limit=limit)
         return ChildExecutor(NAME, environment.consumer, worker, _CAPABILITIES, _HINT)
-    release = ""
-    if importlib.util.find_spec("jaxlib") is not None:
-        release = f"jaxlib {importlib.metadata.version('jaxlib')}"
     worker = Worker(None, Family.JAXLIB, limit=limit)
-    return ChildExecutor(NAME, release, worker, _CAPABILITIES, _HINT)
+    return ChildExecutor(NAME, installed_jaxlib(), worker, _CAPABILITIES, _HINT)
+
+
+def installed_jaxlib() -> str:
+    """Return the installed jaxlib as `jaxlib 0.10.2`; empty when there is none."""
+    if importlib.util.find_spec("jaxlib") is None:
+        return ""
+    return f"jaxlib {importlib.metadata.version('jaxlib')}"

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 __all__ = ["EXECUTORS", "UnknownExecutor", "find_executor", "run"]
 
 # One module each, with `open_executor`.
-EXECUTORS = {"pjrt": "portable.executors.pjrt"}
+EXECUTORS = {
+    "pjrt": "portable.executors.pjrt",
+    "interpreter": "portable.executors.interpreter",
+}
 LIMIT_S = 300.0
 
 

@@ -203,7 +203,8 @@ def _signature(content: Bytecode, attribute: int) -> Signature:
 
 
 def _tensor(content: Bytecode, index: int) -> TensorType:
-    text = type_text(content.pool, index)
+    # VHLO calls i1 by another name.
+    text = type_text(content.pool, index).replace("bool>", "i1>")
     match = _TENSOR.fullmatch(text)
     if match is None:
         return TensorType(text, (), "")

@@ -16,10 +16,13 @@ if TYPE_CHECKING:
 
     from .answer import Job, Payload
 
-__all__ = ["Bindings", "ModuleEra", "TextEra"]
+__all__ = ["PRODUCER", "PRODUCER_WITHIN", "Bindings", "ModuleEra", "TextEra"]
 
 # A Context keeps every type and attribute it has ever seen; a batch of thousands must not.
 JOBS_PER_CONTEXT = 256
+
+# What the producer of a portable artifact begins with, and where in the header it stands.
+PRODUCER, PRODUCER_WITHIN = b"StableHLO_v", 32
 
 # What a refusal is raised as: SystemError and odd RuntimeErrors up to jaxlib 0.4.38, ValueError
 # from 0.5.0, MLIRError where text does not parse.
@@ -68,16 +71,23 @@ class ModuleEra:
     def read(self, artifact: bytes) -> Any:
         """Read an artifact into a Module."""
         context = self._current_context()
-        return self._asked(self._stablehlo.deserialize_portable_artifact, context, artifact)
+        return self.asked(self._stablehlo.deserialize_portable_artifact, context, artifact)
+
+    def module(self, program: bytes) -> Any:
+        """Read an artifact, or parse text or bytecode, into a Module."""
+        if PRODUCER in program[:PRODUCER_WITHIN]:
+            return self.read(program)
+        with self._current_context():
+            return self.asked(self._ir.Module.parse, program)
 
     def write(self, program: Any, target: str) -> bytes:
         """Write a Module, or text or bytecode that is parsed first, for a target."""
         if isinstance(program, bytes):
             parse = self._ir.Module.parse
             with self._current_context():
-                program = self._asked(parse, program)
+                program = self.asked(parse, program)
         # The Module is ours and is not used again: serializing rewrites it in place.
-        return bytes(self._asked(self._stablehlo.serialize_portable_artifact, program, target))
+        return bytes(self.asked(self._stablehlo.serialize_portable_artifact, program, target))
 
     def without_locations(self, program: bytes) -> Any:
         """Parse a program and forget where its ops came from.
@@ -85,9 +95,9 @@ class ModuleEra:
         Locations of text are ranges, which readers older than 1.8 do not know.
         """
         with self._current_context():
-            module = self._asked(self._ir.Module.parse, program)
+            module = self.asked(self._ir.Module.parse, program)
             manager = self._passes.PassManager.parse("builtin.module(strip-debuginfo)")
-            self._asked(manager.run, module.operation)
+            self.asked(manager.run, module.operation)
         return module
 
     def text(self, module: Any) -> str | None:
@@ -107,7 +117,8 @@ class ModuleEra:
         self._heard.append(_diagnostic(diagnostic))
         return True
 
-    def _asked(self, call: Any, *arguments: Any) -> Any:
+    def asked(self, call: Any, *arguments: Any) -> Any:
+        """Call into the bindings; a failure of theirs is a refusal, with what MLIR said."""
         self._heard.clear()
         try:
             return call(*arguments)

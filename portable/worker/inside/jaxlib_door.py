@@ -40,15 +40,24 @@ def load(library: str, limit: float) -> Bindings:
         return {"serialize_api": name, "eval_module": evaluates, "exec_era": _exec_era()}
 
     era = ERAS[name](stablehlo)
-    return Bindings(stablehlo, era, facts, _engines(era))
+    return Bindings(stablehlo, era, facts, _engines(stablehlo, era))
 
 
-def _engines(era: TextEra | ModuleEra) -> Engines:
+def _engines(stablehlo: Any, era: TextEra | ModuleEra) -> Engines:
     def pjrt() -> Engine:
         made: Engine = importlib.import_module(".pjrt", __package__).Pjrt(era.read)
         return made
 
-    return Engines({"pjrt": pjrt})
+    def interpreter() -> Engine:
+        ir = importlib.import_module("jaxlib.mlir.ir")
+        home = importlib.import_module(".interpreter", __package__)
+        made: Engine = home.Interpreter(ir, era, stablehlo.eval_module)
+        return made
+
+    if isinstance(era, TextEra):
+        # It would take a Module, and building one aborts these releases.
+        return Engines({"pjrt": pjrt})
+    return Engines({"pjrt": pjrt, "interpreter": interpreter})
 
 
 def _text_era(stablehlo: Any) -> TextEra:

@@ -12,6 +12,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from .answer import Refused
+from .bindings import PRODUCER, PRODUCER_WITHIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -100,7 +101,7 @@ class Pjrt:
 
     def _compile(self, program: bytes) -> Any:
         version = importlib.import_module("jaxlib.version").__version_info__
-        if b"StableHLO_v" in program[:32] and version < TAKES_ARTIFACTS:
+        if PRODUCER in program[:PRODUCER_WITHIN] and version < TAKES_ARTIFACTS:
             program = self._read(program)
         options = self._xla.CompileOptions()
         if not hasattr(self._client, "compile_and_load"):

@@ -14,7 +14,7 @@ import numpy as np
 
 from .answer import Payload, Unavailable
 
-__all__ = ["load_arrays", "save_arrays"]
+__all__ = ["dtype_named", "load_arrays", "save_arrays"]
 
 # numpy numbers its own types below this; what others register comes after.
 _FIRST_REGISTERED = 256
@@ -32,7 +32,7 @@ def load_arrays(records: list[Payload]) -> list[Any]:
     arrays = []
     for record in records:
         stored = np.load(record["path"], mmap_mode="r", allow_pickle=False)
-        arrays.append(np.asarray(stored).view(_dtype(record["dtype"])))
+        arrays.append(np.asarray(stored).view(dtype_named(record["dtype"])))
     return arrays
 
 
@@ -56,7 +56,18 @@ def save_arrays(folder: str, arrays: list[Any]) -> list[Payload]:
     return records
 
 
-def _dtype(name: str) -> Any:
+def dtype_named(name: str) -> Any:
+    """Return the dtype of a numpy or ml_dtypes name.
+
+    Args:
+        name: For example `float32`, `int4`.
+
+    Returns:
+        The dtype.
+
+    Raises:
+        Unavailable: The libraries of this environment lack it.
+    """
     try:
         return np.dtype(name)
     except TypeError:
