@@ -12,7 +12,6 @@ from portable.bytecode.layouts import BUILTIN, VHLO, table, widths
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from dataclasses import dataclass
     from typing import NamedTuple, TypeAlias
 
     from portable.bytecode.layouts import Layout
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
     Reference: TypeAlias = tuple[str, int]
 else:
-    from portable.record import NamedTuple, dataclass
+    from portable.record import NamedTuple
 
 __all__ = ["ATTRIBUTES", "TYPES", "Blob", "Entries", "Entry", "Outline", "Pool", "read_entries"]
 
@@ -32,8 +31,7 @@ _BYTE = 8
 _WORD = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One type or attribute.
 
     Args:

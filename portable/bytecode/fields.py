@@ -73,9 +73,12 @@ def _blob(_: Pool, cursor: Cursor) -> Blob:
 
 
 def _double(_: Pool, cursor: Cursor) -> float:
-    import struct  # noqa: PLC0415 - rare
+    bits = cursor.signed() & (1 << _WORD) - 1
+    if not bits:
+        return 0.0  # as most are
+    import struct  # noqa: PLC0415 - seldom needed
 
-    return float(struct.unpack("<d", (cursor.signed() & (1 << _WORD) - 1).to_bytes(8, "little"))[0])
+    return float(struct.unpack("<d", bits.to_bytes(8, "little"))[0])
 
 
 def _varints(_: Pool, cursor: Cursor) -> list[int]:

@@ -8,10 +8,9 @@ from functools import cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dataclasses import dataclass
-    from typing import Any
+    from typing import Any, NamedTuple
 else:
-    from portable.record import dataclass
+    from portable.record import NamedTuple
 
 __all__ = ["BUILTIN", "POINTERS", "VHLO", "Layout", "load", "table"]
 
@@ -22,8 +21,7 @@ BUILTIN = "builtin"
 POINTERS = frozenset({"type", "types", "attribute", "attributes", "optional", "pairs"})
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(NamedTuple):
     """How one kind of type or attribute is written.
 
     Args:
