@@ -10,6 +10,7 @@ Nothing that is sealed is ever written again: this tool only adds files and line
 
     python -m tools.seal            seal what is missing
     python -m tools.seal --check    exit 1 if anything is missing or broken
+    python -m tools.seal --since origin/main    exit 1 if a seal of that revision is gone or another
 """
 
 from __future__ import annotations
@@ -258,13 +259,35 @@ def seal_files(corpus: Path) -> int:
     return len(added)
 
 
+def rewritten(before: str, now: str) -> list[str]:
+    """Return the seals that are gone or say something else: seals are only ever added.
+
+    Args:
+        before: The text of an older SEALS.
+        now: The text of the present one.
+    """
+    return sorted(set(before.splitlines()) - set(now.splitlines()))
+
+
+def _since(revision: str) -> int:
+    command = ["git", "show", f"{revision}:corpus/{SEALS}"]
+    shown = subprocess.run(command, cwd=CORPUS.parent, capture_output=True, text=True, check=True)
+    changed = rewritten(shown.stdout, (CORPUS / SEALS).read_text("utf-8"))
+    for line in changed:
+        print(f"sealed at {revision} and changed since: {line}", file=sys.stderr)
+    return 1 if changed else 0
+
+
 def main() -> int:
     """Seal what is missing, or only say what is with `--check`."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--check", action="store_true", help="write nothing")
+    parser.add_argument("--since", metavar="REVISION", help="compare the seals with older ones")
     arguments = parser.parse_args()
+    if arguments.since:
+        return _since(arguments.since)
     scanner = Scanner()
     jobs = [
         job

@@ -74,6 +74,14 @@ def test_sealing_refuses_to_forgive(corpus: Path) -> None:
         seal.store(job, find_release(f"{distribution} {version}"), b"another")
 
 
+def test_seals_may_be_added_and_nothing_else() -> None:
+    """A new seal is fine; a seal that went away or got another digest is not."""
+    before = "aa  one\nbb  two\n"
+    assert seal.rewritten(before, before + "cc  three\n") == []
+    assert seal.rewritten(before, "aa  one\ncc  two\n") == ["bb  two"]
+    assert seal.rewritten(before, "aa  one\n") == ["bb  two"]
+
+
 def test_coverage_notices_what_is_not_shown(corpus: Path) -> None:
     """A corpus of three Cases misses most of VHLO, and loses an op with its last artifact."""
     before = measure(corpus, load_corpus(corpus))
