@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from portable.cli.output import format_option, print_json, print_table
-from portable.cli.program import in_child, program_argument
+from portable.cli.program import dialects_option, in_child, program_argument
 from portable.explanation import explain
 
 if TYPE_CHECKING:
@@ -30,14 +30,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         metavar="T",
         help="a Version such as 1.9.0, or consumers as a requirement specifier",
     )
-    parser.add_argument(
-        "--allow-dialect",
-        dest="allow_dialects",
-        action="append",
-        default=[],
-        metavar="DIALECT",
-        help="let ops of a dialect outside StableHLO through (repeatable)",
-    )
+    dialects_option(parser)
     format_option(parser)
 
 

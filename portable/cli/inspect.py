@@ -8,7 +8,7 @@ No compiler runs: the file may be newer than any library installed, or damaged.
 
 from __future__ import annotations
 
-from portable.cli.output import format_option, print_json
+from portable.cli.output import format_option, print_json, strictness_option
 from portable.inspection import inspect
 
 TYPE_CHECKING = False
@@ -31,12 +31,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="digest the program without locations and producer",
     )
-    parser.add_argument(
-        "--strictness",
-        choices=("readable", "upstream"),
-        default="readable",
-        help="what real old readers read (default), or what upstream's serializer accepts",
-    )
+    strictness_option(parser)
     format_option(parser)
 
 

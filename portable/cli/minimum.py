@@ -12,7 +12,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from portable.bytecode import read
-from portable.cli.output import format_option, input_bytes, print_json, print_table
+from portable.cli.output import (
+    format_option,
+    input_bytes,
+    print_json,
+    print_table,
+    strictness_option,
+)
 from portable.containers import Kind, kind_of_file
 from portable.features import Strictness, analyze
 
@@ -29,12 +35,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     from portable.cli.program import program_argument  # noqa: PLC0415 - artifacts need no child
 
     program_argument(parser)
-    parser.add_argument(
-        "--strictness",
-        choices=("readable", "upstream"),
-        default="readable",
-        help="what real old readers read (default), or what upstream's serializer accepts",
-    )
+    strictness_option(parser)
     format_option(parser)
 
 

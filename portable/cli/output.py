@@ -22,6 +22,7 @@ __all__ = [
     "print_json",
     "print_table",
     "print_verification",
+    "strictness_option",
     "write_bytes",
 ]
 
@@ -33,6 +34,16 @@ def format_option(parser: argparse.ArgumentParser) -> None:
         choices=("text", "json"),
         default="text",
         help="text for people (default) or JSON for machines",
+    )
+
+
+def strictness_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--strictness readable|upstream`."""
+    parser.add_argument(
+        "--strictness",
+        choices=("readable", "upstream"),
+        default="readable",
+        help="what real old readers read (default), or what upstream's serializer accepts",
     )
 
 

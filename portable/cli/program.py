@@ -12,7 +12,13 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-__all__ = ["in_child", "pipeline_arguments", "pipeline_options", "program_argument"]
+__all__ = [
+    "dialects_option",
+    "in_child",
+    "pipeline_arguments",
+    "pipeline_options",
+    "program_argument",
+]
 
 _MINUTES = 10.0
 
@@ -48,6 +54,11 @@ def pipeline_options(parser: argparse.ArgumentParser) -> None:
         action="store_false",
         help="do not rewrite newer ops into older ones",
     )
+    dialects_option(parser)
+
+
+def dialects_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--allow-dialect`."""
     parser.add_argument(
         "--allow-dialect",
         dest="allow_dialects",
