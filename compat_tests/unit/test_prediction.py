@@ -161,7 +161,6 @@ def test_every_form_that_a_table_names_is_found_or_admitted() -> None:
         "recv with a channel type that its is_host_transfer contradicts",
         "rng with a shape that is not constant",
         "composite with regions, as a producer",
-        "arithmetic on i4",
     }
     assert (named | words) - set(FORMS) == not_in_the_bytes
     assert set(FORMS) <= named | words
