@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 else:
     from portable.record import dataclass
 
-__all__ = ["Artifact", "NotAnArtifact"]
+__all__ = ["Artifact", "NotAnArtifact", "peek"]
+
+# A header is a few dozen bytes; its producer's name may have 4096.
+_PEEK = 4200
 
 
 class NotAnArtifact(PortableError):
@@ -113,6 +116,22 @@ class Artifact:
 
     def __repr__(self) -> str:
         return f"<Artifact StableHLO {self.version or 'unknown'}, {len(self.data)} bytes>"
+
+
+def peek(path: str | os.PathLike[str]) -> Header:
+    """Read the header of a file without reading the file: 1 KB or 1 GB cost the same.
+
+    Args:
+        path: A file of MLIR bytecode.
+
+    Returns:
+        What it claims.
+
+    Raises:
+        FileError: The file cannot be read.
+        MalformedArtifact: It does not start with a whole header.
+    """
+    return read_header(read_file(path, _PEEK))
 
 
 def _holds_vhlo(data: bytes) -> bool:

@@ -13,11 +13,12 @@ class FileError(PortableError):
     """A file cannot be read or written."""
 
 
-def read_file(path: str | os.PathLike[str]) -> bytes:
-    """Read a whole file.
+def read_file(path: str | os.PathLike[str], size: int = -1) -> bytes:
+    """Read a whole file, or its beginning.
 
     Args:
         path: The file.
+        size: How many bytes at most; all of them by default.
 
     Returns:
         Its bytes.
@@ -26,8 +27,9 @@ def read_file(path: str | os.PathLike[str]) -> bytes:
         FileError: It is missing, a directory, or unreadable.
     """
     try:
-        with open(path, "rb") as stream:  # noqa: PTH123 - 3x faster than Path on the cold path
-            return stream.read()
+        # Unbuffered: one system call fewer, and pathlib would take three times as long.
+        with open(path, "rb", buffering=0) as stream:  # noqa: PTH123 - see above
+            return stream.read(size) if size >= 0 else stream.readall()
     except OSError as error:
         raise FileError(f"cannot read: {_reason(error)}", where=os.fspath(path)) from error
     except ValueError as error:  # an embedded NUL

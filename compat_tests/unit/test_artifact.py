@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from portable.artifact import Artifact, NotAnArtifact
+from portable.artifact import Artifact, NotAnArtifact, peek
 from portable.bytecode import MalformedArtifact
+from portable.files import FileError
 from portable.version import Version
 
 # As jaxlib writes it: magic, format 6, producer.
@@ -50,3 +51,14 @@ def test_a_cut_header_is_malformed(size: int) -> None:
     """At whatever byte it is cut."""
     with pytest.raises(MalformedArtifact):
         Artifact.from_bytes(_HEAD[:size])
+
+
+def test_peeking_reads_the_header_of_a_huge_file(tmp_path: Path) -> None:
+    """Without reading the file: a sparse terabyte has the same claim as its first bytes."""
+    path = tmp_path / "huge.mlir.bc"
+    with path.open("wb") as stream:
+        stream.write(_HEAD)
+        stream.truncate(1 << 40)
+    assert peek(path) == Artifact.from_bytes(_HEAD).header
+    with pytest.raises(FileError):
+        peek(tmp_path)
