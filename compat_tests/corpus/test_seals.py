@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from collections import defaultdict
 
 import pytest
@@ -13,7 +14,7 @@ from portable.releases import releases
 from portable.version import Version
 from tools.full_scan import TARGETS
 from tools.programs import load_programs
-from tools.seal import candidates
+from tools.seal import candidates, rewritten
 
 FAMILIES = {program.family for program in load_programs()}
 
@@ -21,6 +22,21 @@ FAMILIES = {program.family for program in load_programs()}
 def test_every_file_is_as_it_was_sealed() -> None:
     """Each file has a seal, each seal a file, and the digests agree."""
     assert list(Seals.load(CORPUS).verify()) == []
+
+
+def test_no_seal_of_the_past_is_gone_or_another() -> None:
+    """Seals are only ever added: every older list in the history is part of the present one."""
+    if not (CORPUS.parent / ".git").exists():
+        pytest.skip("an unpacked archive has no history to compare with")
+
+    def git(*words: str) -> str:
+        command = ["git", *words]
+        done = subprocess.run(command, cwd=CORPUS, capture_output=True, text=True, check=True)
+        return done.stdout
+
+    now = (CORPUS / "SEALS").read_text("utf-8")
+    for commit in git("log", "--format=%H", "--", "SEALS").split():
+        assert rewritten(git("show", f"{commit}:corpus/SEALS"), now) == [], commit
 
 
 def test_tree_stays_small() -> None:
