@@ -1,0 +1,67 @@
+"""Signatures read from bytes, inputs from a seed, arrays in files: no compiler involved."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from compat_tests.sealed import CASES
+from portable.artifact import Artifact
+from portable.executors import Signature, TensorType, UnsupportedType, random_inputs, signature
+from portable.executors.tensors import UnreadableArrays, dtype_of, load_arrays, stored_arrays
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+EXECUTED = [case for case in CASES.values() if case.inputs and case.artifacts]
+
+
+def test_signatures_are_those_of_the_corpus() -> None:
+    """What every Case gives as inputs is what its artifacts say main takes, at every Version."""
+    for case in EXECUTED:
+        for sealed in (case.artifacts[0], case.artifacts[-1]):
+            taken = signature(Artifact.load(sealed.path)).arguments
+            assert [t.dtype.name for t in taken] == [tensor.dtype for tensor in case.inputs]
+            for argument, tensor in zip(taken, case.inputs, strict=True):
+                assert argument.admits(np.load(tensor.path).shape), (case.name, argument)
+
+
+def test_random_inputs_depend_on_the_seed_alone() -> None:
+    """The same seed, the same bits; integers divide and index, floats are finite unless asked."""
+    elements = ("f32", "bf16", "i2", "i4", "ui4", "i32", "i1", "complex<f32>", "f8E8M0FNU")
+    wanted = Signature(tuple(TensorType("", (64, None), e) for e in elements), ())
+    one, same, other = (random_inputs(wanted, seed) for seed in (7, 7, 8))
+    for array, again, element in zip(one, same, elements, strict=True):
+        assert array.dtype == dtype_of(element)
+        assert array.shape[0] == 64
+        assert array.tobytes() == again.tobytes()
+    assert any(a.tobytes() != b.tobytes() for a, b in zip(one, other, strict=True))
+    for array in (one[2], one[3], one[4], one[5]):
+        assert (array.astype(np.int32) > 0).all()
+    assert np.isfinite(one[0]).all()
+    assert np.isnan(random_inputs(wanted, 7, specials=True)[0]).any()
+
+
+def test_what_no_array_holds_is_told() -> None:
+    """A token or a quantized tensor has no dtype."""
+    with pytest.raises(UnsupportedType, match="no array can hold"):
+        random_inputs(Signature((TensorType("token", (), ""),), ()), 0)
+
+
+def test_files_keep_every_type(tmp_path: Path) -> None:
+    """What numpy would write as unnamed bytes comes back as what it was."""
+    arrays = [np.ones((2, 3), np.float32), np.array([1, 2], ml_dtypes.bfloat16), np.array(True)]
+    arrays.append(np.array([[1, -1]], ml_dtypes.int4))
+    path = tmp_path / "x.npz"
+    path.write_bytes(stored_arrays(arrays))
+    loaded = load_arrays(path)
+    assert list(loaded) == ["0", "1", "2", "3"]
+    for array, again in zip(arrays, loaded.values(), strict=True):
+        assert (array.dtype, array.shape) == (again.dtype, again.shape)
+        assert array.tobytes() == again.tobytes()
+    path.write_bytes(b"not a zip file")
+    with pytest.raises(UnreadableArrays):
+        load_arrays(path)
