@@ -11,39 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portable.corpus.case import CorpusError
+from portable.executors.tensors import dtype_named, stored
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from portable.corpus.case import Tensor
 
-__all__ = ["dtype_named", "load_tensor", "save_tensor"]
+__all__ = ["load_tensor", "save_tensor"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
-
-
-def dtype_named(name: str) -> np.dtype[Any]:
-    """Return the dtype of a numpy or ml_dtypes name.
-
-    Args:
-        name: For example `float32`, `bfloat16`, `int4`.
-
-    Returns:
-        The dtype.
-
-    Raises:
-        CorpusError: Neither library has it.
-    """
-    try:
-        return np.dtype(name)
-    except TypeError:
-        pass
-    import ml_dtypes  # noqa: PLC0415 - only for the types that numpy lacks
-
-    kind: type | None = getattr(ml_dtypes, name, None)
-    if kind is None:
-        raise CorpusError(f"no dtype {name!r}", hint="name one of numpy or ml_dtypes")
-    return np.dtype(kind)
 
 
 def load_tensor(tensor: Tensor) -> Array:
@@ -60,12 +37,12 @@ def load_tensor(tensor: Tensor) -> Array:
     """
     dtype = dtype_named(tensor.dtype)
     try:
-        stored: Array = np.load(tensor.path, allow_pickle=False)
+        found: Array = np.load(tensor.path, allow_pickle=False)
     except (OSError, ValueError) as error:
         raise CorpusError(f"cannot load: {error}", where=str(tensor.path)) from error
-    if stored.dtype != _stored(dtype):
-        raise CorpusError(f"is {stored.dtype}, not {tensor.dtype}", where=str(tensor.path))
-    return stored.view(dtype)
+    if found.dtype != stored(np.empty(0, dtype)).dtype:
+        raise CorpusError(f"is {found.dtype}, not {tensor.dtype}", where=str(tensor.path))
+    return found.view(dtype)
 
 
 def save_tensor(path: Path, array: Array) -> None:
@@ -75,9 +52,4 @@ def save_tensor(path: Path, array: Array) -> None:
         path: The `.npy` file.
         array: With a dtype of numpy or ml_dtypes.
     """
-    np.save(path, np.ascontiguousarray(array).reshape(array.shape).view(_stored(array.dtype)))
-
-
-def _stored(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    # ml_dtypes registers its types after numpy's own.
-    return np.dtype(f"u{dtype.itemsize}") if dtype.num >= 256 or dtype.kind == "V" else dtype
+    np.save(path, stored(array))
