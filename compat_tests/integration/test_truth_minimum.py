@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
 from compat_tests.truth import wrong_minimums
+from portable.bytecode import read
+from portable.features import Strictness, analyze
 from tools.full_scan import TARGETS, Scanner, load_minimums
+from tools.observe_readers import three_targets
 from tools.programs import Program, load_programs
 
 FAMILIES = sorted({program.family for program in load_programs()})
@@ -65,3 +69,20 @@ def test_every_condition_is_on_both_sides() -> None:
     counted = Counter(load_minimums().values())
     silent = {"0.12.0", "0.13.0", "0.14.0", "0.15.0", "0.20.0", "1.0.0", "1.11.0", "1.22.0"}
     assert set(TARGETS) - set(counted) == silent
+
+
+ROOT = Path(__file__).parents[2]
+WHOLE = [*ROOT.glob("corpus/whole_*/program.mlir"), *ROOT.glob("docs/examples/*.mlir")]
+
+
+@pytest.mark.parametrize("path", sorted(WHOLE), ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_whole_programs_agree_with_a_full_scan(scanner: Scanner, path: Path) -> None:
+    """So do the programs of the corpus that are no single feature, and the examples of JAX."""
+    text = path.read_text("utf-8")
+    lowest = scanner.minimum(text)
+    for target in three_targets(lowest):
+        if target in scanner.targets:
+            artifact = scanner.serialize(text, target)
+            assert artifact is not None
+            found = analyze(read(artifact), strictness=Strictness.UPSTREAM)
+            assert str(found.minimum.version) == lowest
