@@ -7,7 +7,6 @@ once, for every caller.
 
 from __future__ import annotations
 
-import enum
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -18,6 +17,7 @@ from portable.bytecode import read
 from portable.errors import PortableError
 from portable.features import Strictness, analyze
 from portable.libstablehlo import LibraryError
+from portable.locations import RANGES_SINCE, Locations, ranges_to_points
 from portable.releases import resolve_target
 from portable.version import Version
 
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 __all__ = [
     "ForeignDialect",
     "InvalidTarget",
-    "Locations",
     "NotExpressible",
     "Pinned",
     "minimum",
@@ -41,17 +40,6 @@ __all__ = [
     "retarget",
     "serialize",
 ]
-
-
-class Locations(enum.Enum):
-    """What becomes of source locations."""
-
-    DOWNGRADE = "downgrade"
-    """Ranges, which readers before 1.9.0 do not know, become points where the target needs it."""
-    KEEP = "keep"
-    """Nothing is changed; an error if the target cannot read them."""
-    STRIP = "strip"
-    """All are removed."""
 
 
 class InvalidTarget(PortableError):
@@ -264,7 +252,6 @@ def minimum(
 # Below these Versions upstream's expander has something to do: 1.16 mesh replica groups, 1.9
 # location ranges, 1.4 tan, 1.1 batching dimensions. From the newest of them on it need not run.
 _EXPANDER_FLOOR = Version(1, 16, 0)
-_RANGES_SINCE = Version(1, 9, 0)
 # Other dialects may ride along from here on; the serializer lets them through to any target.
 _MIXED_SINCE = Version(1, 11, 0)
 _EXPAND_CHLO = "builtin.module(func.func(chlo-legalize-to-stablehlo))"
@@ -316,12 +303,12 @@ class _Job:
     def _write(self, module: Module) -> bytes:
         """Apply the location policy, downgrade and serialize."""
         # The expander also turns location ranges into points, which KEEP forbids.
-        old = self.target < _RANGES_SINCE
+        old = self.target < RANGES_SINCE
         expands = self.expand and self.target < _EXPANDER_FLOOR
         if self.locations is Locations.STRIP:
             self.library.run(module, _STRIP)
         elif self.locations is Locations.DOWNGRADE and old and not expands:
-            self.library.relocate(module, _ranges_to_points)
+            self.library.relocate(module, ranges_to_points)
         if expands and not (self.locations is Locations.KEEP and old):
             self.library.run(module, _EXPAND.format(target=self.target))
         return self.library.serialize(module, self.target, mixed=bool(self.allowed))
@@ -372,7 +359,7 @@ def _unchecked(content: Bytecode, target: Version) -> bool:
     a whole strict reading would cost more than the serializing of a small program.
     """
     pool = content.pool
-    if target < _RANGES_SINCE and pool.attributes_named("location_file_line_col_range"):
+    if target < RANGES_SINCE and pool.attributes_named("location_file_line_col_range"):
         return True
     if target < _MIXED_SINCE and any(d.name not in _NATIVE for d in content.dialects):
         return True
@@ -412,12 +399,6 @@ def _writable(wanted: Version, library: Library) -> Version:
 
 
 _PLAIN = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
-_RANGE = re.compile(r'("(?:[^"\\]|\\.)*":\d+:\d+) to (?:\d+)?:\d+')
-
-
-def _ranges_to_points(location: str) -> str:
-    """Turn every `"file":line:column to line:column` inside a printed location into its start."""
-    return _RANGE.sub(r"\1", location)
 
 
 def _describe(feature: Feature) -> str:
