@@ -10,7 +10,8 @@ from compat_tests.sealed import CASES, CORPUS, canonical_artifact, is_excepted, 
 from portable import libstablehlo
 from portable.corpus import Case
 from portable.corpus.coverage import COVERAGE
-from portable.pin import Locations, NotExpressible, serialize
+from portable.locations import Locations
+from portable.pin import NotExpressible, serialize
 from portable.version import Version
 from tools.full_scan import TARGETS
 

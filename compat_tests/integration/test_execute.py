@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import portable
-from portable.corpus.tensors import dtype_named, save_tensor
+from portable.corpus.tensors import save_tensor
 from portable.executors import ExecutionFailed, InputMismatch, find_executor, random_inputs
+from portable.executors.tensors import dtype_named
 from portable.pin import serialize
 from portable.verdict import Outcome, Stage
 from portable.worker import Status
