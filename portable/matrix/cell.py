@@ -1,0 +1,99 @@
+"""Cells: one Artifact on one Consumer, predicted and observed, and how the two agree."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from portable.verdict import Outcome, Stage
+
+if TYPE_CHECKING:
+    from portable.matrix.item import Item
+    from portable.releases import Release
+    from portable.verdict import Verdict
+
+__all__ = ["Agreement", "Cell", "Role", "agreement"]
+
+
+class Role(enum.Enum):
+    """Which way in time an artifact travels."""
+
+    BACKWARD = "backward"  # an old artifact, a reader that is as new or newer
+    FORWARD = "forward"  # a new producer, a reader that is older
+
+    def __str__(self) -> str:
+        return self.value
+
+
+class Agreement(enum.Enum):
+    """How a prediction and an observation stand to each other."""
+
+    AGREES = "agrees"
+    CONTRADICTS = "contradicts"
+    UNOBSERVED = "unobserved"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One Artifact on one Consumer.
+
+    Args:
+        item: The artifact.
+        release: The consumer.
+        role: Which way in time.
+        predicted: What the tables say.
+        observed: What the Release did; None when it could not be asked.
+        note: Why it was not observed, or why it was observed less far than was asked for.
+        listed: The entry of the list of contradictions that explains a contradiction; empty for
+            one that nobody has explained, and where there is none.
+    """
+
+    item: Item
+    release: Release
+    role: Role
+    predicted: Verdict
+    observed: Verdict | None
+    note: str = ""
+    listed: str = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        """What counts: the observation where there is one, else the prediction."""
+        return self.observed or self.predicted
+
+    @property
+    def agreement(self) -> Agreement:
+        """Whether the prediction and the observation agree."""
+        if self.observed is None:
+            return Agreement.UNOBSERVED
+        return agreement(self.predicted, self.observed)
+
+    @property
+    def unexplained(self) -> bool:
+        """Whether this is a contradiction that is not listed."""
+        return self.agreement is Agreement.CONTRADICTS and not self.listed
+
+
+def agreement(predicted: Verdict, observed: Verdict) -> Agreement:
+    """Compare a prediction with an observation.
+
+    What is predicted beyond the Stage that was observed is not contradicted; nor is a refusal to
+    execute, which tables of Versions say nothing about. A Release that crashes or hangs where a
+    refusal was predicted does not read the artifact either, so that agrees too.
+
+    Args:
+        predicted: The prediction.
+        observed: The observation.
+
+    Returns:
+        Whether they agree.
+    """
+    if observed.outcome is Outcome.INCOMPATIBLE and observed.stage is Stage.EXECUTE:
+        return Agreement.AGREES
+    reached = predicted.compatible or max(predicted.stage, Stage.DECODE) > observed.stage
+    same = observed.compatible == reached
+    return Agreement.AGREES if same else Agreement.CONTRADICTS

@@ -1,0 +1,61 @@
+"""Items: the artifacts of a matrix, with what is needed to execute them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from portable.errors import PortableError
+
+if TYPE_CHECKING:
+    from portable.version import Version
+
+__all__ = ["Item", "NothingToTest", "TensorFile"]
+
+
+class NothingToTest(PortableError):
+    """A path holds no artifact and no Case."""
+
+
+@dataclass(frozen=True, slots=True)
+class TensorFile:
+    """One array in a `.npy` file.
+
+    Args:
+        path: The file.
+        dtype: The numpy or ml_dtypes name, which a `.npy` file alone cannot always tell.
+    """
+
+    path: str
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One artifact of a matrix.
+
+    Args:
+        name: What people call it: the Case with the artifact's file, or the path.
+        path: The file.
+        digest: The sha256 of its bytes.
+        claimed: The Version in its header.
+        producer: The Release that wrote it, as `jaxlib 0.4.13`; empty when unknown.
+        producer_version: The StableHLO Version of that Release; None when unknown.
+        case: The Case it belongs to; empty for a file.
+        inputs: The arguments to execute it with; None when there are none to be had.
+        expected: What it should compute; empty when nobody said.
+        relative: How far an output may be off, relative to the expected value.
+        absolute: Added to that.
+    """
+
+    name: str
+    path: str
+    digest: str
+    claimed: Version | None
+    producer: str = ""
+    producer_version: Version | None = None
+    case: str = ""
+    inputs: tuple[TensorFile, ...] | None = None
+    expected: tuple[TensorFile, ...] = ()
+    relative: float = 0.0
+    absolute: float = 0.0
