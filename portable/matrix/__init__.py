@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from portable.matrix.cell import Agreement, Cell, Role
+from portable.matrix.document import MalformedMatrix
 from portable.matrix.item import Item, NothingToTest
+from portable.matrix.merging import merge
 from portable.matrix.result import Matrix
 
-__all__ = ["Agreement", "Cell", "Item", "Matrix", "NothingToTest", "Role"]
+__all__ = [
+    "Agreement",
+    "Cell",
+    "Item",
+    "MalformedMatrix",
+    "Matrix",
+    "NothingToTest",
+    "Role",
+    "merge",
+]

@@ -50,6 +50,7 @@ class Cell:
         note: Why it was not observed, or why it was observed less far than was asked for.
         listed: The entry of the list of contradictions that explains a contradiction; empty for
             one that nobody has explained, and where there is none.
+        also: Other observations of the same cell that do not fit with `observed`.
     """
 
     item: Item
@@ -59,6 +60,7 @@ class Cell:
     observed: Verdict | None
     note: str = ""
     listed: str = ""
+    also: tuple[Verdict, ...] = ()
 
     @property
     def verdict(self) -> Verdict:

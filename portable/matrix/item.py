@@ -59,3 +59,8 @@ class Item:
     expected: tuple[TensorFile, ...] = ()
     relative: float = 0.0
     absolute: float = 0.0
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What makes it this artifact and no other: its name and its bytes."""
+        return (self.name, self.digest)

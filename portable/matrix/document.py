@@ -1,0 +1,370 @@
+"""A Matrix as plain data with a version, and back: what is kept, and what is merged.
+
+Most cells of a matrix say the same as others: each different Verdict stands once in `verdicts`,
+each different content of a cell once in `results`, and `cells` has a row for each artifact with
+the position of a result for each consumer. A Verdict's consumer is the cell's.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from portable.errors import PortableError
+from portable.matrix.cell import Cell, Role
+from portable.matrix.item import Item, TensorFile
+from portable.matrix.result import Matrix
+from portable.releases import Confidence, Release
+from portable.verdict import Basis, Diagnostic, Outcome, Severity, Stage, Verdict
+from portable.version import Version
+
+if TYPE_CHECKING:
+    import enum
+    from collections.abc import Callable, Hashable, Iterable, Mapping
+
+__all__ = ["SCHEMA", "MalformedMatrix", "dump", "load", "parse", "record"]
+
+SCHEMA = 1
+_KEYS = ("schema", "date", "stage", "consumers", "items", "verdicts", "results", "cells")
+
+_T = TypeVar("_T")
+_E = TypeVar("_E", bound="enum.Enum")
+
+
+class MalformedMatrix(PortableError):
+    """The data is not a matrix, or not one that this version of `portable` understands."""
+
+
+def dump(matrix: Matrix) -> str:
+    """Write a Matrix as JSON, in ASCII.
+
+    Args:
+        matrix: What to write.
+
+    Returns:
+        One line, ended by a newline.
+
+    Raises:
+        MalformedMatrix: The Matrix contradicts itself.
+    """
+    return json.dumps(record(matrix), separators=(",", ":")) + "\n"
+
+
+def load(text: str | bytes) -> Matrix:
+    """Read what `dump` wrote.
+
+    Args:
+        text: JSON.
+
+    Returns:
+        The Matrix.
+
+    Raises:
+        MalformedMatrix: It is no JSON, or no matrix.
+    """
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise MalformedMatrix(f"not a matrix: no JSON: {error}") from error
+    return parse(data)
+
+
+def record(matrix: Matrix) -> dict[str, object]:
+    """Return a Matrix as plain data.
+
+    Args:
+        matrix: What to write.
+
+    Returns:
+        Strings, integers, lists and dictionaries.
+
+    Raises:
+        MalformedMatrix: An artifact, a consumer or a cell is there twice, or a cell's artifact or
+            consumer is not in the Matrix.
+    """
+    rows = _positions((item.key for item in matrix.items), "artifact")
+    columns = _positions(((one.distribution, one.version) for one in matrix.releases), "consumer")
+    verdicts, results = _Table(_verdict_record), _Table(_same)
+    cells: list[list[int | None]] = [[None] * len(columns) for _ in rows]
+    for cell in matrix.cells:
+        release = cell.release
+        try:
+            row = rows[cell.item.key]
+            column = columns[release.distribution, release.version]
+        except KeyError as error:
+            raise MalformedMatrix(f"a cell is of {error}, the matrix is not") from None
+        if cells[row][column] is not None:
+            raise MalformedMatrix(f"{cell.item.name} is on {release} twice")
+        cells[row][column] = results.position(_result_record(cell, verdicts))
+    return {
+        "schema": SCHEMA,
+        "date": str(matrix.date),
+        "stage": str(matrix.stage),
+        "consumers": [release.record() for release in matrix.releases],
+        "items": [_item_record(item) for item in matrix.items],
+        "verdicts": verdicts.rows,
+        "results": [list(row) for row in results.rows],
+        "cells": cells,
+    }
+
+
+def parse(data: object) -> Matrix:
+    """Read what `record` returned, strictly.
+
+    Args:
+        data: Plain data.
+
+    Returns:
+        The Matrix, its cells artifact by artifact.
+
+    Raises:
+        MalformedMatrix: It is something else, or of a newer schema.
+    """
+    fields = _fields(data)
+    where = "date or stage"
+    try:
+        date, stage = datetime.date.fromisoformat(fields["date"]), _stage(fields["stage"])
+        where = "consumers"
+        releases = tuple(_build(Release, _RELEASE, one) for one in _list(fields["consumers"]))
+        _positions(((one.distribution, one.version) for one in releases), "consumer")
+        where = "items"
+        items = tuple(_build(Item, _ITEM, one) for one in _list(fields["items"]))
+        _positions((item.key for item in items), "artifact")
+        where = "verdicts"
+        verdicts = [_build(_verdict, _VERDICT, one) for one in _list(fields["verdicts"])]
+        where = "results"
+        results = [_Result(row, verdicts) for row in _list(fields["results"])]
+        where = "cells"
+        cells = _cells(fields["cells"], items, releases, results)
+    except (KeyError, TypeError, ValueError, RecursionError, PortableError) as error:
+        raise MalformedMatrix(f"malformed {where}: {error}") from error
+    return Matrix(stage, items, releases, tuple(cells), date)
+
+
+def _fields(data: object) -> Mapping[str, Any]:
+    if not isinstance(data, dict) or not isinstance(data.get("schema"), int):
+        raise MalformedMatrix("not a matrix: it has no schema")
+    if data["schema"] > SCHEMA:
+        raise MalformedMatrix(
+            f"the matrix has schema {data['schema']}, this version reads {SCHEMA}",
+            hint="update stablehlo-portable",
+        )
+    if data["schema"] != SCHEMA or data.keys() != set(_KEYS):
+        raise MalformedMatrix(f"a matrix has the keys {', '.join(_KEYS)} and schema {SCHEMA}")
+    return data
+
+
+class _Table:
+    """Rows that are equal stand in it once."""
+
+    def __init__(self, write: Callable[[Any], object]) -> None:
+        self.rows: list[Any] = []
+        self._write = write
+        self._positions: dict[Hashable, int] = {}
+
+    def position(self, row: Hashable) -> int:
+        found = self._positions.get(row)
+        if found is None:
+            found = self._positions[row] = len(self.rows)
+            self.rows.append(self._write(row))
+        return found
+
+
+def _same(row: object) -> object:
+    return row
+
+
+def _positions(keys: Iterable[tuple[str, str]], what: str) -> dict[tuple[str, str], int]:
+    found: dict[tuple[str, str], int] = {}
+    for key in keys:
+        if key in found:
+            raise MalformedMatrix(f"the {what} {' '.join(key)} is there twice")
+        found[key] = len(found)
+    return found
+
+
+def _result_record(cell: Cell, verdicts: _Table) -> tuple[Hashable, ...]:
+    def position(verdict: Verdict | None) -> int | None:
+        if verdict is None:
+            return None
+        fields = (verdict.outcome, verdict.stage, verdict.basis)
+        return verdicts.position((*fields, verdict.reason, verdict.diagnostics))
+
+    also = tuple(position(verdict) for verdict in cell.also)
+    asked = (position(cell.predicted), position(cell.observed))
+    return (str(cell.role), *asked, cell.note, cell.listed, *also)
+
+
+def _verdict_record(row: tuple[Any, ...]) -> dict[str, object]:
+    plain = Verdict("", *row).record()
+    return {key: value for key, value in plain.items() if value not in ("", [])}
+
+
+def _item_record(item: Item) -> dict[str, object]:
+    def tensors(files: tuple[TensorFile, ...]) -> list[list[str]]:
+        return [[file.path, file.dtype] for file in files]
+
+    fields = {
+        "name": item.name,
+        "path": item.path,
+        "digest": item.digest,
+        "claimed": item.claimed and str(item.claimed),
+        "producer": item.producer or None,
+        "producer_version": item.producer_version and str(item.producer_version),
+        "case": item.case or None,
+        "inputs": None if item.inputs is None else tensors(item.inputs),
+        "expected": tensors(item.expected) or None,
+        "relative": item.relative or None,
+        "absolute": item.absolute or None,
+    }
+    return {"claimed": None} | {key: value for key, value in fields.items() if value is not None}
+
+
+class _Result:
+    """What a cell says, apart from whose it is."""
+
+    __slots__ = ("_made", "also", "listed", "note", "observed", "predicted", "role")
+
+    def __init__(self, row: object, verdicts: list[Verdict]) -> None:
+        role, predicted, observed, note, listed, *also = _list(row)
+        self.role = _member(Role)(role)
+        self.predicted = _at(verdicts, predicted)
+        self.observed = None if observed is None else _at(verdicts, observed)
+        self.note, self.listed = _text(note), _text(listed)
+        self.also = tuple(_at(verdicts, one) for one in also)
+        seen = [*self.also, *([] if self.observed is None else [self.observed])]
+        if self.predicted.basis is not Basis.PREDICTED:
+            raise ValueError("an observation stands where a prediction belongs")
+        if any(verdict.basis is not Basis.OBSERVED for verdict in seen):
+            raise ValueError("a prediction stands where an observation belongs")
+        self._made: dict[str, tuple[Verdict, Verdict | None, tuple[Verdict, ...]]] = {}
+
+    def cell(self, item: Item, release: Release, consumer: str) -> Cell:
+        made = self._made.get(consumer)
+        if made is None:  # the cells of one consumer share their Verdicts
+            observed = None if self.observed is None else _on(self.observed, consumer)
+            also = tuple(_on(one, consumer) for one in self.also)
+            made = self._made[consumer] = (_on(self.predicted, consumer), observed, also)
+        predicted, observed, also = made
+        return Cell(item, release, self.role, predicted, observed, self.note, self.listed, also)
+
+
+def _on(one: Verdict, consumer: str) -> Verdict:
+    return Verdict(consumer, one.outcome, one.stage, one.basis, one.reason, one.diagnostics)
+
+
+def _cells(
+    rows: object,
+    items: tuple[Item, ...],
+    releases: tuple[Release, ...],
+    results: list[_Result],
+) -> list[Cell]:
+    consumers = [str(release) for release in releases]
+    cells = []
+    for item, row in zip(items, _list(rows), strict=True):
+        for release, consumer, position in zip(releases, consumers, _list(row), strict=True):
+            if position is not None:
+                cells.append(_at(results, position).cell(item, release, consumer))
+    return cells
+
+
+def _build(make: Callable[..., _T], readers: Mapping[str, Callable[[Any], Any]], data: Any) -> _T:
+    if not isinstance(data, dict):
+        raise TypeError(f"{data!r:.40} is no object")
+    for key in data:
+        if key not in readers:
+            raise ValueError(f"unknown key {key!r}")
+    return make(**{key: readers[key](value) for key, value in data.items()})
+
+
+def _verdict(
+    outcome: Outcome,
+    stage: Stage,
+    basis: Basis,
+    reason: str = "",
+    diagnostics: tuple[Diagnostic, ...] = (),
+) -> Verdict:
+    return Verdict("", outcome, stage, basis, reason, diagnostics)
+
+
+def _list(value: object) -> list[Any]:
+    if not isinstance(value, list):
+        raise TypeError(f"{value!r:.40} is no list")
+    return value
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r:.40} is no text")
+    return value
+
+
+def _number(value: object) -> float:
+    if not isinstance(value, float | int) or isinstance(value, bool):
+        raise TypeError(f"{value!r:.40} is no number")
+    return float(value)
+
+
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"{value!r:.40} is neither true nor false")
+    return value
+
+
+def _at(table: list[_T], position: object) -> _T:
+    # Negative numbers would count from the end, and true is an integer to Python.
+    if type(position) is not int or not 0 <= position < len(table):
+        raise ValueError(f"nothing is at {position!r:.40}")
+    return table[position]
+
+
+def _member(kind: type[_E]) -> Callable[[object], _E]:
+    return lambda value: kind(_text(value))
+
+
+def _stage(value: object) -> Stage:
+    return Stage[_text(value).upper()]
+
+
+def _maybe_version(value: str | None) -> Version | None:
+    return None if value is None else Version.parse(value)
+
+
+def _tensors(value: object) -> tuple[TensorFile, ...]:
+    return tuple(TensorFile(_text(path), _text(dtype)) for path, dtype in map(_list, _list(value)))
+
+
+def _diagnostics(value: object) -> tuple[Diagnostic, ...]:
+    return tuple(_build(Diagnostic, _DIAGNOSTIC, one) for one in _list(value))
+
+
+_date = datetime.date.fromisoformat
+
+_DIAGNOSTIC: dict[str, Callable[[Any], Any]] = {
+    "severity": _member(Severity),
+    "message": _text,
+    "location": _text,
+    "notes": _diagnostics,
+}
+_VERDICT: dict[str, Callable[[Any], Any]] = {
+    "outcome": _member(Outcome),
+    "stage": _stage,
+    "basis": _member(Basis),
+    "reason": _text,
+    "diagnostics": _diagnostics,
+}
+_ITEM: dict[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(("name", "path", "digest", "producer", "case"), _text),
+    **dict.fromkeys(("claimed", "producer_version"), _maybe_version),
+    **dict.fromkeys(("inputs", "expected"), _tensors),
+    **dict.fromkeys(("relative", "absolute"), _number),
+}
+_RELEASE: dict[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(("distribution", "version", "python", "requires_python", "numpy"), _text),
+    **dict.fromkeys(("method", "evidence", "note"), _text),
+    **dict.fromkeys(("current", "below", "minimum", "week_4", "week_12"), Version.parse),
+    **dict.fromkeys(("date", "measured"), _date),
+    "confidence": _member(Confidence),
+    "yanked": _flag,
+}
