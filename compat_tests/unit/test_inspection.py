@@ -90,8 +90,8 @@ def test_locations_are_counted_and_leaks_shown() -> None:
         (b"module {}\n", Kind.TEXT),
         (b"Dear reader,\n", Kind.UNKNOWN),
         (b"\x7fELF\0\0\0\0" * 100, Kind.UNKNOWN),
-        ((DATA / "containers" / "sin-jax-0.10.2.exported").read_bytes(), Kind.EXPORTED),
-        ((DATA / "containers" / "sin_vjp-jax-0.12.0.1.exported").read_bytes(), Kind.EXPORTED),
+        ((DATA / "containers" / "gate-vjp0-jax-0.10.2.exported").read_bytes(), Kind.EXPORTED),
+        ((DATA / "containers" / "gate-vjp2-jax-0.12.0.1.exported").read_bytes(), Kind.EXPORTED),
     ],
 )
 def test_other_files_are_told_apart(content: bytes, kind: Kind) -> None:
