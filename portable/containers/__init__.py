@@ -1,7 +1,58 @@
-"""What kind of file is this: an artifact, a container with one inside, or something else."""
+"""Files and directories that carry artifacts inside: tell them apart, open them, write copies.
+
+    from portable.containers import open_container
+
+    container = open_container("model.exported")
+    for entry in container.artifacts():
+        print(entry.name, len(entry.data), entry.versions)
+    container.replace({"primal": artifact}, to="model-1.9.exported")
+
+No framework, no flatbuffers, no protobuf: the bytes are walked here, every length is checked, and
+nothing is ever unpickled. Damage is a `MalformedContainer` with the byte at which it was found.
+Adding a kind is a module with `open_container` and its row in `kind.py`.
+"""
 
 from __future__ import annotations
 
 from portable.containers.kind import Kind, kind_of_directory, kind_of_file
 
-__all__ = ["Kind", "kind_of_directory", "kind_of_file"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from portable.containers.container import Container as Container
+    from portable.containers.container import Entry as Entry
+    from portable.containers.container import MalformedContainer as MalformedContainer
+    from portable.containers.container import NoArtifact as NoArtifact
+    from portable.containers.container import NotAContainer as NotAContainer
+    from portable.containers.container import TooLarge as TooLarge
+    from portable.containers.container import UnknownEntry as UnknownEntry
+    from portable.containers.opening import artifacts_in as artifacts_in
+    from portable.containers.opening import open_container as open_container
+
+_HOME = {
+    "Container": "portable.containers.container",
+    "Entry": "portable.containers.container",
+    "MalformedContainer": "portable.containers.container",
+    "NoArtifact": "portable.containers.container",
+    "NotAContainer": "portable.containers.container",
+    "TooLarge": "portable.containers.container",
+    "UnknownEntry": "portable.containers.container",
+    "artifacts_in": "portable.containers.opening",
+    "open_container": "portable.containers.opening",
+}
+
+__all__ = [  # noqa: PLE0604 - the table above is the one place
+    "Kind",
+    "kind_of_directory",
+    "kind_of_file",
+    *_HOME,
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module 'portable.containers' has no attribute {name!r}")
+    import importlib  # noqa: PLC0415 - cold start
+
+    value = getattr(importlib.import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value

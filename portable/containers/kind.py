@@ -7,7 +7,11 @@ import os
 
 from portable.bytecode import MAGIC, MalformedArtifact, read_header
 
-__all__ = ["Kind", "kind_of_directory", "kind_of_file"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from portable.bytecode.header import Buffer
+
+__all__ = ["CONTAINERS", "Kind", "kind_of_directory", "kind_of_file"]
 
 # Enough to recognise anything; the rest of a file is not looked at.
 _SAMPLE = 4096
@@ -29,7 +33,16 @@ class Kind(enum.Enum):
         return self.value
 
 
-def kind_of_file(data: bytes) -> Kind:
+# Which module opens which kind of container, with a function `open_container` of the file (a
+# `Source`) or of the path of the directory.
+CONTAINERS = {
+    Kind.EXPORTED: "portable.containers.exported",
+    Kind.SAVED_MODEL: "portable.containers.saved_model",
+    Kind.TORCH_XLA: "portable.containers.torch_xla",
+}
+
+
+def kind_of_file(data: Buffer) -> Kind:
     """Tell what the bytes of a file are.
 
     Args:
@@ -39,7 +52,7 @@ def kind_of_file(data: bytes) -> Kind:
         The kind. Bytecode that claims no StableHLO Version is `BYTECODE` here; whether it holds
         VHLO, as artifacts of early 2023 do, only reading it tells.
     """
-    if not data:
+    if not len(data):
         return Kind.EMPTY
     head = bytes(data[:_SAMPLE])
     if head.startswith(MAGIC):
@@ -84,7 +97,7 @@ def _looks_like_text(head: bytes) -> bool:
 _MODULE_SLOT = 13
 
 
-def _exported_program(data: bytes) -> bytes | None:
+def _exported_program(data: Buffer) -> bytes | None:
     """Return the start of the module inside a serialized `Exported`; None if there is none.
 
     The flatbuffer has no file identifier, so it is recognised by its content: a root table whose
@@ -104,7 +117,7 @@ def _exported_program(data: bytes) -> bytes | None:
             return None
         field = table + number(slot, 2)
         vector = field + number(field, 4)
-        start = data[vector + 4 : vector + 8]
+        start = bytes(data[vector + 4 : vector + 8])
     except IndexError:
         return None
     return start if start == MAGIC else None

@@ -1,0 +1,163 @@
+"""What every Container can do, whatever it is on the disk."""
+
+from __future__ import annotations
+
+from portable.errors import PortableError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping
+    from dataclasses import dataclass
+    from typing import Protocol
+
+    from portable.artifact import Artifact
+    from portable.bytecode.header import Buffer
+    from portable.containers.kind import Kind
+else:
+    from portable.record import dataclass
+
+    Protocol = object  # typing costs the cold path more than all of this
+
+__all__ = [
+    "Container",
+    "Entry",
+    "MalformedContainer",
+    "NoArtifact",
+    "NotAContainer",
+    "TooLarge",
+    "UnknownEntry",
+    "demanded",
+]
+
+
+class MalformedContainer(PortableError):
+    """A container is damaged, half written, or tries what a container may not.
+
+    Args:
+        what: What is wrong.
+        offset: The byte at which it was found; None when it is not about one byte.
+        where: The file, when it is one of several in a directory.
+        hint: What to do next.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        offset: int | None = None,
+        *,
+        where: str | None = None,
+        hint: str = "the container is damaged or incomplete: export or obtain it again",
+    ) -> None:
+        places = [where, None if offset is None else f"byte {offset}"]
+        super().__init__(what, where=": ".join(filter(None, places)) or None, hint=hint)
+        self.offset = offset
+
+    def at(self, path: str) -> MalformedContainer:
+        """Return the same error with the path in front of the place inside."""
+        if path:
+            self.where = f"{path}: {self.where}" if self.where else path
+        return self
+
+
+class NotAContainer(PortableError):
+    """The path leads to something else; `kind` says what."""
+
+    def __init__(self, kind: Kind, *, where: str | None = None, hint: str | None = None) -> None:
+        super().__init__(f"not a container but {kind}", where=where, hint=hint)
+        self.kind = kind
+
+
+class NoArtifact(PortableError):
+    """The container is sound, but no portable artifact is in it."""
+
+
+class UnknownEntry(PortableError):
+    """The container has no artifact of that name."""
+
+
+class TooLarge(PortableError):
+    """The container's format cannot hold what would be put into it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One artifact inside a container.
+
+    Args:
+        name: Its name there, unique in the container.
+        data: Its bytes, not copied: a view into the file while the container is open.
+        versions: What the container says about this artifact, by the name of each number.
+        has_text: Whether the container keeps the program as MLIR text beside it.
+    """
+
+    name: str
+    data: Buffer
+    versions: Mapping[str, str] = {}
+    has_text: bool = False
+
+    def __bytes__(self) -> bytes:
+        return bytes(self.data)
+
+
+class Container(Protocol):
+    """A file or a directory with artifacts inside.
+
+    Attributes:
+        kind: What it is.
+        path: Where it is; empty for one in memory.
+        versions: What it says about itself, by the name of each number; none of them is a
+            StableHLO Version.
+        warnings: What is odd about it without making it unreadable.
+    """
+
+    kind: Kind
+    path: str
+    versions: Mapping[str, str]
+    warnings: tuple[str, ...]
+
+    def artifacts(self) -> tuple[Entry, ...]:
+        """Return what is inside, in the order of the file; never empty."""
+
+    def replace(
+        self,
+        artifacts: Mapping[str, bytes | Artifact],
+        *,
+        to: str | os.PathLike[str],
+        texts: Mapping[str, str] = {},
+    ) -> None:
+        """Write a copy with some artifacts replaced, and what the container says about them.
+
+        Args:
+            artifacts: The new artifacts, by the names of the Entries; the others stay as they are.
+            to: A new place, written atomically. A file there is replaced; a directory must be
+                empty. Never the container itself, which is not touched.
+            texts: The programs of new artifacts as MLIR text, for Entries that have one; without
+                it the old text is left out, because it is none of the new artifact's.
+
+        Raises:
+            UnknownEntry: A name is not in the container.
+            FileError: The copy cannot be written, or the original changed meanwhile; nothing is
+                left behind.
+        """
+
+
+def demanded(container: Container, artifacts: Mapping[str, bytes | Artifact]) -> dict[str, bytes]:
+    """Return the bytes of the artifacts that are to be put into a container.
+
+    Args:
+        container: The container.
+        artifacts: Name -> artifact.
+
+    Raises:
+        UnknownEntry: The container has no such name.
+    """
+    names = [entry.name for entry in container.artifacts()]
+    for name in artifacts:
+        if name not in names:
+            raise UnknownEntry(
+                f"has no artifact {name!r}",
+                where=container.path,
+                hint=f"it has {', '.join(names)}",
+            )
+    return {name: bytes(artifact) for name, artifact in artifacts.items()}

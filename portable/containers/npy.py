@@ -1,0 +1,117 @@
+"""What a numpy array in a file is, from its header; nothing is loaded, least of all a pickle."""
+
+from __future__ import annotations
+
+import os
+
+from portable.containers.container import MalformedContainer
+from portable.containers.source import demand_file
+from portable.files import file_error
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+    from portable.record import dataclass
+
+__all__ = ["Array", "read_array"]
+
+_MAGIC = b"\x93NUMPY"
+# What numpy itself accepts of files that it does not trust.
+_LONGEST = 10_000
+_REFUSED = {b"PK": "a zip archive", b"\x80": "a pickle", b"\x1f\x8b": "compressed"}
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """The header of one array.
+
+    Args:
+        descr: Its dtype as numpy writes it, for example `<f4`.
+        itemsize: Bytes of one element.
+        shape: Its shape.
+    """
+
+    descr: str
+    itemsize: int
+    shape: tuple[int, ...]
+
+
+def read_array(path: str, where: str) -> Array:
+    """Read the header of a file that `numpy.save` wrote, and hold it against the file's size.
+
+    Args:
+        path: The file.
+        where: What to call it in an error.
+
+    Returns:
+        What array it holds.
+
+    Raises:
+        MalformedContainer: It holds something else, or is cut short.
+        FileError: It cannot be read.
+    """
+    demand_file(path, where)
+    try:
+        with open(path, "rb", buffering=0) as stream:  # noqa: PTH123 - as in portable.files
+            size = os.fstat(stream.fileno()).st_size
+            head = stream.read(12)
+            if head[:6] != _MAGIC:
+                raise _refused(head, where)
+            wide = len(head) > 6 and head[6] > 1
+            start = 12 if wide else 10
+            length = int.from_bytes(head[8:start], "little")
+            if len(head) < 12 or length > _LONGEST:
+                raise MalformedContainer(
+                    "the header of the array is cut or too long", 8, where=where
+                )
+            text = (head[start:] + stream.read(length - (12 - start)))[:length]
+    except OSError as error:
+        raise file_error("read", error, path) from error
+    array = _parsed(text, where)
+    expected = start + length + array.itemsize * _count(array.shape)
+    if size != expected:
+        raise MalformedContainer(
+            f"an array {array.descr}{list(array.shape)} takes {expected} bytes, not {size}",
+            where=where,
+        )
+    return array
+
+
+def _refused(head: bytes, where: str) -> MalformedContainer:
+    for start, what in _REFUSED.items():
+        if head.startswith(start):
+            return MalformedContainer(
+                f"{what} where an array should be; it is not opened",
+                0,
+                where=where,
+                hint="save the array again: numpy.save(file, array, allow_pickle=False)",
+            )
+    return MalformedContainer("no array that numpy.save wrote", 0, where=where)
+
+
+def _parsed(text: bytes, where: str) -> Array:
+    from ast import literal_eval  # noqa: PLC0415 - arrays alone need it
+
+    try:
+        header = literal_eval(text.decode("latin-1"))
+        descr, shape = header["descr"], header["shape"]
+        # `|O` are Python objects, which numpy pickles; a list is a record of several fields.
+        kind, itemsize = descr[1], int(descr[2:].partition("[")[0] or 0)
+        sizes = isinstance(shape, tuple) and all(
+            type(size) is int and 0 <= size < 1 << 48 for size in shape
+        )
+    except (ValueError, SyntaxError, TypeError, KeyError, IndexError, RecursionError, MemoryError):
+        raise MalformedContainer("the header makes no sense", 10, where=where) from None
+    if kind == "O":
+        raise _refused(b"\x80", where)
+    if not sizes or kind not in "?bBiufcV" or itemsize > 1 << 20 or len(shape) > 64:
+        raise MalformedContainer("the header makes no sense", 10, where=where)
+    return Array(descr, itemsize, shape)
+
+
+def _count(shape: tuple[int, ...]) -> int:
+    count = 1
+    for size in shape:
+        count *= size
+    return count

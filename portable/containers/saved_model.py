@@ -1,0 +1,217 @@
+"""TensorFlow SavedModel: the artifact is the attribute `module` of each op `XlaCallModule`.
+
+jax2tf, torch_xla and stablehlo-to-saved-model write such ops, in the graph or in the functions of
+its library. Only `saved_model.pb` is looked into; variables and assets are never read.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from portable.containers.container import Entry, MalformedContainer, NoArtifact, TooLarge, demanded
+from portable.containers.kind import Kind
+from portable.containers.protobuf import Field, fields, number, only, relengthened, text
+from portable.containers.source import Source, demand_file
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator, Mapping
+    from dataclasses import dataclass
+
+    from portable.artifact import Artifact
+    from portable.bytecode.header import Buffer
+else:
+    from portable.record import dataclass
+
+__all__ = ["SavedModel", "open_container"]
+
+_FILE = "saved_model.pb"
+# Hashes of what is written anew. TensorFlow loads a model without it and never checks it.
+_FINGERPRINT = "fingerprint.pb"
+_OP = b"XlaCallModule"
+# Field numbers of tensorflow/core/protobuf/{saved_model,meta_graph}.proto and framework/*.proto.
+_SCHEMA, _META_GRAPHS = 1, 2
+_META_INFO, _GRAPH = 1, 2
+_TENSORFLOW = 5
+_GRAPH_NODES, _LIBRARY = 1, 2
+_FUNCTIONS = 1
+_SIGNATURE, _FUNCTION_NODES = 1, 3
+_NAME = 1  # of a signature and of a node
+_NODE_OP, _ATTRIBUTES = 2, 5
+_KEY, _VALUE = 1, 2
+_STRING, _INTEGER = 2, 3
+# What protobuf allows.
+_LARGEST = (1 << 31) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """One XlaCallModule: its name, its version, and the fields that lead to its artifact."""
+
+    name: str
+    version: int
+    path: tuple[Field, ...]
+
+
+class SavedModel:
+    """A directory that TensorFlow loads. As `Container` describes."""
+
+    kind = Kind.SAVED_MODEL
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        try:
+            demand_file(f"{path}/{_FILE}", _FILE)
+            self._source = Source(f"{path}/{_FILE}")
+            data = self._source.data
+            self._calls, self.warnings = _calls(data)
+            self.versions: Mapping[str, str] = _versions(data)
+        except MalformedContainer as error:
+            raise error.at(f"{path}/{_FILE}" if error.offset is not None else path) from None
+        if not self._calls:
+            raise NoArtifact(
+                "no portable artifact in this SavedModel: it has no op XlaCallModule",
+                where=path,
+                hint="export the model to StableHLO again, for example by jax2tf.convert",
+            )
+
+    def artifacts(self) -> tuple[Entry, ...]:
+        """Return the artifact of each XlaCallModule, in the order of the file."""
+        return tuple(
+            Entry(
+                call.name,
+                self._source.view(call.path[-1].start, call.path[-1].stop),
+                {"XlaCallModule": str(call.version)},
+            )
+            for call in self._calls
+        )
+
+    def replace(
+        self,
+        artifacts: Mapping[str, bytes | Artifact],
+        *,
+        to: str | os.PathLike[str],
+        texts: Mapping[str, str] = {},  # noqa: ARG002 - a SavedModel keeps no text
+    ) -> None:
+        """Write a copy with other artifacts inside. As `Container.replace`.
+
+        `fingerprint.pb` is left out: it holds hashes of the old graph.
+        """
+        from portable.containers.copying import copy_tree  # noqa: PLC0415 - cold start
+
+        new = demanded(self, artifacts)
+        edits = relengthened(
+            (call.path, new[call.name]) for call in self._calls if call.name in new
+        )
+        size = len(self._source.data) + sum(
+            len(edit.data) - (edit.stop - edit.start) for edit in edits
+        )
+        if size > _LARGEST:
+            raise TooLarge(f"{size} bytes; a protobuf has at most {_LARGEST}", where=self.path)
+        replaced = {_FILE: partial(self._source.write, edits)} | dict.fromkeys([_FINGERPRINT])
+        copy_tree(self.path, to, replaced)
+
+
+def open_container(path: str) -> SavedModel:
+    """Open a SavedModel.
+
+    Args:
+        path: Its directory.
+
+    Raises:
+        MalformedContainer: Its saved_model.pb is damaged.
+        NoArtifact: It has no XlaCallModule.
+        FileError: It cannot be read.
+    """
+    return SavedModel(path)
+
+
+def _whole(data: Buffer) -> Field:
+    return Field(0, 2, 0, 0, len(data))
+
+
+def _all(data: Buffer, field: Field, number: int) -> Iterator[Field]:
+    for inner in fields(data, field.start, field.stop):
+        if inner.number == number:
+            if inner.wire != 2:
+                raise MalformedContainer(f"field {number} has wire type {inner.wire}", inner.start)
+            yield inner
+
+
+def _versions(data: Buffer) -> dict[str, str]:
+    schema = only(data, _whole(data), _SCHEMA, 0)
+    found = {"schema": str(number(data, schema))}
+    for graph in _all(data, _whole(data), _META_GRAPHS):
+        tensorflow = text(data, only(data, only(data, graph, _META_INFO), _TENSORFLOW))
+        if tensorflow:
+            found["TensorFlow"] = tensorflow
+    return found
+
+
+def _calls(data: Buffer) -> tuple[tuple[_Call, ...], tuple[str, ...]]:
+    """Return every XlaCallModule, and what is odd."""
+    found: dict[str, _Call] = {}
+    odd = []
+    graphs = [*_all(data, _whole(data), _META_GRAPHS)]
+    for index, meta_graph in enumerate(graphs):
+        before = f"{index}:" if len(graphs) > 1 else ""
+        for scope, path in _nodes(data, meta_graph):
+            call = _call(data, before + scope, path)
+            if call is None:
+                continue
+            if call.name in found:
+                raise MalformedContainer(f"two nodes are named {call.name!r}", path[-1].start)
+            if call.path[-1].start == call.path[-1].stop:
+                odd.append(f"{call.name} has no artifact: its module is elsewhere in the graph")
+            else:
+                found[call.name] = call
+    return tuple(found.values()), tuple(odd)
+
+
+def _nodes(data: Buffer, meta_graph: Field) -> Iterator[tuple[str, tuple[Field, ...]]]:
+    """Yield every node as the function it is in (with a colon), and the fields that lead to it."""
+    graph = only(data, meta_graph, _GRAPH)
+    if graph is None:
+        return
+    library = None
+    for field in fields(data, graph.start, graph.stop):
+        if field.number == _GRAPH_NODES:
+            yield "", (meta_graph, graph, field)
+        elif field.number == _LIBRARY:
+            if library is not None:
+                raise MalformedContainer("a graph with two libraries", field.start)
+            library = field
+    for function in _all(data, library, _FUNCTIONS) if library else ():
+        assert library is not None  # noqa: S101 - for type checkers
+        name = None
+        for node in _all(data, function, _FUNCTION_NODES):
+            if name is None:
+                name = text(data, only(data, only(data, function, _SIGNATURE), _NAME))
+            yield f"{name}:", (meta_graph, graph, library, function, node)
+
+
+def _call(data: Buffer, scope: str, path: tuple[Field, ...]) -> _Call | None:
+    """Return a node as a call; None when its op is another, which its first fields tell."""
+    node = path[-1]
+    for field in fields(data, node.start, node.stop):
+        if field.number == _NODE_OP:
+            if data[field.start : field.stop] != _OP:
+                return None
+            break
+    else:
+        return None
+    attributes: dict[str, Field] = {}
+    for entry in _all(data, node, _ATTRIBUTES):
+        key = text(data, only(data, entry, _KEY))
+        if key in attributes:
+            raise MalformedContainer(f"attribute {key!r:.60} occurs twice", entry.start)
+        attributes[key] = entry
+    name = scope + text(data, only(data, node, _NAME))
+    holder = attributes.get("module")
+    value = only(data, holder, _VALUE)
+    module = only(data, value, _STRING)
+    if holder is None or value is None or module is None:
+        raise MalformedContainer(f"{name}: an XlaCallModule without a module", node.start)
+    version = only(data, only(data, attributes.get("version"), _VALUE), _INTEGER, 0)
+    return _Call(name, number(data, version), (*path, holder, value, module))

@@ -1,0 +1,247 @@
+"""torch_xla directory: what `StableHLOGraphModule.save` writes.
+
+`functions/NAME.bytecode` is an artifact, `functions/NAME.meta` describes it, `functions/NAME.mlir`
+may hold its text; weights are `numpy.save` files in `data/` and `constants/`. torch_xla writes
+"0.0.0" as `stablehlo_version` whatever it wrote; a copy says the truth.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+
+from portable.containers.container import Entry, MalformedContainer, demanded
+from portable.containers.kind import Kind
+from portable.containers.npy import read_array
+from portable.containers.source import Source, demand_file
+from portable.files import file_error, read_file
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from dataclasses import dataclass
+    from typing import Any
+
+    from portable.artifact import Artifact
+else:
+    from portable.record import dataclass
+
+__all__ = ["TorchXla", "open_container"]
+
+_UNKNOWN = "0.0.0"
+_TYPES = {
+    "name": str,
+    "stablehlo_version": str,
+    "input_signature": list,
+    "output_signature": list,
+    "input_locations": list,
+}
+_OPTIONAL = {"unused_inputs", "input_pytree_spec", "output_pytree_spec"}
+_SIGNATURE = {"shape", "dtype", "dynamic_dims"}
+_LOCATION = {"type_", "position", "name"}
+_LARGEST_META = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Function:
+    """One function: its description and its artifact."""
+
+    name: str
+    meta: dict[str, Any]
+    source: Source
+
+
+class TorchXla:
+    """A directory of torch_xla. As `Container` describes."""
+
+    kind = Kind.TORCH_XLA
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.versions: Mapping[str, str] = {}
+        try:
+            self._functions = tuple(_functions(path))
+            for function in self._functions:
+                _demand_weights(path, function)
+        except MalformedContainer as error:
+            raise error.at(path) from None
+        self.warnings = tuple(_odd(self._functions))
+
+    def artifacts(self) -> tuple[Entry, ...]:
+        """Return the artifact of each function, by name."""
+        return tuple(
+            Entry(
+                function.name,
+                function.source.view(0, len(function.source.data)),
+                {"stablehlo_version": function.meta["stablehlo_version"]},
+                has_text=_exists(f"{self.path}/functions/{function.name}.mlir"),
+            )
+            for function in self._functions
+        )
+
+    def replace(
+        self,
+        artifacts: Mapping[str, bytes | Artifact],
+        *,
+        to: str | os.PathLike[str],
+        texts: Mapping[str, str] = {},
+    ) -> None:
+        """Write a copy with other artifacts inside. As `Container.replace`."""
+        from portable.containers.copying import (  # noqa: PLC0415 - cold start
+            copy_tree,
+        )
+
+        replaced = {}
+        for name, data in demanded(self, artifacts).items():
+            meta = next(function.meta for function in self._functions if function.name == name)
+            contents = {"bytecode": data, "meta": _described(meta, data), "mlir": None}
+            if name in texts:
+                contents["mlir"] = texts[name].encode()
+            for suffix, content in contents.items():
+                write = content if content is None else partial(_write, content)
+                replaced[f"functions/{name}.{suffix}"] = write
+        copy_tree(self.path, to, replaced)
+
+
+def open_container(path: str) -> TorchXla:
+    """Open a directory of torch_xla.
+
+    Args:
+        path: The directory.
+
+    Raises:
+        MalformedContainer: It is half written, has a description that no torch_xla writes, or a
+            weight that is no array of the described shape.
+        FileError: It cannot be read.
+    """
+    return TorchXla(path)
+
+
+def _functions(path: str) -> Iterator[_Function]:
+    try:
+        names = sorted(os.listdir(f"{path}/functions"))  # noqa: PTH208 - as in portable.files
+    except OSError as error:
+        raise file_error("read", error, f"{path}/functions") from error
+    described = [name.removesuffix(".meta") for name in names if name.endswith(".meta")]
+    for name in names:
+        stem, dot, suffix = name.rpartition(".")
+        if dot and suffix == "bytecode" and stem not in described:
+            raise MalformedContainer(
+                f"no functions/{stem}.meta beside it", where=f"functions/{name}"
+            )
+    for name in described:
+        where = f"functions/{name}.meta"
+        demand_file(f"{path}/{where}", where)
+        demand_file(f"{path}/functions/{name}.bytecode", f"functions/{name}.bytecode")
+        meta = _meta(f"{path}/{where}", where)
+        if meta["name"] != name:
+            raise MalformedContainer(f"describes {meta['name']!r}", where=where)
+        yield _Function(name, meta, Source(f"{path}/functions/{name}.bytecode"))
+
+
+def _meta(path: str, where: str) -> dict[str, Any]:
+    import json  # noqa: PLC0415 - cold start
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            raise ValueError("a key occurs twice")
+        return found
+
+    text = read_file(path, _LARGEST_META)
+    try:
+        meta = json.loads(text, object_pairs_hook=once)
+    except (ValueError, RecursionError) as error:
+        raise MalformedContainer(f"no JSON: {error}", where=where) from None
+    if not isinstance(meta, dict):
+        raise MalformedContainer("not a JSON object", where=where)
+    for key, kind in _TYPES.items():
+        if not isinstance(meta.get(key), kind):
+            raise MalformedContainer(f"no {key!r} as torch_xla writes it", where=where)
+    _demand_known(meta, _TYPES.keys() | _OPTIONAL, where)
+    if len(meta["input_signature"]) != len(meta["input_locations"]):
+        raise MalformedContainer("as many input_locations as input_signature", where=where)
+    return meta
+
+
+def _demand_known(value: object, keys: set[str], where: str) -> None:
+    if not isinstance(value, dict):
+        raise MalformedContainer(f"not an object: {value!r:.40}", where=where)
+    unknown = sorted(value.keys() - keys)
+    if unknown:
+        raise MalformedContainer(
+            f"an unknown key {unknown[0]!r}",
+            where=where,
+            hint="no torch_xla up to 2.9 writes it: what it means for the artifact is not known",
+        )
+
+
+def _demand_weights(path: str, function: _Function) -> None:
+    """Hold every weight that a function takes against what its description says."""
+    where = f"functions/{function.name}.meta"
+    # torch_xla can leave the weights out; then there is no folder, not an empty one.
+    with_data = _exists(f"{path}/data")
+    for signature, location in zip(
+        function.meta["input_signature"], function.meta["input_locations"], strict=True
+    ):
+        _demand_known(signature, _SIGNATURE, where)
+        _demand_known(location, _LOCATION, where)
+        file = _weight(location, where)
+        if file is None or (file.startswith("data/") and not with_data):
+            continue
+        shape = list(read_array(f"{path}/{file}", file).shape)
+        if shape != signature.get("shape"):
+            raise MalformedContainer(
+                f"has shape {shape}, but {where} says {signature.get('shape')}", where=file
+            )
+
+
+def _weight(location: Mapping[str, object], where: str) -> str | None:
+    """Return the file that an input comes from; None for one that the caller passes."""
+    kind, name, position = (location.get(key) for key in ("type_", "name", "position"))
+    if kind == "input_arg":
+        return None
+    if kind == "constant" and isinstance(position, int) and position >= 0:
+        return f"constants/{position}"
+    if kind == "parameter" and isinstance(name, str):
+        if name in {"", ".", ".."} or any(mark in name for mark in "/\\\0"):
+            raise MalformedContainer(
+                f"a parameter named {name!r}, which is no file name", where=where
+            )
+        return f"data/{name}"
+    raise MalformedContainer(
+        f"an input from {kind!r:.40}, which torch_xla does not know", where=where
+    )
+
+
+def _exists(path: str) -> bool:
+    return os.path.exists(path)  # noqa: PTH110 - as in portable.files
+
+
+def _claimed(data: Any) -> str:
+    """Return the Version in the header of an artifact; nothing when there is none."""
+    from portable.bytecode.header import MalformedArtifact, read_header  # noqa: PLC0415 - cold start
+
+    try:
+        return str(read_header(data).version or "")
+    except MalformedArtifact:
+        return ""
+
+
+def _described(meta: Mapping[str, Any], data: bytes) -> bytes:
+    import json  # noqa: PLC0415 - cold start
+
+    return json.dumps({**meta, "stablehlo_version": _claimed(data) or _UNKNOWN}).encode()
+
+
+def _odd(functions: tuple[_Function, ...]) -> Iterator[str]:
+    for function in functions:
+        says, claims = function.meta["stablehlo_version"], _claimed(function.source.data)
+        if says not in {_UNKNOWN, claims}:
+            yield f"{function.name}.meta says {says}, but the artifact {claims or 'nothing'}"
+
+
+def _write(content: bytes, target: Any) -> None:
+    from portable.containers.copying import write_bytes  # noqa: PLC0415 - cold start
+
+    write_bytes(target, content)
