@@ -154,3 +154,10 @@ def test_what_cannot_be_compared_differs() -> None:
     assert compare(one, one.reshape(3, 1)).reason == "shape (3,) became (3, 1)"
     assert compare_all([one], [])[0].reason == "1 outputs became 0"
     assert all(c.same for c in compare_all([one, one[:0]], [one, one[:0]], BITS))
+
+
+def test_scalars_are_compared_too() -> None:
+    """Whichever is larger, without a warning that numpy gives for scalars alone."""
+    low, high = np.float32(1).reshape(()), np.float32(2).reshape(())
+    for one, other in ((low, high), (high, low), (np.uint8(3), np.uint8(255))):
+        assert int(ulps_between(np.asarray(one), np.asarray(other))) > 0

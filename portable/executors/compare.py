@@ -281,8 +281,9 @@ def _integers(array: Array) -> Array:
 
 def _apart(one: Array, other: Array) -> np.ndarray[Any, np.dtype[np.uint64]]:
     # Modulo 2**64 the larger less the smaller is right whatever their signs.
-    forth = one.astype(np.uint64) - other.astype(np.uint64)
-    return np.asarray(np.where(one >= other, forth, np.uint64(0) - forth), np.uint64)
+    with np.errstate(over="ignore"):  # numpy tells scalars, and not arrays, that they wrap
+        forth = one.astype(np.uint64) - other.astype(np.uint64)
+        return np.asarray(np.where(one >= other, forth, np.uint64(0) - forth), np.uint64)
 
 
 def _finite(ulps: Any) -> int | None:
