@@ -226,6 +226,16 @@ def test_old_jaxlibs_get_old_companions() -> None:
     assert Recipe.of(Wanted("jaxlib", numpy=">=2.0")).also == ("numpy>=2.0", "ml_dtypes")
 
 
+def test_executing_may_need_the_whole_wheel() -> None:
+    """What is one file to read with is another environment to execute in; others are the same."""
+    reads, executes = (Recipe.of(Wanted("tensorflow"), to_execute=each) for each in (False, True))
+    assert (reads.name, executes.name) == ("tensorflow-1.0", "tensorflow-1.0-whole")
+    assert reads.keep
+    assert not executes.keep
+    assert executes.also == ("numpy", "tensorflow==1.0")
+    assert Recipe.of(WHOLE, to_execute=True) == Recipe.of(WHOLE)
+
+
 _RACE = """
 import sys
 sys.path.insert(0, sys.argv[1])

@@ -133,11 +133,12 @@ class Environments:
         self._progress = progress or _silent
         self._patience = patience
 
-    def get(self, release: Shipped) -> Environment:
+    def get(self, release: Shipped, *, to_execute: bool = False) -> Environment:
         """Return the environment of a Release; make it if it is missing or broken.
 
         Args:
             release: Which.
+            to_execute: Whether it must execute programs, not only read artifacts.
 
         Returns:
             The environment, ready.
@@ -148,7 +149,7 @@ class Environments:
             EnvironmentFailed: It cannot be installed.
             EnvironmentBusy: Another run holds it for too long.
         """
-        recipe = Recipe.of(release)
+        recipe = Recipe.of(release, to_execute=to_execute)
         found = self._ready(recipe)
         if found is not None:
             return found
@@ -319,6 +320,7 @@ def _load(folder: Path) -> Environment | None:
             Family(fields["family"]),
             tuple(fields["also"]),
             tuple(fields["keep"]),
+            fields.get("whole", False),
         )
         library = None if record["library"] is None else Path(record["library"])
         python = Path(record["python"])

@@ -53,6 +53,7 @@ class Recipe:
         family: How it is driven.
         also: Requirements that are installed beside it.
         keep: Patterns of the one file to keep out of the wheel; empty to install the wheel.
+        whole: Whether the wheel is installed although reading needs only one file of it.
     """
 
     distribution: str
@@ -61,13 +62,16 @@ class Recipe:
     family: Family
     also: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
+    whole: bool = False
 
     @classmethod
-    def of(cls, release: Shipped) -> Recipe:
+    def of(cls, release: Shipped, *, to_execute: bool = False) -> Recipe:
         """Look up how to install and drive a Release.
 
         Args:
             release: Which.
+            to_execute: Whether it must execute programs, not only read artifacts: some need
+                their whole wheel for it, and all that the wheel depends on.
 
         Returns:
             The recipe.
@@ -81,19 +85,21 @@ class Recipe:
             raise UnknownDistribution(
                 f"there is no way to run {release.distribution} here", hint=f"known are {known}"
             )
-        keep = tuple(row.get("keep", ()))
+        whole = to_execute and "whole" in row
+        keep = () if whole else tuple(row.get("keep", ()))
         also: tuple[str, ...] = ()
         if not keep:
-            old = release.numpy.startswith("<")
-            beside = row.get("old", row.get("also", ())) if old else row.get("also", ())
+            key = "whole" if whole else "old" if release.numpy.startswith("<") else "also"
+            beside = row.get(key, row.get("also", ()))
             also = (f"numpy{release.numpy}", *(b.format(version=release.version) for b in beside))
         family = Family(row["family"])
-        return cls(release.distribution, release.version, release.python, family, also, keep)
+        shipped = (release.distribution, release.version, release.python)
+        return cls(*shipped, family, also, keep, whole)
 
     @property
     def name(self) -> str:
-        """The name of the environment: `jaxlib-0.4.33`."""
-        return f"{self.distribution}-{self.version}"
+        """The name of the environment: `jaxlib-0.4.33`, `tensorflow-2.20.0-whole`."""
+        return f"{self.distribution}-{self.version}{'-whole' * self.whole}"
 
     @property
     def requirement(self) -> str:
