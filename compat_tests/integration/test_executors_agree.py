@@ -10,6 +10,7 @@ import pytest
 from portable.errors import PortableError
 from portable.executors import (
     EXECUTORS,
+    ExecutorMissing,
     Tolerance,
     UnknownExecutor,
     compare_all,
@@ -113,7 +114,7 @@ def test_old_interpreters_run(release: Release, version: str) -> None:
 def test_an_identity_would_be_found() -> None:
     """A consumer that folds a round trip through f8 away, as one did, fails `verify`."""
     folded = "func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> { return %x : tensor<64xf32> }"
-    for executor in EXECUTORS:
+    for executor in ("pjrt", "interpreter"):
         genuine, identity = (serialize(program, "1.0.0") for program in (IDENTITY, folded))
         found = verify(genuine, identity, executor=executor, seeds=(0,)).verdict
         assert found.outcome is Outcome.WRONG_RESULT
@@ -128,3 +129,14 @@ def test_what_is_missing_is_told(release: Release) -> None:
         pytest.raises(PortableError, match="has no interpreter"),
     ):
         executor.compile(serialize(DYNAMIC, "0.9.0", locations="strip"))
+
+
+def test_a_missing_one_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nothing is installed every Executor names its extra."""
+    monkeypatch.setattr("portable.executors.child._installed", lambda _: "")
+    artifact = serialize(DYNAMIC, "1.0.0")
+    for name in EXECUTORS:
+        extra = {"pjrt": "jaxlib", "interpreter": "jaxlib"}.get(name, name)
+        with find_executor(name) as executor, pytest.raises(ExecutorMissing) as missing:
+            executor.compile(artifact)
+        assert f"stablehlo-portable[{extra}]" in str(missing.value)

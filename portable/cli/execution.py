@@ -51,7 +51,9 @@ def executor_options(parser: argparse.ArgumentParser) -> None:
 
 def open_chosen(chosen: argparse.Namespace) -> Executor:
     """Open the Executor that was chosen."""
-    environment = Environments().get(find_release(chosen.on)) if chosen.on else None
+    environment = None
+    if chosen.on:
+        environment = Environments().get(find_release(chosen.on), to_execute=True)
     return find_executor(chosen.executor, environment, limit=chosen.timeout)
 
 

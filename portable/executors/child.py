@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -9,19 +10,21 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from portable.executors.executor import Capabilities, ExecutionFailed, ExecutorMissing
-from portable.executors.signature import check_inputs, signature
+from portable.executors.signature import UnsupportedType, check_inputs, signature
 from portable.executors.tensors import dtype_named, stored
 from portable.verdict import Stage
+from portable.worker import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from portable.artifact import Artifact
+    from portable.environments import Environment
     from portable.executors.signature import Signature
     from portable.executors.tensors import Array
-    from portable.worker import Answer, Worker
+    from portable.worker import Answer, Family
 
-__all__ = ["ChildExecutor"]
+__all__ = ["ChildExecutor", "open_child"]
 
 
 class ChildExecutor:
@@ -60,6 +63,9 @@ class ChildExecutor:
         if not self.available():
             raise ExecutorMissing(f"nothing to execute on by {self.engine}", hint=self._hint)
         wanted = signature(artifact)
+        for tensor in (*wanted.arguments, *wanted.results):
+            if tensor.element in self.capabilities.excluded:
+                raise UnsupportedType(f"{self.name} cannot take or return {tensor}")
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="portable-")
         self._programs += 1
@@ -90,6 +96,46 @@ class ChildExecutor:
         self.close()
 
 
+def open_child(
+    engine: str,
+    environment: Environment | None,
+    *,
+    family: Family,
+    distributions: Sequence[str],
+    capabilities: Capabilities,
+    hint: str,
+    limit: float,
+) -> ChildExecutor:
+    """Open an Executor on a Release in an environment of its own, or on what is installed here.
+
+    Args:
+        engine: Which of the worker's ways to execute.
+        environment: The Release; None for what is installed here.
+        family: How it is driven.
+        distributions: What must be installed, first the one that counts as the Release.
+        capabilities: What it can run.
+        hint: How to install what is missing.
+        limit: Seconds that one compilation or execution may take.
+
+    Returns:
+        The Executor; nothing is started before it is used.
+    """
+    if environment is not None:
+        worker = environment.worker(limit=limit)
+        return ChildExecutor(engine, environment.consumer, worker, capabilities, hint)
+    worker = Worker(None, family, limit=limit)
+    return ChildExecutor(engine, _installed(distributions), worker, capabilities, hint)
+
+
+def _installed(distributions: Sequence[str]) -> str:
+    """Return the first distribution with its version; empty unless all are installed."""
+    try:
+        versions = [importlib.metadata.version(name) for name in distributions]
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+    return f"{distributions[0]} {versions[0]}"
+
+
 class _ChildExecutable:
     """A program that the worker has compiled, or compiles again after a crash."""
 
@@ -105,9 +151,13 @@ class _ChildExecutable:
             path = self._folder / f"input-{number}.npy"
             np.save(path, stored(array), allow_pickle=False)
             given.append({"path": str(path), "dtype": array.dtype.name})
+        results = [
+            {"dtype": result.dtype.name, "shape": list(result.shape)}
+            for result in self.signature.results
+        ]
         program, out = str(self._folder / "program"), str(self._folder)
         answer = self._executor.ask(
-            {"kind": "execute", "path": program, "inputs": given, "out": out}
+            {"kind": "execute", "path": program, "inputs": given, "results": results, "out": out}
         )
         return [
             np.load(told["path"], allow_pickle=False).view(dtype_named(told["dtype"]))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from portable.executors.child import ChildExecutor
+from portable.executors.child import open_child
 from portable.executors.executor import Capabilities
-from portable.executors.pjrt import installed_jaxlib
-from portable.worker import Family, Worker
+from portable.worker import Family
 
 if TYPE_CHECKING:
     from portable.environments import Environment
+    from portable.executors.child import ChildExecutor
 
 __all__ = ["NAME", "open_executor"]
 
@@ -25,13 +25,17 @@ def open_executor(environment: Environment | None, *, limit: float) -> ChildExec
     Args:
         environment: The jaxlib whose interpreter it is, 0.4.33 or later; by default the installed
             one.
-        limit: Seconds that one execution may take.
+        limit: Seconds that one compilation or execution may take.
 
     Returns:
         The Executor.
     """
-    if environment is not None:
-        worker = environment.worker(limit=limit)
-        return ChildExecutor(NAME, environment.consumer, worker, _CAPABILITIES, _HINT)
-    worker = Worker(None, Family.JAXLIB, limit=limit)
-    return ChildExecutor(NAME, installed_jaxlib(), worker, _CAPABILITIES, _HINT)
+    return open_child(
+        NAME,
+        environment,
+        family=Family.JAXLIB,
+        distributions=("jaxlib",),
+        capabilities=_CAPABILITIES,
+        hint=_HINT,
+        limit=limit,
+    )

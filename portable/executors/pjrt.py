@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.metadata
-import importlib.util
 from typing import TYPE_CHECKING
 
-from portable.executors.child import ChildExecutor
+from portable.executors.child import open_child
 from portable.executors.executor import Capabilities
-from portable.worker import Family, Worker
+from portable.worker import Family
 
 if TYPE_CHECKING:
     from portable.environments import Environment
+    from portable.executors.child import ChildExecutor
 
-__all__ = ["NAME", "installed_jaxlib", "open_executor"]
+__all__ = ["NAME", "open_executor"]
 
 NAME = "pjrt"
 _CAPABILITIES = Capabilities(platforms=("cpu",), excluded=frozenset({"token"}), dynamic=False)
@@ -30,15 +29,12 @@ def open_executor(environment: Environment | None, *, limit: float) -> ChildExec
     Returns:
         The Executor.
     """
-    if environment is not None:
-        worker = environment.worker(limit=limit)
-        return ChildExecutor(NAME, environment.consumer, worker, _CAPABILITIES, _HINT)
-    worker = Worker(None, Family.JAXLIB, limit=limit)
-    return ChildExecutor(NAME, installed_jaxlib(), worker, _CAPABILITIES, _HINT)
-
-
-def installed_jaxlib() -> str:
-    """Return the installed jaxlib as `jaxlib 0.10.2`; empty when there is none."""
-    if importlib.util.find_spec("jaxlib") is None:
-        return ""
-    return f"jaxlib {importlib.metadata.version('jaxlib')}"
+    return open_child(
+        NAME,
+        environment,
+        family=Family.JAXLIB,
+        distributions=("jaxlib",),
+        capabilities=_CAPABILITIES,
+        hint=_HINT,
+        limit=limit,
+    )

@@ -24,6 +24,9 @@ __all__ = ["EXECUTORS", "UnknownExecutor", "find_executor", "run"]
 EXECUTORS = {
     "pjrt": "portable.executors.pjrt",
     "interpreter": "portable.executors.interpreter",
+    "iree": "portable.executors.iree",
+    "tensorflow": "portable.executors.tensorflow",
+    "torch_xla": "portable.executors.torch_xla",
 }
 LIMIT_S = 300.0
 

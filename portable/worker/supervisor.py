@@ -42,7 +42,12 @@ _BOOT = (
     "resource.setrlimit(resource.RLIMIT_CORE, (0, 0));"
     "from inside.main import main; main(sys.argv[2], sys.argv[3])"
 )
-_QUIET = {"TF_CPP_MIN_LOG_LEVEL": "2", "JAX_PLATFORMS": "cpu", "PYTHONDONTWRITEBYTECODE": "1"}
+_QUIET = {
+    "TF_CPP_MIN_LOG_LEVEL": "2",
+    "JAX_PLATFORMS": "cpu",
+    "PJRT_DEVICE": "CPU",
+    "PYTHONDONTWRITEBYTECODE": "1",
+}
 
 
 class Family(enum.Enum):
@@ -53,6 +58,7 @@ class Family(enum.Enum):
     TORCH_MLIR = "torch-mlir"
     IREE = "iree"
     PLUGIN = "plugin"
+    TORCH_XLA = "torch-xla"
 
     def __str__(self) -> str:
         return self.value

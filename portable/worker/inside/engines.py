@@ -25,8 +25,15 @@ class Engine(Protocol):
         """Compile a program: a portable artifact, MLIR bytecode or MLIR text."""
         ...
 
-    def run(self, program: bytes, inputs: list[Any]) -> list[Any]:
-        """Execute a program on arrays."""
+    def run(self, program: bytes, inputs: list[Any], results: list[Payload]) -> list[Any]:
+        """Execute a program on arrays.
+
+        Args:
+            program: As for `compile`.
+            inputs: One array for each argument of its `main`.
+            results: `dtype` and `shape` of each result, with None for sizes that are not known;
+                empty where the asker did not say and the engine need not know.
+        """
         ...
 
 
@@ -51,7 +58,8 @@ class Engines:
     def execute(self, job: Job) -> Payload:
         """Execute the program of a job on its inputs."""
         tensors = importlib.import_module(".tensors", __package__)
-        outputs = self._engine(job).run(given(job), tensors.load_arrays(job["inputs"]))
+        inputs = tensors.load_arrays(job["inputs"])
+        outputs = self._engine(job).run(given(job), inputs, job.get("results", []))
         return {"outputs": tensors.save_arrays(job["out"], outputs)}
 
     def _engine(self, job: Job) -> Engine:

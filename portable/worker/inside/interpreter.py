@@ -17,6 +17,7 @@ from .answer import Unavailable
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from .answer import Payload
     from .bindings import ModuleEra
 
 __all__ = ["Interpreter"]
@@ -82,12 +83,13 @@ class Interpreter:
             module.body.append(list(wrapped.body.operations)[-1].operation.clone())
         self._module, self._digest = module, digest
 
-    def run(self, program: bytes, inputs: list[Any]) -> list[Any]:
+    def run(self, program: bytes, inputs: list[Any], results: list[Payload]) -> list[Any]:
         """Evaluate a program.
 
         Args:
             program: As for `compile`.
             inputs: One array for each argument of `main`.
+            results: Not needed.
 
         Returns:
             One array for each result.
@@ -95,6 +97,7 @@ class Interpreter:
         Raises:
             Refused: The interpreter says no.
         """
+        del results
         self.compile(program)
         # Evaluating gives open dimensions their sizes, in the module itself: it serves once.
         self._digest = b""

@@ -1,4 +1,4 @@
-"""IREE's compiler: it has no reader of its own, so compiling the artifact is reading it."""
+"""IREE: its compiler has no reader of its own, so compiling the artifact is reading it."""
 
 from __future__ import annotations
 
@@ -6,15 +6,22 @@ import importlib
 import signal
 import subprocess
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .answer import Crashed, Hung, Job, Payload, Refused, Unavailable
 from .content import given
+from .engines import Engines
+
+if TYPE_CHECKING:
+    from .engines import Engine
 
 __all__ = ["load"]
 
 ARGUMENTS = ("--iree-input-type=stablehlo", "--iree-hal-target-backends=llvm-cpu", "-o", "-", "-")
 # Stops after the input dialect is gone: all the reading and nothing of the code generation.
 READ_ONLY = "--compile-to=input"
+# By default it computes f64 in f32, and so also takes and returns f32.
+EXACT = "--iree-input-demote-f64-to-f32=false"
 # The artifact has been read when this is said: the compiler has the op and no lowering for it.
 READ_BUT_NOT_LOWERED = "failed to legalize operation 'stablehlo."
 # The compiler's own alarm rings before the worker's.
@@ -26,6 +33,7 @@ class IreeDoor:
 
     def __init__(self, compiler: Path) -> None:
         self._compiler = compiler
+        self._engines = Engines({"iree": self._engine})
 
     def probe(self, job: Job) -> Payload:
         """Tell the compiler's own version; it does not say which StableHLO it has."""
@@ -46,8 +54,23 @@ class IreeDoor:
             return {"lowered": False, "reason": str(refusal)[:400]}
         return {"lowered": True}
 
-    def _run(self, limit: float, arguments: tuple[str, ...], data: bytes) -> bytes:
-        seconds = max(1.0, limit - SHORTER_S)
+    def compile(self, job: Job) -> Payload:
+        """Compile a program for the virtual machine."""
+        return self._engines.compile(job)
+
+    def execute(self, job: Job) -> Payload:
+        """Execute a program on inputs."""
+        return self._engines.execute(job)
+
+    def _engine(self) -> Engine:
+        # The parent ends both processes when a compilation or execution takes too long.
+        made: Engine = importlib.import_module(".iree_vm", __package__).Iree(
+            lambda program: self._run(None, (EXACT, *ARGUMENTS), program)
+        )
+        return made
+
+    def _run(self, limit: float | None, arguments: tuple[str, ...], data: bytes) -> bytes:
+        seconds = None if limit is None else max(1.0, limit - SHORTER_S)
         try:
             done = subprocess.run(
                 [str(self._compiler), *arguments],

@@ -25,6 +25,7 @@ FAMILIES = {
     "torch-mlir": "torch_mlir_door",
     "iree": "iree_door",
     "plugin": "plugin_door",
+    "torch-xla": "torch_xla_door",
 }
 
 

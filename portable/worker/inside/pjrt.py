@@ -17,6 +17,8 @@ from .bindings import PRODUCER, PRODUCER_WITHIN
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from .answer import Payload
+
 __all__ = ["Pjrt"]
 
 # What a refusal to compile or to execute is raised as; XlaRuntimeError is a RuntimeError.
@@ -71,12 +73,13 @@ class Pjrt:
         self._digest = digest
         return self._loaded
 
-    def run(self, program: bytes, inputs: list[Any]) -> list[Any]:
+    def run(self, program: bytes, inputs: list[Any], results: list[Payload]) -> list[Any]:
         """Execute a program.
 
         Args:
             program: A portable artifact, MLIR bytecode or MLIR text.
             inputs: One array for each argument of its `main`.
+            results: Not needed.
 
         Returns:
             One array for each result.
@@ -84,12 +87,13 @@ class Pjrt:
         Raises:
             Refused: The compiler or the runtime says no.
         """
+        del results
         loaded = self.compile(program)
         try:
             device = self._client.devices()[0]
             buffers = [self._put(array, device) for array in inputs]
-            results = loaded.execute_sharded(buffers)
-            arrays = results.disassemble_into_single_device_arrays()
+            sharded = loaded.execute_sharded(buffers)
+            arrays = sharded.disassemble_into_single_device_arrays()
             return [_array(parts[0]) for parts in arrays]
         except REFUSALS as refusal:
             raise _refused(refusal) from None

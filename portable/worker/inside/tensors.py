@@ -14,7 +14,7 @@ import numpy as np
 
 from .answer import Payload, Unavailable
 
-__all__ = ["dtype_named", "load_arrays", "save_arrays"]
+__all__ = ["dtype_named", "load_arrays", "save_arrays", "stored_dtype"]
 
 # numpy numbers its own types below this; what others register comes after.
 _FIRST_REGISTERED = 256
@@ -50,7 +50,7 @@ def save_arrays(folder: str, arrays: list[Any]) -> list[Payload]:
     for number, array in enumerate(arrays):
         path = Path(folder) / f"{number}.npy"
         whole = np.ascontiguousarray(array).reshape(array.shape)
-        np.save(path, whole.view(_stored(array.dtype)), allow_pickle=False)
+        np.save(path, whole.view(stored_dtype(array.dtype)), allow_pickle=False)
         shape = [int(size) for size in array.shape]
         records.append({"path": str(path), "dtype": array.dtype.name, "shape": shape})
     return records
@@ -77,6 +77,7 @@ def dtype_named(name: str) -> Any:
         return np.dtype(kind)
 
 
-def _stored(dtype: Any) -> Any:
+def stored_dtype(dtype: Any) -> Any:
+    """Return the dtype that keeps the bits of another, where only numpy's own are known."""
     registered = dtype.num >= _FIRST_REGISTERED or dtype.kind == "V"
     return np.dtype(f"u{dtype.itemsize}") if registered else dtype

@@ -1,0 +1,45 @@
+"""IREE's compiler and runtime, on the CPU: nothing in it is XLA."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from portable.executors.child import open_child
+from portable.executors.executor import Capabilities
+from portable.worker import Family
+
+if TYPE_CHECKING:
+    from portable.environments import Environment
+    from portable.executors.child import ChildExecutor
+
+__all__ = ["NAME", "open_executor"]
+
+NAME = "iree"
+# Its runtime has no arrays of these.
+_EXCLUDED = frozenset(
+    {"token", "i2", "ui2", "i4", "ui4", "f4E2M1FN", "f6E2M3FN", "f6E3M2FN"}
+    | {"f8E3M4", "f8E4M3", "f8E4M3B11FNUZ"}
+)
+_CAPABILITIES = Capabilities(platforms=("cpu",), excluded=_EXCLUDED, dynamic=True)
+_HINT = "pip install 'stablehlo-portable[iree]'"
+
+
+def open_executor(environment: Environment | None, *, limit: float) -> ChildExecutor:
+    """Open the Executor; nothing is started before it is used.
+
+    Args:
+        environment: The IREE to execute on, 3.0.0 or later; by default the installed one.
+        limit: Seconds that one compilation or execution may take.
+
+    Returns:
+        The Executor.
+    """
+    return open_child(
+        NAME,
+        environment,
+        family=Family.IREE,
+        distributions=("iree-base-compiler", "iree-base-runtime"),
+        capabilities=_CAPABILITIES,
+        hint=_HINT,
+        limit=limit,
+    )

@@ -1,0 +1,96 @@
+"""Executing on IREE: its compiler makes a module for its virtual machine, which runs it here.
+
+The compiler is a process of its own, the runtime is in this one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from .answer import Refused, Unavailable
+from .tensors import dtype_named
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .answer import Payload
+
+__all__ = ["Iree"]
+
+DRIVER = "local-task"
+# What the runtime raises when the compiled module says no, or an array does not fit.
+REFUSALS = (RuntimeError, ValueError, TypeError)
+
+
+class Iree:
+    """The module that was compiled last.
+
+    Args:
+        compile_module: Compile a program to the bytes of a module.
+    """
+
+    def __init__(self, compile_module: Callable[[bytes], bytes]) -> None:
+        try:
+            self._runtime = importlib.import_module("iree.runtime")
+        except ImportError:
+            raise Unavailable("iree-base-runtime is not installed beside the compiler") from None
+        self._compile_module = compile_module
+        self._config = self._runtime.Config(DRIVER)
+        self._digest = b""
+        self._main: Any = None
+
+    def compile(self, program: bytes) -> Any:
+        """Compile a program, unless it is the one that was compiled last.
+
+        Args:
+            program: A portable artifact, MLIR bytecode or MLIR text.
+
+        Returns:
+            The function `main`.
+
+        Raises:
+            Refused: The compiler says no.
+        """
+        digest = hashlib.sha256(program).digest()
+        if digest == self._digest:
+            return self._main
+        self._main, self._digest = None, b""
+        compiled = self._compile_module(program)
+        context = self._runtime.SystemContext(config=self._config)
+        context.add_vm_module(self._runtime.VmModule.copy_buffer(context.instance, compiled))
+        (name,) = (name for name in context.modules.keys() if name != "hal")  # noqa: SIM118 - no dict
+        self._main = context.modules[name]["main"]
+        self._digest = digest
+        return self._main
+
+    def run(self, program: bytes, inputs: list[Any], results: list[Payload]) -> list[Any]:
+        """Execute a program.
+
+        Args:
+            program: A portable artifact, MLIR bytecode or MLIR text.
+            inputs: One array for each argument of its `main`.
+            results: The dtype of each: integers come back without a sign.
+
+        Returns:
+            One array for each result.
+
+        Raises:
+            Refused: The compiler or the runtime says no.
+        """
+        main = self.compile(program)
+        try:
+            given = main(*inputs)
+        except REFUSALS as refusal:
+            words = " ".join(str(refusal)[:2000].split())
+            raise Refused(f"{type(refusal).__name__}: {words}") from None
+        several = given if isinstance(given, (list, tuple)) else [given] * bool(results)
+        return [_array(one, told) for one, told in zip(several, results, strict=True)]
+
+
+def _array(value: Any, told: Payload) -> Any:
+    numpy = importlib.import_module("numpy")
+    array = numpy.asarray(value.to_host() if hasattr(value, "to_host") else value)
+    dtype = dtype_named(told["dtype"])
+    return array if array.dtype == dtype else array.view(dtype)
