@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from portable.bytecode import MAGIC, read, read_header
+from portable.digest import digest_of
 from portable.errors import PortableError
 from portable.files import read_file, write_file
 
@@ -93,9 +94,7 @@ class Artifact:
     @property
     def digest(self) -> str:
         """SHA-256 of the bytes, in hexadecimal."""
-        import hashlib  # noqa: PLC0415 - cold start: most readers of a header want no digest
-
-        return hashlib.sha256(self.data).hexdigest()
+        return digest_of(self.data)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the artifact atomically.

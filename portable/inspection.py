@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import os
 
-from portable.bytecode import MalformedArtifact, read, read_header
+from portable.bytecode import MalformedArtifact, read_header
+from portable.bytecode.content import read
 from portable.containers import Kind, kind_of_directory, kind_of_file
+from portable.digest import digest_of
 from portable.files import read_file
 
 TYPE_CHECKING = False
@@ -177,9 +179,7 @@ def inspect(
 
 
 def _inspect(data: bytes, strictness: Strictness | None, fingerprint: bool) -> Inspection:
-    from hashlib import sha256  # noqa: PLC0415 - kept off the path of those who only import
-
-    kind, digest = kind_of_file(data), sha256(data).hexdigest()
+    kind, digest = kind_of_file(data), digest_of(data)
     if kind not in {Kind.ARTIFACT, Kind.BYTECODE}:
         return Inspection(kind, len(data), digest)
     try:
@@ -196,7 +196,7 @@ def _inspect(data: bytes, strictness: Strictness | None, fingerprint: bool) -> I
 
 
 def _with_fingerprint(found: Inspection, content: Bytecode) -> Inspection:
-    from portable.bytecode.fingerprint import fingerprint  # noqa: PLC0415 - as in _inspect
+    from portable.bytecode.fingerprint import fingerprint  # noqa: PLC0415 - kept off the path of those who only import
 
     fields = {name: getattr(found, name) for name in Inspection.__slots__}
     return Inspection(**fields | {"fingerprint": fingerprint(content)})
@@ -205,7 +205,7 @@ def _with_fingerprint(found: Inspection, content: Bytecode) -> Inspection:
 def _content(
     content: Bytecode, kind: Kind, identity: tuple[int, str], strictness: Strictness | None
 ) -> Inspection:
-    from portable.features import Strictness, analyze  # noqa: PLC0415 - as in _inspect
+    from portable.features import Strictness, analyze  # noqa: PLC0415 - as above
 
     header = content.header
     if any(dialect.name == "vhlo" for dialect in content.dialects):
@@ -257,7 +257,7 @@ def _custom_calls(content: Bytecode, shapes: Mapping[Shape, int]) -> Iterable[tu
 
 
 def _discardable(content: Bytecode, shapes: Mapping[Shape, int]) -> Iterable[tuple[str, int]]:
-    from portable.bytecode.vhlo import inherent  # noqa: PLC0415 - as in _inspect
+    from portable.bytecode.vhlo import inherent  # noqa: PLC0415 - as above
 
     for shape, count in shapes.items():
         if shape.attributes >= 0:
@@ -297,12 +297,10 @@ def _locations(content: Bytecode) -> tuple[dict[str, int], tuple[str, ...]]:
 
 
 def _constants(content: Bytecode) -> tuple[Constant, ...]:
-    import heapq  # noqa: PLC0415 - as in _inspect
-
     attributes = content.pool.attributes
-    largest = heapq.nlargest(_LARGEST, range(len(attributes)), key=attributes.size)
+    by_size = sorted(range(len(attributes)), key=attributes.size, reverse=True)
     found = []
-    for number in largest:
+    for number in by_size[:_LARGEST]:
         entry = content.pool.attribute(number)
         if entry.name in {"tensor_v1", "dense"}:
             type_number = entry.fields["type"]
@@ -323,8 +321,8 @@ def _shown(content: Bytecode, number: int) -> str:
 
 
 def _warnings(claimed: Version | None, analysis: Analysis | None) -> tuple[str, ...]:
-    from portable.bytecode.vhlo import current  # noqa: PLC0415 - as in _inspect
-    from portable.version import Version  # noqa: PLC0415 - as in _inspect
+    from portable.bytecode.vhlo import current  # noqa: PLC0415 - as above
+    from portable.version import Version  # noqa: PLC0415 - as above
 
     newest, found = Version.parse(current()), []
     required = analysis.required.version if analysis else None

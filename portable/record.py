@@ -18,7 +18,7 @@ hashed by the ten thousand: a tuple does that several times faster.
 
 from __future__ import annotations
 
-from collections import namedtuple
+from operator import itemgetter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def _build(cls: type[Any], *, order: bool) -> type[Any]:
         if key not in {"__dict__", "__weakref__", *names}
     }
     body |= {"__slots__": names, "__match_args__": names}
-    body |= _methods(names, defaults, cls.__qualname__, order=order) | {
+    body |= _methods(names, cls.__qualname__, order=order) | {
         # What the class body defines itself wins.
         key: value
         for key, value in body.items()
@@ -63,12 +63,11 @@ def _build(cls: type[Any], *, order: bool) -> type[Any]:
     }
     made = type(cls.__name__, cls.__bases__, body)
     made.__qualname__ = cls.__qualname__
+    setattr(made, "__init__", _initializer(made, names, defaults))  # noqa: B010 - mypy forbids to assign it
     return made
 
 
-def _methods(
-    names: tuple[str, ...], defaults: dict[str, object], title: str, *, order: bool
-) -> dict[str, object]:
+def _methods(names: tuple[str, ...], title: str, *, order: bool) -> dict[str, object]:
     def fields(self: object) -> tuple[object, ...]:
         return tuple([getattr(self, name) for name in names])
 
@@ -82,18 +81,10 @@ def _methods(
 
         return method
 
-    def initialize(self: object, *arguments: object, **keywords: object) -> None:
-        # Compiled when the first value is made: most commands make values of few classes, and
-        # compiling costs more than all the rest of a class.
-        made = _initializer(names, defaults)
-        setattr(type(self), "__init__", made)  # noqa: B010 - a class that type checkers do not see
-        made(self, *arguments, **keywords)
-
     def shown(self: object) -> str:
         return f"{title}({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
 
     return {
-        "__init__": initialize,
         "__hash__": lambda self: hash(fields(self)),
         "__reduce__": lambda self: (type(self), fields(self)),
         "__repr__": shown,
@@ -106,15 +97,37 @@ def _methods(
 _ORDER = ("__lt__", "__le__", "__gt__", "__ge__")
 
 
-def _initializer(names: tuple[str, ...], defaults: dict[str, object]) -> Callable[..., None]:
-    arguments = "".join(
-        f", {name}=_defaults[{name!r}]" if name in defaults else f", {name}" for name in names
-    )
-    source = f"def __init__(self{arguments}):\n"
-    source += "".join(f"    _set(self, {name!r}, {name})\n" for name in names) or "    pass\n"
-    made: dict[str, Callable[..., None]] = {}
-    exec(source, {"_set": object.__setattr__, "_defaults": defaults}, made)  # noqa: S102 - as dataclasses do
-    return made["__init__"]
+def _initializer(
+    made: type[Any], names: tuple[str, ...], defaults: dict[str, object]
+) -> Callable[..., None]:
+    """Return an initializer that is as fast as a compiled one, and is not compiled."""
+    setters = tuple([made.__dict__[name].__set__ for name in names])
+
+    def initialize(self: object, *values: object, **keywords: object) -> None:
+        if keywords or len(values) != len(setters):
+            values = _complete(type(self).__name__, names, defaults, values, keywords)
+        for assign, value in zip(setters, values, strict=True):
+            assign(self, value)
+
+    return initialize
+
+
+def _complete(
+    title: str,
+    names: tuple[str, ...],
+    defaults: dict[str, object],
+    values: tuple[object, ...],
+    keywords: dict[str, object],
+) -> tuple[object, ...]:
+    """Return a value for every field, from positions, keywords and defaults in this order."""
+    given = dict(zip(names, values, strict=False))
+    if len(values) > len(names) or not given.keys().isdisjoint(keywords):
+        raise TypeError(f"{title}() got more than one value for a field, or too many")
+    given = defaults | given | keywords
+    if given.keys() != set(names):
+        wrong = ", ".join(sorted(given.keys() ^ set(names)))
+        raise TypeError(f"{title}() lacks, or does not have, the fields {wrong}")
+    return tuple([given[name] for name in names])
 
 
 def _refuse(self: object, name: str, *_value: object) -> None:
@@ -124,18 +137,40 @@ def _refuse(self: object, name: str, *_value: object) -> None:
 class _Meta(type):
     """Makes a named tuple of a class body's annotations, with its defaults and methods."""
 
-    def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, object]) -> type:
-        fields = body.pop("__annotations__", {})
+    def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> type:
         if not bases:
             return super().__new__(cls, name, bases, body)
-        assert isinstance(fields, dict)  # noqa: S101 - Python puts it there
-        defaults = [body.pop(field) for field in fields if field in body]
-        make: Callable[..., type] = namedtuple  # noqa: PYI024 - what typing.NamedTuple calls too
-        made = make(name, fields, defaults=defaults, module=body["__module__"])
-        for key, value in body.items():
-            if key not in {"__module__", "__qualname__"}:
-                setattr(made, key, value)
-        return made
+        names = tuple(body.pop("__annotations__", ()))
+        defaults = {field: body.pop(field) for field in names if field in body}
+        made: dict[str, Any] = {"__slots__": (), "__match_args__": names, "_fields": names}
+        made |= {field: property(itemgetter(at)) for at, field in enumerate(names)}
+        made |= {"__new__": _constructor(names, defaults)} | _tuple_methods(names)
+        return type(name, (tuple,), made | body)
+
+
+def _constructor(names: tuple[str, ...], defaults: dict[str, object]) -> Callable[..., Any]:
+    size, make = len(names), tuple.__new__
+
+    def construct(cls: type[Any], *values: object, **keywords: object) -> Any:
+        if keywords or len(values) != size:
+            values = _complete(cls.__name__, names, defaults, values, keywords)
+        return make(cls, values)
+
+    return construct
+
+
+def _tuple_methods(names: tuple[str, ...]) -> dict[str, object]:
+    def shown(self: tuple[object, ...]) -> str:
+        fields = zip(names, self, strict=True)
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in fields)})"
+
+    def replaced(self: Any, **changes: object) -> Any:
+        return type(self)(**dict(zip(names, self, strict=True)) | changes)
+
+    def arguments(self: tuple[object, ...]) -> tuple[object, ...]:
+        return tuple(self)  # for pickling
+
+    return {"__repr__": shown, "__getnewargs__": arguments, "_replace": replaced}
 
 
 class NamedTuple(metaclass=_Meta):

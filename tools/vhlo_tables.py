@@ -1,9 +1,9 @@
 """Regenerate the table of VHLO from upstream's TableGen files.
 
-    python tools/vhlo_tables.py CHECKOUT            write portable/bytecode/data/vhlo.json
+    python tools/vhlo_tables.py CHECKOUT            write portable/bytecode/data/vhlo.ini
     python tools/vhlo_tables.py CHECKOUT --check    exit 1 if the file would change
 
-CHECKOUT is a working copy of openxla/stablehlo. Layouts (`layouts.json`) are not in TableGen: where
+CHECKOUT is a working copy of openxla/stablehlo. Layouts (`layouts.ini`) are not in TableGen: where
 a new type or attribute appears, its code and fields are in VhloBytecode.cpp, and a test fails until
 they are written down.
 """
@@ -11,19 +11,18 @@ they are written down.
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 __all__ = ["Definition", "definitions", "render", "table"]
 
-DATA = Path(__file__).parent.parent / "portable" / "bytecode" / "data" / "vhlo.json"
+DATA = Path(__file__).parent.parent / "portable" / "bytecode" / "data" / "vhlo.ini"
 DIALECT = Path("stablehlo") / "dialect"
 FILES = ("VhloOps.td", "VhloTypes.td", "VhloAttrs.td", "VhloEnums.td")
 VERSION_FILE = "Version.h"
@@ -96,14 +95,14 @@ def definitions(text: str) -> Iterator[Definition]:
         yield Definition(match[1], match[2], text[match.end() : stop], body)
 
 
-def table(sources: Mapping[str, str]) -> dict[str, object]:
+def table(sources: Mapping[str, str]) -> dict[str, Any]:
     """Make the table.
 
     Args:
         sources: The content of each of `FILES` and of `Version.h`, by name.
 
     Returns:
-        What is written to `vhlo.json`.
+        What is written to `vhlo.ini`.
 
     Raises:
         ValueError: A file is not what it should be.
@@ -121,16 +120,40 @@ def table(sources: Mapping[str, str]) -> dict[str, object]:
     }
 
 
-def render(document: Mapping[str, object]) -> str:
-    """Write the table as JSON, one row a line, so that changes can be read."""
-    parts = []
-    for key, value in document.items():
-        text = json.dumps(value)
-        if isinstance(value, dict):
-            rows = [f"    {json.dumps(name)}: {json.dumps(row)}" for name, row in value.items()]
-            text = "{\n" + ",\n".join(rows) + "\n  }"
-        parts.append(f"  {json.dumps(key)}: {text}")
-    return "{\n" + ",\n".join(parts) + "\n}\n"
+def render(document: Mapping[str, Any]) -> str:
+    """Write the table as INI, one row a line, so that changes can be read."""
+    versions = {name: document[name] for name in ("source", "minimum", "current")}
+    parts = [
+        (_TITLE, "versions", versions),
+        (_OPS_TITLE, "ops", {name: _op_row(row) for name, row in document["ops"].items()}),
+        ("", "types", {name: _lifetime_row(row) for name, row in document["types"].items()}),
+        ("", "attributes", {name: _lifetime_row(r) for name, r in document["attributes"].items()}),
+        (_ENUMS_TITLE, "enums", {name: _enum_row(row) for name, row in document["enums"].items()}),
+    ]
+    return "\n".join(
+        f"{title}[{section}]\n" + "".join(f"{name} = {row}\n" for name, row in rows.items())
+        for title, section, rows in parts
+    )
+
+
+_TITLE = "# Every op form, type, attribute and enum of VHLO; written by tools/vhlo_tables.py.\n\n"
+_OPS_TITLE = """\
+# form = first Version, last Version (- while it is current) | attributes | operands, * if variadic
+"""
+_ENUMS_TITLE = "# attribute = the name and the number of each value\n"
+
+
+def _lifetime_row(row: Mapping[str, Any]) -> str:
+    return f"{row['since']} {row['until'] or '-'}"
+
+
+def _op_row(row: Mapping[str, Any]) -> str:
+    words = (_lifetime_row(row), "|", *row["attributes"], "|", *row["operands"])
+    return " ".join(words)
+
+
+def _enum_row(row: Mapping[str, object]) -> str:
+    return " ".join(f"{name}:{code}" for name, code in row.items())
 
 
 def _op(definition: Definition) -> dict[str, object]:

@@ -6,7 +6,7 @@ import inspect
 
 import pytest
 
-from portable.bytecode.layouts import load, table
+from portable.bytecode.layouts import table, widths
 from portable.bytecode.tables import Format
 from portable.bytecode.vhlo import current, enum_case, lifetimes, minimum, ops
 from portable.features.conditions import TESTS
@@ -74,7 +74,7 @@ def test_every_type_and_attribute_has_a_layout(kind: str) -> None:
 def test_every_scalar_type_has_a_width() -> None:
     """The size of numbers is known for every type that a number can have."""
     scalars = {layout.name for layout in table("vhlo", "types").values() if not layout.fields}
-    assert scalars - set(load("layouts.json")["vhlo"]["widths"]) == {"token_v1", "witness_v1"}
+    assert scalars - set(widths("vhlo")) == {"token_v1", "witness_v1"}
 
 
 def test_every_format_has_a_version() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import configparser
 
 import pytest
 
@@ -110,13 +110,39 @@ def test_table_holds_every_definition() -> None:
 def test_the_file_is_what_the_tool_writes() -> None:
     """The table that is checked in has the tool's own form: writing it again changes nothing."""
     text = DATA.read_text("utf-8")
-    assert render(json.loads(text)) == text
+    assert render(_document(text)) == text
+
+
+def _document(text: str) -> dict[str, object]:
+    """Read the file with the standard library's own reader."""
+    parser = configparser.ConfigParser(interpolation=None, delimiters=["="])
+    parser.optionxform = str  # type: ignore[assignment,method-assign] # as its documentation says
+    parser.read_string(text)
+
+    def lifetime(row: str) -> dict[str, object]:
+        since, until = row.split()
+        return {"since": since, "until": None if until == "-" else until}
+
+    def op(row: str) -> dict[str, object]:
+        versions, attributes, operands = row.split("|")
+        lists = {"attributes": attributes.split(), "operands": operands.split()}
+        return lifetime(versions) | lists
+
+    return dict(parser["versions"]) | {
+        "ops": {name: op(row) for name, row in parser["ops"].items()},
+        "types": {name: lifetime(row) for name, row in parser["types"].items()},
+        "attributes": {name: lifetime(row) for name, row in parser["attributes"].items()},
+        "enums": {
+            name: dict(case.split(":") for case in row.split())
+            for name, row in parser["enums"].items()
+        },
+    }
 
 
 def test_a_row_stands_on_a_line() -> None:
     """The file has one line for each form, so that a change of one is a change of one line."""
     lines = render(table(SOURCES)).splitlines()
-    assert sum('"swap_v' in line for line in lines) == 2
+    assert sum(line.startswith("swap_v") for line in lines) == 2
 
 
 @pytest.mark.parametrize(

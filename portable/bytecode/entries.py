@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from functools import cache
 
 from portable.bytecode.encoding import Cursor, offsets
 from portable.bytecode.fields import ATTRIBUTES, POINTERS, READERS, TYPES, Blob, read_type
@@ -12,6 +11,7 @@ from portable.bytecode.layouts import BUILTIN, VHLO, table, widths
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from functools import cache
     from typing import NamedTuple, TypeAlias
 
     from portable.bytecode.layouts import Layout
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     Reference: TypeAlias = tuple[str, int]
 else:
+    from portable.cached import cache
     from portable.record import NamedTuple
 
 __all__ = ["ATTRIBUTES", "TYPES", "Blob", "Entries", "Entry", "Outline", "Pool", "read_entries"]

@@ -1,6 +1,6 @@
 """How the fields of types and attributes are encoded, one reader for each encoding.
 
-`layouts.json` names the encodings. Other entries and strings are given by their numbers, which are
+`layouts.ini` names the encodings. Other entries and strings are given by their numbers, which are
 checked here.
 """
 

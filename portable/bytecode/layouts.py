@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import os
-from functools import cache
+from portable.ini import read_ini
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, NamedTuple
+    from functools import cache
+    from typing import NamedTuple
 else:
+    from portable.cached import cache
     from portable.record import NamedTuple
 
-__all__ = ["BUILTIN", "POINTERS", "VHLO", "Layout", "load", "table"]
+__all__ = ["BUILTIN", "POINTERS", "VHLO", "Layout", "table", "widths"]
 
 VHLO = "vhlo"
 BUILTIN = "builtin"
@@ -38,22 +38,6 @@ class Layout(NamedTuple):
 
 
 @cache
-def load(name: str) -> dict[str, Any]:
-    """Load one of the data files beside this module.
-
-    Args:
-        name: The file, for example `vhlo.json`.
-
-    Returns:
-        Its content.
-    """
-    path = os.path.join(os.path.dirname(__file__), "data", name)  # noqa: PTH118, PTH120 - cold path
-    with open(path, encoding="utf-8") as stream:  # noqa: PTH123 - cold path
-        content: dict[str, Any] = json.load(stream)
-    return content
-
-
-@cache
 def table(dialect: str, kind: str) -> dict[int, Layout]:
     """Return the layouts of one dialect by their codes.
 
@@ -61,20 +45,19 @@ def table(dialect: str, kind: str) -> dict[int, Layout]:
         dialect: `vhlo` or `builtin`; any other dialect has no known layout.
         kind: `types` or `attributes`.
     """
-    layouts = _document().get(dialect, {}).get(kind, {})
-    return {int(code): _layout(text) for code, text in layouts.items()}
+    rows = _table().get(f"{dialect} {kind}", {})
+    return {int(code): _layout(text) for code, text in rows.items()}
 
 
 @cache
 def widths(dialect: str) -> dict[str, int]:
     """Return the bits of each scalar type of a dialect, which size its numbers."""
-    found: dict[str, int] = _document()[dialect]["widths"]
-    return found
+    return {name: int(width) for name, width in _table()[f"{dialect} widths"].items()}
 
 
 @cache
-def _document() -> dict[str, Any]:
-    return load("layouts.json")
+def _table() -> dict[str, dict[str, str]]:
+    return read_ini(__file__, "layouts.ini")
 
 
 def _layout(text: str) -> Layout:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 from bisect import bisect_right
 
 from portable.bytecode.encoding import Cursor
@@ -10,14 +9,16 @@ from portable.bytecode.tables import Format, Section
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from enum import IntEnum
     from typing import NamedTuple
 else:
+    from portable.enumeration import IntEnum
     from portable.record import NamedTuple
 
 __all__ = ["Mask", "Operation", "Sizes", "Walker"]
 
 
-class Mask(enum.IntFlag):
+class Mask(IntEnum):
     """What an operation has, as its second byte tells."""
 
     ATTRIBUTES = 1
@@ -29,7 +30,7 @@ class Mask(enum.IntFlag):
     PROPERTIES = 64
 
 
-# Plain numbers: combining flags of an enum costs more than reading the operation.
+# Plain numbers: to look a member up costs more than reading the operation.
 _ATTRIBUTES, _RESULTS, _OPERANDS, _SUCCESSORS, _REGIONS, _ORDERS, _PROPERTIES = map(int, Mask)
 _ALL = 127
 

@@ -7,7 +7,6 @@ do not match is left to the careful `Walker`.
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from itertools import islice, takewhile
 from operator import attrgetter, itemgetter, methodcaller
@@ -105,6 +104,8 @@ def _run_pattern() -> Pattern[bytes]:
     A form's group holds everything between the location and the operands, so that two operations
     have the same groups exactly if they have the same Shape.
     """
+    import re  # noqa: PLC0415 - small artifacts need no patterns, and no `re`
+
     with_operands = [_form(form) for form in _WITH_OPERANDS]
     without_operands = [_form(form) for form in _WITHOUT_OPERANDS]
     return re.compile(
@@ -121,6 +122,8 @@ def entry_pattern() -> Pattern[bytes]:
     Its groups: the name; one for each form, as above; the operands; the length of the section that
     holds the region if it is isolated; how many values the region has; the head of the block.
     """
+    import re  # noqa: PLC0415 - as above
+
     number_ = _number()
     return re.compile(
         rb"(%b)(?:%b)(%b)(?:\x07\x04(%b)|\x05)\x03(%b)(%b)"

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import enum
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from enum import IntEnum
     from typing import NamedTuple
 
     from portable.bytecode.encoding import Cursor
     from portable.bytecode.tables import Dialect, Strings
 else:
+    from portable.enumeration import IntEnum
     from portable.record import NamedTuple
 
 __all__ = ["Resource", "read_resources"]
 
 
-class _Kind(enum.IntEnum):
+class _Kind(IntEnum):
     """How the value of a resource is written."""
 
     BLOB = 0
@@ -76,7 +76,7 @@ def read_resources(
         group += 1
         for _ in range(offsets.count()):
             name, size, kind = strings[offsets.varint()], offsets.varint(), offsets.byte()
-            if size > section.end - at or kind > max(_Kind):
+            if size > section.end - at or kind > _Kind.STRING:
                 raise offsets.malformed("a resource does not fit its section")
             found.append(Resource(owner, name, size))
             at += size

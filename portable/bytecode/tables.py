@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import enum
-
 from portable.bytecode.encoding import Cursor, offsets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from enum import IntEnum
     from typing import NamedTuple
 
     from portable.bytecode.header import Buffer
 else:
+    from portable.enumeration import IntEnum
     from portable.record import NamedTuple
 
 __all__ = [
@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 
-class Section(enum.IntEnum):
+class Section(IntEnum):
     """The sections of MLIR bytecode, by their ids."""
 
     STRING = 0
@@ -39,7 +39,7 @@ class Section(enum.IntEnum):
     PROPERTIES = 8
 
 
-class Format(enum.IntEnum):
+class Format(IntEnum):
     """The versions of the MLIR bytecode format, by what they introduced."""
 
     DIALECT_VERSIONING = 1

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from functools import cache
-
-from portable.bytecode.layouts import BUILTIN, VHLO, load
+from portable.bytecode.layouts import BUILTIN, VHLO
+from portable.ini import read_ini
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from functools import cache
     from typing import NamedTuple
 else:
+    from portable.cached import cache
     from portable.record import NamedTuple
 
-__all__ = ["Lifetime", "Op", "current", "enum_case", "inherent", "lifetimes", "minimum", "ops"]
+__all__ = [
+    "Lifetime",
+    "Op",
+    "current",
+    "enum_case",
+    "enums",
+    "has_op",
+    "inherent",
+    "lifetimes",
+    "minimum",
+    "op",
+    "ops",
+]
 
 
 class Lifetime(NamedTuple):
@@ -46,17 +59,25 @@ _MODULE = "module"
 _MODULE_ATTRIBUTES = ("sym_name", "sym_visibility")
 
 
-@cache
 def ops() -> dict[str, Op]:
     """Return every op form by its name, for example `tanh_v2`."""
-    return {
-        name: Op(
-            Lifetime(row["since"], row["until"]),
-            tuple(sorted(row["attributes"])),
-            tuple(row["operands"]),
-        )
-        for name, row in load("vhlo.json")["ops"].items()
-    }
+    return {name: op(name) for name in _table()["ops"]}
+
+
+def has_op(name: str) -> bool:
+    """Say whether there is an op form of this name."""
+    return name in _table()["ops"]
+
+
+@cache
+def op(name: str) -> Op:
+    """Return one op form, decoding no more of the table.
+
+    Args:
+        name: The name of a form that there is.
+    """
+    lifetime, attributes, operands = _table()["ops"][name].split("|")
+    return Op(_lifetime(lifetime), tuple(sorted(attributes.split())), tuple(operands.split()))
 
 
 @cache
@@ -66,38 +87,45 @@ def lifetimes(kind: str) -> dict[str, Lifetime]:
     Args:
         kind: `types` or `attributes`.
     """
-    rows = load("vhlo.json")[kind]
-    return {name: Lifetime(row["since"], row["until"]) for name, row in rows.items()}
+    return {name: _lifetime(row) for name, row in _table()[kind].items()}
 
 
-@cache
 def current() -> str:
     """Return the newest Version that the table covers."""
-    version: str = load("vhlo.json")["current"]
-    return version
+    return _table()["versions"]["current"]
+
+
+def minimum() -> str:
+    """Return the oldest Version that anybody reads or writes."""
+    return _table()["versions"]["minimum"]
 
 
 @cache
-def minimum() -> str:
-    """Return the oldest Version that anybody reads or writes."""
-    version: str = load("vhlo.json")["minimum"]
-    return version
+def enums() -> dict[str, dict[str, int]]:
+    """Return the values of every enum attribute by their names."""
+    return {
+        attribute: {name: int(code) for name, code in (case.split(":") for case in row.split())}
+        for attribute, row in _table()["enums"].items()
+    }
 
 
 def enum_case(attribute: str, value: object) -> str | None:
     """Return the name of a value of an enum attribute, None if it has none."""
-    return next((name for name, code in _enums().get(attribute, {}).items() if code == value), None)
+    return next((name for name, code in enums().get(attribute, {}).items() if code == value), None)
 
 
 def inherent(dialect: str, name: str) -> tuple[str, ...] | None:
     """Return the names of the inherent attributes of an operation; None if it is unknown."""
     if dialect == VHLO:
-        op = ops().get(name)
-        return None if op is None else op.attributes
+        return op(name).attributes if has_op(name) else None
     return _MODULE_ATTRIBUTES if (dialect, name) == (BUILTIN, _MODULE) else None
 
 
 @cache
-def _enums() -> dict[str, dict[str, int]]:
-    enums: dict[str, dict[str, int]] = load("vhlo.json")["enums"]
-    return enums
+def _table() -> dict[str, dict[str, str]]:
+    return read_ini(__file__, "vhlo.ini")
+
+
+def _lifetime(row: str) -> Lifetime:
+    since, until = row.split()
+    return Lifetime(since, None if until == "-" else until)

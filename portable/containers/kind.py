@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import enum
 import os
 
 from portable.bytecode import MAGIC, MalformedArtifact, read_header
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from enum import Enum
+
     from portable.bytecode.header import Buffer
+else:
+    from portable.enumeration import Enum
 
 __all__ = ["CONTAINERS", "Kind", "kind_of_directory", "kind_of_file"]
 
@@ -17,7 +20,7 @@ __all__ = ["CONTAINERS", "Kind", "kind_of_directory", "kind_of_file"]
 _SAMPLE = 4096
 
 
-class Kind(enum.Enum):
+class Kind(Enum):
     """What a file or a directory is."""
 
     ARTIFACT = "portable artifact"

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from portable.bytecode import read
-from portable.bytecode.layouts import BUILTIN, VHLO, load
-from portable.bytecode.vhlo import enum_case, lifetimes, ops
+from portable.bytecode.layouts import BUILTIN, VHLO
+from portable.bytecode.vhlo import enum_case, enums, lifetimes, ops
 from portable.corpus.case import CorpusError
 
 if TYPE_CHECKING:
@@ -134,11 +134,7 @@ def _table_subjects() -> Iterator[Subject]:
     yield from (Subject("op", name) for name in ops())
     yield from (Subject("type", name) for name in lifetimes("types"))
     yield from (Subject("attribute", name) for name in lifetimes("attributes"))
-    yield from (
-        Subject("value", f"{a} {v}")
-        for a, values in load("vhlo.json")["enums"].items()
-        for v in values
-    )
+    yield from (Subject("value", f"{a} {v}") for a, values in enums().items() for v in values)
     yield from (Subject("location", name) for name in _LOCATIONS)
 
 

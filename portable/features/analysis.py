@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 from portable.bytecode.entries import TYPES
 from portable.bytecode.layouts import VHLO
 from portable.bytecode.text import location_text
@@ -24,9 +22,12 @@ from portable.version import Version
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from functools import cached_property
 
     from portable.bytecode.content import Bytecode
     from portable.bytecode.scan import Scan, Shape
+else:
+    from portable.cached import cached_property
 
 __all__ = ["analyze"]
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from portable.bytecode.entries import ATTRIBUTES, TYPES
 from portable.bytecode.layouts import BUILTIN, VHLO
-from portable.bytecode.vhlo import lifetimes, minimum, ops
+from portable.bytecode.vhlo import has_op, lifetimes, minimum, op
 from portable.features.conditions import TESTS, Use
 from portable.features.rules import rules
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from functools import cache
     from typing import NamedTuple
 
     from portable.bytecode.content import Bytecode
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from portable.bytecode.scan import Shape
     from portable.features.rules import Constraint, Downgrade
 else:
+    from portable.cached import cache
     from portable.record import NamedTuple
 
 __all__ = ["Judge", "Judgement", "Need"]
@@ -74,16 +74,11 @@ class Judge:
         self._readable = readable
         self._closed = frozenset() if readable else rules().unchecked_inside
         self._kinds: dict[int, _Kind] = {}
-        self._own = {
-            (kind, name): _need(kind[:-1], name, since, f"no older Version has this {kind[:-1]}")
-            for kind in (TYPES, ATTRIBUTES)
-            for name, (since, _) in lifetimes(kind).items()
-        }
         self._needed: dict[str, dict[int, frozenset[Need]]] = {TYPES: {}, ATTRIBUTES: {}}
         self._properties: dict[tuple[str, int], frozenset[Need]] = {}
         self._older: dict[tuple[str, int, int], frozenset[Need]] = {}
-        self.unknown: Counter[str] = Counter()
-        self.caveats: Counter[str] = Counter()
+        self.unknown: dict[str, int] = {}
+        self.caveats: dict[str, int] = {}
 
     def judge(self, shape: Shape, count: int) -> Judgement:
         """Judge operations of one Shape.
@@ -121,7 +116,7 @@ class Judge:
 
     def _kind(self, number: int) -> _Kind:
         dialect, name, _ = self._bytecode.names[number]
-        known = dialect == VHLO and name in ops()
+        known = dialect == VHLO and has_op(name)
         downgrade = rules().downgrades.get(name) if known else None
         kind = _Kind(
             dialect,
@@ -187,8 +182,9 @@ class Judge:
         kind, index = reference
         outline = self._bytecode.pool.outline(kind, index)
         key = kind, outline.name
-        if outline.dialect == VHLO and key in self._own:
-            return self._own[key], () if outline.name in self._closed else outline.references
+        own = _entry_needs().get(key) if outline.dialect == VHLO else None
+        if own is not None:
+            return own, () if outline.name in self._closed else outline.references
         self._note(kind[:-1], outline)
         return _NOTHING, outline.references
 
@@ -196,13 +192,12 @@ class Judge:
         """Note an entry that is not in VHLO's table."""
         coded = outline.name.startswith("code ")
         if outline.dialect not in {VHLO, BUILTIN}:
-            self.caveats[f"{kind} of the dialect {outline.dialect}: not VHLO, not judged"] += 1
+            _count(self.caveats, f"{kind} of the dialect {outline.dialect}: not VHLO, not judged")
         elif coded or outline.dialect == VHLO:
-            self.unknown[f"{outline.dialect} {kind} {outline.name or 'written as text'}"] += 1
+            _count(self.unknown, f"{outline.dialect} {kind} {outline.name or 'written as text'}")
         elif not outline.name:
-            self.caveats[
-                f"{kind} of MLIR written as text: whether a reader knows it, not judged"
-            ] += 1
+            text = f"{kind} of MLIR written as text: whether a reader knows it, not judged"
+            _count(self.caveats, text)
 
     def _union(self, kind: str, indices: Iterable[int]) -> frozenset[Need]:
         return _NOTHING.union(*[self.needed(kind, index) for index in indices])
@@ -223,7 +218,7 @@ class Judge:
         key = use.name, use.shape.attributes, use.shape.properties
         needs = self._older.get(key)
         if needs is None:
-            dropped = set(ops()[use.name].attributes) - set(ops()[to].attributes)
+            dropped = set(op(use.name).attributes) - set(op(to).attributes)
             kept = [at for field, at in use.properties.items() if field not in dropped]
             if dropped.isdisjoint(use.dictionary):
                 kept += [use.shape.attributes] if use.dictionary else []
@@ -242,7 +237,8 @@ class Judge:
                 to_write |= need
                 to_read |= _NOTHING if constraint.only_serializer else need
         if use.shape.operand_types is not None and None in use.shape.operand_types:
-            self.caveats[f"{use.name} uses a value whose type is not known: not fully judged"] += 1
+            text = f"{use.name} uses a value whose type is not known: not fully judged"
+            _count(self.caveats, text)
         return to_read, to_write
 
     def _outsider(self, kind: _Kind, shape: Shape, count: int, types: frozenset[Need]) -> Judgement:
@@ -251,12 +247,13 @@ class Judge:
         needs = types | self._attributes(str(self._bytecode.names[shape.name]), shape)
         if dialect == VHLO:
             if name not in rules().removed:
-                self.unknown[f"vhlo.{name}"] += count
+                _count(self.unknown, f"vhlo.{name}", count)
         elif dialect != BUILTIN:
             if self._readable:
                 since, reason = rules().other_dialects
                 needs |= _need("dialect", dialect, since, reason)
-            self.caveats[f"operations of the dialect {dialect}: not VHLO, not judged"] += count
+            text = f"operations of the dialect {dialect}: not VHLO, not judged"
+            _count(self.caveats, text, count)
         return Judgement(needs, needs)
 
 
@@ -271,9 +268,23 @@ class _Kind(NamedTuple):
     constraints: list[Constraint]
 
 
+@cache
+def _entry_needs() -> dict[tuple[str, str], frozenset[Need]]:
+    """Return what every type and attribute of VHLO needs by itself, by table and name."""
+    return {
+        (kind, name): _need(kind[:-1], name, since, f"no older Version has this {kind[:-1]}")
+        for kind in (TYPES, ATTRIBUTES)
+        for name, (since, _) in lifetimes(kind).items()
+    }
+
+
 def _op(name: str, reason: str) -> frozenset[Need]:
-    return _need("op", name, ops()[name].lifetime.since, reason)
+    return _need("op", name, op(name).lifetime.since, reason)
 
 
 def _need(kind: str, name: str, since: str, reason: str) -> frozenset[Need]:
     return _NOTHING if since == minimum() else frozenset({Need(kind, name, since, reason)})
+
+
+def _count(counts: dict[str, int], text: str, more: int = 1) -> None:
+    counts[text] = counts.get(text, 0) + more

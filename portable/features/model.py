@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import enum
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dataclasses import dataclass
+    from enum import Enum
 
     from portable.version import Version
 else:
+    from portable.enumeration import Enum
     from portable.record import dataclass
 
 __all__ = ["Analysis", "Caveat", "Feature", "FeatureKind", "Needs", "RemovedForm", "Strictness"]
 
 
-class Strictness(enum.Enum):
+class Strictness(Enum):
     """Whose judgement counts."""
 
     UPSTREAM = "upstream"
@@ -27,7 +27,7 @@ class Strictness(enum.Enum):
         return self.value
 
 
-class FeatureKind(enum.Enum):
+class FeatureKind(Enum):
     """What kind of thing forces a Version."""
 
     OP = "op"

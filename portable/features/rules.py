@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import os
-from functools import cache
+from portable.ini import read_ini
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, NamedTuple
+    from collections.abc import Iterator
+    from functools import cache
+    from typing import NamedTuple
 else:
+    from portable.cached import cache
     from portable.record import NamedTuple
 
 __all__ = ["Condition", "Constraint", "Downgrade", "Removal", "Rules", "rules"]
@@ -106,47 +107,52 @@ class Rules(NamedTuple):
 @cache
 def rules() -> Rules:
     """Return the rules, read once."""
-    path = os.path.join(os.path.dirname(__file__), "data", "rules.json")  # noqa: PTH118, PTH120 - cold path
-    with open(path, encoding="utf-8") as stream:  # noqa: PTH123 - cold path
-        document = json.load(stream)
+    table = read_ini(__file__, "rules.ini")
     constraints: dict[str, list[Constraint]] = {}
-    for constraint in _constraints(document):
-        for op in constraint.ops:
-            constraints.setdefault(op, []).append(constraint)
-    unranked = document["removed_unranked"]
+    for name, row in _about("constraint", table):
+        for op in row["ops"].split():
+            constraints.setdefault(op, []).append(_constraint(name, row))
+    unranked = table["unranked"]
     return Rules(
         downgrades={
-            form: Downgrade(
-                row["to"], tuple(_condition(text, document["conditions"]) for text in row["when"])
-            )
-            for form, row in document["downgrades"].items()
+            form: _downgrade(text, table["conditions"])
+            for form, text in table["downgrades"].items()
         },
         constraints=constraints,
-        formats={int(number): since for number, since in document["formats"].items()},
-        locations={
-            kind: (row["since"], row["reason"]) for kind, row in document["locations"].items()
-        },
-        unchecked_inside=frozenset(document["unchecked_inside"]),
-        other_dialects=(document["other_dialects"]["since"], document["other_dialects"]["reason"]),
-        removed={name: _removal(row) for name, row in document["removed"].items()},
-        removed_unranked=(frozenset(unranked["ops"]), _removal(unranked)),
+        formats={int(number): since for number, since in table["formats"].items()},
+        locations={kind: (row["since"], row["reason"]) for kind, row in _about("location", table)},
+        unchecked_inside=frozenset(table["types"]["unchecked_inside"].split()),
+        other_dialects=(table["other dialects"]["since"], table["other dialects"]["reason"]),
+        removed={name: _removal(row) for name, row in _about("removed", table)},
+        removed_unranked=(frozenset(unranked["ops"].split()), _removal(unranked)),
         unranked=unranked["type"],
-        remedies=document["remedies"],
+        remedies=table["remedies"],
     )
 
 
-def _constraints(document: dict[str, Any]) -> list[Constraint]:
-    return [
-        Constraint(
-            name,
-            row["since"],
-            _condition(row["when"], {}),
-            frozenset(row["ops"]),
-            row["reason"],
-            row.get("only_serializer", False),
-        )
-        for name, row in document["constraints"].items()
-    ]
+def _about(what: str, table: dict[str, dict[str, str]]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the name and the rows of each section `[what NAME]`."""
+    for section, row in table.items():
+        kind, _, name = section.partition(" ")
+        if kind == what:
+            yield name, row
+
+
+def _constraint(name: str, row: dict[str, str]) -> Constraint:
+    return Constraint(
+        name,
+        row["since"],
+        _condition(row["when"], {}),
+        frozenset(row["ops"].split()),
+        row["reason"],
+        "only_serializer" in row,
+    )
+
+
+def _downgrade(text: str, failures: dict[str, str]) -> Downgrade:
+    to, _, when = text.partition("|")
+    conditions = tuple([_condition(one, failures) for one in when.split(",") if one.strip()])
+    return Downgrade(to.rstrip(), conditions)
 
 
 def _condition(text: str, failures: dict[str, str]) -> Condition:

@@ -1,0 +1,209 @@
+"""Runs of plain operations, read by patterns and counted a batch at a time."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from portable.bytecode.encoding import Cursor
+from portable.bytecode.operations import Mask
+from portable.bytecode.patterns import (
+    ENDS,
+    ENTRIES,
+    FORMS,
+    GROUPS,
+    entry_pattern,
+    matches,
+    needs_care,
+    number,
+    numbers,
+)
+from portable.bytecode.scan import EXAMPLES, Shape
+from portable.bytecode.tables import Format
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import NamedTuple
+
+    from portable.bytecode.operations import Sizes, Walker
+    from portable.bytecode.patterns import Key
+    from portable.bytecode.scan import Scan
+else:
+    from portable.record import NamedTuple
+
+__all__ = ["Runs"]
+
+# How many operations a pattern reads at most before it is looked at what they are.
+_LONGEST = 2048
+_FULL = (0,) * EXAMPLES
+_ATTRIBUTES, _RESULTS, _OPERANDS, _PROPERTIES = map(
+    int, (Mask.ATTRIBUTES, Mask.RESULTS, Mask.OPERANDS, Mask.PROPERTIES)
+)
+
+
+class _Batch(NamedTuple):
+    """Runs that were counted together: start, end and length of each, and the Shapes in them."""
+
+    runs: list[tuple[int, int, int]]
+    shapes: frozenset[Shape]
+
+
+class Runs:
+    """Reads operations with patterns, on behalf of a Scan.
+
+    Args:
+        scan: Takes the counts.
+        walker: Stands before the next operation, and is moved on.
+        sizes: The sizes of the tables.
+    """
+
+    def __init__(self, scan: Scan, walker: Walker, sizes: Sizes) -> None:
+        self._scan = scan
+        self._walker = walker
+        self._sizes = sizes
+        self._shape_of: dict[Key, Shape] = {}
+        self._batches: list[_Batch] = []
+        # What has been read and nobody has counted yet.
+        self._keys: list[Key] = []
+        self._pending: list[tuple[int, int, int]] = []
+
+    def read(self) -> bool:
+        """Read as many operations as a pattern does; return whether there were any.
+
+        Raises:
+            MalformedArtifact: An operation or a block does not make sense.
+        """
+        cursor = self._walker.cursor
+        if needs_care(cursor.data, cursor.position):
+            return self._enter()
+        return self._run()
+
+    def settle(self, least: int = 1) -> bool:
+        """Count what has been read.
+
+        Args:
+            least: Leave it for later if there are fewer operations.
+
+        Returns:
+            False if the types of operands are wanted of some of them: all has to be read again.
+
+        Raises:
+            MalformedArtifact: An operation does not make sense.
+        """
+        if len(self._keys) < least:
+            return True
+        found: dict[Shape, int] = {}
+        for key, count in Counter(self._keys).items():
+            shape = self.shape(key)
+            found[shape] = found.get(shape, 0) + count
+        if not self._scan.typed.isdisjoint({shape.name for shape in found}):
+            return False
+        counts = self._scan.shapes
+        for shape, count in found.items():
+            counts[shape] = counts.get(shape, 0) + count
+        self._batches.append(_Batch(self._pending, frozenset(found)))
+        self._keys, self._pending = [], []
+        return True
+
+    def shape(self, key: Key, forms: Sequence[int] = FORMS, regions: int = 0) -> Shape:
+        """Decode and check what a pattern found.
+
+        Args:
+            key: Its groups.
+            forms: The masks that the groups behind the first stand for.
+            regions: How many regions the operation has.
+
+        Returns:
+            The Shape.
+
+        Raises:
+            MalformedArtifact: It names something that does not exist.
+        """
+        shape = self._shape_of.get(key)
+        if shape is not None:
+            return shape
+        form, content = next(
+            (form, part) for form, part in zip(forms, key[1:], strict=True) if part is not None
+        )
+        origin, sizes = self._walker.cursor.origin, self._sizes
+        names, attributes, properties = key[0] or b"", -1, -1
+        name = Cursor(names, 0, len(names), origin).index(sizes.names, "operation name")
+        cursor = Cursor(content, 0, len(content), origin)
+        if form & _ATTRIBUTES:
+            attributes = cursor.index(sizes.attributes, "attribute")
+        if form & _PROPERTIES:
+            properties = cursor.index(sizes.properties, "property entry")
+        results: tuple[int, ...] = ()
+        if form & _RESULTS:
+            cursor.varint()  # one
+            results = (cursor.index(sizes.types, "type"),)
+        operands = cursor.varint() if form & _OPERANDS else 0
+        shape = Shape(name, attributes, properties, results, operands, regions)
+        self._shape_of[key] = shape
+        return shape
+
+    def locate(self, found: dict[Shape, list[int]]) -> None:
+        """Find operations of some Shapes.
+
+        Args:
+            found: By Shape the locations of its first operations; completed to three at most.
+        """
+        for batch in self._batches:
+            missing = {shape for shape in batch.shapes if len(found.get(shape, _FULL)) < EXAMPLES}
+            if missing:
+                self._locate(batch, missing, found)
+
+    def _enter(self) -> bool:
+        """Read an operation and the heads of its region and block; return whether it was done."""
+        walker = self._walker
+        cursor = walker.cursor
+        if self._sizes.format < Format.LAZY_LOADING:
+            return False
+        match = entry_pattern().match(cursor.data, cursor.position, cursor.end)
+        if match is None:
+            return False
+        *key, operands, length, size, block = match.groups()
+        shape = self.shape(tuple(key), ENTRIES, 1)
+        values = numbers(operands) if shape.name in self._scan.typed else ()
+        location = number(bytes(cursor.data[match.end(1) + 1 : match.end(1) + 4]))
+        self._scan.count(shape, values, location, len(walker.frames) - 1)
+        walker.define(shape.results)
+        if length is None:
+            walker.enter_block(None, number(size), number(block))
+        else:
+            cursor.position = match.end(len(key) + 2)  # where the section starts
+            walker.enter_block(number(length), number(size), number(block))
+        cursor.position = match.end()
+        walker.read_arguments(number(block))
+        return True
+
+    def _run(self) -> bool:
+        """Read operations with the pattern as far as it goes; return whether there were any."""
+        walker = self._walker
+        cursor, frame = walker.cursor, walker.frames[-1]
+        start = cursor.position
+        found = matches(cursor.data, start, cursor.end, min(frame.operations, _LONGEST))
+        if not found:
+            return False
+        keys = list(map(GROUPS, found))
+        cursor.position = found[-1].end()
+        self._keys += keys
+        self._pending.append((start, cursor.position, len(keys)))
+        frame.operations -= len(keys)
+        frame.defined += list(map(ENDS, keys)).count(None)
+        if walker.typed:
+            frame.types += [key for key in keys if ENDS(key) is None]
+        return True
+
+    def _locate(self, batch: _Batch, missing: set[Shape], found: dict[Shape, list[int]]) -> None:
+        """Read a batch again and note where the missing Shapes occur."""
+        content = self._walker.cursor.data
+        for start, end, count in batch.runs:
+            for match in matches(content, start, end, count):
+                shape = self._shape_of[match.groups()]
+                if shape in missing:
+                    found[shape].append(Cursor(content, match.end(1) + 1, end).varint())
+                    if len(found[shape]) == EXAMPLES:
+                        missing.remove(shape)
+            if not missing:
+                return
