@@ -6,16 +6,17 @@ module of the command that is asked for is imported.
 
 from __future__ import annotations
 
-import argparse
 import gc
 import os
 import sys
 
 from portable.cli.output import complain
+from portable.cli.plain import plain
 from portable.errors import PortableError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from argparse import Namespace
     from typing import Any
 
 __all__ = ["main"]
@@ -37,18 +38,6 @@ COMMANDS = {
     "releases": "list the Releases that ship a libStablehlo",
     "corpus": "verify and show the sealed evidence",
 }
-
-_EPILOG = """\
-exit codes:
-  0  compatible, or done
-  1  incompatible
-  2  could not check or do it, or bad usage
-
-examples:
-  portable pin model.mlir --for 'jaxlib>=0.5' 'tensorflow~=2.18' -o model.mlir.bc
-  portable check model.mlir.bc --for 'jaxlib>=0.5'
-  portable inspect model.mlir.bc --format json
-"""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -77,30 +66,22 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
 
 
-class _Formatter(argparse.RawDescriptionHelpFormatter):
-    """Keeps the layout of examples; asks the terminal for its width without importing shutil."""
-
-    def __init__(self, prog: str) -> None:
-        try:
-            width = os.get_terminal_size().columns
-        except OSError:
-            width = 80
-        super().__init__(prog, width=min(width, 100) - 2)
-
-
 def _dispatch(words: list[str]) -> int:
     if words and words[0] in COMMANDS:
         module = _command(words[0])
-        parser = argparse.ArgumentParser(
-            prog=f"portable {words[0]}",
-            description=module.__doc__,
-            formatter_class=_Formatter,
-        )
-        module.options(parser)
-        code: int = module.run(parser.parse_args(words[1:]))
+        chosen = plain(module.options, words[1:]) or _parsed(words[0], module, words[1:])
+        code: int = module.run(chosen)
         sys.stdout.flush()
         return code
-    return _overview(words)
+    from portable.cli import parser  # noqa: PLC0415 - cold start: argparse takes long
+
+    return parser.overview(words, COMMANDS)
+
+
+def _parsed(command: str, module: Any, words: list[str]) -> Namespace:
+    from portable.cli import parser  # noqa: PLC0415 - as above
+
+    return parser.parse(command, module, words)
 
 
 def _command(name: str) -> Any:
@@ -108,35 +89,6 @@ def _command(name: str) -> Any:
     full = f"portable.cli.{name.replace('-', '_')}"
     __import__(full)
     return sys.modules[full]
-
-
-def _overview(words: list[str]) -> int:  # noqa: RET503 - parser.error does not return
-    width = max(map(len, COMMANDS))
-    listing = "\n".join(f"  {name:<{width}}  {what}" for name, what in COMMANDS.items())
-    parser = argparse.ArgumentParser(
-        prog="portable",
-        description="Tell, before you ship a StableHLO portable artifact, which shipped runtimes "
-        "can read it.",
-        usage="portable COMMAND ...",
-        epilog=f"commands (portable COMMAND --help tells more):\n{listing}\n\n{_EPILOG}",
-        formatter_class=_Formatter,
-    )
-    parser.add_argument("--version", action="store_true", help="print the version and exit")
-    parser.add_argument("command", nargs="?", help=argparse.SUPPRESS)
-    chosen, _ = parser.parse_known_args(words)
-    if chosen.version:
-        from portable import __version__  # noqa: PLC0415 - avoids a cycle at import
-
-        print(f"portable {__version__}")
-        return 0
-    if chosen.command is None:
-        parser.print_help()
-        return 0 if not words else 2
-    import difflib  # noqa: PLC0415 - only for a mistyped command
-
-    near = difflib.get_close_matches(chosen.command, COMMANDS, 1)
-    advice = f"did you mean {near[0]!r}?" if near else "portable --help lists them"
-    parser.error(f"there is no command {chosen.command!r}; {advice}")
 
 
 def _wants_json(words: list[str]) -> bool:
