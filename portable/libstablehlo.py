@@ -261,6 +261,27 @@ class Library:
                 else:
                     place.location = known[location]
 
+    def erase_calls(self, module: Module, name: str) -> None:
+        """Erase the custom calls of `name` that return nothing, in place.
+
+        Args:
+            module: Owned by the caller.
+            name: The target of the calls.
+        """
+        found: list[Any] = []
+
+        def visit(operation: Any) -> Any:
+            if operation.name == "stablehlo.custom_call" and not len(operation.results):
+                called = self._ir.StringAttr(operation.attributes["call_target_name"]).value
+                if called == name:
+                    found.append(operation)
+            return self._ir.WalkResult.ADVANCE
+
+        with _LOCK:
+            module.operation.walk(visit)
+            for operation in found:
+                operation.erase()
+
     def expose(self, module: Module) -> list[str]:
         """Make `main` return every tensor that its own ops compute, in place.
 

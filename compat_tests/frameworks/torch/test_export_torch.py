@@ -1,0 +1,302 @@
+"""`export_torch`: what it keeps, what it refuses, and what it leaves alone."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from portable.errors import PortableError
+from portable.executors import InputMismatch
+from portable.exporters import ExporterMissing, ExportFailed, Kind, export_torch
+from portable.exporters.traced import inspect_program
+from portable.pin import NotExpressible
+
+# PyTorch warns of its own use of what it deprecates.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::FutureWarning",
+    "ignore::DeprecationWarning",
+    "ignore:The tensor attributes:UserWarning",
+)
+
+TARGET = "1.0.0"
+
+
+class Keeper(nn.Module):
+    """Has one of everything: weights, unused ones, buffers, constants, kwargs, nested results."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear, self.unused = nn.Linear(4, 5), nn.Linear(2, 2)
+        self.register_buffer("scale", torch.arange(5, dtype=torch.float32), persistent=False)
+
+    def forward(self, x: Tensor, *, count: Tensor, loud: bool = True) -> dict[str, Any]:
+        """Compute something of all of them."""
+        y = self.linear(x) * self.scale + torch.tensor([1.0, 2.0, 3.0, 4.0, 5.0])
+        return {"y": -y if loud else y, "both": (count * 2**40, None)}
+
+
+def _keeper() -> tuple[Keeper, Tensor, Tensor]:
+    torch.manual_seed(0)
+    return Keeper(), torch.randn(3, 4), torch.arange(3)
+
+
+def test_everything_has_its_name() -> None:
+    """Arguments and results by the model's names; unused weights and constants are left out."""
+    module, x, count = _keeper()
+    made = export_torch(module, (x,), {"count": count, "loud": False}, target=TARGET)
+    told = [(a.name, a.kind, a.shape, a.dtype) for a in made.arguments]
+    assert told == [
+        ("linear.weight", Kind.PARAMETER, (5, 4), "float32"),
+        ("linear.bias", Kind.PARAMETER, (5,), "float32"),
+        ("scale", Kind.PARAMETER, (5,), "float32"),
+        ("lifted_tensor_0", Kind.CONSTANT, (5,), "float32"),
+        ("x", Kind.INPUT, (3, 4), "float32"),
+        ("count", Kind.INPUT, (3,), "int64"),
+    ]
+    assert [(r.name, r.shape, r.dtype) for r in made.results] == [
+        ("y", (3, 5), "float32"),
+        ("both.0", (3,), "int64"),
+    ]
+    assert list(made.weights) == ["linear.weight", "linear.bias", "scale", "lifted_tensor_0"]
+    got = made(x, count)
+    wanted = module(x, count=count, loud=False)
+    assert np.allclose(got[0], wanted["y"].detach().numpy(), atol=2e-6)
+    assert np.array_equal(got[1], wanted["both"][0].numpy())
+
+
+DTYPES = (
+    torch.float64,
+    torch.float16,
+    torch.bfloat16,
+    torch.float8_e4m3fn,
+    torch.int8,
+    torch.int16,
+    torch.int64,
+    torch.uint8,
+    torch.bool,
+    torch.complex64,
+)
+
+
+class Chooser(nn.Module):
+    """Returns its weight or its input, whatever they are."""
+
+    def __init__(self, weight: Tensor) -> None:
+        super().__init__()
+        self.register_buffer("weight", weight)
+
+    def forward(self, x: Tensor, first: Tensor) -> Tensor:
+        """Choose."""
+        return torch.where(first, self.weight, x)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_dtypes_are_kept(dtype: torch.dtype) -> None:
+    """Of weights, inputs and results; the bits come back as they were."""
+    torch.manual_seed(0)
+    weight, x = (torch.randint(0, 2, (2, 3)).to(dtype) for _ in range(2))
+    first = torch.tensor([[True], [False]])
+    made = export_torch(Chooser(weight), (x, first), target="1.9.0")
+    name = str(dtype).removeprefix("torch.")
+    assert {a.dtype for a in made.arguments if a.name != "first"} == {name}
+    (got,) = made(x, first)
+    assert got.dtype.name == name
+    wanted = torch.where(first, weight.to(torch.complex64), x.to(torch.complex64))
+    assert np.array_equal(got.astype(np.complex64), wanted.numpy())
+
+
+def test_the_module_stays_as_it_was() -> None:
+    """Its weights, its mode and its later training are its own."""
+    module, x, count = _keeper()
+    before = {name: value.clone() for name, value in module.state_dict().items()}
+    made = export_torch(module.train(), (x,), {"count": count}, target=TARGET)
+    assert module.training
+    assert all(torch.equal(before[name], value) for name, value in module.state_dict().items())
+    with torch.no_grad():
+        module.linear.weight.zero_()
+    assert np.array_equal(made.weights["linear.weight"], before["linear.weight"].numpy())
+    with pytest.raises(ValueError, match="read-only"):
+        made.weights["linear.weight"][0] = 1
+
+
+def test_the_same_model_gives_the_same_bytes() -> None:
+    """Twice, and from an ExportedProgram."""
+    module, x, count = _keeper()
+    options: dict[str, Any] = {"target": TARGET, "locations": "strip"}
+    first, again = (export_torch(module, (x,), {"count": count}, **options) for _ in range(2))
+    traced = torch.export.export(module, (x,), {"count": count})
+    assert first.artifact.data == again.artifact.data
+    assert first.artifact.data == export_torch(traced, **options).artifact.data
+
+
+class Counting(nn.Module):
+    """Counts its calls."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("calls", torch.zeros(()))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Count."""
+        self.calls += 1
+        return x * self.calls
+
+
+class Branching(nn.Module):
+    """Branches on data."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Branch."""
+        return torch.cond(x.sum() > 0, torch.sin, torch.cos, (x,))
+
+
+# torchax, once imported, breaks the tracing of branches: this runs before any export.
+BRANCHING = torch.export.export(Branching(), (torch.randn(3),))
+
+
+class Sized(nn.Module):
+    """Returns a size."""
+
+    def forward(self, x: Tensor) -> tuple[Tensor, int]:
+        """Return how many rows there are."""
+        return x + 1, x.shape[0]
+
+
+class InPlace(nn.Module):
+    """Changes what it is given."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Change it."""
+        x.add_(1)
+        return x * 2
+
+
+class Loud(nn.Module):
+    """Fails."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Fail."""
+        del x
+        raise RuntimeError("no luck\nat all")
+
+
+LOSSES: dict[str, tuple[nn.Module, str]] = {
+    "mutated buffer": (Counting(), "'calls'"),
+    "batch norm in training": (nn.BatchNorm1d(4), "'running_mean', 'running_var'"),
+    "changed input": (InPlace(), "'x'"),
+    "dropout in training": (nn.Dropout(), "random numbers"),
+    "failing": (Loud(), "RuntimeError: no luck"),
+    "constant result": (Sized(), "'1', which is no tensor"),
+}
+
+
+@pytest.mark.parametrize("case", LOSSES)
+def test_what_would_be_lost_is_refused(case: str) -> None:
+    """By its name, in one line."""
+    module, says = LOSSES[case]
+    with pytest.raises(ExportFailed) as caught:
+        export_torch(module, (torch.randn(3, 4),), target=TARGET)
+    assert says in str(caught.value)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_a_branch_is_refused() -> None:
+    """torch.cond has no lowering; the error says where the model uses it."""
+    with pytest.raises(ExportFailed, match=r"torch\.cond.*torch\.where") as caught:
+        export_torch(BRANCHING, target=TARGET)
+    assert __file__ in str(caught.value.where)
+
+
+def test_an_op_without_lowering_is_named() -> None:
+    """With the line of the model."""
+
+    class Odd(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return torch.special.airy_ai(x)
+
+    with pytest.raises(ExportFailed, match=r"aten\.special_airy_ai.*decompose") as caught:
+        export_torch(Odd(), (torch.randn(3),), target=TARGET)
+    assert __file__ in str(caught.value.where)
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "says"),
+    [
+        ({"target": "soon"}, PortableError, "soon"),
+        ({"target": "99.0.0"}, PortableError, "99.0.0"),
+        ({"target": TARGET, "backend": "torchscript"}, ExporterMissing, "torchax"),
+        ({"target": TARGET, "platform": "abacus"}, ExportFailed, "abacus"),
+        ({"target": TARGET, "args": (torch.randn(3, 3),)}, ExportFailed, "torch.export"),
+        ({"target": TARGET, "args": ()}, ExportFailed, "torch.export"),
+    ],
+)
+def test_bad_requests(options: dict[str, Any], kind: type[PortableError], says: str) -> None:
+    """Each is one line that says what is wrong."""
+    options = {"args": (torch.randn(3, 4),)} | options
+    with pytest.raises(kind) as caught:
+        export_torch(nn.Linear(4, 2), **options)
+    assert says in str(caught.value)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_what_is_no_module_is_refused() -> None:
+    """A function and a ScriptModule's name."""
+    with pytest.raises(ExportFailed, match="cannot export function"):
+        export_torch(lambda x: x, (torch.randn(3),), target=TARGET)
+
+
+def test_composites_stay_or_go() -> None:
+    """Preserved where the target knows them, refused below, and lowered on request."""
+
+    class Erf(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return torch.erf(x)
+
+    module, x = Erf(), torch.randn(3, 4)
+    kept = export_torch(module, (x,), target="0.19.0")
+    assert "stablehlo.composite" in kept.get_stablehlo_text()
+    with pytest.raises(NotExpressible, match="composite"):
+        export_torch(module, (x,), target="0.9.0")
+    gone = export_torch(module, (x,), target="0.9.0", lower_composites=True)
+    assert "stablehlo.composite" not in gone.get_stablehlo_text()
+    # XLA knows this composite by its name and computes it its own way.
+    assert np.allclose(kept(x)[0], gone(x)[0], rtol=0, atol=1e-6)
+
+
+def test_sizes_that_must_agree() -> None:
+    """Open dimensions of one name have one size; the model says which input breaks it."""
+    batch = torch.export.Dim("batch")
+
+    class Sum(nn.Module):
+        def forward(self, x: Tensor, y: Tensor) -> Tensor:
+            return x + y
+
+    shapes = {"x": {0: batch}, "y": {0: batch}}
+    inputs = (torch.randn(4, 2), torch.randn(4, 2))
+    made = export_torch(Sum(), inputs, target=TARGET, dynamic_shapes=shapes)
+    with pytest.raises(InputMismatch, match=r"is 3 in another input and 5 in 'y'"):
+        made(torch.randn(3, 2), torch.randn(5, 2))
+    with pytest.raises(InputMismatch, match="takes x, y; 1 inputs"):
+        made(torch.randn(3, 2))
+    (got,) = made(torch.ones(5, 2), torch.ones(5, 2))
+    assert np.array_equal(got, np.full((5, 2), 2, np.float32))
+
+
+def test_text_and_bytecode() -> None:
+    """By the name that torch_xla's page uses, and by no other."""
+    made = export_torch(nn.Linear(4, 2), (torch.randn(3, 4),), target=TARGET)
+    assert "stablehlo.dot_general" in made.get_stablehlo_text("forward")
+    assert made.get_stablehlo_bytecode("forward") == made.artifact.data
+    with pytest.raises(PortableError, match="'forward'"):
+        made.get_stablehlo_text("backward")
+
+
+def test_quantized_and_sparse_weights_are_refused() -> None:
+    """No plain array holds them."""
+    sparse = torch.eye(3).to_sparse()
+    traced = torch.export.export(nn.Linear(3, 2), (torch.randn(1, 3),))
+    traced.state_dict["weight"] = nn.Parameter(sparse)
+    with pytest.raises(ExportFailed, match=r"weight is torch\.sparse_coo"):
+        inspect_program(traced).weights()

@@ -1,0 +1,76 @@
+"""Every model of the zoo, by the default backend, at the lowest target, against PyTorch eager."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+import torch
+
+from portable.bytecode import read
+from portable.executors import Executor, find_executor
+from portable.exporters import ExportedArtifact, export_torch
+from portable.features import analyze
+from portable.version import Version
+from tools.zoo import DYNAMIC, STATIC, Model
+
+# PyTorch warns of its own use of what it deprecates.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::FutureWarning",
+    "ignore::DeprecationWarning",
+    "ignore:The tensor attributes:UserWarning",
+)
+
+LOWEST = Version(0, 9, 0)
+NEAR = 2e-6
+
+
+@pytest.fixture(scope="module")
+def executor() -> Iterator[Executor]:
+    """One XLA for all models."""
+    with find_executor("pjrt") as opened:
+        yield opened
+
+
+def _export(model: Model) -> ExportedArtifact:
+    return export_torch(
+        model.module(),
+        model.inputs(),
+        target=str(LOWEST),
+        dynamic_shapes=model.dynamic_shapes(),
+        lower_composites=True,
+    )
+
+
+def _check(model: Model, exported: ExportedArtifact, executor: Executor, batch: int) -> None:
+    inputs = model.inputs(batch)
+    with torch.no_grad():
+        eager = model.module()(*inputs)
+    wanted = eager if isinstance(eager, tuple) else (eager,)
+    got = exported(*inputs, executor=executor)
+    assert len(got) == len(wanted)
+    for mine, theirs in zip(got, wanted, strict=True):
+        array = theirs.numpy()
+        assert (mine.dtype, mine.shape) == (array.dtype, array.shape)
+        if array.dtype.kind == "f":
+            assert np.abs(mine - array).max() <= NEAR
+        else:
+            assert np.array_equal(mine, array)
+
+
+@pytest.mark.parametrize("model", STATIC, ids=lambda model: model.name)
+def test_static(model: Model, executor: Executor) -> None:
+    """At 0.9.0, every byte of it; what it computes is eager's, dtypes included."""
+    exported = _export(model)
+    assert exported.artifact.version == LOWEST
+    assert analyze(read(exported.artifact.data)).required.version == LOWEST
+    _check(model, exported, executor, model.batch)
+
+
+@pytest.mark.parametrize("model", DYNAMIC, ids=lambda model: model.name)
+def test_dynamic(model: Model, executor: Executor) -> None:
+    """One artifact at 0.9.0 for every size of the batch, also those it was not traced with."""
+    exported = _export(model)
+    assert exported.artifact.version == LOWEST
+    assert None in exported.signature.results[0].shape
+    for batch in (model.batch, 7):
+        _check(model, exported, executor, batch)

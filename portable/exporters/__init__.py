@@ -1,0 +1,26 @@
+"""Exporters: a framework's program to an artifact, pinned for named consumers."""
+
+from __future__ import annotations
+
+from portable.exporters.exported import (
+    Argument,
+    ExportedArtifact,
+    ExporterMissing,
+    ExportFailed,
+    Kind,
+    Result,
+    Trees,
+)
+from portable.exporters.torch import BACKENDS, export_torch
+
+__all__ = [
+    "BACKENDS",
+    "Argument",
+    "ExportFailed",
+    "ExportedArtifact",
+    "ExporterMissing",
+    "Kind",
+    "Result",
+    "Trees",
+    "export_torch",
+]

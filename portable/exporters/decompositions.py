@@ -1,0 +1,58 @@
+"""ATen ops in terms of simpler ones, where the backends have no lowering."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["decompositions"]
+
+
+def decompositions() -> dict[Any, Callable[..., Any]]:
+    """Return what `ExportedProgram.run_decompositions` takes.
+
+    Returns:
+        The op -> the function that does the same.
+    """
+    import torch  # noqa: PLC0415 - a framework
+
+    aten = torch.ops.aten
+    return {
+        aten.fake_quantize_per_tensor_affine_cachemask.default: _by_tensor,
+        aten._fake_quantize_per_tensor_affine_cachemask_tensor_qparams.default: _by_tensor_tensors,  # noqa: SLF001 - ATen's name
+        aten.fake_quantize_per_channel_affine_cachemask.default: _by_channel,
+    }
+
+
+def _by_tensor(x: Any, scale: float, zero: int, low: int, high: int) -> tuple[Any, Any]:
+    import torch  # noqa: PLC0415 - a framework
+
+    # PyTorch multiplies by the inverse of the scale, in float32.
+    held = torch.full((), scale, dtype=torch.float32)
+    return _fake_quantized(x, held, zero, (low, high))
+
+
+def _by_tensor_tensors(x: Any, scale: Any, zero: Any, *rest: Any) -> tuple[Any, Any]:
+    import torch  # noqa: PLC0415 - a framework
+
+    enabled, low, high = rest
+    quantized, mask = _fake_quantized(x, scale, zero, (low, high))
+    on = enabled != 0
+    return torch.where(on, quantized, x), torch.where(on, mask, torch.ones_like(mask))
+
+
+def _by_channel(x: Any, scale: Any, zero: Any, *rest: Any) -> tuple[Any, Any]:
+    axis, low, high = rest
+    shape = [-1 if dimension == axis else 1 for dimension in range(x.dim())]
+    return _fake_quantized(x, scale.view(shape), zero.view(shape), (low, high))
+
+
+def _fake_quantized(x: Any, scale: Any, zero: Any, bounds: tuple[int, int]) -> tuple[Any, Any]:
+    import torch  # noqa: PLC0415 - a framework
+
+    low, high = bounds
+    whole = torch.round(x * (1.0 / scale) + zero)  # half to even, as PyTorch rounds
+    mask = (whole >= low) & (whole <= high)
+    return ((torch.clamp(whole, low, high) - zero) * scale).to(x.dtype), mask

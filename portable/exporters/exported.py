@@ -1,0 +1,257 @@
+"""What an exporter returns: an artifact, what its `main` takes and returns, and its weights."""
+
+from __future__ import annotations
+
+import enum
+import types
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from portable import isolation
+from portable.errors import PortableError
+from portable.executors import InputMismatch, run, signature
+from portable.program import deserialize
+from portable.releases import resolve_target
+from portable.specialization import specialize
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from portable.artifact import Artifact
+    from portable.executors import Executor, Signature
+    from portable.executors.tensors import Array
+    from portable.releases import Target
+    from portable.version import Version
+
+__all__ = [
+    "Argument",
+    "ExportFailed",
+    "ExportedArtifact",
+    "ExporterMissing",
+    "Kind",
+    "Result",
+    "Trees",
+]
+
+_SPECIALIZE_S = 120.0
+
+
+class ExporterMissing(PortableError):
+    """What an exporter runs on is not installed, or there is no exporter of this name."""
+
+
+class ExportFailed(PortableError):
+    """A framework's program cannot be exported, or not without losing something."""
+
+
+class Kind(enum.Enum):
+    """Where an argument of `main` comes from, in the words of torch_xla's directories."""
+
+    PARAMETER = "parameter"
+    """A weight with a name: a parameter or a buffer."""
+    CONSTANT = "constant"
+    """A tensor that the code of the model holds."""
+    INPUT = "input_arg"
+    """What the caller passes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument of `main`.
+
+    Args:
+        name: Of the weight, or of the model's argument.
+        kind: Where it comes from.
+        shape: The sizes; a name or an expression of names where one is open.
+        dtype: By its numpy name.
+    """
+
+    name: str
+    kind: Kind
+    shape: tuple[int | str, ...]
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One result of `main`.
+
+    Args:
+        name: Where it stands in what the model returns: `0`, `scores`, `0.logits`.
+        shape: As for `Argument`.
+        dtype: By its numpy name.
+    """
+
+    name: str
+    shape: tuple[int | str, ...]
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trees:
+    """How the framework nests what the model takes and returns, as PyTorch writes it to JSON.
+
+    Args:
+        arguments: Of `(args, kwargs)`; None where nobody said.
+        results: Of what the model returns.
+    """
+
+    arguments: str | None = None
+    results: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedArtifact:
+    """A model as a portable artifact, with its weights beside it.
+
+    Args:
+        artifact: The program.
+        target: The Version it was written for, and why; None when it was loaded.
+        arguments: What `main` takes, in order.
+        results: What it returns, in order.
+        weights: The arrays of all arguments that are no inputs, by name; never changed.
+        trees: How the framework nests arguments and results.
+        name: The name of the function.
+    """
+
+    artifact: Artifact
+    target: Target | None
+    arguments: tuple[Argument, ...]
+    results: tuple[Result, ...]
+    weights: Mapping[str, Array] = field(repr=False)
+    trees: Trees = field(default_factory=Trees, repr=False)
+    name: str = "forward"
+
+    @property
+    def signature(self) -> Signature:
+        """What `main` takes and returns, read from the bytes."""
+        return signature(self.artifact)
+
+    @property
+    def inputs(self) -> tuple[Argument, ...]:
+        """What the caller passes, in order."""
+        return tuple(a for a in self.arguments if a.kind is Kind.INPUT)
+
+    def get_stablehlo_text(self, name: str | None = None) -> str:
+        """Return the program as StableHLO text.
+
+        Args:
+            name: The function, `forward` by default.
+
+        Returns:
+            The text, as the installed libStablehlo prints it.
+
+        Raises:
+            PortableError: There is no such function.
+        """
+        self._check_name(name)
+        return str(deserialize(self.artifact))
+
+    def get_stablehlo_bytecode(self, name: str | None = None) -> bytes:
+        """Return the bytes of the artifact.
+
+        Args:
+            name: The function, `forward` by default.
+
+        Returns:
+            The bytes.
+
+        Raises:
+            PortableError: There is no such function.
+        """
+        self._check_name(name)
+        return self.artifact.data
+
+    def call_arguments(self, inputs: Sequence[Array]) -> list[Array]:
+        """Return what to pass to `main`: the weights where they belong, and the inputs.
+
+        Args:
+            inputs: One array for each input.
+
+        Returns:
+            One array for each argument.
+
+        Raises:
+            InputMismatch: There are more or fewer, or sizes that must agree do not.
+        """
+        wanted = self.inputs
+        if len(inputs) != len(wanted):
+            takes = ", ".join(a.name for a in wanted) or "nothing"
+            raise InputMismatch(f"the model takes {takes}; {len(inputs)} inputs were given")
+        self._check_sizes(inputs)
+        given = iter(inputs)
+        return [
+            next(given) if a.kind is Kind.INPUT else self.weights[a.name] for a in self.arguments
+        ]
+
+    def __call__(self, *inputs: Array, executor: str | Executor = "pjrt") -> list[Array]:
+        """Execute the program in a child process.
+
+        Args:
+            inputs: One array for each input; tensors of PyTorch and JAX are taken as arrays.
+            executor: As for `portable.run`.
+
+        Returns:
+            One array for each result.
+
+        Raises:
+            InputMismatch: The inputs are not what the model takes.
+            PortableError: As `portable.run`.
+        """
+        passed = self.call_arguments([_array(value) for value in inputs])
+        artifact = self.artifact
+        if any(None in argument.shape for argument in self.signature.arguments):
+            kinds = zip(self.signature.arguments, passed, strict=True)
+            shapes = [_type(a.element, array.shape) for a, array in kinds]
+            artifact = isolation.call(specialize, artifact, shapes, timeout=_SPECIALIZE_S)
+        return run(artifact, passed, executor)
+
+    def _check_name(self, name: str | None) -> None:
+        if name not in {None, self.name}:
+            raise PortableError(f"no function {name!r}", hint=f"the only one is {self.name!r}")
+
+    def _check_sizes(self, inputs: Sequence[Array]) -> None:
+        known: dict[str, int] = {}
+        for argument, array in zip(self.inputs, inputs, strict=True):
+            if len(argument.shape) != array.ndim:
+                continue  # the signature says it better
+            for name, size in zip(argument.shape, array.shape, strict=True):
+                if isinstance(name, str) and known.setdefault(name, size) != size:
+                    raise InputMismatch(
+                        f"dimension {name!r} is {known[name]} in another input and {size} in "
+                        f"{argument.name!r}"
+                    )
+
+
+def wanted(target: str | Version | Target | Sequence[str]) -> list[str | Version | Target]:
+    """Return what was asked for as `resolve_target` takes it, or raise what it raises.
+
+    A mistake in the target is told before anything slow.
+    """
+    if isinstance(target, (list, tuple)):
+        wants: list[str | Version | Target] = list(target)
+    else:
+        wants = [target]  # type: ignore[list-item]  # any other sequence is refused below
+    resolve_target(*wants)
+    return wants
+
+
+def frozen(weights: Mapping[str, Array]) -> Mapping[str, Array]:
+    """Return weights that nobody can change by accident."""
+    for array in weights.values():
+        array.setflags(write=False)
+    return types.MappingProxyType(dict(weights))
+
+
+def _array(value: Any) -> Array:
+    import numpy as np  # noqa: PLC0415 - only to execute
+
+    if hasattr(value, "detach"):  # a tensor of PyTorch, bf16 and float8 included
+        from portable.exporters.tensors import from_torch  # noqa: PLC0415 - as above
+
+        return from_torch(value)
+    return np.asarray(value)
+
+
+def _type(element: str, shape: tuple[int, ...]) -> str:
+    return f"tensor<{''.join(f'{size}x' for size in shape)}{element}>"

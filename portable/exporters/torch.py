@@ -1,0 +1,154 @@
+"""PyTorch models to portable artifacts: `export_torch`."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from portable import pin
+from portable.executors import signature
+from portable.executors.tensors import dtype_named
+from portable.exporters.exported import (
+    ExportedArtifact,
+    ExporterMissing,
+    ExportFailed,
+    frozen,
+    wanted,
+)
+from portable.exporters.traced import inspect_program, trace
+from portable.locations import Locations
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from portable.exporters.lowered import Lowered
+    from portable.releases import Target
+    from portable.version import Version
+
+__all__ = ["BACKENDS", "export_torch"]
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """What turns a traced program into StableHLO.
+
+    Args:
+        home: The module with its `lower(traced, platform)`.
+        packages: What must be installed.
+        install: How.
+    """
+
+    home: str
+    packages: tuple[str, ...]
+    install: str
+
+
+BACKENDS = {
+    "torchax": Backend(
+        "portable.exporters.by_torchax",
+        ("torch", "torchax", "jax"),
+        "pip install 'stablehlo-portable[torch]'",
+    ),
+    "torch_xla": Backend(
+        "portable.exporters.by_torch_xla",
+        ("torch", "torch_xla", "jaxlib"),
+        "pip install torch==2.9.0 torch_xla==2.9.0 'stablehlo-portable[jaxlib]'",
+    ),
+    "torch_mlir": Backend(
+        "portable.exporters.by_torch_mlir",
+        ("torch", "torch_mlir"),
+        "pip install 'stablehlo-portable[torch]' torch-mlir",
+    ),
+}
+"""The backends of `export_torch` by name."""
+
+PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
+
+
+def export_torch(
+    program: Any,
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    target: str | Version | Target | Sequence[str],
+    dynamic_shapes: Any = None,
+    backend: str = "torchax",
+    platform: str = "cpu",
+    locations: Locations | str = Locations.DOWNGRADE,
+    lower_composites: bool = False,
+    allow_dialects: Collection[str] = (),
+) -> ExportedArtifact:
+    """Export a PyTorch model as an artifact for named consumers, with its weights beside it.
+
+    The module is traced by `torch.export.export` and never changed. Dtypes are kept: what is int64
+    in PyTorch is int64 in the artifact. What StableHLO has no place for is refused by name.
+
+    Args:
+        program: A `torch.nn.Module`, in eval mode, or an `ExportedProgram`.
+        args: Example inputs, as for `torch.export.export`; not for an `ExportedProgram`.
+        kwargs: Example inputs by name.
+        target: A Version, a Target, or anything `resolve_target` takes; several: the lowest wins.
+        dynamic_shapes: Which dimensions stay open, as for `torch.export.export`.
+        backend: What lowers to StableHLO: `torchax`, `torch_xla` or `torch_mlir`.
+        platform: What the program is lowered for, `cpu`, `cuda`, `rocm` or `tpu`; torchax alone
+            asks for it.
+        locations: What becomes of source locations, as for `portable.serialize`.
+        lower_composites: Replace composites by what they are made of. Composites need 0.19.0.
+        allow_dialects: As for `portable.serialize`.
+
+    Returns:
+        The artifact, its weights, and what it takes and returns.
+
+    Raises:
+        ExporterMissing: The backend is not installed; says how to install it.
+        ExportFailed: The model cannot be traced or lowered, or not without losing something.
+        NotExpressible: It needs more than the target.
+        PortableError: As `portable.serialize`.
+    """
+    wants = wanted(target)
+    if platform not in PLATFORMS:  # JAX takes any name
+        raise ExportFailed(f"no platform {platform!r}", hint=f"known are {', '.join(PLATFORMS)}")
+    found = _find(backend)
+    exported = trace(program, tuple(args), kwargs, dynamic_shapes)
+    # torchax renames one of PyTorch's backends when it is imported: only after tracing.
+    lower = importlib.import_module(found.home).lower
+    lowered: Lowered = lower(inspect_program(exported), platform)
+    source = lowered.without_composites() if lower_composites else lowered.program
+    pinned = pin.pin(source, *wants, locations=locations, allow_dialects=allow_dialects)
+    made = ExportedArtifact(
+        pinned.artifact,
+        pinned.target,
+        lowered.arguments,
+        lowered.results,
+        frozen(lowered.weights),
+        lowered.trees,
+    )
+    _check_signature(made)
+    return made
+
+
+def _find(name: str) -> Backend:
+    backend = BACKENDS.get(name)
+    if backend is None:
+        raise ExporterMissing(f"no backend {name!r}", hint=f"known are {', '.join(BACKENDS)}")
+    missing = [p for p in backend.packages if importlib.util.find_spec(p) is None]
+    if missing:
+        raise ExporterMissing(
+            f"the backend {name} needs {', '.join(missing)}", hint=f"install it: {backend.install}"
+        )
+    return backend
+
+
+def _check_signature(made: ExportedArtifact) -> None:
+    """Hold what the model takes and returns against the bytes: no dtype may have changed."""
+    found = signature(made.artifact)
+    told = [(argument.name, argument.dtype) for argument in made.arguments]
+    told += [(result.name, result.dtype) for result in made.results]
+    types = (*found.arguments, *found.results)
+    if len(told) != len(types):
+        raise ExportFailed(f"main has {len(types)} tensors where the model has {len(told)}")
+    for (name, dtype), kind in zip(told, types, strict=True):
+        if dtype_named(dtype) != kind.dtype:
+            raise ExportFailed(f"{name!r} is {dtype} in the model and {kind} in main")

@@ -1,0 +1,264 @@
+"""A program that `torch.export` traced, held against what would be lost in StableHLO."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from portable.errors import PortableError
+from portable.exporters.exported import Argument, ExportFailed, Kind, Result, Trees
+from portable.exporters.tensors import dtype_name, from_torch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from portable.executors.tensors import Array
+
+__all__ = ["Placeholder", "Traced", "inspect_program", "refuse_losses", "trace"]
+
+# `torch.export.ExportedProgram`; the framework is imported where it is used.
+_ExportedProgram = Any
+_FRAME = re.compile(r'File "([^"]+)", line (\d+)')
+_LINE = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Placeholder:
+    """One placeholder of the traced graph.
+
+    Args:
+        argument: The argument of `main` that it becomes; None when it becomes none.
+        constant: What stands for it when it becomes none: the value that was traced with.
+        tensor: The weight, when it is one.
+    """
+
+    argument: Argument | None
+    constant: object = None
+    tensor: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """What every backend starts from.
+
+    Args:
+        program: The `ExportedProgram`.
+        placeholders: One for each of its graph, in order.
+        results: What it returns.
+        trees: How arguments and results are nested.
+    """
+
+    program: _ExportedProgram
+    placeholders: tuple[Placeholder, ...]
+    results: tuple[Result, ...]
+    trees: Trees
+
+    @property
+    def arguments(self) -> tuple[Argument, ...]:
+        """What `main` will take when nothing reorders it."""
+        return tuple(p.argument for p in self.placeholders if p.argument is not None)
+
+    def weights(self, kept: Iterable[str] | None = None) -> dict[str, Array]:
+        """Copy the weights into arrays.
+
+        Args:
+            kept: The names of those that are wanted; all by default.
+
+        Returns:
+            The arrays by name.
+        """
+        names = None if kept is None else set(kept)
+        return {
+            p.argument.name: from_torch(p.tensor, p.argument.name)
+            for p in self.placeholders
+            if p.argument is not None and p.argument.kind is not Kind.INPUT
+            if names is None or p.argument.name in names
+        }
+
+
+def trace(
+    program: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None, shapes: Any
+) -> _ExportedProgram:
+    """Trace a module, unless it is traced already.
+
+    Args:
+        program: A `torch.nn.Module` or an `ExportedProgram`.
+        args: Example inputs.
+        kwargs: Example inputs by name.
+        shapes: The `dynamic_shapes` of `torch.export.export`.
+
+    Returns:
+        The `ExportedProgram`.
+
+    Raises:
+        ExportFailed: The module cannot be traced, or `program` is something else.
+    """
+    import torch  # noqa: PLC0415 - a framework
+
+    if isinstance(program, torch.export.ExportedProgram):
+        return program
+    if not isinstance(program, torch.nn.Module):
+        raise ExportFailed(
+            f"cannot export {type(program).__name__}",
+            hint="pass a torch.nn.Module or what torch.export.export returned",
+        )
+    try:
+        return torch.export.export(program, args, dict(kwargs or {}), dynamic_shapes=shapes)
+    except Exception as error:
+        raise ExportFailed(
+            f"torch.export cannot trace {type(program).__name__}: {first_line(error)}",
+            hint="torch.export.export shows the whole report; call it in a new process when the "
+            "model branches: torchax, once imported, breaks the tracing of torch.cond",
+        ) from error
+
+
+def inspect_program(program: _ExportedProgram) -> Traced:
+    """Read the signature of a traced program.
+
+    Args:
+        program: An `ExportedProgram`.
+
+    Returns:
+        It, with what it takes and returns.
+
+    Raises:
+        ExportFailed: It takes or returns what is no tensor.
+    """
+    from torch.utils import _pytree as pytree  # noqa: PLC0415 - a framework
+
+    spec = program.call_spec
+    return Traced(
+        program,
+        tuple(_placeholders(program)),
+        tuple(_results(program, spec.out_spec)),
+        Trees(pytree.treespec_dumps(spec.in_spec), pytree.treespec_dumps(spec.out_spec)),
+    )
+
+
+def refuse_losses(program: _ExportedProgram) -> None:
+    """Refuse, by name, what would be dropped silently on the way to StableHLO.
+
+    Args:
+        program: An `ExportedProgram` after decomposition, which tells what it changes.
+
+    Raises:
+        ExportFailed: It changes its state or an input, draws random numbers, or branches.
+    """
+    import torch  # noqa: PLC0415 - a framework
+
+    returned = torch.export.graph_signature.OutputKind.USER_OUTPUT
+    changed = [s for s in program.graph_signature.output_specs if s.kind is not returned]
+    if changed:
+        names = ", ".join(repr(s.target or s.arg.name) for s in changed)
+        raise ExportFailed(
+            f"the model changes {names} while it runs, which StableHLO has no place for",
+            hint="call .eval() before exporting, or return the new value",
+        )
+    for node in program.graph.nodes:
+        if node.op == "call_function":
+            _refuse_node(node)
+
+
+def _refuse_node(node: Any) -> None:
+    import torch  # noqa: PLC0415 - a framework
+
+    target = node.target
+    if isinstance(target, torch._ops.HigherOrderOperator):  # noqa: SLF001 - its only home
+        raise ExportFailed(
+            f"the model uses torch.{target.name()}, which has no lowering",
+            where=place(node),
+            hint="write both branches and choose with torch.where",
+        )
+    if torch.Tag.nondeterministic_seeded in getattr(target, "tags", ()):
+        raise ExportFailed(
+            f"the model draws random numbers by {target}, which would be drawn once and for all",
+            where=place(node),
+            hint="call .eval() before exporting, or pass the numbers as an input",
+        )
+
+
+def place(node: Any) -> str | None:
+    """Return the line of the model that a node comes from, as `file:line`."""
+    frames = _FRAME.findall(node.meta.get("stack_trace") or "")
+    # Generated code is in no file.
+    written = [":".join(frame) for frame in frames if not frame[0].startswith("<")]
+    return written[-1] if written else None
+
+
+def first_line(error: BaseException) -> str:
+    """Return what an error says, in one line that a person reads."""
+    if isinstance(error, PortableError):
+        return str(error)
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    said = lines[0] if lines else ""
+    return f"{type(error).__name__}: {said}"[:_LINE] if said else type(error).__name__
+
+
+def _placeholders(program: _ExportedProgram) -> Iterator[Placeholder]:
+    import torch  # noqa: PLC0415 - a framework
+
+    kinds = torch.export.graph_signature
+    nodes = [node for node in program.graph.nodes if node.op == "placeholder"]
+    for node, spec in zip(nodes, program.graph_signature.input_specs, strict=True):
+        if isinstance(spec.arg, kinds.ConstantArgument):
+            yield Placeholder(None, spec.arg.value)
+        elif not isinstance(spec.arg, kinds.TensorArgument):
+            raise ExportFailed(
+                f"the model takes {spec.arg.name!r}, which is no tensor: {spec.kind.name.lower()}",
+                hint="pass it as a tensor, or fix its value",
+            )
+        elif spec.kind is kinds.InputKind.USER_INPUT:
+            yield Placeholder(_argument(node, spec.arg.name, Kind.INPUT))
+        else:
+            lifted = spec.kind is kinds.InputKind.CONSTANT_TENSOR
+            kind = Kind.CONSTANT if lifted else Kind.PARAMETER
+            held = program.constants if spec.target in program.constants else program.state_dict
+            yield Placeholder(_argument(node, spec.target, kind), tensor=held[spec.target])
+
+
+def _argument(node: Any, name: str, kind: Kind) -> Argument:
+    value = node.meta["val"]
+    return Argument(name, kind, _shape(value), dtype_name(value.dtype))
+
+
+def _shape(value: Any) -> tuple[int | str, ...]:
+    return tuple(size if isinstance(size, int) else str(size) for size in value.shape)
+
+
+def _results(program: _ExportedProgram, tree: Any) -> Iterator[Result]:
+    import torch  # noqa: PLC0415 - a framework
+
+    kinds = torch.export.graph_signature
+    (output,) = (node for node in program.graph.nodes if node.op == "output")
+    specs = program.graph_signature.output_specs
+    pairs = [
+        (node, spec)
+        for node, spec in zip(output.args[0], specs, strict=True)
+        if spec.kind is kinds.OutputKind.USER_OUTPUT
+    ]
+    for name, (node, spec) in zip(_names(tree), pairs, strict=True):
+        if isinstance(spec.arg, kinds.ConstantArgument) and spec.arg.value is None:
+            continue  # nothing is lost with a None
+        if not isinstance(spec.arg, kinds.TensorArgument):
+            raise ExportFailed(
+                f"the model returns {name!r}, which is no tensor", hint="return tensors only"
+            )
+        value = node.meta["val"]
+        yield Result(name, _shape(value), dtype_name(value.dtype))
+
+
+def _names(tree: Any) -> list[str]:
+    """Return where each leaf of a tree stands: `0`, `0.logits`; `output` for one without a tree."""
+    from torch.utils import _pytree as pytree  # noqa: PLC0415 - a framework
+
+    whole = pytree.tree_unflatten(range(tree.num_leaves), tree)
+    paths = [path for path, _ in pytree.tree_flatten_with_path(whole)[0]]
+    return [".".join(map(_key, path)) or "output" for path in paths]
+
+
+def _key(entry: Any) -> str:
+    for kind in ("key", "idx", "name"):
+        if hasattr(entry, kind):
+            return str(getattr(entry, kind))
+    return str(entry)
