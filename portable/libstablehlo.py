@@ -238,6 +238,23 @@ class Library:
             module.operation.walk(visit)
         return found
 
+    @contextmanager
+    def editing(self, module: Module) -> Iterator[Any]:
+        """Hand out the bindings to change `module` with, inside its context.
+
+        Args:
+            module: Owned by the caller.
+
+        Yields:
+            The `ir` namespace of the bindings.
+
+        Raises:
+            LibraryError: What was done to the module is refused.
+        """
+        context = module.context
+        with self._native("a rewrite failed", context), context, self._ir.Location.unknown():
+            yield self._ir
+
     def relocate(self, module: Module, rewrite: Callable[[str], str]) -> None:
         """Rewrite the location of every op and block argument of `module`, in place.
 

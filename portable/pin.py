@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING
 from portable import program as programs
 from portable.artifact import Artifact
 from portable.bytecode import read
+from portable.downgrade import downgrade, refuse_idle
 from portable.errors import PortableError
 from portable.features import Strictness, analyze
+from portable.features.bridges import bridges
 from portable.libstablehlo import LibraryError
 from portable.locations import RANGES_SINCE, Locations, ranges_to_points
 from portable.releases import resolve_target
@@ -110,6 +112,7 @@ def serialize(
     *,
     locations: Locations | str = Locations.DOWNGRADE,
     expand: bool = True,
+    allow: Collection[str] = (),
     allow_dialects: Collection[str] = (),
     library: Library | None = None,
 ) -> Artifact:
@@ -124,6 +127,8 @@ def serialize(
         locations: What becomes of source locations.
         expand: Rewrite ops that the target lacks into older ones where upstream's
             `stablehlo-compatibility-expander` can, and CHLO ops into StableHLO.
+        allow: Rewrites of `portable.downgrade` that may be done where the target needs them, by
+            name; `exact` for all that give equal bits.
         allow_dialects: Dialects outside StableHLO that may ride along, for example `sdy`.
         library: The bindings to use for a program that is no module of its own.
 
@@ -133,6 +138,8 @@ def serialize(
     Raises:
         NotExpressible: The program needs more than `target`; names every Feature that does.
         ForeignDialect: It has ops of a dialect that is not allowed.
+        DoesNotApply: A rewrite that was named cannot be done, or has nothing to do.
+        UnknownRewrite: There is none of that name.
         InvalidProgram: It is no StableHLO program.
         LibraryError: It does not parse, or is no valid input of the serializer.
     """
@@ -143,6 +150,7 @@ def serialize(
         _version(target, library),
         Locations(locations),
         expand,
+        frozenset(allow),
         frozenset(allow_dialects),
     )
     data, content = job.run(module)
@@ -156,6 +164,7 @@ def pin(
     *wants: str | Version | Target,
     locations: Locations | str = Locations.DOWNGRADE,
     expand: bool = True,
+    allow: Collection[str] = (),
     allow_dialects: Collection[str] = (),
 ) -> Pinned:
     """Write an artifact for named consumers, read it back strictly, and say why it is this one.
@@ -165,6 +174,7 @@ def pin(
         wants: What `resolve_target` takes; the lowest wins.
         locations: As for `serialize`.
         expand: As for `serialize`.
+        allow: As for `serialize`.
         allow_dialects: As for `serialize`.
 
     Returns:
@@ -181,6 +191,7 @@ def pin(
         _writable(target.version, library),
         Locations(locations),
         expand,
+        frozenset(allow),
         frozenset(allow_dialects),
     )
     data, content = job.run(module)
@@ -193,6 +204,7 @@ def retarget(
     *,
     locations: Locations | str = Locations.DOWNGRADE,
     expand: bool = True,
+    allow: Collection[str] = (),
     allow_dialects: Collection[str] = (),
 ) -> Artifact:
     """Write an artifact anew for another Version, older or newer.
@@ -202,6 +214,7 @@ def retarget(
         target: As for `serialize`.
         locations: As for `serialize`.
         expand: As for `serialize`.
+        allow: As for `serialize`.
         allow_dialects: As for `serialize`.
 
     Returns:
@@ -213,7 +226,12 @@ def retarget(
     if not isinstance(artifact, Artifact):
         artifact = Artifact.from_bytes(bytes(artifact))
     return serialize(
-        artifact, target, locations=locations, expand=expand, allow_dialects=allow_dialects
+        artifact,
+        target,
+        locations=locations,
+        expand=expand,
+        allow=allow,
+        allow_dialects=allow_dialects,
     )
 
 
@@ -243,7 +261,13 @@ def minimum(
     """
     library, module = programs.load(program, library)
     job = _Job(
-        program, library, library.current.target, Locations.KEEP, True, frozenset(allow_dialects)
+        program,
+        library,
+        library.current.target,
+        Locations.KEEP,
+        True,
+        frozenset(),
+        frozenset(allow_dialects),
     )
     _, content = job.run(module)
     return analyze(content, strictness=strictness or Strictness.READABLE)
@@ -270,14 +294,17 @@ class _Job:
     target: Version
     locations: Locations
     expand: bool
+    rewrites: frozenset[str]
     allowed: frozenset[str]
 
     def run(self, module: Module) -> tuple[bytes, Bytecode]:
         """Write `module`, which is ours and is ruined by it; return the artifact, read and raw."""
+        done = self._rewrite(module)
         try:
             data = self._write(module)
         except LibraryError as error:
-            data = self._recovered(error)
+            data, done = self._recovered(error)
+        refuse_idle(self.rewrites, done, self.target)
         content = read(data)
         if any(dialect.name not in _NATIVE for dialect in content.dialects):
             self._refuse_foreign(_operations(content))
@@ -296,9 +323,17 @@ class _Job:
         tries = [f"--target {needs.version}"] if needs.version else []
         tries += ["--locations downgrade"] * (self.locations is Locations.KEEP)
         tries += ["without --no-expand"] * (not self.expand)
+        helpful = _rewrites(needs.above(self.target)) - self.rewrites
+        tries += [f"--allow {name}" for name in sorted(helpful)]
         return NotExpressible(
             self.target, needs.version, needs.above(self.target), f"try {' or '.join(tries)}"
         )
+
+    def _rewrite(self, module: Module) -> frozenset[str]:
+        """Do what is allowed and needed; return what was done."""
+        if not self.rewrites:
+            return frozenset()
+        return frozenset(downgrade(self.library, module, self.target, self.rewrites))
 
     def _write(self, module: Module) -> bytes:
         """Apply the location policy, downgrade and serialize."""
@@ -313,7 +348,7 @@ class _Job:
             self.library.run(module, _EXPAND.format(target=self.target))
         return self.library.serialize(module, self.target, mixed=bool(self.allowed))
 
-    def _recovered(self, error: LibraryError) -> bytes:
+    def _recovered(self, error: LibraryError) -> tuple[bytes, frozenset[str]]:
         """Lower CHLO and write the program after all, or say why it cannot be written.
 
         The module of the first attempt is ruined, so this works on copies, off the fast path.
@@ -322,11 +357,14 @@ class _Job:
         operations = self.library.operations(module)
         if self.expand and any(name.startswith("chlo.") for name in operations):
             self.library.run(module, _EXPAND_CHLO)
+            done = self._rewrite(module)
             operations = self.library.operations(module)
             try:
-                return self._write(self.library.clone(module))
+                return self._write(self.library.clone(module)), done
             except LibraryError as second:
                 error = second
+        else:
+            self._rewrite(module)
         self._refuse_foreign(operations)
         try:
             current = self.library.current.target
@@ -346,6 +384,11 @@ class _Job:
         }
         if foreign:
             raise ForeignDialect(foreign)
+
+
+def _rewrites(features: Sequence[Feature]) -> set[str]:
+    known = bridges().features
+    return {name for f in features if f.name in known for name in known[f.name].rewrites}
 
 
 # What upstream's serializer lets through to any target: it does not look inside these types.

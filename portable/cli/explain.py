@@ -1,6 +1,7 @@
 """Say what stands between a program and a target, and what to do about each.
 
-Exit code 0 when `portable pin` reaches the target (with the rewrites it does by default), else 1.
+Ends with the commands that get there, or nearest to it. Exit code 0 when `portable pin` reaches the
+target by what it does unasked, 1 when rewrites have to be allowed or it is out of reach.
 
   portable explain model.mlir --target 1.0.0
 """
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 from portable.cli.output import format_option, print_json, print_table
 from portable.cli.program import dialects_option, in_child, program_argument
 from portable.explanation import explain
+from portable.features.bridges import bridges
 
 if TYPE_CHECKING:
     import argparse
@@ -45,6 +47,11 @@ def run(chosen: argparse.Namespace) -> int:
                 "target": str(found.target),
                 "minimum": str(found.minimum) if found.minimum else None,
                 "reachable": found.reachable,
+                "ways": [
+                    {"target": str(way.target), "allow": list(way.allow), "exact": way.exact}
+                    for way in found.ways
+                ],
+                "refusals": list(found.refusals),
                 "obstacles": [feature.record() for feature in found.obstacles],
                 "caveats": [
                     {"text": caveat.text, "count": caveat.count} for caveat in found.caveats
@@ -75,7 +82,23 @@ def _print(name: str, found: Explanation) -> None:
     for caveat in found.caveats:
         print(f"not judged: {caveat.text} ({caveat.count}x)")
     print(f"{name}: as it is, {found.minimum or 'an unknown Version'} can express it")
+    for refusal in found.refusals:
+        print(f"cannot be rewritten: {refusal}")
+    _print_commands(name, found)
+
+
+def _print_commands(name: str, found: Explanation) -> None:
+    """End with what would get there, or nearest to it."""
+    pin = f"portable pin {name} -o FILE --target"
     if found.reachable:
-        print(f"{found.target} is reached: portable pin {name} --target {found.target} -o FILE")
-    else:
-        print(f"{found.target} is out of reach; {found.minimum} is not: --target {found.minimum}")
+        print(f"{found.target} is reached: {pin} {found.target}")
+        return
+    for way in found.ways:
+        place = "" if way.target == found.target else f"instead of {found.target} "
+        allow = " ".join(f"--allow {rewrite}" for rewrite in way.allow)
+        print(f"{way.target} {place}is reached by rewriting: {pin} {way.target} {allow}")
+        for rewrite in way.allow:
+            terms = bridges().rewrites[rewrite]
+            print(f"  {rewrite} {terms.does}; {terms.bound}; lost: {terms.loses}")
+    if all(way.target != found.target for way in found.ways):
+        print(f"{found.target} is out of reach; {found.minimum} is not: {pin} {found.minimum}")

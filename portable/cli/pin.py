@@ -7,6 +7,9 @@ more than the target, nothing is written and every reason is named.
   portable pin model.mlir --for 'jaxlib>=0.5' 'tensorflow~=2.18' -o model.mlir.bc
   portable pin model.mlir --target 1.9.0 -o model.mlir.bc
   portable pin model.mlir --for 'jaxlib>=0.5' --verify -o model.mlir.bc
+  portable pin model.mlir --target 0.9.0 --allow composites-to-calls -o model.mlir.bc
+
+Rewrites that are not exact are verified as if by --verify: beyond --ulps nothing is written.
 """
 
 from __future__ import annotations
@@ -21,7 +24,9 @@ from portable.cli.program import (
     pipeline_options,
     program_argument,
 )
+from portable.downgrade import named
 from portable.errors import PortableError
+from portable.features.bridges import bridges
 from portable.releases import resolve_target
 
 if TYPE_CHECKING:
@@ -55,6 +60,13 @@ def options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="execute the program before and after, and write nothing unless the bits are equal",
     )
+    parser.add_argument(
+        "--ulps",
+        type=int,
+        default=0,
+        metavar="N",
+        help="with --verify: write it although results are up to this far apart",
+    )
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="- is stdout")
     pipeline_options(parser)
     format_option(parser)
@@ -63,11 +75,12 @@ def options(parser: argparse.ArgumentParser) -> None:
 def run(chosen: argparse.Namespace) -> int:
     """Pin one program."""
     wants = chosen.consumers or [chosen.target]
-    # A mistake in the consumers is told before anything slow, and is none of the program's.
+    # A mistake in the options is told before anything slow, and is none of the program's.
     resolve_target(*wants)
+    lossy = not all(bridges().rewrites[name].exact for name in named(chosen.allow))
     pinned: Pinned = in_child(pin.pin, chosen, *wants, **pipeline_arguments(chosen))
     artifact, target = pinned.artifact, pinned.target
-    verification = _verified(chosen, artifact) if chosen.verify else None
+    verification = _verified(chosen, artifact) if chosen.verify or lossy else None
     if verification is not None and not verification.same:
         print_verification(verification, chosen.program, chosen.output, chosen.format)
         return 1
@@ -97,9 +110,11 @@ def run(chosen: argparse.Namespace) -> int:
 def _verified(chosen: argparse.Namespace, artifact: Artifact) -> Verification:
     """Execute the program as it is, at the current Version, and as it was pinned."""
     # Only here: most pinning executes nothing and needs no numpy.
+    from portable.executors import Tolerance  # noqa: PLC0415 - see above
     from portable.verification import verify  # noqa: PLC0415 - see above
 
     if chosen.program == "-":
         raise PortableError("standard input can be read once only", hint="--verify needs a file")
-    before: Artifact = in_child(pin.serialize, chosen, "current", **pipeline_arguments(chosen))
-    return verify(before, artifact)
+    arguments = pipeline_arguments(chosen) | {"allow": ()}
+    before: Artifact = in_child(pin.serialize, chosen, "current", **arguments)
+    return verify(before, artifact, tolerance=Tolerance(chosen.ulps))

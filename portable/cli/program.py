@@ -54,6 +54,14 @@ def pipeline_options(parser: argparse.ArgumentParser) -> None:
         action="store_false",
         help="do not rewrite newer ops into older ones",
     )
+    parser.add_argument(
+        "--allow",
+        action="append",
+        default=[],
+        metavar="REWRITE",
+        help="let the program be rewritten where the target needs it, by the name that explain "
+        "gives, or exact for all that give equal bits (repeatable)",
+    )
     dialects_option(parser)
 
 
@@ -71,7 +79,9 @@ def dialects_option(parser: argparse.ArgumentParser) -> None:
 
 def pipeline_arguments(chosen: argparse.Namespace) -> dict[str, Any]:
     """Return the keyword arguments for `portable.serialize` that were chosen."""
-    return {name: getattr(chosen, name) for name in ("locations", "expand", "allow_dialects")}
+    return {
+        name: getattr(chosen, name) for name in ("locations", "expand", "allow", "allow_dialects")
+    }
 
 
 def in_child(

@@ -6,6 +6,7 @@ from portable.bytecode.entries import TYPES
 from portable.bytecode.layouts import VHLO
 from portable.bytecode.text import location_text
 from portable.bytecode.vhlo import current, minimum
+from portable.features.bridges import OTHER_DIALECTS, bridges
 from portable.features.judge import Judge, Need
 from portable.features.model import (
     Analysis,
@@ -252,5 +253,11 @@ def _feature(need: Need, count: int, locations: tuple[str, ...], reason: str) ->
         count,
         locations,
         reason,
-        rules().remedies.get(need.name, ""),
+        _remedy(need),
     )
+
+
+def _remedy(need: Need) -> str:
+    name = OTHER_DIALECTS if need.kind == "dialect" else need.name
+    bridge = bridges().features.get(name)
+    return bridge.remedy if bridge else ""

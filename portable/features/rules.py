@@ -89,7 +89,6 @@ class Rules(NamedTuple):
         removed: By the operation.
         removed_unranked: Operations whose unranked form was removed, and when.
         unranked: The type that makes a form unranked.
-        remedies: By the name of a Feature, what could be done about it.
     """
 
     downgrades: dict[str, Downgrade]
@@ -101,7 +100,6 @@ class Rules(NamedTuple):
     removed: dict[str, Removal]
     removed_unranked: tuple[frozenset[str], Removal]
     unranked: str
-    remedies: dict[str, str]
 
 
 @cache
@@ -126,7 +124,6 @@ def rules() -> Rules:
         removed={name: _removal(row) for name, row in _about("removed", table)},
         removed_unranked=(frozenset(unranked["ops"].split()), _removal(unranked)),
         unranked=unranked["type"],
-        remedies=table["remedies"],
     )
 
 

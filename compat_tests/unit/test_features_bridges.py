@@ -1,0 +1,69 @@
+"""What becomes of each Feature of the VHLO table below its first Version."""
+
+from __future__ import annotations
+
+import pytest
+
+from portable.bytecode.vhlo import minimum
+from portable.downgrade import EXACT, REWRITES, UnknownRewrite, accuracy, named
+from portable.features.bridges import bridges, since
+from portable.features.rules import rules
+from portable.version import Version
+
+
+def test_every_feature_has_a_verdict_and_nothing_else_has() -> None:
+    """Every op form, type, attribute, constraint and location above the minimum Version."""
+    assert set(bridges().features) == set(since())
+    assert {"composite_v1", "f8E4M3_v1", "axis_ref_v1", "reduction_promotes"} <= set(since())
+    assert "abs_v1" not in since()
+
+
+@pytest.mark.parametrize("name", sorted(bridges().features))
+def test_a_verdict_says_who_or_why_not(name: str) -> None:
+    """The serializer, the expander, a rewrite of ours by its name, or why it is impossible."""
+    bridge = bridges().features[name]
+    assert bridge.by in {"serializer", "expander", "ours", "none"}
+    assert set(bridge.rewrites) <= set(REWRITES)
+    assert ("impossible" in bridge.remedy) == (bridge.by == "none")
+    assert ("expander" in bridge.remedy) == (bridge.by == "expander")
+    if bridge.by == "ours":
+        assert bridge.rewrites
+    for rewrite in bridge.rewrites:
+        assert f"--allow {rewrite}" in bridge.remedy
+    if bridge.by == "serializer":
+        assert rules().downgrades[name].when == ()
+
+
+def test_rewrites_and_their_terms_belong_together() -> None:
+    """In one order; each bridges a Feature, and looks for a form that needs a newer Version."""
+    assert list(REWRITES) == list(bridges().rewrites)
+    bridged = {name for bridge in bridges().features.values() for name in bridge.rewrites}
+    assert bridged == set(REWRITES)
+    for name, terms in bridges().rewrites.items():
+        assert terms.does
+        assert terms.loses
+        assert terms.exact == (terms.bound == "equal bits")
+        assert REWRITES[name].needed(Version.parse(minimum())) == set(REWRITES[name].forms)
+
+
+def test_a_target_that_has_the_feature_needs_no_rewrite() -> None:
+    """Each op by itself: at 1.9.0 the accuracy of exp is known, that of tanh is not."""
+    needed = REWRITES["drop-result-accuracy"].needed(Version(1, 9, 0))
+    assert needed == {name for name in accuracy.OPS if name != "stablehlo.exponential"}
+
+
+def test_the_error_of_every_default_is_known() -> None:
+    """For every op that has a `result_accuracy`, in every float type that XLA CPU computes in."""
+    kinds = ("bf16", "f16", "f32", "f64")
+    ops = {name.removeprefix("stablehlo.") for name in accuracy.OPS}
+    assert set(bridges().default_ulps) == {f"{op} {kind}" for op in ops for kind in kinds}
+
+
+def test_rewrites_are_chosen_by_name() -> None:
+    """`exact` is all that give equal bits; an unknown name is told those that exist."""
+    assert named(["drop-dot-algorithm"]) == {"drop-dot-algorithm"}
+    exact = named([EXACT])
+    assert "composites-to-calls" in exact
+    assert not exact & {"drop-dot-algorithm", "drop-result-accuracy"}
+    with pytest.raises(UnknownRewrite, match=r"'?composite'?.*composites-to-calls.*exact"):
+        named(["composite"])

@@ -1,0 +1,118 @@
+"""The rewrites by name: which ops they look for, and what they do to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from portable.downgrade import (
+    accuracy,
+    algorithms,
+    batching,
+    collectives,
+    composites,
+    promotions,
+)
+from portable.errors import PortableError
+from portable.features.bridges import bridges, since
+from portable.version import Version
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
+    from portable.downgrade.editor import Editor
+
+__all__ = ["EXACT", "REWRITES", "Rewrite", "UnknownRewrite", "named"]
+
+EXACT = "exact"
+"""Stands for every rewrite that gives equal bits, as far as it is needed."""
+
+
+class UnknownRewrite(PortableError):
+    """There is no rewrite of this name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """A way around Features that the target lacks.
+
+    Args:
+        forms: The ops it looks for, each with the Feature that the target lacks if it has to be
+            rewritten.
+        concerns: Whether such an op has the Feature.
+        rewrite: Rewrites those that have, in place.
+    """
+
+    forms: Mapping[str, str]
+    concerns: Callable[[Editor, Any], bool]
+    rewrite: Callable[[Editor, Sequence[Any]], None]
+
+    def needed(self, target: Version) -> frozenset[str]:
+        """Return the names of the ops whose Feature is newer than `target`."""
+        return frozenset(
+            name for name, form in self.forms.items() if Version.parse(since()[form]) > target
+        )
+
+
+def _forms(names: Collection[str], form: str) -> dict[str, str]:
+    """Give each op the Feature `form`, in which `{}` is the op's own name."""
+    return {name: form.format(name.removeprefix("stablehlo.")) for name in names}
+
+
+def _stablehlo(*names: str) -> frozenset[str]:
+    return frozenset(f"stablehlo.{name}" for name in names)
+
+
+# In the order in which they are applied: what erases an op comes after what changes it.
+REWRITES: dict[str, Rewrite] = {
+    "async-to-sync": Rewrite(
+        _forms(_stablehlo("async_start"), "{}_v1"), collectives.is_any, collectives.synchronous
+    ),
+    "composites-to-calls": Rewrite(
+        _forms(_stablehlo("composite"), "{}_v2"), composites.is_newer, composites.calls
+    ),
+    "promotions-to-converts": Rewrite(
+        _forms(promotions.OPS, "reduction_promotes"), promotions.promotes, promotions.converts
+    ),
+    "mesh-names-to-meshes": Rewrite(
+        _forms(collectives.GROUPED, "replica_group_mesh_axes_v1"),
+        collectives.has_mesh_name,
+        collectives.meshes,
+    ),
+    "split-collectives": Rewrite(
+        _forms(_stablehlo("all_gather", "all_reduce", "collective_broadcast"), "{}_v2"),
+        collectives.is_variadic,
+        collectives.split,
+    ),
+    "batching-dims-to-iota": Rewrite(
+        _forms(_stablehlo("gather", "dynamic_gather", "scatter"), "{}_v2"),
+        batching.has_batch,
+        batching.indices,
+    ),
+    "drop-result-accuracy": Rewrite(_forms(accuracy.OPS, "{}_v2"), accuracy.asks, accuracy.drop),
+    "drop-dot-algorithm": Rewrite(
+        _forms(_stablehlo("dot_general"), "{}_v2"), algorithms.names_one, algorithms.drop
+    ),
+}
+
+
+def named(names: Collection[str]) -> frozenset[str]:
+    """Return the rewrites that are meant.
+
+    Args:
+        names: Names of rewrites, and `exact` for all of those that give equal bits.
+
+    Returns:
+        Their names.
+
+    Raises:
+        UnknownRewrite: There is none of that name.
+    """
+    unknown = sorted(set(names) - set(REWRITES) - {EXACT})
+    if unknown:
+        raise UnknownRewrite(
+            f"no rewrite is called {', '.join(unknown)}",
+            hint=f"there are {', '.join(REWRITES)}, and {EXACT} for all that give equal bits",
+        )
+    exact = {name for name, terms in bridges().rewrites.items() if terms.exact}
+    return frozenset(set(names) - {EXACT} | (exact if EXACT in names else set()))

@@ -1,0 +1,137 @@
+"""Changing a module: find ops, put others in their place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from portable.errors import PortableError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from portable.version import Version
+
+__all__ = ["DoesNotApply", "Editor", "NothingToDo"]
+
+# The bindings ship no types; these names say what is meant.
+Operation: TypeAlias = Any
+Value: TypeAlias = Any
+Type: TypeAlias = Any
+Attribute: TypeAlias = Any
+
+
+class DoesNotApply(PortableError):
+    """A rewrite that was asked for cannot be done, or has nothing to do."""
+
+
+class NothingToDo(DoesNotApply):
+    """Rewrites that were named are not needed; `names` says which.
+
+    Args:
+        names: The rewrites.
+        target: The Version that was to be reached.
+    """
+
+    def __init__(self, names: frozenset[str], target: Version) -> None:
+        super().__init__(
+            f"nothing in the program needs {', '.join(sorted(names))} to reach {target}",
+            target=str(target),
+            hint="leave it out, or allow exact, which does only what is needed",
+        )
+        self.names = names
+
+
+class Editor:
+    """One module while it is rewritten.
+
+    Args:
+        ir: The namespace of the bindings, with the context of the module entered.
+        module: Owned by the caller; rewritten in place.
+        target: The Version to reach.
+    """
+
+    def __init__(self, ir: Any, module: Any, target: Version) -> None:
+        self.ir = ir
+        self.module = module
+        self.target = target
+
+    def select(self, names: frozenset[str]) -> dict[str, list[Operation]]:
+        """Return the ops of these names, by name, inner ones before those around them."""
+        found: dict[str, list[Operation]] = {}
+        proceed = self.ir.WalkResult.ADVANCE
+
+        def visit(operation: Operation) -> Any:
+            name = operation.name
+            if name in names:
+                found.setdefault(name, []).append(operation)
+            return proceed
+
+        self.module.operation.walk(visit)
+        return found
+
+    def refuse(self, operation: Operation, reason: str) -> DoesNotApply:
+        """Return the error for an op that a rewrite cannot rewrite."""
+        where = str(operation.location).removeprefix("loc(").removesuffix(")")
+        return DoesNotApply(f"{operation.name}: {reason}", where=where)
+
+    def emit(
+        self,
+        before: Operation,
+        name: str,
+        operands: Sequence[Value],
+        results: Sequence[Type],
+        attributes: Mapping[str, Attribute | str] | None = None,
+        *,
+        regions: int = 0,
+    ) -> Operation:
+        """Put a new op in front of another, with its location.
+
+        Args:
+            before: The other op.
+            name: For example `stablehlo.iota`.
+            operands: Its operands.
+            results: The types of its results.
+            attributes: By name; text is parsed.
+            regions: How many empty regions it gets.
+
+        Returns:
+            The new op.
+        """
+        return self.ir.Operation.create(
+            name,
+            results=list(results),
+            operands=list(operands),
+            attributes={
+                key: self.ir.Attribute.parse(value) if isinstance(value, str) else value
+                for key, value in (attributes or {}).items()
+            },
+            regions=regions,
+            loc=before.location,
+            ip=self.ir.InsertionPoint(before),
+        )
+
+    def replace(self, operation: Operation, values: Sequence[Value]) -> None:
+        """Use other values instead of the results of an op, and erase it."""
+        for old, new in zip(operation.results, values, strict=True):
+            old.replace_all_uses_with(new)
+        operation.operation.erase()
+
+    def tensor(self, shape: Sequence[int], element: Type) -> Type:
+        """Return the type of a tensor."""
+        return self.ir.RankedTensorType.get(list(shape), element)
+
+    def retyped(self, value: Value, element: Type) -> Type:
+        """Return the type of `value` with another element type."""
+        kind = self.ir.RankedTensorType(value.type)
+        return self.ir.RankedTensorType.get(kind.shape, element, kind.encoding)
+
+    def element(self, value: Value) -> Type:
+        """Return the element type of a tensor."""
+        return self.ir.ShapedType(value.type).element_type
+
+    def convert(self, before: Operation, value: Value, element: Type) -> Value:
+        """Return `value` with another element type; `value` itself if it has that already."""
+        if self.element(value) == element:
+            return value
+        converted = self.retyped(value, element)
+        return self.emit(before, "stablehlo.convert", [value], [converted]).result

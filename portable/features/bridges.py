@@ -1,0 +1,108 @@
+"""How each Feature can be avoided: by upstream, by a rewrite of ours, or not at all."""
+
+from __future__ import annotations
+
+from portable.bytecode.vhlo import lifetimes, minimum, ops
+from portable.features.rules import rules
+from portable.ini import read_ini
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from functools import cache
+    from typing import NamedTuple
+else:
+    from portable.cached import cache
+    from portable.record import NamedTuple
+
+__all__ = ["OTHER_DIALECTS", "Bridge", "Bridges", "Terms", "bridges", "since"]
+
+OTHER_DIALECTS = "other_dialects"
+"""The name under which ops outside StableHLO stand in the table."""
+
+
+class Bridge(NamedTuple):
+    """What becomes of one Feature below its first Version.
+
+    Args:
+        by: `serializer`, `expander`, `ours` or `none`.
+        rewrites: The rewrites of ours that help, by name.
+        remedy: What to do, or why nothing can be done.
+    """
+
+    by: str
+    rewrites: tuple[str, ...]
+    remedy: str
+
+
+class Terms(NamedTuple):
+    """What a user agrees to who allows a rewrite.
+
+    Args:
+        does: What it does.
+        loses: What is lost, other than accuracy.
+        bound: How far results may be apart.
+        exact: Whether results have equal bits.
+    """
+
+    does: str
+    loses: str
+    bound: str
+    exact: bool
+
+
+class Bridges(NamedTuple):
+    """The whole table.
+
+    Args:
+        features: By the name of the Feature.
+        rewrites: By the name of the rewrite, in the order in which they are applied.
+        default_ulps: By `op type`, how far results of the default accuracy were measured to be
+            from the correctly rounded ones, in ulps.
+    """
+
+    features: dict[str, Bridge]
+    rewrites: dict[str, Terms]
+    default_ulps: dict[str, int]
+
+
+@cache
+def bridges() -> Bridges:
+    """Return the table, read once."""
+    table = read_ini(__file__, "bridges.ini")
+    return Bridges(
+        {name: _bridge(text) for name, text in table["features"].items()},
+        {
+            section.removeprefix("rewrite "): Terms(
+                row["does"], row["loses"], row.get("bound", _EQUAL), "bound" not in row
+            )
+            for section, row in table.items()
+            if section.startswith("rewrite ")
+        },
+        {
+            f"{op} {part.split()[0]}": int(part.split()[1])
+            for op, text in table["default ulps"].items()
+            for part in text.split(", ")
+        },
+    )
+
+
+_EQUAL = "equal bits"
+
+
+def _bridge(text: str) -> Bridge:
+    who, _, remedy = text.partition(" | ")
+    by, *rewrites = who.split()
+    return Bridge(by, tuple(rewrites), remedy)
+
+
+@cache
+def since() -> dict[str, str]:
+    """Return every Feature that needs more than the minimum Version, with its first Version."""
+    found = {name: op.lifetime.since for name, op in ops().items()}
+    for kind in ("types", "attributes"):
+        found |= {name: life.since for name, life in lifetimes(kind).items()}
+    for constraints in rules().constraints.values():
+        found |= {constraint.name: constraint.since for constraint in constraints}
+    found |= {kind: version for kind, (version, _) in rules().locations.items()}
+    found[OTHER_DIALECTS] = rules().other_dialects[0]
+    return {name: version for name, version in found.items() if version != minimum()}
