@@ -6,8 +6,10 @@ import os
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from portable.junit import Problem, Suite, TestCase, as_xml
+
 if TYPE_CHECKING:
-    from portable.policy.gate import Finding, GateResult
+    from portable.policy.gate import Checked, Finding, GateResult
 
 __all__ = ["as_github", "as_junit", "as_record", "as_text"]
 
@@ -67,28 +69,18 @@ def as_junit(result: GateResult) -> str:
     Returns:
         The document.
     """
-    from xml.sax.saxutils import escape, quoteattr  # noqa: PLC0415 - only for this format
+    return as_xml([Suite("portable gate", [_case(file) for file in result.files])])
 
-    cases = []
-    for file in result.files:
-        shown = "\n".join(f"{_label(finding)}: {finding.message}" for finding in file.findings)
-        body = ""
-        if file.failed:
-            rule = next(str(finding.rule) for finding in file.findings if not finding.waiver)
-            body = f"<failure type={quoteattr(rule)}>{escape(_printable(shown))}</failure>"
-        elif file.findings:
-            body = f"<skipped message={quoteattr(_printable(shown))}/>"
-        name = quoteattr(_printable(str(file.path)))
-        cases.append(
-            f"  <testcase classname={quoteattr('portable.gate')} name={name}>{body}</testcase>"
-        )
-    failures = sum(file.failed for file in result.files)
-    skipped = sum(bool(file.findings) and not file.failed for file in result.files)
-    return (
-        '<?xml version="1.0" encoding="utf-8"?>\n'
-        f'<testsuite name="portable gate" tests="{len(cases)}" failures="{failures}" '
-        f'skipped="{skipped}" errors="0">\n' + "\n".join(cases) + "\n</testsuite>\n"
-    )
+
+def _case(file: Checked) -> TestCase:
+    shown = "\n".join(f"{_label(finding)}: {finding.message}" for finding in file.findings)
+    group, name = "portable.gate", str(file.path)
+    if file.failed:
+        first = next(finding for finding in file.findings if not finding.waiver)
+        return TestCase(group, name, Problem.FAILURE, str(first.rule), first.message, shown)
+    if file.findings:
+        return TestCase(group, name, Problem.SKIPPED, message=shown)
+    return TestCase(group, name)
 
 
 def as_github(result: GateResult) -> str:
@@ -117,11 +109,6 @@ def _label(finding: Finding) -> str:
     if finding.waiver is None:
         return str(finding.rule)
     return f"{finding.rule} (waived until {finding.waiver.expires}: {finding.waiver.reason})"
-
-
-def _printable(text: str) -> str:
-    """Replace what XML cannot carry: file names may hold any character."""
-    return "".join(c if c in "\t\n" or (c.isprintable() and c < "\ufffe") else "?" for c in text)
 
 
 def _data(text: str) -> str:

@@ -1,0 +1,102 @@
+"""What the Cells of a Matrix amount to: counts, and the squares of the heat map."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from portable.verdict import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from portable.matrix import Cell, Matrix
+    from portable.version import Version
+
+__all__ = ["alike", "describe", "outcomes", "squares", "totals"]
+
+
+def totals(matrix: Matrix) -> list[str]:
+    """Say in a few lines what a Matrix is and found.
+
+    Args:
+        matrix: Which.
+
+    Returns:
+        How large it is; what was observed; how many contradictions there are.
+    """
+    seen = [cell for cell in matrix.cells if cell.observed is not None]
+    size = f"{_many(len(matrix.items), 'artifact')} x {_many(len(matrix.releases), 'consumer')}"
+    lines = [
+        f"{size} up to {matrix.stage}, {matrix.date}: {_many(len(matrix.cells), 'cell')}",
+        f"{len(seen)} observed: {outcomes(seen) or 'none'}",
+    ]
+    unseen = len(matrix.cells) - len(seen)
+    if unseen:
+        lines.append(f"{unseen} not observed, only predicted: {outcomes(matrix.unobserved)}")
+    found = matrix.contradictions
+    unexplained = sum(cell.unexplained for cell in found)
+    tail = f", {unexplained} of them not explained" if found else ""
+    lines.append(f"{_many(len(found), 'contradiction')} between prediction and observation{tail}")
+    return lines
+
+
+def outcomes(cells: Iterable[Cell]) -> str:
+    """Count outcomes: `500 compatible, 38 incompatible, 2 crashed`."""
+    counted = Counter(cell.verdict.outcome for cell in cells)
+    return ", ".join(f"{counted[one]} {one}" for one in Outcome if counted[one])
+
+
+def describe(cell: Cell) -> str:
+    """Say in a line how a prediction and an observation differ."""
+    said = [f"predicted {cell.predicted.outcome}"]
+    if cell.predicted.reason:
+        said.append(f" ({cell.predicted.reason})")
+    if cell.observed is not None:
+        said.append(f"; observed {cell.observed.outcome} at {cell.observed.stage}")
+        if cell.observed.reason:
+            said.append(f" ({cell.observed.reason})")
+    return "".join(said)
+
+
+def alike(matrix: Matrix) -> list[tuple[Cell, ...]]:
+    """Group the contradictions in which a consumer did the same, against the same prediction.
+
+    Args:
+        matrix: Which.
+
+    Returns:
+        The groups, unexplained ones first; then those where the consumer fails against the
+        prediction, then the largest.
+    """
+    groups: dict[tuple[str, str, str], list[Cell]] = {}
+    for cell in matrix.contradictions:
+        groups.setdefault((str(cell.release), describe(cell), cell.listed), []).append(cell)
+
+    def weight(cells: list[Cell]) -> tuple[bool, bool, int]:
+        first = cells[0]
+        return (not first.unexplained, first.verdict.compatible, -len(cells))
+
+    return [tuple(cells) for cells in sorted(groups.values(), key=weight)]
+
+
+def squares(matrix: Matrix) -> dict[tuple[str, Version | None], list[Cell]]:
+    """Group the Cells as the heat map does.
+
+    Args:
+        matrix: Which.
+
+    Returns:
+        The Cells for each consumer and Version that artifacts were written for; None is the
+        Version of artifacts that do not say.
+    """
+    found: dict[tuple[str, Version | None], list[Cell]] = {}
+    for cell in matrix.cells:
+        claimed = cell.item.claimed
+        key = (str(cell.release), claimed.target if claimed else None)
+        found.setdefault(key, []).append(cell)
+    return found
+
+
+def _many(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
