@@ -18,7 +18,7 @@ hashed by the ten thousand: a tuple does that several times faster.
 
 from __future__ import annotations
 
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,8 +68,11 @@ def _build(cls: type[Any], *, order: bool) -> type[Any]:
 
 
 def _methods(names: tuple[str, ...], title: str, *, order: bool) -> dict[str, object]:
-    def fields(self: object) -> tuple[object, ...]:
+    def few(self: object) -> tuple[object, ...]:
         return tuple([getattr(self, name) for name in names])
+
+    # For several names `attrgetter` does this in C; for one it returns no tuple.
+    fields: Callable[[object], tuple[object, ...]] = attrgetter(*names) if names[1:] else few
 
     def comparison(name: str) -> Callable[[object, object], object]:
         compare = getattr(tuple, name)

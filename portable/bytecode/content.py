@@ -14,6 +14,7 @@ from portable.bytecode.tables import (
     Section,
     Strings,
     read_dialects,
+    read_names,
     read_sections,
 )
 from portable.bytecode.vhlo import inherent
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from portable.bytecode.header import Buffer
     from portable.bytecode.operations import Operation
+    from portable.bytecode.tables import OperationName
 else:
     from portable.cached import cached_property
 
@@ -34,13 +36,12 @@ __all__ = ["Bytecode", "read"]
 class Bytecode:
     """An artifact that has been opened.
 
-    Opening reads the tables; large constants are never copied, operations are read when asked
-    for. Everything may raise `MalformedArtifact`, and nothing else.
+    Opening finds the types and attributes; large constants are never copied, operations and their
+    names are read when asked for. Everything may raise `MalformedArtifact`, and nothing else.
 
     Attributes:
         header: What the artifact claims.
         dialects: The dialects it uses.
-        names: The names of the operations in it.
         pool: Its types and attributes.
         strings: Its strings.
     """
@@ -57,18 +58,21 @@ class Bytecode:
             data = data.cast("B") if data.contiguous else memoryview(bytes(data))
         self._sections = sections = read_sections(data, self.header.length)
         self.strings = Strings(sections[Section.STRING])
-        self.dialects, self.names = read_dialects(
-            sections[Section.DIALECT], self.strings, self.header.format
-        )
+        self.dialects = read_dialects(sections[Section.DIALECT], self.strings, self.header.format)
         attributes, types = read_entries(
             sections[Section.ATTRIBUTE_TYPE_OFFSET],
             sections[Section.ATTRIBUTE_TYPE],
             self.dialects,
         )
         self.pool = Pool(types, attributes, self.strings)
-        self._properties = _property_entries(sections.get(Section.PROPERTIES))
         self._scan: Scan | None = None
         self._dictionaries: dict[int, dict[str, int]] = {}
+
+    @cached_property
+    def names(self) -> list[OperationName]:
+        """The names of the operations."""
+        cursor = self._sections[Section.DIALECT].copy()
+        return read_names(cursor, self.dialects, self.strings, self.header.format)
 
     @cached_property
     def sizes(self) -> Sizes:
@@ -90,6 +94,10 @@ class Bytecode:
             self.strings,
             self.dialects,
         )
+
+    @cached_property
+    def _properties(self) -> list[tuple[int, int]]:
+        return _property_entries(self._sections.get(Section.PROPERTIES))
 
     def operations(self) -> Iterator[Operation]:
         """Yield every operation, an outer one before those in its regions.
@@ -211,7 +219,7 @@ def _property_entries(section: Cursor | None) -> list[tuple[int, int]]:
     """Find the property entries: bytes that only their operation can make sense of."""
     if section is None:
         return []
-    cursor = Cursor(section.data, section.position, section.end, section.origin)
+    cursor = section.copy()
     found = [cursor.blob() for _ in range(cursor.count())]
     if not cursor.done():
         raise cursor.malformed("the properties do not fill their section")

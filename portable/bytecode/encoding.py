@@ -43,6 +43,10 @@ class Cursor:
         self.end = end
         self.origin = origin
 
+    def copy(self) -> Cursor:
+        """Return another cursor at the same position."""
+        return Cursor(self.data, self.position, self.end, self.origin)
+
     def malformed(self, what: str) -> MalformedArtifact:
         """Return the error for what was found at the position; the caller raises it."""
         return MalformedArtifact(what, self.origin + self.position)

@@ -276,14 +276,15 @@ class Pool:
 
 def _named(entries: Entries, dialect: str, names: Sequence[str]) -> list[int]:
     """Return the numbers of a dialect's entries of some kinds, by their first bytes."""
-    first_bytes = _first_bytes(entries.kind, dialect, tuple(names))
-    return [
-        index
-        for owner, group in entries.groups()
-        if owner == dialect
-        for index, first in zip(group, entries.first_bytes(group), strict=True)
-        if first in first_bytes and entries.own[index]
-    ]
+    wanted = _first_bytes(entries.kind, dialect, tuple(names))
+    found: list[int] = []
+    for owner, group in entries.groups():
+        if owner == dialect:
+            firsts = entries.first_bytes(group)
+            if not wanted.isdisjoint(firsts):  # most artifacts have none of what is asked for
+                own, pairs = entries.own, zip(group, firsts, strict=True)
+                found += [index for index, first in pairs if first in wanted and own[index]]
+    return found
 
 
 @cache

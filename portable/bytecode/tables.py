@@ -6,6 +6,7 @@ from portable.bytecode.encoding import Cursor, offsets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from enum import IntEnum
     from typing import NamedTuple
 
@@ -21,6 +22,7 @@ __all__ = [
     "Section",
     "Strings",
     "read_dialects",
+    "read_names",
     "read_sections",
 ]
 
@@ -50,6 +52,7 @@ class Format(IntEnum):
     ODS_PROPERTIES = 6
 
 
+_SECTIONS = tuple(Section)
 NEWEST_FORMAT = Format.ODS_PROPERTIES
 _REQUIRED = (
     Section.STRING,
@@ -108,7 +111,7 @@ def read_sections(data: Buffer, start: int) -> dict[Section, Cursor]:
         number, content = cursor.section()
         if number > Section.PROPERTIES:
             raise cursor.malformed(f"there is no section {number}")
-        section = Section(number)
+        section = _SECTIONS[number]
         if section in sections:
             raise cursor.malformed(f"a second section {section.name}")
         sections[section] = content
@@ -154,23 +157,40 @@ class Strings:
         return self._starts[index + 1] - self._starts[index] - 1
 
 
-def read_dialects(
-    cursor: Cursor, strings: Strings, number: int
-) -> tuple[list[Dialect], list[OperationName]]:
-    """Read the dialects and the names of their operations.
+def read_dialects(cursor: Cursor, strings: Strings, number: int) -> list[Dialect]:
+    """Read the dialects.
 
     Args:
-        cursor: The content of the dialect section.
+        cursor: The content of the dialect section; it goes to where the names of operations are.
         strings: The strings of the artifact.
         number: The version of the bytecode format.
 
     Returns:
-        The dialects and the operations, as the rest of the artifact counts them.
+        The dialects, as the rest of the artifact counts them.
 
     Raises:
         MalformedArtifact: The section does not hold what it announces.
     """
-    dialects = [_dialect(cursor, strings, number) for _ in range(cursor.count())]
+    return [_dialect(cursor, strings, number) for _ in range(cursor.count())]
+
+
+def read_names(
+    cursor: Cursor, dialects: Sequence[Dialect], strings: Strings, number: int
+) -> list[OperationName]:
+    """Read the names of the operations.
+
+    Args:
+        cursor: The rest of the dialect section.
+        dialects: The dialects of the artifact.
+        strings: The strings of the artifact.
+        number: The version of the bytecode format.
+
+    Returns:
+        The names, as the rest of the artifact counts them.
+
+    Raises:
+        MalformedArtifact: The section does not hold what it announces.
+    """
     announced = cursor.varint() if number >= Format.ELIDED_ARGUMENT_LOCATIONS else None
     names: list[OperationName] = []
     while not cursor.done():
@@ -184,7 +204,7 @@ def read_dialects(
             names.append(OperationName(dialect, strings[at], registered))
     if announced is not None and announced != len(names):
         raise cursor.malformed(f"{announced} operation names are announced, {len(names)} follow")
-    return dialects, names
+    return names
 
 
 def _dialect(cursor: Cursor, strings: Strings, number: int) -> Dialect:
