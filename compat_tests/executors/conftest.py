@@ -32,12 +32,14 @@ def open_executor() -> Iterator[Open]:
     """Return a function that opens an Executor by its name, or by the Release to run it on."""
     opened: list[Executor] = []
 
-    def find(name: str, release: str = "", *, limit: float = LIMIT_S) -> Executor:
-        executor = find_executor(name, limit=limit)
+    def find(
+        name: str, release: str = "", *, limit: float = LIMIT_S, memory: int | None = None
+    ) -> Executor:
+        executor = find_executor(name, limit=limit, memory=memory)
         if release or not executor.available():
             wanted = find_release(release or RELEASES[name])
             environment = Environments().get(wanted, to_execute=True)
-            executor = find_executor(name, environment, limit=limit)
+            executor = find_executor(name, environment, limit=limit, memory=memory)
         opened.append(executor)
         return executor
 

@@ -177,6 +177,16 @@ def test_a_hang_is_a_verdict(open_executor: Open, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", OTHERS)
+def test_memory_has_a_limit(open_executor: Open, name: str) -> None:
+    """What takes more than it may is refused in the Release's own words."""
+    program = COUNT.replace("tensor<32x", "tensor<1000000000x")
+    executor = open_executor(name, memory=3 << 30)
+    with pytest.raises(ExecutionFailed, match=r"(?i)memory|RESOURCE_EXHAUSTED") as refused:
+        executor.compile(serialize(program, "1.0.0", locations="strip")).run([])
+    assert refused.value.verdict.outcome is Outcome.INCOMPATIBLE
+
+
+@pytest.mark.parametrize("name", OTHERS)
 def test_a_refusal_is_a_verdict(open_executor: Open, name: str) -> None:
     """What the Release cannot run is told in its own words."""
     program = COUNT.replace(

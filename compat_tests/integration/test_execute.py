@@ -10,7 +10,14 @@ import pytest
 
 import portable
 from portable.corpus.tensors import save_tensor
-from portable.executors import ExecutionFailed, InputMismatch, find_executor, random_inputs
+from portable.errors import PortableError
+from portable.executors import (
+    ExecutionFailed,
+    InputMismatch,
+    PlatformMissing,
+    find_executor,
+    random_inputs,
+)
 from portable.executors.tensors import dtype_named
 from portable.pin import serialize
 from portable.verdict import Outcome, Stage
@@ -225,3 +232,47 @@ def test_a_failure_is_a_verdict(release: Release) -> None:
     outcomes = [error.value.verdict.outcome for error in (crashed, hung, refused)]
     assert outcomes == [Outcome.CRASHED, Outcome.HUNG, Outcome.INCOMPATIBLE]
     assert {error.value.verdict.stage for error in (crashed, hung, refused)} == {Stage.EXECUTE}
+
+
+@pytest.mark.parametrize(
+    ("name", "version"), [("pjrt", "0.4.13"), ("pjrt", "0.12.0.1"), ("interpreter", "0.10.2")]
+)
+def test_memory_has_a_limit(release: Release, name: str, version: str) -> None:
+    """What takes more than it may is refused in the Release's own words; less is computed."""
+    program = """
+    func.func @main() -> tensor<{size}xf32> {{
+      %0 = stablehlo.iota dim = 0 : tensor<{size}xf32>
+      return %0 : tensor<{size}xf32>
+    }}
+    """
+    environment = release(f"jaxlib {version}")
+    with find_executor(name, environment, memory=2 << 30) as executor:
+        with pytest.raises(ExecutionFailed, match=r"(?i)memory") as refused:
+            executor.compile(_artifact(program.format(size=10**9), "0.9.0")).run([])
+        (counted,) = executor.compile(_artifact(program.format(size=10**6), "0.9.0")).run([])
+    assert refused.value.verdict.outcome is Outcome.INCOMPATIBLE
+    assert counted[-1] == 10**6 - 1
+
+
+@pytest.mark.parametrize("version", ["0.8.0", "0.10.2", "0.12.0.1"])
+def test_a_plugin_executes(release: Release, version: str) -> None:
+    """A PJRT plugin runs programs as those for CUDA and TPU do; this one is for the CPU."""
+    library = str(release("xla-cpu-pjrt 0.0.1").library)
+    with find_executor("pjrt", release(f"jaxlib {version}"), platform=library) as executor:
+        program = executor.compile(_artifact(DOUBLED.format(type="f32")))
+        for seed in range(2):
+            (values,) = random_inputs(program.signature, seed)
+            assert (program.run([values])[0] == values + values).all()
+        assert executor.name == f"jaxlib {version} (pjrt on {library})"
+
+
+def test_a_platform_that_is_not_here(release: Release) -> None:
+    """Without its plugin a platform is missing, and the other Executors have the CPU only."""
+    with (
+        find_executor("pjrt", release("jaxlib 0.10.2"), platform="cuda") as executor,
+        pytest.raises(PortableError, match="no PJRT plugin for cuda is installed"),
+    ):
+        executor.compile(_artifact(DOUBLED.format(type="f32")))
+    for name in ("interpreter", "iree", "tensorflow", "torch_xla"):
+        with pytest.raises(PlatformMissing, match=f"{name} does not run on cuda"):
+            find_executor(name, platform="cuda")

@@ -39,6 +39,11 @@ def executor_options(parser: argparse.ArgumentParser) -> None:
         help="execute on this Release, as 'jaxlib 0.4.33', in an environment of its own that is "
         "made if it is missing (default: what is installed)",
     )
+    parser.add_argument(
+        "--platform",
+        default="cpu",
+        help="what pjrt runs on: cpu, cuda, tpu, or the path of a PJRT plugin (default: cpu)",
+    )
     parser.add_argument("--inputs", metavar="X.npz", help="the inputs: arrays named 0, 1, ...")
     parser.add_argument(
         "--timeout",
@@ -47,6 +52,12 @@ def executor_options(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="limit for each compilation and execution (default: %(default)g)",
     )
+    parser.add_argument(
+        "--memory",
+        type=float,
+        metavar="GIB",
+        help="limit for the process that executes (default: three quarters of the machine's)",
+    )
 
 
 def open_chosen(chosen: argparse.Namespace) -> Executor:
@@ -54,7 +65,14 @@ def open_chosen(chosen: argparse.Namespace) -> Executor:
     environment = None
     if chosen.on:
         environment = Environments().get(find_release(chosen.on), to_execute=True)
-    return find_executor(chosen.executor, environment, limit=chosen.timeout)
+    memory = None if chosen.memory is None else int(chosen.memory * 2**30)
+    return find_executor(
+        chosen.executor,
+        environment,
+        limit=chosen.timeout,
+        memory=memory,
+        platform=chosen.platform,
+    )
 
 
 def load_program(path: str, chosen: argparse.Namespace) -> Artifact:

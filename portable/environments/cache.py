@@ -19,7 +19,7 @@ from portable.environments.recipe import Recipe, Shipped
 from portable.environments.wheel import broken_files, installed_files, keep_from_wheel
 from portable.errors import PortableError
 from portable.files import read_file, write_file
-from portable.worker import Family, Worker
+from portable.worker import LIMIT_S, Family, Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -95,14 +95,15 @@ class Environment:
         stats = (entry.lstat() for entry in self.directory.rglob("*") if not entry.is_dir())
         return sum(stat.st_size for stat in stats if stat.st_nlink == 1)
 
-    def worker(self, *, limit: float | None = None) -> Worker:
+    def worker(self, *, limit: float = LIMIT_S, memory: int | None = None) -> Worker:
         """Return a worker for this Release; nothing is started yet.
 
         Args:
-            limit: Seconds that one job may take, if not the usual.
+            limit: Seconds that one job may take.
+            memory: Bytes that its process may take, if not the usual.
         """
-        options = {} if limit is None else {"limit": limit}
-        return Worker(self.python, self.recipe.family, library=self.library or "", **options)
+        library = self.library or ""
+        return Worker(self.python, self.recipe.family, library=library, limit=limit, memory=memory)
 
 
 class Environments:

@@ -16,6 +16,7 @@ from portable.executors.executor import (
     ExecutionFailed,
     Executor,
     ExecutorMissing,
+    PlatformMissing,
 )
 from portable.executors.inputs import random_inputs
 from portable.executors.running import EXECUTORS, UnknownExecutor, find_executor, run
@@ -40,6 +41,7 @@ __all__ = [
     "ExecutorMissing",
     "InputMismatch",
     "NoMain",
+    "PlatformMissing",
     "Signature",
     "TensorType",
     "Tolerance",

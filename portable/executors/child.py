@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import importlib.metadata
 import tempfile
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from portable.executors.executor import Capabilities, ExecutionFailed, ExecutorMissing
+from portable.executors.executor import (
+    Capabilities,
+    ExecutionFailed,
+    ExecutorMissing,
+    PlatformMissing,
+    Setting,
+)
 from portable.executors.signature import UnsupportedType, check_inputs, signature
 from portable.executors.tensors import dtype_named, stored
 from portable.verdict import Stage
@@ -19,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from portable.artifact import Artifact
-    from portable.environments import Environment
     from portable.executors.signature import Signature
     from portable.executors.tensors import Array
     from portable.worker import Answer, Family
@@ -36,12 +42,21 @@ class ChildExecutor:
         worker: The worker of that Release; this Executor closes it.
         capabilities: What it can run.
         hint: How to install what is missing.
+        platform: What it runs on.
     """
 
     def __init__(
-        self, engine: str, release: str, worker: Worker, capabilities: Capabilities, hint: str
+        self,
+        engine: str,
+        release: str,
+        worker: Worker,
+        capabilities: Capabilities,
+        *,
+        hint: str,
+        platform: str = "cpu",
     ) -> None:
         self.engine = engine
+        self.platform = platform
         self.capabilities = capabilities
         self._release = release
         self._worker = worker
@@ -52,7 +67,8 @@ class ChildExecutor:
     @property
     def name(self) -> str:
         """What it is, with its Release: `jaxlib 0.10.2 (pjrt)`."""
-        return f"{self._release or 'nothing'} ({self.engine})"
+        where = "" if self.platform == "cpu" else f" on {self.platform}"
+        return f"{self._release or 'nothing'} ({self.engine}{where})"
 
     def available(self) -> bool:
         """Return whether what it runs on is installed."""
@@ -77,7 +93,7 @@ class ChildExecutor:
 
     def ask(self, job: Mapping[str, Any]) -> Answer:
         """Have a job done by the worker; raise ExecutionFailed unless it was."""
-        answer = self._worker.ask({"engine": self.engine, **job})
+        answer = self._worker.ask({"engine": self.engine, "platform": self.platform, **job})
         if not answer.ok:
             raise ExecutionFailed(answer.verdict(self.name, Stage.EXECUTE))
         return answer
@@ -98,33 +114,43 @@ class ChildExecutor:
 
 def open_child(
     engine: str,
-    environment: Environment | None,
+    setting: Setting,
     *,
     family: Family,
     distributions: Sequence[str],
     capabilities: Capabilities,
     hint: str,
-    limit: float,
 ) -> ChildExecutor:
     """Open an Executor on a Release in an environment of its own, or on what is installed here.
 
     Args:
         engine: Which of the worker's ways to execute.
-        environment: The Release; None for what is installed here.
-        family: How it is driven.
+        setting: The environment, the platform and the limits.
+        family: How the Release is driven.
         distributions: What must be installed, first the one that counts as the Release.
         capabilities: What it can run.
         hint: How to install what is missing.
-        limit: Seconds that one compilation or execution may take.
 
     Returns:
         The Executor; nothing is started before it is used.
+
+    Raises:
+        PlatformMissing: It does not run on this platform.
     """
+    platform, platforms = setting.platform, capabilities.platforms
+    if not any(fnmatch(platform, pattern) for pattern in platforms):
+        raise PlatformMissing(
+            f"{engine} does not run on {platform}", hint=f"it does on {', '.join(platforms)}"
+        )
+    environment, limit, memory = setting.environment, setting.limit, setting.memory
     if environment is not None:
-        worker = environment.worker(limit=limit)
-        return ChildExecutor(engine, environment.consumer, worker, capabilities, hint)
-    worker = Worker(None, family, limit=limit)
-    return ChildExecutor(engine, _installed(distributions), worker, capabilities, hint)
+        release, worker = environment.consumer, environment.worker(limit=limit, memory=memory)
+    else:
+        release, worker = (
+            _installed(distributions),
+            Worker(None, family, limit=limit, memory=memory),
+        )
+    return ChildExecutor(engine, release, worker, capabilities, hint=hint, platform=platform)
 
 
 def _installed(distributions: Sequence[str]) -> str:

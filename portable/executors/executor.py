@@ -11,15 +11,28 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from portable.artifact import Artifact
+    from portable.environments import Environment
     from portable.executors.signature import Signature
     from portable.executors.tensors import Array
     from portable.verdict import Verdict
 
-__all__ = ["Capabilities", "Executable", "ExecutionFailed", "Executor", "ExecutorMissing"]
+__all__ = [
+    "Capabilities",
+    "Executable",
+    "ExecutionFailed",
+    "Executor",
+    "ExecutorMissing",
+    "PlatformMissing",
+    "Setting",
+]
 
 
 class ExecutorMissing(PortableError):
     """What the Executor runs on is not installed."""
+
+
+class PlatformMissing(PortableError):
+    """The Executor does not run on this platform."""
 
 
 class ExecutionFailed(PortableError):
@@ -35,11 +48,28 @@ class ExecutionFailed(PortableError):
 
 
 @dataclass(frozen=True, slots=True)
+class Setting:
+    """Where an Executor runs, and what it may take.
+
+    Args:
+        environment: The Release to execute on; None for what is installed here.
+        limit: Seconds that one compilation or execution may take.
+        memory: Bytes that its process may take; None for three quarters of the machine's.
+        platform: `cpu`; PJRT also has `cuda`, `tpu`, and the path of any PJRT plugin.
+    """
+
+    environment: Environment | None
+    limit: float
+    memory: int | None = None
+    platform: str = "cpu"
+
+
+@dataclass(frozen=True, slots=True)
 class Capabilities:
     """What an Executor can run.
 
     Args:
-        platforms: What it runs on, for example `cpu`.
+        platforms: What it runs on, for example `cpu`; `*.so` stands for any PJRT plugin.
         excluded: Element types of StableHLO that it cannot take or return.
         dynamic: Whether shapes may be unknown before the program runs.
     """

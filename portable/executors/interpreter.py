@@ -9,8 +9,8 @@ from portable.executors.executor import Capabilities
 from portable.worker import Family
 
 if TYPE_CHECKING:
-    from portable.environments import Environment
     from portable.executors.child import ChildExecutor
+    from portable.executors.executor import Setting
 
 __all__ = ["NAME", "open_executor"]
 
@@ -19,23 +19,23 @@ _CAPABILITIES = Capabilities(platforms=("cpu",), excluded=frozenset({"token"}), 
 _HINT = "pip install 'stablehlo-portable[jaxlib]'"
 
 
-def open_executor(environment: Environment | None, *, limit: float) -> ChildExecutor:
+def open_executor(setting: Setting) -> ChildExecutor:
     """Open the Executor; nothing is started before it is used.
 
     Args:
-        environment: The jaxlib whose interpreter it is, 0.4.33 or later; by default the installed
-            one.
-        limit: Seconds that one compilation or execution may take.
+        setting: With the environment of a jaxlib, 0.4.33 or later.
 
     Returns:
         The Executor.
+
+    Raises:
+        PlatformMissing: It does not run on that platform.
     """
     return open_child(
         NAME,
-        environment,
+        setting,
         family=Family.JAXLIB,
         distributions=("jaxlib",),
         capabilities=_CAPABILITIES,
         hint=_HINT,
-        limit=limit,
     )

@@ -9,8 +9,8 @@ from portable.executors.executor import Capabilities
 from portable.worker import Family
 
 if TYPE_CHECKING:
-    from portable.environments import Environment
     from portable.executors.child import ChildExecutor
+    from portable.executors.executor import Setting
 
 __all__ = ["NAME", "open_executor"]
 
@@ -24,22 +24,23 @@ _CAPABILITIES = Capabilities(platforms=("cpu",), excluded=_EXCLUDED, dynamic=Tru
 _HINT = "pip install 'stablehlo-portable[iree]'"
 
 
-def open_executor(environment: Environment | None, *, limit: float) -> ChildExecutor:
+def open_executor(setting: Setting) -> ChildExecutor:
     """Open the Executor; nothing is started before it is used.
 
     Args:
-        environment: The IREE to execute on, 3.0.0 or later; by default the installed one.
-        limit: Seconds that one compilation or execution may take.
+        setting: With the environment of an IREE, 3.0.0 or later.
 
     Returns:
         The Executor.
+
+    Raises:
+        PlatformMissing: It does not run on that platform.
     """
     return open_child(
         NAME,
-        environment,
+        setting,
         family=Family.IREE,
         distributions=("iree-base-compiler", "iree-base-runtime"),
         capabilities=_CAPABILITIES,
         hint=_HINT,
-        limit=limit,
     )

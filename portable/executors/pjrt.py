@@ -1,4 +1,4 @@
-"""The PJRT client of a jaxlib, on the CPU: XLA as JAX programs meet it."""
+"""The PJRT client of a jaxlib, for the CPU or of a plugin: XLA as JAX programs meet it."""
 
 from __future__ import annotations
 
@@ -9,32 +9,35 @@ from portable.executors.executor import Capabilities
 from portable.worker import Family
 
 if TYPE_CHECKING:
-    from portable.environments import Environment
     from portable.executors.child import ChildExecutor
+    from portable.executors.executor import Setting
 
 __all__ = ["NAME", "open_executor"]
 
 NAME = "pjrt"
-_CAPABILITIES = Capabilities(platforms=("cpu",), excluded=frozenset({"token"}), dynamic=False)
+_CAPABILITIES = Capabilities(
+    platforms=("cpu", "cuda", "tpu", "*.so"), excluded=frozenset({"token"}), dynamic=False
+)
 _HINT = "pip install 'stablehlo-portable[jaxlib]'"
 
 
-def open_executor(environment: Environment | None, *, limit: float) -> ChildExecutor:
+def open_executor(setting: Setting) -> ChildExecutor:
     """Open the Executor; nothing is started before it is used.
 
     Args:
-        environment: The jaxlib to execute on, 0.4.13 or later; by default the installed one.
-        limit: Seconds that one compilation or execution may take.
+        setting: With the environment of a jaxlib, 0.4.13 or later.
 
     Returns:
         The Executor.
+
+    Raises:
+        PlatformMissing: It does not run on that platform.
     """
     return open_child(
         NAME,
-        environment,
+        setting,
         family=Family.JAXLIB,
         distributions=("jaxlib",),
         capabilities=_CAPABILITIES,
         hint=_HINT,
-        limit=limit,
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from portable.artifact import Artifact
 from portable.errors import PortableError
+from portable.executors.executor import Setting
 from portable.executors.signature import ordered
 
 if TYPE_CHECKING:
@@ -36,7 +37,12 @@ class UnknownExecutor(PortableError):
 
 
 def find_executor(
-    name: str, environment: Environment | None = None, *, limit: float = LIMIT_S
+    name: str,
+    environment: Environment | None = None,
+    *,
+    limit: float = LIMIT_S,
+    memory: int | None = None,
+    platform: str = "cpu",
 ) -> Executor:
     """Open an Executor.
 
@@ -44,17 +50,21 @@ def find_executor(
         name: A key of `EXECUTORS`.
         environment: The Release to execute on; by default what is installed here.
         limit: Seconds that one compilation or execution may take.
+        memory: Bytes that its process may take; by default three quarters of the machine's.
+        platform: `cpu`; PJRT also has `cuda`, `tpu`, and the path of any PJRT plugin.
 
     Returns:
         The Executor; close it, or use it in a `with` statement.
 
     Raises:
         UnknownExecutor: There is no such Executor.
+        PlatformMissing: It does not run on that platform.
     """
     home = EXECUTORS.get(name)
     if home is None:
         raise UnknownExecutor(f"no executor {name!r}", hint=f"known are {', '.join(EXECUTORS)}")
-    opened: Executor = importlib.import_module(home).open_executor(environment, limit=limit)
+    setting = Setting(environment, limit, memory, platform)
+    opened: Executor = importlib.import_module(home).open_executor(setting)
     return opened
 
 

@@ -9,8 +9,8 @@ from portable.executors.executor import Capabilities
 from portable.worker import Family
 
 if TYPE_CHECKING:
-    from portable.environments import Environment
     from portable.executors.child import ChildExecutor
+    from portable.executors.executor import Setting
 
 __all__ = ["NAME", "open_executor"]
 
@@ -25,22 +25,23 @@ _CAPABILITIES = Capabilities(platforms=("cpu",), excluded=_EXCLUDED, dynamic=Fal
 _HINT = "pip install 'stablehlo-portable[torch_xla]'"
 
 
-def open_executor(environment: Environment | None, *, limit: float) -> ChildExecutor:
+def open_executor(setting: Setting) -> ChildExecutor:
     """Open the Executor; nothing is started before it is used.
 
     Args:
-        environment: The torch_xla to execute on; by default the installed one.
-        limit: Seconds that one compilation or execution may take.
+        setting: With the environment of a torch_xla.
 
     Returns:
         The Executor.
+
+    Raises:
+        PlatformMissing: It does not run on that platform.
     """
     return open_child(
         NAME,
-        environment,
+        setting,
         family=Family.TORCH_XLA,
         distributions=("torch-xla", "torch"),
         capabilities=_CAPABILITIES,
         hint=_HINT,
-        limit=limit,
     )

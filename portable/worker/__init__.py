@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from portable.worker.answer import Answer, Status
-from portable.worker.supervisor import Family, Worker, WorkerFailed
+from portable.worker.supervisor import LIMIT_S, Family, Worker, WorkerFailed
 
-__all__ = ["Answer", "Family", "Status", "Worker", "WorkerFailed"]
+__all__ = ["LIMIT_S", "Answer", "Family", "Status", "Worker", "WorkerFailed"]

@@ -34,12 +34,16 @@ MOST_FILE_BYTES = 1 << 30
 STDERR_TAIL_BYTES = 8192
 CHUNK_BYTES = 1 << 16
 
+# What a Release may take of the machine's memory: the rest is for whoever asks it.
+MEMORY_SHARE = 0.75
+
 _INSIDE = Path(__file__).parent / "inside"
 # The folder is put on the path under its own name: `portable` itself need not run there.
 _BOOT = (
     "import resource, sys; sys.path.insert(0, sys.argv[1]);"
     f"resource.setrlimit(resource.RLIMIT_FSIZE, ({MOST_FILE_BYTES}, {MOST_FILE_BYTES}));"
     "resource.setrlimit(resource.RLIMIT_CORE, (0, 0));"
+    "most = int(sys.argv[4]); resource.setrlimit(resource.RLIMIT_DATA, (most, most));"
     "from inside.main import main; main(sys.argv[2], sys.argv[3])"
 )
 _QUIET = {
@@ -88,6 +92,8 @@ class Worker:
         library: The shared library, for the families that are one file.
         limit: Seconds that one job may take.
         load_limit: Seconds that loading the native code may take.
+        memory: Bytes that the process, and each that it starts, may take; by default three
+            quarters of the machine's.
     """
 
     def __init__(
@@ -98,12 +104,14 @@ class Worker:
         library: str | os.PathLike[str] = "",
         limit: float = LIMIT_S,
         load_limit: float = LOAD_LIMIT_S,
+        memory: int | None = None,
     ) -> None:
         self.python = os.fspath(python or sys.executable)
         self.family = family
         self.library = os.fspath(library)
         self.limit = limit
         self.load_limit = load_limit
+        self.memory = memory or int(_machine_memory() * MEMORY_SHARE)
         self.starts = 0
         self._process: subprocess.Popen[bytes] | None = None
         self._stderr: IO[bytes] | None = None
@@ -173,7 +181,7 @@ class Worker:
         command = [self.python, "-I", "-c", _BOOT, str(_INSIDE.parent), str(self.family)]
         try:
             self._process = subprocess.Popen(
-                [*command, self.library],
+                [*command, self.library, str(self.memory)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._stderr,
@@ -274,6 +282,10 @@ class Worker:
         size = self._stderr.seek(0, os.SEEK_END)
         self._stderr.seek(max(0, size - STDERR_TAIL_BYTES))
         return self._stderr.read(STDERR_TAIL_BYTES).decode(errors="replace")
+
+
+def _machine_memory() -> int:
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def _write(descriptor: int, data: memoryview) -> int:

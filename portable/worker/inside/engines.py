@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any, Protocol
 
-from .answer import Unavailable
+from .answer import Refused, Unavailable
 from .content import given
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Engine", "Engines"]
 
-DEFAULT = "pjrt"
+DEFAULT, CPU = "pjrt", "cpu"
 
 
 class Engine(Protocol):
@@ -43,29 +43,35 @@ class Engines:
     What they need, numpy to begin with, is not there in every environment.
 
     Args:
-        made_by: How to make each.
+        made_by: How to make each, for a platform: the same one in all jobs.
     """
 
-    def __init__(self, made_by: dict[str, Callable[[], Engine]]) -> None:
+    def __init__(self, made_by: dict[str, Callable[[str], Engine]]) -> None:
         self._made_by = made_by
         self._made: dict[str, Engine] = {}
 
     def compile(self, job: Job) -> Payload:
         """Compile the program of a job."""
-        self._engine(job).compile(given(job))
+        try:
+            self._engine(job).compile(given(job))
+        except MemoryError as full:
+            raise Refused(f"out of memory: {full}") from None
         return {}
 
     def execute(self, job: Job) -> Payload:
         """Execute the program of a job on its inputs."""
         tensors = importlib.import_module(".tensors", __package__)
         inputs = tensors.load_arrays(job["inputs"])
-        outputs = self._engine(job).run(given(job), inputs, job.get("results", []))
-        return {"outputs": tensors.save_arrays(job["out"], outputs)}
+        try:
+            outputs = self._engine(job).run(given(job), inputs, job.get("results", []))
+            return {"outputs": tensors.save_arrays(job["out"], outputs)}
+        except MemoryError as full:
+            raise Refused(f"out of memory: {full}") from None
 
     def _engine(self, job: Job) -> Engine:
         name = job.get("engine", DEFAULT)
         if name not in self._made_by:
             raise Unavailable(f"this release has no {name}")
         if name not in self._made:
-            self._made[name] = self._made_by[name]()
+            self._made[name] = self._made_by[name](job.get("platform", CPU))
         return self._made[name]

@@ -62,7 +62,7 @@ class IreeDoor:
         """Execute a program on inputs."""
         return self._engines.execute(job)
 
-    def _engine(self) -> Engine:
+    def _engine(self, _platform: str) -> Engine:
         # The parent ends both processes when a compilation or execution takes too long.
         made: Engine = importlib.import_module(".iree_vm", __package__).Iree(
             lambda program: self._run(None, (EXACT, *ARGUMENTS), program)

@@ -44,11 +44,11 @@ def load(library: str, limit: float) -> Bindings:
 
 
 def _engines(stablehlo: Any, era: TextEra | ModuleEra) -> Engines:
-    def pjrt() -> Engine:
-        made: Engine = importlib.import_module(".pjrt", __package__).Pjrt(era.read)
+    def pjrt(platform: str) -> Engine:
+        made: Engine = importlib.import_module(".pjrt", __package__).Pjrt(era.read, platform)
         return made
 
-    def interpreter() -> Engine:
+    def interpreter(_platform: str) -> Engine:
         ir = importlib.import_module("jaxlib.mlir.ir")
         home = importlib.import_module(".interpreter", __package__)
         made: Engine = home.Interpreter(ir, era, stablehlo.eval_module)

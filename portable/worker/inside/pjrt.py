@@ -1,4 +1,4 @@
-"""Executing on jaxlib's PJRT client for the CPU, each era's own way.
+"""Executing on jaxlib's PJRT client, each era's own way: for the CPU, or of a plugin.
 
 Everything here is private to jaxlib and has changed: E1 (0.4.13 to 0.6.0) compiles by
 `client.compile`, E2 (0.6.1 to 0.9.2) by `client.compile_and_load`, E3 (0.10.0 and later) has no
@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import importlib.util
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .answer import Refused
+from .answer import Refused, Unavailable
 from .bindings import PRODUCER, PRODUCER_WITHIN
+from .engines import CPU
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +30,13 @@ REFUSALS = (RuntimeError, ValueError, TypeError, SystemError)
 TAKES_ARTIFACTS = (0, 4, 24)
 # Where the thread-local configuration of jax is: newest first.
 CONFIGURATIONS = ("jaxlib._jax", "jaxlib.xla_extension")
+# The package that has a plugin, and where: `pip install jax-cuda13-plugin` or `libtpu`.
+PLUGINS = {
+    "cuda": ("jax_plugins", "xla_cuda*/xla_cuda_plugin.so"),
+    "tpu": ("libtpu", "libtpu.so"),
+}
+# What it is called while it is loaded.
+PLUGIN = "portable"
 _MESSAGE_LIMIT = 2000
 # How a buffer becomes an array: up to 0.5.0, and since.
 COPIED = "_single_device_array_to_np_array"
@@ -34,14 +44,16 @@ MAYBE_COPIED = "_single_device_array_to_np_array_did_copy"
 
 
 class Pjrt:
-    """The CPU client, made when first asked for, and the program that was compiled last.
+    """The client, made when first asked for, and the program that was compiled last.
 
     Args:
         read: Deserialize an artifact, for releases that do not compile it as it is.
+        platform: `cpu`, a key of `PLUGINS`, or the path of a PJRT plugin.
     """
 
-    def __init__(self, read: Callable[[bytes], Any]) -> None:
+    def __init__(self, read: Callable[[bytes], Any], platform: str) -> None:
         self._read = read
+        self._platform = platform
         self._client: Any = None
         self._xla: Any = None
         self._digest = b""
@@ -101,7 +113,12 @@ class Pjrt:
     def _open(self) -> None:
         _configure()
         self._xla = importlib.import_module("jaxlib.xla_client")
-        self._client = self._xla.make_cpu_client()
+        if self._platform == CPU:
+            self._client = self._xla.make_cpu_client()
+            return
+        self._xla.load_pjrt_plugin_dynamically(PLUGIN, _library(self._platform))
+        self._xla.initialize_pjrt_plugin(PLUGIN)
+        self._client = self._xla.make_c_api_client(PLUGIN, {}, None)
 
     def _compile(self, program: bytes) -> Any:
         version = importlib.import_module("jaxlib.version").__version_info__
@@ -134,6 +151,18 @@ class Pjrt:
                 return whole
 
         return OneDevice(device)
+
+
+def _library(platform: str) -> str:
+    """Find the shared library of a plugin: by its path, or where its wheel has it."""
+    if Path(platform).suffix == ".so":
+        return platform
+    package, pattern = PLUGINS[platform]
+    home = importlib.util.find_spec(package)
+    for folder in (home and home.submodule_search_locations) or ():
+        for found in sorted(Path(folder).glob(pattern)):
+            return str(found)
+    raise Unavailable(f"no PJRT plugin for {platform} is installed beside this jaxlib")
 
 
 def _refused(error: BaseException) -> Refused:

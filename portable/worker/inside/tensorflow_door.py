@@ -70,6 +70,6 @@ def _installed() -> str:
     raise Unavailable("no tensorflow 2.14 or later is installed")
 
 
-def _engine() -> Engine:
+def _engine(_platform: str) -> Engine:
     made: Engine = importlib.import_module(".xla_call_module", __package__).XlaCallModule()
     return made

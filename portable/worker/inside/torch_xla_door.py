@@ -46,6 +46,6 @@ def load(library: str, limit: float) -> TorchXlaDoor:
     return TorchXlaDoor()
 
 
-def _engine() -> Engine:
+def _engine(_platform: str) -> Engine:
     made: Engine = importlib.import_module(".torch_xla_device", __package__).TorchXlaDevice()
     return made
