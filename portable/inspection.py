@@ -10,6 +10,7 @@ import os
 from portable.bytecode import MalformedArtifact, read_header
 from portable.bytecode.content import read
 from portable.containers import Kind, kind_of_directory, kind_of_file
+from portable.containers.kind import CONTAINERS
 from portable.digest import digest_of
 from portable.files import read_file
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from portable.artifact import Artifact
     from portable.bytecode import Bytecode
+    from portable.bytecode.header import Buffer
     from portable.bytecode.scan import Shape
     from portable.features import Analysis, Needs, Strictness
     from portable.version import Version
@@ -70,6 +72,9 @@ class Inspection:
         fingerprint: Digest of the program without locations and producer; empty unless asked for.
         warnings: What is odd: a claim that is too low, or above anything known.
         damage: Why the content cannot be read; empty when it can.
+        versions: What a container says about itself, or about this artifact in it, by the name of
+            each number; none of them is the artifact's own.
+        artifacts: What is inside of a container, by its name there.
     """
 
     kind: Kind
@@ -89,6 +94,8 @@ class Inspection:
     fingerprint: str = ""
     warnings: tuple[str, ...] = ()
     damage: str = ""
+    versions: Mapping[str, str] = {}
+    artifacts: Mapping[str, Inspection] = {}
 
     @property
     def required(self) -> Needs | None:
@@ -131,6 +138,8 @@ class Inspection:
             "fingerprint": self.fingerprint or None,
             "warnings": list(self.warnings),
             "damage": self.damage,
+            "versions": dict(self.versions),
+            "artifacts": [{"name": name} | part.record() for name, part in self.artifacts.items()],
         }
 
 
@@ -163,7 +172,8 @@ def inspect(
             all the rest.
 
     Returns:
-        The Inspection. Damage inside is reported in it, not raised.
+        The Inspection. Damage inside is reported in it, not raised; so is a container without
+        artifacts.
 
     Raises:
         FileError: The path cannot be read.
@@ -171,14 +181,44 @@ def inspect(
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
         if os.path.isdir(path):  # noqa: PTH112 - pathlib costs the cold path 9 ms
-            return Inspection(kind_of_directory(path), 0, "")
+            found = Inspection(kind_of_directory(path), 0, "")
+            return _opened(found, path, strictness, fingerprint)
         data = read_file(path)
     else:
         data = bytes(source)
-    return _inspect(data, strictness, fingerprint)
+    return _opened(_inspect(data, strictness, fingerprint), data, strictness, fingerprint)
 
 
-def _inspect(data: bytes, strictness: Strictness | None, fingerprint: bool) -> Inspection:
+def _opened(
+    found: Inspection, source: str | bytes, strictness: Strictness | None, fingerprint: bool
+) -> Inspection:
+    """Add what is inside when it is a container."""
+    if found.kind not in CONTAINERS:
+        return found
+    # Most files are no containers.
+    from portable.containers import (  # noqa: PLC0415 - see above
+        MalformedContainer,
+        NoArtifact,
+        open_container,
+    )
+
+    try:
+        container = open_container(source)
+    except (MalformedContainer, NoArtifact) as error:
+        return _with(found, damage=str(error))
+    parts = {
+        entry.name: _with(_inspect(entry.data, strictness, fingerprint), versions=entry.versions)
+        for entry in container.artifacts()
+    }
+    return _with(found, versions=container.versions, warnings=container.warnings, artifacts=parts)
+
+
+def _with(found: Inspection, **changed: object) -> Inspection:
+    fields = {name: getattr(found, name) for name in Inspection.__slots__}
+    return Inspection(**fields | changed)
+
+
+def _inspect(data: Buffer, strictness: Strictness | None, fingerprint: bool) -> Inspection:
     kind, digest = kind_of_file(data), digest_of(data)
     if kind not in {Kind.ARTIFACT, Kind.BYTECODE}:
         return Inspection(kind, len(data), digest)
@@ -198,8 +238,7 @@ def _inspect(data: bytes, strictness: Strictness | None, fingerprint: bool) -> I
 def _with_fingerprint(found: Inspection, content: Bytecode) -> Inspection:
     from portable.bytecode.fingerprint import fingerprint  # noqa: PLC0415 - kept off the path of those who only import
 
-    fields = {name: getattr(found, name) for name in Inspection.__slots__}
-    return Inspection(**fields | {"fingerprint": fingerprint(content)})
+    return _with(found, fingerprint=fingerprint(content))
 
 
 def _content(

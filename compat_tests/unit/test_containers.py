@@ -81,6 +81,7 @@ def test_an_exported_has_its_derivatives(path: Path) -> None:
         for since, numbers in {
             (0, 11, 2): ("12", "12"),
             (0, 10, 0): ("3", "10"),
+            (0, 9, 2): ("3", "8"),
             (0, 8, 2): ("3", "5"),
             (0, 4, 30): ("2", "2"),
         }.items()

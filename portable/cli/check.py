@@ -6,6 +6,7 @@ a child process. A prediction and an observation are shown as what they are.
 
   portable check model.mlir.bc --for 'jaxlib>=0.5' 'tensorflow~=2.18'
   portable check model.mlir.bc --observe
+  portable check model.exported --for 'jaxlib>=0.5'
 """
 
 from __future__ import annotations
@@ -14,15 +15,18 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from portable.artifact import Artifact
-from portable.cli.output import format_option, input_bytes, print_json, print_table
+from portable.cli.output import format_option, print_json, print_table
+from portable.cli.program import parts_of
 from portable.errors import PortableError
 from portable.prediction import Mode, predict_all
 from portable.releases import matching_releases
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
+    from portable.containers import Container
+    from portable.releases import Release
     from portable.verdict import Verdict
 
 __all__ = ["NothingToCheck", "options", "run"]
@@ -34,7 +38,9 @@ class NothingToCheck(PortableError):
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("file", metavar="FILE", help="a portable artifact; - reads standard input")
+    parser.add_argument(
+        "file", metavar="FILE", help="a portable artifact or a container; - is stdin"
+    )
     parser.add_argument(
         "--for",
         dest="consumers",
@@ -68,28 +74,55 @@ def run(chosen: argparse.Namespace) -> int:
     """Check one artifact."""
     if not chosen.consumers and not chosen.observe:
         raise NothingToCheck("name consumers with --for SPEC, or read it with --observe")
-    artifact = Artifact.from_bytes(input_bytes(chosen.file), where=chosen.file)
+    container, parts = parts_of(chosen.file)
+    artifacts = {part: Artifact.from_bytes(part.data, where=part.label) for part in parts}
     admitted = {
         str(release): release for spec in chosen.consumers for release in matching_releases(spec)
     }
+    found = {
+        part.name: _verdicts(chosen, artifact, admitted.values())
+        for part, artifact in artifacts.items()
+    }
+    compatible = all(verdict.compatible for verdicts in found.values() for verdict in verdicts)
+    if chosen.format == "json":
+        print_json({"file": chosen.file, "compatible": compatible} | _record(container, found))
+    else:
+        if container is not None:
+            said = "".join(f", {name} {version}" for name, version in container.versions.items())
+            print(f"{chosen.file}: {container.kind}{said}")
+        for part in parts:
+            _print(part.label, found[part.name], everything=chosen.all)
+    return 0 if compatible else 1
+
+
+def _record(
+    container: Container | None, found: Mapping[str, Sequence[Verdict]]
+) -> dict[str, object]:
+    if container is None:
+        return {"verdicts": [verdict.record() for verdict in found[""]]}
+    return {
+        "container": {"kind": str(container.kind), "versions": dict(container.versions)},
+        "artifacts": [
+            {
+                "name": entry.name,
+                "versions": dict(entry.versions),
+                "verdicts": [verdict.record() for verdict in found[entry.name]],
+            }
+            for entry in container.artifacts()
+        ],
+    }
+
+
+def _verdicts(
+    chosen: argparse.Namespace, artifact: Artifact, admitted: Collection[Release]
+) -> list[Verdict]:
     # Without consumers there is nothing to predict, and a damaged file may still be observed.
-    verdicts = [*predict_all(artifact, admitted.values(), chosen.mode)] if admitted else []
+    verdicts = [*predict_all(artifact, admitted, chosen.mode)] if admitted else []
     if chosen.observe:
         from portable.check import observe  # noqa: PLC0415 - predicting needs no child process
 
         verdicts.append(observe(artifact, timeout=chosen.timeout))
-    compatible = all(verdict.compatible for verdict in verdicts)
-    if chosen.format == "json":
-        print_json(
-            {
-                "file": chosen.file,
-                "compatible": compatible,
-                "verdicts": [verdict.record() for verdict in verdicts],
-            }
-        )
-    else:
-        _print(chosen.file, verdicts, everything=chosen.all)
-    return 0 if compatible else 1
+    return verdicts
 
 
 def _print(name: str, verdicts: Sequence[Verdict], *, everything: bool) -> None:

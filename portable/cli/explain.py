@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from portable.cli.output import format_option, print_json, print_table
-from portable.cli.program import dialects_option, in_child, program_argument
+from portable.cli.program import dialects_option, in_child, parts_of, program_argument
 from portable.explanation import explain
 from portable.features.bridges import bridges
 
@@ -37,33 +37,47 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Explain one program."""
-    found: Explanation = in_child(
-        explain, chosen, chosen.target, allow_dialects=tuple(chosen.allow_dialects)
-    )
-    if chosen.format == "json":
-        print_json(
-            {
-                "target": str(found.target),
-                "minimum": str(found.minimum) if found.minimum else None,
-                "reachable": found.reachable,
-                "ways": [
-                    {"target": str(way.target), "allow": list(way.allow), "exact": way.exact}
-                    for way in found.ways
-                ],
-                "refusals": list(found.refusals),
-                "obstacles": [feature.record() for feature in found.obstacles],
-                "caveats": [
-                    {"text": caveat.text, "count": caveat.count} for caveat in found.caveats
-                ],
-            }
+    """Explain one program, or each in a container."""
+    container, parts = parts_of(chosen.program)
+    found: dict[str, Explanation] = {
+        part.label: in_child(
+            explain,
+            chosen,
+            chosen.target,
+            part=part,
+            allow_dialects=tuple(chosen.allow_dialects),
         )
+        for part in parts
+    }
+    if chosen.format == "json":
+        records = [_record(explanation) for explanation in found.values()]
+        if container:
+            named = zip((part.name for part in parts), records, strict=True)
+            print_json({"artifacts": [{"name": name} | record for name, record in named]})
+        else:
+            print_json(records[0])
     else:
-        _print(chosen.program, found)
-    return 0 if found.reachable else 1
+        for label, explanation in found.items():
+            _print(label, chosen.program, explanation)
+    return 0 if all(explanation.reachable for explanation in found.values()) else 1
 
 
-def _print(name: str, found: Explanation) -> None:
+def _record(found: Explanation) -> dict[str, object]:
+    return {
+        "target": str(found.target),
+        "minimum": str(found.minimum) if found.minimum else None,
+        "reachable": found.reachable,
+        "ways": [
+            {"target": str(way.target), "allow": list(way.allow), "exact": way.exact}
+            for way in found.ways
+        ],
+        "refusals": list(found.refusals),
+        "obstacles": [feature.record() for feature in found.obstacles],
+        "caveats": [{"text": caveat.text, "count": caveat.count} for caveat in found.caveats],
+    }
+
+
+def _print(name: str, path: str, found: Explanation) -> None:
     if found.obstacles:
         print_table(
             ("feature", "needs", "count", "first at", "why", "what to do"),
@@ -84,12 +98,12 @@ def _print(name: str, found: Explanation) -> None:
     print(f"{name}: as it is, {found.minimum or 'an unknown Version'} can express it")
     for refusal in found.refusals:
         print(f"cannot be rewritten: {refusal}")
-    _print_commands(name, found)
+    _print_commands(path, found)
 
 
-def _print_commands(name: str, found: Explanation) -> None:
+def _print_commands(path: str, found: Explanation) -> None:
     """End with what would get there, or nearest to it."""
-    pin = f"portable pin {name} -o FILE --target"
+    pin = f"portable pin {path} -o FILE --target"
     if found.reachable:
         print(f"{found.target} is reached: {pin} {found.target}")
         return

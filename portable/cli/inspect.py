@@ -4,11 +4,13 @@ No compiler runs: the file may be newer than any library installed, or damaged.
 
   portable inspect model.mlir.bc
   portable inspect model.mlir.bc --ops --format json
+  portable inspect saved_model_dir/
 """
 
 from __future__ import annotations
 
 from portable.cli.output import format_option, print_json, strictness_option
+from portable.containers.kind import CONTAINERS
 from portable.inspection import inspect
 
 TYPE_CHECKING = False
@@ -36,7 +38,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Inspect one file; 1 when it is damaged."""
+    """Inspect one file; 1 when it is damaged, 2 when a container cannot be opened."""
     from portable.cli.output import input_bytes  # noqa: PLC0415 - directories are no bytes
     from portable.features import Strictness  # noqa: PLC0415 - cold start of --help
 
@@ -47,9 +49,18 @@ def run(chosen: argparse.Namespace) -> int:
     if chosen.format == "json":
         print_json({"file": chosen.file, **found.record()})
     else:
-        for label, value in _lines(found, ops=chosen.ops):
-            print(f"{label + ':':<20}{value}" if label else f"{'':<20}{value}")
-    return 1 if found.damage else 0
+        _print(found, ops=chosen.ops)
+    if found.kind in CONTAINERS and not found.artifacts:
+        return 2
+    return 1 if found.damage or any(part.damage for part in found.artifacts.values()) else 0
+
+
+def _print(found: Inspection, *, ops: bool) -> None:
+    for label, value in _lines(found, ops=ops):
+        print(f"{label + ':':<20}{value}" if label else f"{'':<20}{value}")
+    for name, part in found.artifacts.items():
+        print(f"\n{'artifact:':<20}{name}")
+        _print(part, ops=ops)
 
 
 def _lines(found: Inspection, *, ops: bool) -> Iterator[tuple[str, str]]:
@@ -61,6 +72,9 @@ def _lines(found: Inspection, *, ops: bool) -> Iterator[tuple[str, str]]:
         yield "claims", f"StableHLO {found.claimed}" if found.claimed else "no Version"
         yield "producer", found.producer
         yield "bytecode format", str(found.format)
+    if found.versions:
+        said = ", ".join(f"{name} {version}" for name, version in found.versions.items())
+        yield "container says", said
     if found.damage:
         yield "damaged", found.damage
     yield from (("warning", warning) for warning in found.warnings)

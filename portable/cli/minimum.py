@@ -1,7 +1,8 @@
 """Say how low a program could be pinned, and what stops it there.
 
 For a portable artifact the answer is read from its bytes; a program is serialized once, in a child
-process. Location ranges count here as they are: `portable pin` turns them into points.
+process. Location ranges count here as they are: `portable pin` turns them into points. A container
+can go as low as all of its programs.
 
   portable minimum model.mlir
   portable minimum model.mlir.bc --strictness upstream
@@ -12,48 +13,67 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from portable.bytecode import read
-from portable.cli.output import (
-    format_option,
-    input_bytes,
-    print_json,
-    print_table,
-    strictness_option,
-)
+from portable.cli.output import format_option, print_json, print_table, strictness_option
+from portable.cli.program import in_child, parts_of, program_argument
 from portable.containers import Kind, kind_of_file
 from portable.features import Strictness, analyze
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Mapping
 
+    from portable.cli.program import Part
     from portable.features import Analysis
+    from portable.version import Version
 
 __all__ = ["options", "run"]
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    from portable.cli.program import program_argument  # noqa: PLC0415 - artifacts need no child
-
     program_argument(parser)
     strictness_option(parser)
     format_option(parser)
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Find the minimum target of one program."""
-    found = _analysis(chosen)
+    """Find the minimum target of one program, or of all in a container."""
+    container, parts = parts_of(chosen.program)
+    found = {part.name: _analysis(chosen, part) for part in parts}
     if chosen.format == "json":
-        print_json(
-            {
-                "minimum": str(found.minimum.version) if found.minimum.version else None,
-                "features": [feature.record() for feature in found.minimum.features],
-                "caveats": [
-                    {"text": caveat.text, "count": caveat.count} for caveat in found.caveats
-                ],
-                "unknown": list(found.unknown),
-            }
-        )
+        print_json(_record(found) if container else _fields(found[""]))
         return 0
+    for name, analysis in found.items():
+        _print(name, analysis)
+    if container:
+        print(f"minimum target: {_highest(found) or 'unknown'}")
+    return 0
+
+
+def _record(found: Mapping[str, Analysis]) -> dict[str, object]:
+    highest = _highest(found)
+    return {
+        "minimum": str(highest) if highest else None,
+        "artifacts": [{"name": name} | _fields(analysis) for name, analysis in found.items()],
+    }
+
+
+def _highest(found: Mapping[str, Analysis]) -> Version | None:
+    versions = [analysis.minimum.version for analysis in found.values()]
+    known = [version for version in versions if version is not None]
+    return max(known) if len(known) == len(versions) else None
+
+
+def _fields(found: Analysis) -> dict[str, object]:
+    return {
+        "minimum": str(found.minimum.version) if found.minimum.version else None,
+        "features": [feature.record() for feature in found.minimum.features],
+        "caveats": [{"text": caveat.text, "count": caveat.count} for caveat in found.caveats],
+        "unknown": list(found.unknown),
+    }
+
+
+def _print(name: str, found: Analysis) -> None:
     if found.minimum.features:
         print_table(
             ("feature", "needs", "count", "first at", "what to do"),
@@ -70,19 +90,16 @@ def run(chosen: argparse.Namespace) -> int:
         )
     for caveat in found.caveats:
         print(f"not judged: {caveat.text} ({caveat.count}x)")
-    for name in found.unknown:
-        print(f"unknown: {name}")
-    print(f"minimum target: {found.minimum.version or 'unknown'}")
-    return 0
+    for unknown in found.unknown:
+        print(f"unknown: {unknown}")
+    label = f"{name}: minimum target" if name else "minimum target"
+    print(f"{label}: {found.minimum.version or 'unknown'}")
 
 
-def _analysis(chosen: argparse.Namespace) -> Analysis:
+def _analysis(chosen: argparse.Namespace, part: Part) -> Analysis:
     strictness = Strictness(chosen.strictness)
-    if chosen.program != "-":
-        data = input_bytes(chosen.program)
-        if kind_of_file(data) is Kind.ARTIFACT:
-            return analyze(read(data), strictness=strictness)
+    if kind_of_file(part.data) is Kind.ARTIFACT:
+        return analyze(read(part.data), strictness=strictness)
     from portable import pin  # noqa: PLC0415 - artifacts need no compiler
-    from portable.cli.program import in_child  # noqa: PLC0415 - as above
 
-    return in_child(pin.minimum, chosen, strictness=strictness)  # type: ignore[no-any-return]  # from a child
+    return in_child(pin.minimum, chosen, part=part, strictness=strictness)  # type: ignore[no-any-return]  # from a child

@@ -2,11 +2,13 @@
 
 The target is the lowest Version among the consumers (or the one you name), so every one of them
 reads the result. The result is read back strictly before it is written; when the program needs
-more than the target, nothing is written and every reason is named.
+more than the target, nothing is written and every reason is named. Of a container a copy is written
+with all of its programs pinned for the same target, or none.
 
   portable pin model.mlir --for 'jaxlib>=0.5' 'tensorflow~=2.18' -o model.mlir.bc
   portable pin model.mlir --target 1.9.0 -o model.mlir.bc
   portable pin model.mlir --for 'jaxlib>=0.5' --verify -o model.mlir.bc
+  portable pin model.exported --target 1.9.0 -o model-1.9.exported
   portable pin model.mlir --target 0.9.0 --allow composites-to-calls -o model.mlir.bc
 
 Rewrites that are not exact are verified as if by --verify: beyond --ulps nothing is written.
@@ -16,10 +18,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from portable import pin
+from portable import isolation, pin
 from portable.cli.output import format_option, print_json, print_verification, write_bytes
 from portable.cli.program import (
     in_child,
+    parts_of,
     pipeline_arguments,
     pipeline_options,
     program_argument,
@@ -28,12 +31,17 @@ from portable.downgrade import named
 from portable.errors import PortableError
 from portable.features.bridges import bridges
 from portable.releases import resolve_target
+from portable.repin import pin_all
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from portable.artifact import Artifact
+    from portable.cli.program import Part
+    from portable.containers import Container
     from portable.pin import Pinned
+    from portable.repin import Repinned
     from portable.verification import Verification
 
 __all__ = ["options", "run"]
@@ -67,54 +75,93 @@ def options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="with --verify: write it although results are up to this far apart",
     )
-    parser.add_argument("-o", "--output", required=True, metavar="FILE", help="- is stdout")
+    parser.add_argument("-o", "--output", required=True, metavar="PATH", help="- is stdout")
     pipeline_options(parser)
     format_option(parser)
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Pin one program."""
+    """Pin one program, or all in a container."""
     wants = chosen.consumers or [chosen.target]
     # A mistake in the options is told before anything slow, and is none of the program's.
     resolve_target(*wants)
     lossy = not all(bridges().rewrites[name].exact for name in named(chosen.allow))
-    pinned: Pinned = in_child(pin.pin, chosen, *wants, **pipeline_arguments(chosen))
-    artifact, target = pinned.artifact, pinned.target
-    verification = _verified(chosen, artifact) if chosen.verify or lossy else None
+    chosen.verify = chosen.verify or lossy
+    container, parts = parts_of(chosen.program)
+    if container is not None:
+        return _container(chosen, container, parts, wants)
+    part = parts[0]
+    pinned: Pinned = in_child(pin.pin, chosen, *wants, part=part, **pipeline_arguments(chosen))
+    verification = _verified(chosen, part, pinned.artifact) if chosen.verify else None
     if verification is not None and not verification.same:
         print_verification(verification, chosen.program, chosen.output, chosen.format)
         return 1
-    write_bytes(chosen.output, artifact.data)
+    write_bytes(chosen.output, pinned.artifact.data)
     if chosen.output == "-":
         return 0
     if chosen.format == "json":
-        print_json(
-            {
-                "output": chosen.output,
-                "size": len(artifact),
-                "digest": artifact.digest,
-                "target": target.record(),
-                "required": str(pinned.analysis.required.version),
-                "version": str(artifact.version),
-                **({"verification": verification.record()} if verification else {}),
-            }
-        )
+        print_json({"output": chosen.output} | _record(pinned, verification))
     else:
-        print(f"{chosen.output}: StableHLO {artifact.version}, {len(artifact):,} bytes")
-        print(f"  {target.reason} ({target.confidence})")
-        if verification is not None:
-            print(f"  {verification.verdict.consumer}: {verification.verdict.reason}")
+        _print(chosen.output, pinned, verification)
     return 0
 
 
-def _verified(chosen: argparse.Namespace, artifact: Artifact) -> Verification:
+def _container(
+    chosen: argparse.Namespace,
+    container: Container,
+    parts: tuple[Part, ...],
+    wants: Sequence[str],
+) -> int:
+    if "-" in {chosen.program, chosen.output}:
+        raise PortableError("a container comes from a path and goes to one", where="-")
+    found: Repinned = isolation.call(
+        pin_all, chosen.program, *wants, timeout=chosen.timeout, **pipeline_arguments(chosen)
+    )
+    verified: dict[str, Verification] = {}
+    for part in parts if chosen.verify else ():
+        artifact = found.pinned[part.name].artifact
+        verified[part.name] = verification = _verified(chosen, part, artifact)
+        if not verification.same:
+            print_verification(verification, part.label, chosen.output, chosen.format)
+            return 1
+    found.write(container, chosen.output)
+    if chosen.format == "json":
+        records = [
+            {"name": name} | _record(pinned, verified.get(name))
+            for name, pinned in found.pinned.items()
+        ]
+        print_json({"output": chosen.output, "kind": str(container.kind), "artifacts": records})
+        return 0
+    for name, pinned in found.pinned.items():
+        _print(f"{chosen.output}: {name}", pinned, verified.get(name))
+    return 0
+
+
+def _record(pinned: Pinned, verification: Verification | None) -> dict[str, object]:
+    return {
+        "size": len(pinned.artifact),
+        "digest": pinned.artifact.digest,
+        "target": pinned.target.record(),
+        "required": str(pinned.analysis.required.version),
+        "version": str(pinned.artifact.version),
+        **({"verification": verification.record()} if verification else {}),
+    }
+
+
+def _print(label: str, pinned: Pinned, verification: Verification | None) -> None:
+    artifact, target = pinned.artifact, pinned.target
+    print(f"{label}: StableHLO {artifact.version}, {len(artifact):,} bytes")
+    print(f"  {target.reason} ({target.confidence})")
+    if verification is not None:
+        print(f"  {verification.verdict.consumer}: {verification.verdict.reason}")
+
+
+def _verified(chosen: argparse.Namespace, part: Part, artifact: Artifact) -> Verification:
     """Execute the program as it is, at the current Version, and as it was pinned."""
     # Only here: most pinning executes nothing and needs no numpy.
     from portable.executors import Tolerance  # noqa: PLC0415 - see above
     from portable.verification import verify  # noqa: PLC0415 - see above
 
-    if chosen.program == "-":
-        raise PortableError("standard input can be read once only", hint="--verify needs a file")
     arguments = pipeline_arguments(chosen) | {"allow": ()}
-    before: Artifact = in_child(pin.serialize, chosen, "current", **arguments)
+    before: Artifact = in_child(pin.serialize, chosen, "current", part=part, **arguments)
     return verify(before, artifact, tolerance=Tolerance(chosen.ulps))

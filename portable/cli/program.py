@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from portable import isolation
 from portable.cli.output import input_bytes
+from portable.containers import NotAContainer, open_container
 from portable.errors import PortableError
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
+    from portable.containers import Container
+
 __all__ = [
+    "Part",
     "dialects_option",
     "in_child",
+    "parts_of",
     "pipeline_arguments",
     "pipeline_options",
     "program_argument",
@@ -23,12 +30,51 @@ __all__ = [
 _MINUTES = 10.0
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One program that a command was given.
+
+    Args:
+        label: What to call it in messages.
+        name: Its name in a container; empty when it is the file itself.
+        data: The program as it is written.
+    """
+
+    label: str
+    name: str
+    data: bytes
+
+
+def parts_of(path: str) -> tuple[Container | None, tuple[Part, ...]]:
+    """Return the container that a path leads to, if it is one, and every program there.
+
+    Args:
+        path: A file, a directory, or `-` for standard input.
+
+    Raises:
+        PortableError: It cannot be read, or is a container that is damaged or empty.
+    """
+    label = _label(path)
+    source = input_bytes("-") if path == "-" else path
+    try:
+        container = open_container(source)
+    except NotAContainer:
+        if isinstance(source, str) and os.path.isdir(source):  # noqa: PTH112 - as in opening
+            raise
+        data = source if isinstance(source, bytes) else input_bytes(source)
+        return None, (Part(label, "", data),)
+    return container, tuple(
+        Part(f"{label}: {entry.name}", entry.name, bytes(entry)) for entry in container.artifacts()
+    )
+
+
 def program_argument(parser: argparse.ArgumentParser) -> None:
     """Add the positional PROGRAM and the time limit of the child process."""
     parser.add_argument(
         "program",
         metavar="PROGRAM",
-        help="StableHLO as MLIR text, MLIR bytecode or a portable artifact; - reads standard input",
+        help="StableHLO as MLIR text, MLIR bytecode or a portable artifact, or a container with "
+        "programs inside (Exported, SavedModel, torch_xla directory); - reads standard input",
     )
     parser.add_argument(
         "--timeout",
@@ -85,18 +131,29 @@ def pipeline_arguments(chosen: argparse.Namespace) -> dict[str, Any]:
 
 
 def in_child(
-    function: Callable[..., Any], chosen: argparse.Namespace, *arguments: object, **keywords: object
+    function: Callable[..., Any],
+    chosen: argparse.Namespace,
+    *arguments: object,
+    part: Part | None = None,
+    **keywords: object,
 ) -> Any:
     """Call `function(program, *arguments, **keywords)` in a child process.
 
     The program comes from the user: parsing it is native code, and a crash of that is the child's.
+    It is the file that was named, or one part of it.
     """
-    program: object = input_bytes(chosen.program)
+    if part is None:
+        part = Part(_label(chosen.program), "", input_bytes(chosen.program))
     try:
-        return isolation.call(function, program, *arguments, timeout=chosen.timeout, **keywords)
+        return isolation.call(function, part.data, *arguments, timeout=chosen.timeout, **keywords)
     except PortableError as error:
-        name = "<stdin>" if chosen.program == "-" else chosen.program
         # MLIR names a program that it was handed from memory "-".
         inside = (error.where or "").removeprefix('"-"')
-        error.where = name + (inside if inside.startswith(":") else f": {inside}" if inside else "")
+        error.where = part.label + (
+            inside if inside.startswith(":") else f": {inside}" if inside else ""
+        )
         raise
+
+
+def _label(path: str) -> str:
+    return "<stdin>" if path == "-" else path

@@ -63,8 +63,12 @@ class MalformedContainer(PortableError):
 class NotAContainer(PortableError):
     """The path leads to something else; `kind` says what."""
 
-    def __init__(self, kind: Kind, *, where: str | None = None, hint: str | None = None) -> None:
-        super().__init__(f"not a container but {kind}", where=where, hint=hint)
+    def __init__(self, kind: Kind, *, directory: bool = False, where: str | None = None) -> None:
+        super().__init__(
+            "is a directory, but no container" if directory else f"no container ({kind})",
+            where=where,
+            hint="a container has saved_model.pb or functions/NAME.meta" if directory else None,
+        )
         self.kind = kind
 
 

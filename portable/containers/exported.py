@@ -27,10 +27,8 @@ else:
 
 __all__ = ["Exported", "open_container"]
 
-_VERSION, _MODULE, _CALLING_CONVENTION, _VJP = 0, 13, 14, 17
-_NEWEST = 12
-# From 0.8.2 to 0.11.0 jax wrote 3 whatever it wrote; the number of slots tells more.
-_LAYOUTS = {27: 12, 26: 10, 19: 5, 0: 2}
+_VERSION, _DEVICES_SHORT, _MODULE, _CALLING_CONVENTION, _VJP = 0, 6, 13, 14, 17
+_NEWEST, _MOST_SLOTS = 12, 27
 # jax writes the order that was asked for; nobody asks for more, and names grow with it.
 _DEEPEST = 16
 # Offsets are signed 32-bit numbers in some readers.
@@ -63,7 +61,7 @@ class Exported:
             raise error.at(source.path) from None
         outer = self._parts[0].table
         number = outer.number(_VERSION, 2) or 0
-        layout = next(version for slots, version in _LAYOUTS.items() if outer.slots >= slots)
+        layout = _layout(outer)
         self.versions: Mapping[str, str] = {"serialization": str(number), "layout": str(layout)}
         self.warnings = tuple(_odd(number, outer.slots))
 
@@ -159,8 +157,21 @@ def _edits(part: _Part, data: bytes, end: int) -> tuple[list[Edit], list[bytes]]
     return [Edit(at, at + _LENGTH, offset), gone], [bytes(padding) + length, data]
 
 
+def _layout(table: Table) -> int:
+    """Return the first serialization version that has the fields which are there.
+
+    From 0.8.2 to 0.11.0 jax wrote 3 as its version, whatever it wrote.
+    """
+    if table.slots < 19:
+        return 2
+    if table.slots < 26:
+        # The number of devices got a wider field in 5; 8 was the first without the narrow one.
+        return 5 if table.has(_DEVICES_SHORT) else 8
+    return 10 if table.slots < _MOST_SLOTS else 12
+
+
 def _odd(number: int, slots: int) -> Iterator[str]:
-    if number > _NEWEST or slots > max(_LAYOUTS):
+    if number > _NEWEST or slots > _MOST_SLOTS:
         yield (
             f"serialization version {number} with {slots} fields is newer than {_NEWEST}, the "
             "newest known here; its artifacts were found by the layout of that one"

@@ -42,7 +42,7 @@ def open_container(source: str | os.PathLike[str] | bytes) -> Container:
         path, found = "", Source(bytes(source))
         kind = kind_of_file(found.data)
     if kind not in CONTAINERS:
-        raise NotAContainer(kind, where=path or None)
+        raise NotAContainer(kind, directory=isinstance(found, str), where=path or None)
     # What importlib.import_module does, without the 3 ms that importing importlib takes.
     import sys  # noqa: PLC0415 - only here
 

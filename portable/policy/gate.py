@@ -8,11 +8,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from portable.artifact import Artifact
+from portable.bytecode import MAGIC
+from portable.containers import NoArtifact, kind_of_directory, kind_of_file, open_container
+from portable.containers.kind import CONTAINERS
+from portable.containers.source import Source
 from portable.errors import PortableError
-from portable.files import FileError
+from portable.files import FileError, read_file
 from portable.policy.document import Depth, LocationRule, Policy, Rule, Rules, Waiver
 from portable.prediction import RANGE, Subject, examine, predict
 from portable.releases import Release, matching_releases
@@ -20,6 +24,7 @@ from portable.releases.wants import Situation, candidates
 from portable.verdict import Stage, Verdict
 
 if TYPE_CHECKING:
+    from portable.bytecode.header import Buffer
     from portable.version import Version
 
 __all__ = ["CannotObserve", "Checked", "Finding", "GateResult", "NothingToGate", "Observe", "gate"]
@@ -45,6 +50,7 @@ class Finding:
         message: One line that says how.
         consumer: The Release that does not read it, for the rule `consumer`.
         waiver: What excuses it, if anything does.
+        inside: The name of the artifact in a container; empty for a plain file.
     """
 
     path: Path
@@ -52,6 +58,12 @@ class Finding:
     message: str
     consumer: str = ""
     waiver: Waiver | None = None
+    inside: str = ""
+
+    @property
+    def place(self) -> str:
+        """What the finding is about, in words."""
+        return _place(self.path, self.inside)
 
     def record(self) -> dict[str, object]:
         """Return the finding as plain data for JSON."""
@@ -60,6 +72,8 @@ class Finding:
             "rule": str(self.rule),
             "message": self.message,
         }
+        if self.inside:
+            fields["artifact"] = self.inside
         if self.consumer:
             fields["consumer"] = self.consumer
         if self.waiver:
@@ -75,11 +89,18 @@ class Checked:
         path: The file.
         findings: What is wrong with it, waived findings included.
         verdicts: One for each consumer; empty when the file is no artifact.
+        inside: Its name in a container; empty for a plain file.
     """
 
     path: Path
     findings: tuple[Finding, ...]
     verdicts: tuple[Verdict, ...]
+    inside: str = ""
+
+    @property
+    def place(self) -> str:
+        """The artifact in words."""
+        return _place(self.path, self.inside)
 
     @property
     def failed(self) -> bool:
@@ -117,6 +138,10 @@ class GateResult:
         return any(f.rule is Rule.ARTIFACT and f.waiver is None for f in self.findings)
 
 
+def _place(path: Path, inside: str) -> str:
+    return f"{path}: {inside}" if inside else str(path)
+
+
 def gate(
     paths: Iterable[str | os.PathLike[str]],
     policy: Policy,
@@ -127,8 +152,9 @@ def gate(
     """Check a tree of artifacts against a policy.
 
     Args:
-        paths: Files, which are checked whatever their name, and folders, which are searched for
-            the names that the policy includes. Links to folders are not followed.
+        paths: Files and containers, which are checked whatever their name, and folders, which are
+            searched for the names that the policy includes and for the folders that are containers
+            with artifacts. Links to folders are not followed.
         policy: The policy.
         on: The day that waivers and ages are judged on; today when None.
         observe: How to reach a Stage beyond prediction: reads an artifact with a real library.
@@ -158,7 +184,7 @@ def gate(
         )
     consumers = _consumers(policy, day)
     check = _Check(policy, consumers, observe)
-    checked = tuple(check.file(path) for path in files)
+    checked = tuple(artifact for path in files for artifact in check.file(path))
     used = {finding.waiver for file in checked for finding in file.findings}
     unused = tuple(waiver for waiver in policy.waivers if waiver not in used)
     return GateResult(checked, tuple(str(consumer) for consumer in consumers), unused)
@@ -169,7 +195,10 @@ def _files(paths: Iterable[str | os.PathLike[str]], include: Sequence[str]) -> l
     for path in paths:
         name = os.fspath(path)
         if os.path.isdir(name):  # noqa: PTH112 - ten times faster than Path over a large tree
-            found |= dict.fromkeys(sorted(_walk(name, include)))
+            if kind_of_directory(name) in CONTAINERS:
+                found[name] = None
+            else:
+                found |= dict.fromkeys(sorted(_walk(name, include)))
         elif os.path.exists(name):  # noqa: PTH110 - see above
             found[name] = None
         else:
@@ -180,9 +209,27 @@ def _files(paths: Iterable[str | os.PathLike[str]], include: Sequence[str]) -> l
 def _walk(folder: str, include: Sequence[str]) -> Iterator[str]:
     for here, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
+        if ("saved_model.pb" in names or "functions" in folders) and kind_of_directory(
+            here
+        ) in CONTAINERS:
+            folders.clear()
+            if _holds_artifacts(here):
+                yield here
+            continue
         for name in names:
             if any(fnmatchcase(name, pattern) for pattern in include):
                 yield os.path.join(here, name)  # noqa: PTH118 - see _files
+
+
+def _holds_artifacts(folder: str) -> bool:
+    """Tell a container from one with nothing for us in it, as many a SavedModel is."""
+    try:
+        open_container(folder)
+    except NoArtifact:
+        return False
+    except PortableError:
+        return True  # it is damaged, which checking it will say
+    return True
 
 
 def _consumers(policy: Policy, day: datetime.date) -> tuple[Release, ...]:
@@ -202,6 +249,10 @@ def _consumers(policy: Policy, day: datetime.date) -> tuple[Release, ...]:
 _HEADER_BYTES = 4200
 
 
+# The Verdicts on one artifact, and the rules that it breaks.
+_Found: TypeAlias = tuple[tuple[Verdict, ...], list[tuple[Rule, str]]]
+
+
 class _Check:
     """The policy, ready to be held against one file after another."""
 
@@ -215,39 +266,60 @@ class _Check:
         self._by_claim: dict[tuple[Version | None, int], tuple[Verdict, ...]] = {}
         self._excuses: dict[Waiver, set[str]] = {}
 
-    def file(self, path: Path) -> Checked:
-        """Check one file."""
+    def file(self, path: Path) -> Iterator[Checked]:
+        """Check one file, or every artifact in a container."""
         try:
-            if self.rules.depth is Depth.HEADER and self.observe is None:
-                verdicts, findings = self._header(path)
-            else:
-                verdicts, findings = self._content(path)
+            parts = tuple(self._parts(path))
         except PortableError as error:
-            verdicts, findings = (), [Finding(path, Rule.ARTIFACT, str(error))]
+            finding = self._waived(Finding(path, Rule.ARTIFACT, str(error)))
+            yield Checked(path, (finding,), ())
+            return
+        for inside, data in parts:
+            yield self._artifact(path, inside, data)
+
+    def _parts(self, path: Path) -> Iterator[tuple[str, Buffer]]:
+        """Yield the bytes of each artifact at a path, or as many of them as are looked at."""
+        if not path.is_dir():
+            data = _head(path) if self._by_header else read_file(path)
+            if data.startswith(MAGIC) or kind_of_file(Source(str(path)).data) not in CONTAINERS:
+                yield "", data
+                return
+        for entry in open_container(path).artifacts():
+            yield entry.name, entry.data
+
+    def _artifact(self, path: Path, inside: str, data: Buffer) -> Checked:
+        try:
+            look = self._header if self._by_header else self._content
+            verdicts, broken = look(data, _place(path, inside))
+        except PortableError as error:
+            verdicts, broken = (), [(Rule.ARTIFACT, str(error))]
+        findings = [Finding(path, rule, message, inside=inside) for rule, message in broken]
         findings += [
-            Finding(path, Rule.CONSUMER, _line(verdict), verdict.consumer)
+            Finding(path, Rule.CONSUMER, _line(verdict), verdict.consumer, inside=inside)
             for verdict in verdicts
             if not verdict.compatible
         ]
-        return Checked(path, tuple(self._waived(finding) for finding in findings), verdicts)
+        return Checked(path, tuple(map(self._waived, findings)), verdicts, inside)
 
-    def _header(self, path: Path) -> tuple[tuple[Verdict, ...], list[Finding]]:
-        header = Artifact.from_bytes(_head(path), where=str(path)).header
+    @property
+    def _by_header(self) -> bool:
+        return self.rules.depth is Depth.HEADER and self.observe is None
+
+    def _header(self, data: Buffer, where: str) -> _Found:
+        header = Artifact.from_bytes(bytes(data[:_HEADER_BYTES]), where=where).header
         claim = (header.version, header.format)
         if claim not in self._by_claim:
             claimed = Subject.claim(header.version, header.format)
             self._by_claim[claim] = self._predicted(claimed)
         return self._by_claim[claim], []
 
-    def _content(self, path: Path) -> tuple[tuple[Verdict, ...], list[Finding]]:
-        artifact = Artifact.load(path)
+    def _content(self, data: Buffer, where: str) -> _Found:
+        artifact = Artifact.from_bytes(bytes(data), where=where)
         subject = examine(artifact)
         verdicts = self._predicted(subject)
         if self.observe is not None:
             verdicts += (self.observe(artifact),)
-        return verdicts, [
-            Finding(path, rule, message) for rule, message in _broken(self.rules, subject)
-        ]
+        return verdicts, [*_broken(self.rules, subject)]
 
     def _predicted(self, subject: Subject) -> tuple[Verdict, ...]:
         return tuple(predict(subject, consumer) for consumer in self.consumers)

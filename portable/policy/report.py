@@ -25,7 +25,9 @@ def as_text(result: GateResult) -> str:
     Returns:
         Lines, each ended by a newline.
     """
-    lines = [f"{finding.path}: {_label(finding)}: {finding.message}" for finding in result.findings]
+    lines = [
+        f"{finding.place}: {_label(finding)}: {finding.message}" for finding in result.findings
+    ]
     lines += [
         f"unused waiver: {waiver.rule} {waiver.path} ({waiver.reason})" for waiver in result.unused
     ]
@@ -74,7 +76,7 @@ def as_junit(result: GateResult) -> str:
 
 def _case(file: Checked) -> TestCase:
     shown = "\n".join(f"{_label(finding)}: {finding.message}" for finding in file.findings)
-    group, name = "portable.gate", str(file.path)
+    group, name = "portable.gate", file.place
     if file.failed:
         first = next(finding for finding in file.findings if not finding.waiver)
         return TestCase(group, name, Problem.FAILURE, str(first.rule), first.message, shown)
@@ -97,7 +99,8 @@ def as_github(result: GateResult) -> str:
         level = "warning" if finding.waiver else "error"
         file = _property(os.path.relpath(finding.path))
         title = _property(f"portable: {finding.rule}")
-        lines.append(f"::{level} file={file},title={title}::{_data(finding.message)}")
+        message = f"{finding.inside}: {finding.message}" if finding.inside else finding.message
+        lines.append(f"::{level} file={file},title={title}::{_data(message)}")
     lines += [
         f"::notice title=portable%3A unused waiver::{_data(f'{w.rule} {w.path}: {w.reason}')}"
         for w in result.unused
