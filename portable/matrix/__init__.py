@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from portable.matrix.cell import Agreement, Cell, Role
+from portable.matrix.collect import Pick, collect
 from portable.matrix.document import MalformedMatrix
 from portable.matrix.item import Item, NothingToTest
 from portable.matrix.merging import merge
 from portable.matrix.result import Matrix
+from portable.matrix.run import Run
+from portable.matrix.store import Store
 
 __all__ = [
     "Agreement",
@@ -15,6 +18,10 @@ __all__ = [
     "MalformedMatrix",
     "Matrix",
     "NothingToTest",
+    "Pick",
     "Role",
+    "Run",
+    "Store",
+    "collect",
     "merge",
 ]

@@ -1,0 +1,197 @@
+"""What a matrix is made of: items, what is kept of them, how prediction and observation agree."""
+
+from __future__ import annotations
+
+import multiprocessing
+import sqlite3
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from portable.environments import Environments
+from portable.matrix import Agreement, Pick, Run, Store, collect
+from portable.matrix.batch import Observation
+from portable.matrix.cell import agreement
+from portable.matrix.item import Item, NothingToTest
+from portable.matrix.listed import contradictions
+from portable.matrix.store import StoreUnusable, key
+from portable.releases import find_release
+from portable.verdict import Basis, Diagnostic, Outcome, Severity, Stage, Verdict
+
+CORPUS = Path(__file__).parents[2] / "corpus"
+CASE = CORPUS / "abs_f32"
+RELEASE = "jaxlib 0.4.33"
+
+
+def _verdict(outcome: str, stage: str, basis: Basis = Basis.OBSERVED) -> Verdict:
+    told = (Diagnostic(Severity.ERROR, "no", "here", (Diagnostic(Severity.NOTE, "why"),)),)
+    return Verdict(RELEASE, Outcome(outcome), Stage[stage.upper()], basis, "no", told)
+
+
+@pytest.mark.parametrize(
+    ("predicted", "observed", "expected"),
+    [
+        ("compatible window", "compatible decode", Agreement.AGREES),
+        ("compatible window", "incompatible decode", Agreement.CONTRADICTS),
+        ("incompatible window", "compatible decode", Agreement.CONTRADICTS),
+        ("incompatible window", "incompatible decode", Agreement.AGREES),
+        ("incompatible window", "crashed decode", Agreement.AGREES),
+        ("compatible window", "crashed decode", Agreement.CONTRADICTS),
+        ("wrong-result execute", "compatible decode", Agreement.AGREES),
+        ("wrong-result execute", "compatible execute", Agreement.CONTRADICTS),
+        ("wrong-result execute", "wrong-result execute", Agreement.AGREES),
+        ("compatible window", "wrong-result execute", Agreement.CONTRADICTS),
+        ("compatible window", "incompatible execute", Agreement.AGREES),
+    ],
+)
+def test_a_prediction_is_held_against_what_was_reached(
+    predicted: str, observed: str, expected: Agreement
+) -> None:
+    """What is predicted for a later Stage than was observed is not contradicted."""
+    one = _verdict(*predicted.split(), basis=Basis.PREDICTED)  # type: ignore[arg-type]  # two words
+    assert agreement(one, _verdict(*observed.split())) is expected
+
+
+def test_a_case_gives_its_sealed_artifacts() -> None:
+    """Every artifact of a Case is an item with its producer, inputs and expected outputs."""
+    items = collect([CASE])
+    files = sorted(path.name for path in (CASE / "artifacts").iterdir())
+    assert sorted(Path(item.path).name for item in items) == files
+    assert all(item.case == "abs_f32" and item.inputs and item.expected for item in items)
+    oldest = items[0]
+    assert oldest.producer == "jaxlib 0.4.13"
+    assert oldest.producer_version == find_release("jaxlib 0.4.13").current
+
+
+def test_a_corpus_can_be_cut_down() -> None:
+    """`lowest` takes one artifact of each Case, `ends` two; a folder of Cases is a corpus."""
+    lowest, ends = collect([CORPUS], pick=Pick.LOWEST), collect([CORPUS], pick=Pick.ENDS)
+    assert len({item.case for item in lowest}) == len(lowest)
+    versions = {item.case: item.claimed for item in lowest}
+    for item in ends:
+        assert item.claimed is not None
+        assert item.claimed >= versions[item.case]
+    assert len(lowest) < len(ends) <= 2 * len(lowest)
+
+
+def test_a_folder_is_searched(tmp_path: Path) -> None:
+    """A folder gives its artifacts by name; one without any is an error that says what is one."""
+    with pytest.raises(NothingToTest, match="no artifact and no Case"):
+        collect([tmp_path])
+    artifact = next((CASE / "artifacts").iterdir())
+    (tmp_path / "b.mlir.bc").write_bytes(artifact.read_bytes())
+    (tmp_path / "notes.txt").write_text("no artifact")
+    assert [Path(item.path).name for item in collect([tmp_path])] == ["b.mlir.bc"]
+
+
+def test_observations_come_back_as_they_were_kept(tmp_path: Path) -> None:
+    """Outcome, Stage, reason, diagnostics and notes survive; an absent Verdict is not kept."""
+    one, other = collect([CASE], pick=Pick.ENDS)
+    seen = Observation(_verdict("crashed", "decode"), "a note", 0.25)
+    with Store(tmp_path / "store.sqlite") as store:
+        store.keep(
+            RELEASE,
+            Stage.DECODE,
+            {key(one, Stage.DECODE): seen, key(other, Stage.DECODE): Observation(None, "gone")},
+        )
+    with Store(tmp_path / "store.sqlite") as store:
+        wanted = [key(item, Stage.DECODE) for item in (one, other)]
+        assert store.find(RELEASE, Stage.DECODE, wanted) == {wanted[0]: seen}
+        assert store.find("jaxlib 0.4.34", Stage.DECODE, wanted) == {}
+        assert store.find(RELEASE, Stage.EXECUTE, wanted) == {}
+
+
+def test_an_execution_is_known_by_its_inputs_too() -> None:
+    """Other inputs, expected outputs or tolerances are another execution, but the same reading."""
+    item = collect([CASE], pick=Pick.LOWEST)[0]
+    nearer = replace(item, relative=0.5)
+    swapped = replace(item, inputs=item.expected)
+    assert key(item, Stage.DECODE) == key(nearer, Stage.DECODE) == key(swapped, Stage.DECODE)
+    assert len({key(one, Stage.EXECUTE) for one in (item, nearer, swapped)}) == 3
+
+
+def _keep(path: str, release: str) -> None:
+    item = collect([CASE], pick=Pick.LOWEST)[0]
+    for _ in range(50):
+        with Store(path) as store:
+            seen = Observation(_verdict("compatible", "decode"))
+            store.keep(release, Stage.DECODE, {key(item, Stage.DECODE): seen})
+
+
+def test_two_runs_share_a_store(tmp_path: Path) -> None:
+    """Two processes that write at once both get everything in."""
+    path = str(tmp_path / "store.sqlite")
+    context = multiprocessing.get_context("spawn")
+    names = ["jaxlib 0.4.30", "jaxlib 0.4.31"]
+    processes = [context.Process(target=_keep, args=(path, name)) for name in names]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert [process.exitcode for process in processes] == [0, 0]
+    wanted = [key(collect([CASE], pick=Pick.LOWEST)[0], Stage.DECODE)]
+    with Store(path) as store:
+        assert all(store.find(name, Stage.DECODE, wanted) for name in names)
+
+
+def test_a_damaged_store_is_an_error(tmp_path: Path) -> None:
+    """A file that is no database, or of a newer layout, is named and left as it is."""
+    path = tmp_path / "store.sqlite"
+    path.write_bytes(b"not a database, but long enough to be looked at" * 100)
+    with pytest.raises(StoreUnusable, match=r"store\.sqlite"):
+        Store(path)
+    path.unlink()
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    with pytest.raises(StoreUnusable, match="newer portable"):
+        Store(path)
+
+
+@pytest.fixture
+def nowhere(tmp_path: Path) -> Environments:
+    """Return a folder of environments in which none can be made: it is a file."""
+    (tmp_path / "file").touch()
+    return Environments(tmp_path / "file")
+
+
+def test_a_release_that_cannot_be_had_is_told(nowhere: Environments) -> None:
+    """Without an environment a cell has no observation, and says what to do."""
+    with Store(":memory:") as store:
+        run = Run(store, environments=nowhere)
+        matrix = run.matrix(collect([CASE], pick=Pick.LOWEST), [find_release(RELEASE)])
+    (cell,) = matrix.cells
+    assert cell.observed is None
+    assert cell.agreement is Agreement.UNOBSERVED
+    assert "PORTABLE_CACHE" in cell.note
+    assert not matrix.compatible
+
+
+def test_what_is_known_is_not_asked_again(nowhere: Environments) -> None:
+    """A second run needs no environment; `fresh` does."""
+    items = collect([CASE], pick=Pick.LOWEST)
+    with Store(":memory:") as store:
+        seen = Observation(_verdict("compatible", "decode"))
+        store.keep(RELEASE, Stage.DECODE, {key(items[0], Stage.DECODE): seen})
+        known = Run(store, environments=nowhere).matrix(items, [find_release(RELEASE)])
+        again = Run(store, environments=nowhere, fresh=True).matrix(items, [find_release(RELEASE)])
+    assert known.cells[0].observed == seen.verdict
+    assert again.cells[0].observed is None
+
+
+def test_every_listed_contradiction_says_why() -> None:
+    """An entry of the list names Releases of the table, a reason and a link, and has its own id."""
+    rows = contradictions()
+    assert len({row.id for row in rows}) == len(rows)
+    assert all(row.consumers and row.reason and row.link and row.cases for row in rows)
+
+
+def test_damaged_bytes_are_predicted_to_be_refused(tmp_path: Path, nowhere: Environments) -> None:
+    """An artifact whose bytes make no sense is an item with a prediction, not an error."""
+    artifact = next((CASE / "artifacts").iterdir()).read_bytes()
+    (tmp_path / "cut.mlir.bc").write_bytes(artifact[: len(artifact) // 2])
+    items: tuple[Item, ...] = collect([tmp_path])
+    with Store(":memory:") as store:
+        matrix = Run(store, environments=nowhere).matrix(items, [find_release(RELEASE)])
+    assert matrix.cells[0].predicted.outcome is Outcome.INCOMPATIBLE
+    assert matrix.cells[0].predicted.stage is Stage.DECODE

@@ -1,0 +1,119 @@
+"""From paths to Items: artifacts, folders of them, Cases, a corpus."""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+from typing import TYPE_CHECKING
+
+from portable.artifact import Artifact
+from portable.corpus import load_case, load_corpus
+from portable.errors import PortableError
+from portable.files import find_files
+from portable.matrix.item import Item, NothingToTest, TensorFile
+from portable.releases import find_release
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from portable.corpus import Case, Sealed
+    from portable.version import Version
+
+__all__ = ["PATTERNS", "Pick", "collect"]
+
+PATTERNS = ("*.mlir.bc", "*.mlirbc")
+_MANIFEST = "case.toml"
+
+
+class Pick(enum.Enum):
+    """Which of the sealed artifacts of a Case."""
+
+    ALL = "all"
+    ENDS = "ends"  # of each Case the one of the lowest and the one of the highest Version
+    LOWEST = "lowest"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+def collect(paths: Iterable[str | os.PathLike[str]], *, pick: Pick = Pick.ALL) -> tuple[Item, ...]:
+    """Find the artifacts of a matrix.
+
+    Args:
+        paths: Artifacts, folders that are searched for them, Cases (a folder with `case.toml`) and
+            corpora (a folder of Cases).
+        pick: Which sealed artifacts of a Case to take.
+
+    Returns:
+        The items, in the order of the paths.
+
+    Raises:
+        NothingToTest: A path holds none.
+        FileError: A path does not exist or cannot be read.
+        NotAnArtifact: A file is something else.
+        CorpusError: A Case is malformed.
+    """
+    from pathlib import Path  # noqa: PLC0415
+
+    found: list[Item] = []
+    for path in map(Path, paths):
+        items = list(_items(path, pick))
+        if not items:
+            raise NothingToTest(
+                "no artifact and no Case here",
+                where=str(path),
+                hint=f"looked for {', '.join(PATTERNS)} and {_MANIFEST}",
+            )
+        found += items
+    return tuple(found)
+
+
+def _items(path: Path, pick: Pick) -> Iterator[Item]:
+    if (path / _MANIFEST).exists():
+        yield from _of_case(load_case(path), pick)
+    elif any(path.glob(f"*/{_MANIFEST}")):
+        for case in load_corpus(path):
+            yield from _of_case(case, pick)
+    else:
+        for file in find_files([path], PATTERNS):
+            artifact = Artifact.load(file)
+            yield Item(str(file), str(file), artifact.digest, artifact.version)
+
+
+def _of_case(case: Case, pick: Pick) -> Iterator[Item]:
+    inputs = tuple(TensorFile(str(tensor.path), tensor.dtype) for tensor in case.inputs)
+    expected = tuple(TensorFile(str(tensor.path), tensor.dtype) for tensor in case.expected)
+    for sealed in _picked(case.artifacts, pick):
+        producer, version = _producer(sealed.producer)
+        yield Item(
+            name=f"{case.name} {sealed.target} by {sealed.producer}",
+            path=str(sealed.path),
+            digest=hashlib.sha256(sealed.path.read_bytes()).hexdigest(),
+            claimed=sealed.target,
+            producer=producer,
+            producer_version=version,
+            case=case.name,
+            # Without expected outputs an execution shows nothing.
+            inputs=inputs if expected else None,
+            expected=expected,
+            relative=case.tolerance.relative,
+            absolute=case.tolerance.absolute,
+        )
+
+
+def _picked(artifacts: tuple[Sealed, ...], pick: Pick) -> tuple[Sealed, ...]:
+    if pick is Pick.ALL or len(artifacts) <= 1:
+        return artifacts
+    return artifacts[:1] if pick is Pick.LOWEST else (artifacts[0], artifacts[-1])
+
+
+def _producer(name: str) -> tuple[str, Version | None]:
+    """Read `jaxlib-0.4.13`, as a sealed file names its producer."""
+    distribution, _, version = name.rpartition("-")
+    known = f"{distribution} {version}"
+    try:
+        return known, find_release(known).current
+    except PortableError:
+        return known, None

@@ -1,0 +1,83 @@
+"""The list of contradictions: where a Release is known not to do what is predicted, and why."""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from portable.releases import matching_releases
+from portable.verdict import Outcome
+
+if TYPE_CHECKING:
+    import datetime
+
+    from portable.matrix.cell import Cell
+
+__all__ = ["Contradiction", "contradictions", "listed"]
+
+_TABLE = Path(__file__).with_name("contradictions.toml")
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """Cells whose observation is not what is predicted, with one cause.
+
+    Args:
+        id: Its name in `docs/findings.md`.
+        consumers: The Releases, as `jaxlib 0.4.33`.
+        observed: What they do.
+        cases: Shell patterns for the names of the Cases.
+        reason: Why.
+        link: Where it is reported or measured.
+        date: When it was last seen.
+    """
+
+    id: str
+    consumers: frozenset[str]
+    observed: Outcome
+    cases: tuple[str, ...]
+    reason: str
+    link: str
+    date: datetime.date
+
+    def covers(self, cell: Cell) -> bool:
+        """Return whether a Cell is one of them."""
+        return (
+            cell.observed is not None
+            and cell.observed.outcome is self.observed
+            and str(cell.release) in self.consumers
+            and any(fnmatchcase(cell.item.case, pattern) for pattern in self.cases)
+        )
+
+
+@functools.cache
+def contradictions() -> tuple[Contradiction, ...]:
+    """Return the list, from `contradictions.toml`."""
+    rows = tomllib.loads(_TABLE.read_text("utf-8"))["contradiction"]
+    return tuple(
+        Contradiction(
+            id=row["id"],
+            consumers=frozenset(
+                str(release) for spec in row["consumers"] for release in matching_releases(spec)
+            ),
+            observed=Outcome(row["observed"]),
+            cases=tuple(row["cases"]),
+            reason=row["reason"],
+            link=row["link"],
+            date=row["date"],
+        )
+        for row in rows
+    )
+
+
+def listed(cell: Cell) -> str:
+    """Return the id of the entry that explains a contradiction; empty where there is none.
+
+    Args:
+        cell: A Cell whose observation is not what is predicted.
+    """
+    return next((row.id for row in contradictions() if row.covers(cell)), "")

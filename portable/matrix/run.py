@@ -1,0 +1,218 @@
+"""Run a matrix: observe what is not known yet, predict every Cell, hold one against the other."""
+
+from __future__ import annotations
+
+import datetime
+import os
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from portable.artifact import Artifact
+from portable.environments import Environments
+from portable.errors import PortableError
+from portable.matrix.batch import Batch, Observation, observe_batch, packed
+from portable.matrix.cell import Agreement, Cell, Role
+from portable.matrix.listed import listed
+from portable.matrix.result import Matrix
+from portable.matrix.store import Key, key
+from portable.prediction import examine, predict
+from portable.releases import find_release
+from portable.verdict import Basis, Outcome, Stage, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from concurrent.futures import Executor, Future
+
+    from portable.matrix.item import Item
+    from portable.matrix.store import Store
+    from portable.releases import Release
+
+
+__all__ = ["LIMIT_S", "Known", "Run"]
+
+Known: TypeAlias = dict[str, dict[Key, Observation]]
+"""What was observed, by Release and by artifact."""
+_Task: TypeAlias = tuple[str, tuple[Key, ...]]
+
+LIMIT_S = 30.0
+# How many artifacts a task has: enough to make up for loading a library, few enough that little is
+# lost when a run is interrupted. Reading takes less than a millisecond, executing some fifty.
+_JOBS = {Stage.DECODE: 2000, Stage.ROUNDTRIP: 1000, Stage.EXECUTE: 100}
+
+
+def _quiet(done: int, total: int) -> None:
+    del done, total
+
+
+class Run:
+    """One run of a matrix: who observes, how far, how long, and where that is kept.
+
+    Args:
+        store: What is known already; what is observed goes there task by task, so that an
+            interrupted run loses at most the tasks under way and the next one goes on from there.
+        stage: How far to go: `decode`, `roundtrip` or `execute`.
+        environments: Where the Releases are, or are made. The machines of an `executor` use
+            their own.
+        executor: What runs the tasks; by default as many threads as there are cores. Each task
+            has a process of its Release. A task for an `executor` carries its files with it.
+        limit: Seconds that a Release may take for one step with one artifact.
+        fresh: Whether to observe again what is known already.
+        progress: Called with how many artifacts x Releases are known, and how many there are.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        stage: Stage = Stage.DECODE,
+        *,
+        environments: Environments | None = None,
+        executor: Executor | None = None,
+        limit: float = LIMIT_S,
+        fresh: bool = False,
+        progress: Callable[[int, int], None] = _quiet,
+    ) -> None:
+        self.store = store
+        self.stage = max(stage, Stage.DECODE)
+        self.environments = environments or Environments()
+        self.executor = executor
+        self.limit = limit
+        self.fresh = fresh
+        self.progress = progress
+
+    def matrix(self, items: Sequence[Item], releases: Sequence[Release]) -> Matrix:
+        """Have Releases read, write or execute artifacts, and hold that against predictions.
+
+        Args:
+            items: The artifacts.
+            releases: The consumers.
+
+        Returns:
+            Every Cell. One whose Release cannot be had has no observation and says why.
+        """
+        known = self.observe(items, releases)
+        cells = tuple(_cells(items, releases, known, self.stage))
+        today = datetime.datetime.now(tz=datetime.UTC).date()
+        return Matrix(self.stage, tuple(items), tuple(releases), cells, today)
+
+    def observe(self, items: Sequence[Item], releases: Sequence[Release]) -> Known:
+        """Have Releases read, write or execute artifacts; equal ones once.
+
+        Args:
+            items: The artifacts.
+            releases: The consumers.
+
+        Returns:
+            By Release, and by the `key` of an artifact, what was observed.
+        """
+        distinct = {key(item, self.stage): item for item in items}
+        reusable = frozenset() if self.fresh else distinct.keys()
+        known = {str(r): self.store.find(str(r), self.stage, reusable) for r in releases}
+
+        def keep(name: str, found: Mapping[Key, Observation]) -> None:
+            self.store.keep(name, self.stage, found)
+            known[name] |= found
+            self.progress(sum(map(len, known.values())), len(known) * len(distinct))
+
+        tasks: list[_Task] = []
+        for name, found in known.items():
+            wanted = [one for one in distinct if one not in found]
+            note = self._unobtainable(name) if wanted else ""
+            if note:
+                keep(name, dict.fromkeys(wanted, Observation(None, note)))
+            else:
+                tasks += [(name, part) for part in _parts(wanted, _JOBS[self.stage])]
+        with self._pool() as pool:
+            futures = {
+                pool.submit(observe_batch, self._batch(name, [distinct[k] for k in part])): (
+                    name,
+                    part,
+                )
+                for name, part in tasks
+            }
+            _settle(futures, keep)
+        return known
+
+    def _pool(self) -> ThreadPoolExecutor | nullcontext[Executor]:
+        if self.executor is not None:
+            return nullcontext(self.executor)
+        return ThreadPoolExecutor(len(os.sched_getaffinity(0)))
+
+    def _unobtainable(self, name: str) -> str:
+        """Make the environment of a Release; return why that cannot be done."""
+        if self.executor is not None:
+            return ""
+        try:
+            self.environments.get(find_release(name))
+        except PortableError as error:
+            return str(error)
+        return ""
+
+    def _batch(self, name: str, items: Sequence[Item]) -> Batch:
+        batch = Batch(name, self.stage, tuple(items), self.limit)
+        if self.executor is not None:
+            return packed(batch)
+        directory, offline = str(self.environments.directory), self.environments.offline
+        return replace(batch, directory=directory, offline=offline)
+
+
+def _parts(keys: Sequence[Key], size: int) -> Iterator[tuple[Key, ...]]:
+    for start in range(0, len(keys), size):
+        yield tuple(keys[start : start + size])
+
+
+def _settle(
+    futures: Mapping[Future[tuple[Observation, ...]], _Task],
+    keep: Callable[[str, Mapping[Key, Observation]], None],
+) -> None:
+    """Keep what the tasks observe, also of an interrupted or failing run."""
+    left = dict(futures)
+
+    def settle(future: Future[tuple[Observation, ...]]) -> None:
+        name, part = left[future]
+        keep(name, dict(zip(part, future.result(), strict=True)))
+        del left[future]
+
+    try:
+        for future in as_completed(futures):
+            settle(future)
+    finally:
+        for future in left:
+            future.cancel()
+        for future in tuple(left):
+            # Waits for the tasks that are under way.
+            if not future.cancelled() and future.exception() is None:
+                settle(future)
+
+
+def _cells(
+    items: Sequence[Item], releases: Sequence[Release], known: Known, stage: Stage
+) -> Iterator[Cell]:
+    for item in items:
+        predictions = _predictions(item, releases)
+        name = key(item, stage)
+        for release, predicted in zip(releases, predictions, strict=True):
+            seen = known[str(release)][name]
+            cell = Cell(item, release, _role(item, release), predicted, seen.verdict, seen.note)
+            if cell.agreement is Agreement.CONTRADICTS:
+                cell = replace(cell, listed=listed(cell))
+            yield cell
+
+
+def _predictions(item: Item, releases: Sequence[Release]) -> list[Verdict]:
+    try:
+        subject = examine(Artifact.load(item.path))
+    except PortableError as error:
+        why, stage = str(error), Stage.DECODE
+        return [
+            Verdict(str(release), Outcome.INCOMPATIBLE, stage, Basis.PREDICTED, why)
+            for release in releases
+        ]
+    return [predict(subject, release) for release in releases]
+
+
+def _role(item: Item, release: Release) -> Role:
+    written = item.producer_version or item.claimed
+    newer = written is not None and written.target > release.target
+    return Role.FORWARD if newer else Role.BACKWARD

@@ -1,0 +1,186 @@
+"""Observations kept in one sqlite file, so that a second run only does what is new."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import sqlite3
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+from portable.environments import Environments
+from portable.errors import PortableError
+from portable.matrix.batch import Observation
+from portable.verdict import Basis, Diagnostic, Outcome, Severity, Stage, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+    from portable.matrix.item import Item
+
+__all__ = ["Key", "Store", "StoreUnusable", "default_path", "key"]
+
+WORKER_SCHEMA = 1
+"""Raise it when a worker's answer to the same job comes to mean something else."""
+
+_LAYOUT = 1
+_PATIENCE_S = 60.0
+_TABLE = """
+CREATE TABLE IF NOT EXISTS observation (
+    digest TEXT NOT NULL, inputs TEXT NOT NULL,
+    release TEXT NOT NULL, stage INTEGER NOT NULL, schema INTEGER NOT NULL,
+    outcome TEXT NOT NULL, reached INTEGER NOT NULL, reason TEXT NOT NULL,
+    diagnostics TEXT NOT NULL, note TEXT NOT NULL, seconds REAL NOT NULL,
+    PRIMARY KEY (release, stage, schema, digest, inputs)
+) WITHOUT ROWID
+"""
+_INSERT = f"INSERT OR REPLACE INTO observation VALUES ({', '.join('?' * 11)})"  # noqa: S608 - marks
+
+
+class StoreUnusable(PortableError):
+    """The file of observations cannot be read or written."""
+
+
+class Store:
+    """A file of observations. Two runs may use it at once.
+
+    Args:
+        path: The file, made if it is missing; `:memory:` keeps nothing.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = os.fspath(path)
+        with self._errors():
+            if self.path != ":memory:":
+                Path(self.path).parent.mkdir(parents=True, exist_ok=True)
+            self._connection = sqlite3.connect(self.path, timeout=_PATIENCE_S)
+            self._prepare()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.close()
+
+    def find(self, release: str, stage: Stage, wanted: Collection[Key]) -> dict[Key, Observation]:
+        """Return what is known of one Release.
+
+        Args:
+            release: The Release.
+            stage: The Stage that was asked for.
+            wanted: Which artifacts, see `key`.
+
+        Returns:
+            The Observations that there are.
+        """
+        query = (
+            "SELECT digest, inputs, outcome, reached, reason, diagnostics, note, seconds"
+            " FROM observation WHERE release = ? AND stage = ? AND schema = ?"
+        )
+        with self._errors():
+            rows = self._connection.execute(query, (release, stage, WORKER_SCHEMA))
+            return {
+                Key(*row[:2]): _observation(release, row[2:]) for row in rows if row[:2] in wanted
+            }
+
+    def keep(self, release: str, stage: Stage, observed: Mapping[Key, Observation]) -> None:
+        """Keep what a Release did; where there is no Verdict there is nothing to keep.
+
+        Args:
+            release: The Release.
+            stage: The Stage that was asked for.
+            observed: What it did with each artifact.
+        """
+        rows = [
+            (*name, release, int(stage), WORKER_SCHEMA, *_fields(seen.verdict, seen))
+            for name, seen in observed.items()
+            if seen.verdict is not None
+        ]
+        with self._errors(), self._connection:
+            self._connection.executemany(_INSERT, rows)
+
+    def _prepare(self) -> None:
+        version = self._connection.execute("PRAGMA user_version").fetchone()[0]
+        if version not in {0, _LAYOUT}:
+            raise StoreUnusable(
+                f"was written by a newer portable (layout {version}, known is {_LAYOUT})",
+                where=self.path,
+                hint="name another file with --cache",
+            )
+        self._connection.execute("PRAGMA journal_mode = WAL")
+        with self._connection:
+            self._connection.execute(_TABLE)
+            self._connection.execute(f"PRAGMA user_version = {_LAYOUT}")
+
+    @contextlib.contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            raise StoreUnusable(
+                f"cannot keep observations: {error}",
+                where=self.path,
+                hint="remove it, or name another file with --cache",
+            ) from error
+
+
+def default_path() -> Path:
+    """Return the file of observations beside the environments."""
+    return Environments().directory.parent / "observations.sqlite"
+
+
+class Key(NamedTuple):
+    """What an Observation is kept under, besides Release and Stage.
+
+    Args:
+        digest: Of the artifact.
+        inputs: Of the inputs, the expected outputs and the tolerance; empty where nothing is
+            executed.
+    """
+
+    digest: str
+    inputs: str
+
+
+def key(item: Item, stage: Stage) -> Key:
+    """Return what the Observations of an artifact are kept under.
+
+    Args:
+        item: The artifact.
+        stage: The Stage; only executing depends on inputs and on what is expected.
+
+    Returns:
+        The key.
+    """
+    if stage < Stage.EXECUTE or item.inputs is None:
+        return Key(item.digest, "")
+    digest = hashlib.sha256(f"{item.relative!r} {item.absolute!r}".encode())
+    for tensor in (*item.inputs, *item.expected):
+        digest.update(f" {tensor.dtype} ".encode() + Path(tensor.path).read_bytes())
+    return Key(item.digest, digest.hexdigest())
+
+
+def _fields(verdict: Verdict, seen: Observation) -> tuple[object, ...]:
+    told = json.dumps([one.record() for one in verdict.diagnostics]) if verdict.diagnostics else ""
+    outcome, reached = str(verdict.outcome), int(verdict.stage)
+    return (outcome, reached, verdict.reason, told, seen.note, round(seen.seconds, 6))
+
+
+def _observation(release: str, row: tuple[str, int, str, str, str, float]) -> Observation:
+    outcome, reached, reason, told, note, seconds = row
+    heard = tuple(_diagnostic(one) for one in json.loads(told)) if told else ()
+    verdict = Verdict(release, Outcome(outcome), Stage(reached), Basis.OBSERVED, reason, heard)
+    return Observation(verdict, note, seconds)
+
+
+def _diagnostic(record: dict[str, object]) -> Diagnostic:
+    notes = record.get("notes", [])
+    assert isinstance(notes, list)  # noqa: S101 - written by `_row`
+    return Diagnostic(
+        Severity(record["severity"]),
+        str(record["message"]),
+        str(record.get("location", "")),
+        tuple(_diagnostic(note) for note in notes),
+    )
