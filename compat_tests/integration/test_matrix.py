@@ -1,7 +1,8 @@
-"""The matrix on real Releases: reading, executing, crashing, being interrupted."""
+"""The matrix on real Releases: reading, executing, crashing, being interrupted, on a cluster."""
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -34,13 +35,114 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def _outcomes(matrix: Matrix) -> list[str]:
-    return [str(cell.verdict.outcome) for cell in matrix.cells]
+    return [
+        f"{cell.observed.outcome} {cell.observed.stage}" for cell in matrix.cells if cell.observed
+    ]
 
 
-def test_old_and_new_readers_read_what_they_can(store: Store) -> None:
-    """Format 6 came with 0.15.0, so 0.4.13 refuses what 0.4.33 reads: predicted and observed."""
+def test_releases_of_every_era_execute_what_they_read(store: Store) -> None:
+    """0.4.13 cannot read bytecode format 6 of the newest artifact; all else computes |x|."""
     items = collect([CORPUS / "abs_f32"], pick=Pick.ENDS)
-    matrix = Run(store).matrix(items, ERAS)
-    assert [str(item.claimed) for item in items] == ["0.9.0", "1.22.0"]
-    assert _outcomes(matrix) == ["compatible"] * 5 + ["incompatible"] * 0 + ["compatible"]
+    matrix = Run(store, Stage.EXECUTE).matrix(items, ERAS)
+    worked, refused = "compatible execute", "incompatible decode"
+    assert _outcomes(matrix) == [worked, worked, worked, refused, worked, worked]
     assert all(cell.agreement is Agreement.AGREES for cell in matrix.cells)
+
+
+def test_a_wrong_result_is_found_and_was_predicted(store: Store) -> None:
+    """Jaxlib 0.9.1 reads a splat of 32 true and computes 255; 0.9.2 computes 1."""
+    items = collect([CORPUS / "constant_i1_splat_32_converted_to_i32"], pick=Pick.ENDS)
+    releases = [find_release("jaxlib 0.9.1"), find_release("jaxlib 0.9.2")]
+    matrix = Run(store, Stage.EXECUTE).matrix(items[:1], releases)
+    assert _outcomes(matrix) == ["wrong-result execute", "compatible execute"]
+    assert matrix.cells[0].predicted.outcome is Outcome.WRONG_RESULT
+    assert "255" in matrix.cells[0].verdict.reason
+
+
+def test_a_crash_costs_one_cell(store: Store) -> None:
+    """What kills the process of a Release is a Verdict; the artifacts after it are still read."""
+    healthy = collect([CORPUS / "abs_f32"], pick=Pick.LOWEST)
+    matrix = Run(store).matrix([*collect([CRASHER]), *healthy], ERAS[2:])
+    assert _outcomes(matrix) == ["crashed decode", "compatible decode"]
+    assert "SIG" in matrix.cells[0].verdict.reason
+
+
+def _command(store: Path, *more: str) -> list[str]:
+    words = [
+        sys.executable,
+        "-m",
+        "portable",
+        "matrix",
+        str(CORPUS),
+        "--for",
+        "jaxlib>=0.4.30,<0.5",
+    ]
+    return [*words, "--judge", "predicted", "--format", "json", "--cache", str(store), *more]
+
+
+def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
+    """Ctrl-C keeps what was observed; the same command then observes only the rest."""
+    kept, out = tmp_path / "store.sqlite", tmp_path / "out.json"
+    first = subprocess.Popen(
+        _command(kept, "-o", str(out)), stderr=subprocess.PIPE, start_new_session=True, text=True
+    )
+    while not _known(kept) and first.poll() is None:
+        time.sleep(0.05)
+    first.send_signal(signal.SIGINT)
+    _, said = first.communicate(timeout=120)
+    assert first.returncode == 130
+    assert "run it again to go on" in said
+    assert "Traceback" not in said
+    assert not out.exists()
+    before = _known(kept)
+    assert before
+    subprocess.run(_command(kept, "-o", str(out)), check=True, timeout=600)
+    document = json.loads(out.read_text())
+    cells = {(item["digest"], str(c)) for item in document["items"] for c in document["consumers"]}
+    assert _known(kept) == len(cells) > before
+
+
+def _known(path: Path) -> int:
+    if not path.exists():
+        return 0
+    import sqlite3
+
+    with sqlite3.connect(path, timeout=60) as connection:
+        try:
+            return int(connection.execute("SELECT count(*) FROM observation").fetchone()[0])
+        except sqlite3.OperationalError:  # the table is not there yet
+            return 0
+
+
+def test_a_cluster_that_loses_a_worker_loses_nothing(tmp_path: Path) -> None:
+    """On a Dask scheduler with two workers, one killed at work, every cell is observed once."""
+    distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
+    items = collect([CORPUS], pick=Pick.ENDS)
+    releases = [find_release(f"jaxlib {version}") for version in ("0.4.30", "0.4.38", "0.8.0")]
+    for release in releases:
+        Environments().get(release)
+    path = tmp_path / "store.sqlite"
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+        Store(path) as store,
+    ):
+        victim = cluster.workers[0].pid
+        killed = []
+
+        def kill_once(done: int, total: int) -> None:
+            del total
+            if done and not killed:
+                killed.append(victim)
+                os.kill(victim, signal.SIGKILL)
+
+        run = Run(store, executor=client.get_executor(), progress=kill_once)
+        matrix = run.matrix(items, releases)
+    assert killed
+    assert not matrix.unobserved
+    assert _known(path) == len({item.digest for item in items}) * len(releases)
+    with Store(tmp_path / "alone.sqlite") as store:
+        alone = Run(store).matrix(items, releases)
+    assert _outcomes(matrix) == _outcomes(alone)

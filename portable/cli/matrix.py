@@ -1,0 +1,246 @@
+"""Have real Releases read or execute artifacts, and hold that against what is predicted.
+
+Each Release has an environment of its own, made if it is missing, and a process of its own: one
+that crashes or hangs is a Verdict. What was observed is kept, so a second run only does what is
+new, and an interrupted one goes on. Contradictions between prediction and observation come first.
+
+  portable matrix model.mlir.bc --for 'jaxlib>=0.5' -o report.html
+  portable matrix model.mlir.bc --for jaxlib --stage execute --random 0
+  portable matrix corpus --artifacts lowest --for jaxlib 'tensorflow>=2.16' --judge predicted
+  portable matrix --from monday.json tuesday.json -o both.html
+
+Exit code 0: every artifact works on every consumer (--judge predicted: everything was observed,
+and no contradiction is unexplained). 1: not so. 2: could not check.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from portable.cli.counting import counting
+from portable.cli.output import write_bytes
+from portable.environments import Environments
+from portable.errors import PortableError
+from portable.executors import Tolerance
+from portable.executors.signature import ordered
+from portable.executors.tensors import load_arrays
+from portable.files import read_file
+from portable.matrix import Pick, Run, Store, collect
+from portable.matrix.document import load
+from portable.matrix.inputs import with_inputs
+from portable.matrix.merging import merge
+from portable.matrix.run import LIMIT_S
+from portable.matrix.store import default_path
+from portable.releases import matching_releases
+from portable.report import FORMATS, format_for, render
+from portable.verdict import Stage
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator, Sequence
+    from concurrent.futures import Executor
+
+    from portable.environments import Environment
+    from portable.matrix import Item, Matrix
+    from portable.releases import Release
+
+__all__ = ["ClusterUnreachable", "DaskMissing", "NothingToRun", "options", "run"]
+
+_STAGES = (Stage.DECODE, Stage.ROUNDTRIP, Stage.EXECUTE)
+_COMPATIBLE, _PREDICTED = "compatible", "predicted"
+_CONNECT_S = 20
+
+
+class NothingToRun(PortableError):
+    """There are no artifacts, or no consumers."""
+
+
+class DaskMissing(PortableError):
+    """A cluster was asked for and dask is not installed."""
+
+
+class ClusterUnreachable(PortableError):
+    """There is no Dask scheduler at the address."""
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    what = parser.add_argument_group("what to run")
+    what.add_argument(
+        "paths",
+        nargs="*",
+        metavar="PATH",
+        help="an artifact, a folder of them, a Case (with case.toml) or a corpus of Cases",
+    )
+    what.add_argument(
+        "--for",
+        dest="consumers",
+        nargs="+",
+        default=[],
+        metavar="SPEC",
+        help="the Releases, as requirement specifiers: 'jaxlib>=0.5,<0.11' tensorflow",
+    )
+    what.add_argument(
+        "--artifacts",
+        choices=[str(pick) for pick in Pick],
+        default=str(Pick.ALL),
+        help="of each Case: all sealed artifacts (default), the lowest and highest Version, or "
+        "the lowest",
+    )
+    what.add_argument(
+        "--stage",
+        choices=[str(stage) for stage in _STAGES],
+        default=str(Stage.DECODE),
+        help="how far to go (default: decode)",
+    )
+    what.add_argument(
+        "--from",
+        dest="earlier",
+        nargs="+",
+        default=[],
+        metavar="RESULT.json",
+        help="merge earlier results, written with --format json, instead of running",
+    )
+    _execution_options(parser.add_argument_group("to execute artifacts that are no Cases"))
+    how = parser.add_argument_group("how to run")
+    how.add_argument(
+        "--timeout",
+        type=float,
+        default=LIMIT_S,
+        metavar="SECONDS",
+        help="limit for one step of one Release with one artifact (default: %(default)g)",
+    )
+    how.add_argument("--cache", metavar="FILE", help="where observations are kept")
+    how.add_argument("--fresh", action="store_true", help="observe again what is known already")
+    how.add_argument(
+        "--cluster", metavar="ADDRESS", help="run on a Dask scheduler, as tcp://host:8786"
+    )
+    out = parser.add_argument_group("the report")
+    out.add_argument("--output", "-o", metavar="FILE", default="-", help="where to write it")
+    out.add_argument(
+        "--format",
+        choices=sorted(FORMATS),
+        help="default: by the ending of FILE, else text",
+    )
+    out.add_argument(
+        "--judge",
+        choices=(_COMPATIBLE, _PREDICTED),
+        default=_COMPATIBLE,
+        help="what makes the exit code 1: an artifact that does not work on a consumer (default), "
+        "or a contradiction to what is predicted that nobody has explained",
+    )
+
+
+def _execution_options(group: argparse._ArgumentGroup) -> None:
+    given = group.add_mutually_exclusive_group()
+    given.add_argument("--inputs", metavar="X.npz", help="the inputs: arrays named 0, 1, ...")
+    given.add_argument("--random", type=int, metavar="SEED", help="make inputs, from this seed")
+    group.add_argument(
+        "--expected",
+        metavar="Y.npz",
+        help="what they compute (default: what the newest jaxlib among the consumers computes)",
+    )
+    group.add_argument(
+        "--rtol", type=float, default=1e-5, help="relative tolerance (default: %(default)g)"
+    )
+    group.add_argument(
+        "--atol", type=float, default=1e-6, help="absolute tolerance (default: %(default)g)"
+    )
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Run a matrix, or merge what earlier ones found, and report."""
+    name = chosen.format or format_for(chosen.output)
+    matrix = _earlier(chosen.earlier) if chosen.earlier else _observed(chosen)
+    write_bytes(chosen.output, render(matrix, name).encode())
+    if chosen.judge == _COMPATIBLE:
+        return 0 if matrix.compatible else 1
+    return 1 if matrix.unobserved or any(one.unexplained for one in matrix.contradictions) else 0
+
+
+def _earlier(paths: Sequence[str]) -> Matrix:
+    return merge([load(read_file(path)) for path in paths])
+
+
+def _observed(chosen: argparse.Namespace) -> Matrix:
+    if not chosen.paths or not chosen.consumers:
+        raise NothingToRun(
+            "name artifacts and consumers",
+            hint="as in: portable matrix model.mlir.bc --for 'jaxlib>=0.5'",
+        )
+    releases = list(
+        dict.fromkeys(one for spec in chosen.consumers for one in matching_releases(spec))
+    )
+    items = collect(chosen.paths, pick=Pick(chosen.artifacts))
+    stage = Stage[chosen.stage.upper()]
+    environments = Environments()
+    with contextlib.ExitStack() as stack:
+        if chosen.random is not None or chosen.inputs:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="portable-")))
+            items = _executable(items, folder, chosen, _reference(releases, environments))
+        store = stack.enter_context(Store(chosen.cache or default_path()))
+        executor = stack.enter_context(_cluster(chosen.cluster)) if chosen.cluster else None
+        crew = Run(
+            store,
+            stage,
+            environments=environments,
+            executor=executor,
+            limit=chosen.timeout,
+            fresh=chosen.fresh,
+            progress=stack.enter_context(counting("cells")),
+        )
+        return _finished(crew, items, releases)
+
+
+def _finished(crew: Run, items: Sequence[Item], releases: Sequence[Release]) -> Matrix:
+    try:
+        return crew.matrix(items, releases)
+    except KeyboardInterrupt:
+        print("interrupted; what was observed is kept, run it again to go on", file=sys.stderr)
+        raise
+
+
+def _reference(releases: Sequence[Release], environments: Environments) -> Environment | None:
+    """Return the newest jaxlib among the consumers."""
+    newest = [release for release in releases if release.distribution == "jaxlib"][-1:]
+    return environments.get(newest[0]) if newest else None
+
+
+def _executable(
+    items: Sequence[Item], folder: Path, chosen: argparse.Namespace, reference: Environment | None
+) -> tuple[Item, ...]:
+    inputs = ordered(load_arrays(chosen.inputs)) if chosen.inputs else chosen.random
+    expected = ordered(load_arrays(chosen.expected)) if chosen.expected else reference
+    if expected is None:
+        raise NothingToRun(
+            "nothing to compare results with",
+            hint="give --expected Y.npz, or a jaxlib among the consumers",
+        )
+    near = Tolerance(0, chosen.rtol, chosen.atol)
+    return tuple(
+        item
+        if item.case
+        else with_inputs(item, folder, inputs=inputs, expected=expected, tolerance=near)
+        for item in items
+    )
+
+
+@contextlib.contextmanager
+def _cluster(address: str) -> Iterator[Executor]:
+    try:
+        from distributed import Client  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise DaskMissing(
+            "dask is not installed", hint="pip install 'stablehlo-portable[dask]'"
+        ) from None
+    try:
+        with Client(address, timeout=_CONNECT_S) as client:
+            yield client.get_executor()
+    except (OSError, ValueError) as error:
+        raise ClusterUnreachable(
+            f"no Dask scheduler answers: {error}", where=address, hint="as tcp://host:8786"
+        ) from error
