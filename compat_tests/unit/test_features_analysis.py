@@ -63,7 +63,8 @@ def test_required_version_lies_between_minimum_and_target(sample: Sample) -> Non
         ("modern-jaxlib-0.12.0.1-1.12.0", "1.10.0"),
         ("classic-jaxlib-0.12.0.1-1.0.0", "0.15.0"),
         ("classic-jaxlib-0.12.0.1-0.11.0", "0.10.0"),
-        ("classic-jaxlib-0.4.18-0.14.0", "0.14.0"),
+        # In format 5, which jaxlib 0.4.13 (0.13.4) reads.
+        ("classic-jaxlib-0.4.18-0.14.0", "0.13.0"),
         ("classic-jaxlib-0.4.13-0.9.0", "0.9.0"),
     ],
 )

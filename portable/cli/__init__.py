@@ -29,6 +29,7 @@ COMMANDS = {
     "minimum": "say how low a program could be pinned",
     "explain": "say what stands between a program and a target",
     "gate": "check a tree of artifacts against the project's policy",
+    "matrix": "have real Releases read or execute artifacts",
     "run": "execute a program in a child process",
     "verify": "say whether two artifacts compute the same",
     "target": "say which Version to write for, and why",

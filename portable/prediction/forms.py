@@ -188,6 +188,32 @@ def _quantized(reading: Reading) -> bool:
     return False
 
 
+def _sdy_sharding(reading: Reading) -> bool:
+    """Find a sharding of Shardy that hangs on an op, argument or result of StableHLO."""
+    if "dialect:sdy" not in reading.present:
+        return False
+    pool = reading.content.pool
+    names = {
+        name for shape in reading.shapes for name in reading.content.dictionary(shape.attributes)
+    }
+    # Of arguments and results the names are attributes themselves.
+    names |= {
+        str(pool.attribute(index).fields.get("value"))
+        for index in reading.attribute_names.get("string_v1", ())
+    }
+    return any(name.startswith("sdy.") for name in names)
+
+
+def _future_result(reading: Reading) -> bool:
+    """Find a custom call that returns a future."""
+    pool = reading.content.pool
+    return any(
+        pool.outline(TYPES, type_).name == "future_v1"
+        for shape in reading.of("vhlo.custom_call_v1")
+        for type_ in shape.results
+    )
+
+
 def _perhaps(found: bool | None) -> bool | None:
     """Weaken an answer: what was found is necessary and not sufficient."""
     return None if found else found
@@ -217,6 +243,8 @@ FORMS: dict[str, Callable[[Reading], bool | None]] = {
     "convert to f8E4M3FN and back": lambda reading: _perhaps(
         _converts(reading, frozenset({"f8E4M3FN_v1"}))
     ),
+    "sharding of sdy on an op, argument or result of StableHLO": _sdy_sharding,
+    "custom_call that returns a future": _future_result,
     "bytecode format 6": lambda reading: reading.content.header.format == 6,
     "target 0.15.0 or later": lambda reading: reading.content.header.format == 6,
 }

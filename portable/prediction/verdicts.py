@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from portable.artifact import Artifact
 from portable.features import FeatureKind
+from portable.features.rules import rules
 from portable.prediction.mode import Mode
 from portable.prediction.subject import Subject, examine
 from portable.releases import (
@@ -28,18 +29,17 @@ from portable.releases import (
     advisories_for,
     bytecode_format,
     find_release,
-    shipped_versions,
     window,
 )
 from portable.releases.refusal import dialect_readers, early_features, late_forms, refusals
 from portable.verdict import Basis, Diagnostic, Outcome, Severity, Stage, Verdict
+from portable.version import Version
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from portable.features import Feature
     from portable.inspection import Inspection
-    from portable.version import Version
 
 __all__ = ["predict", "predict_all"]
 
@@ -182,17 +182,13 @@ def _has(release: Release) -> str:
 
 
 def _format(subject: Subject, release: Release) -> Iterator[_Finding]:
-    floor = next(
-        (row.version for row in shipped_versions() if row.bytecode_format >= subject.format), None
-    )
-    if floor is None:
+    since = rules().formats.get(subject.format)
+    if since is None:
         yield _refuses(Stage.DECODE, f"bytecode format {subject.format} is newer than any known")
-    elif release.target < floor:
-        reads = bytecode_format(release.target)
+    elif release.target < Version.parse(since):
         yield _refuses(
             Stage.DECODE,
-            f"bytecode format {subject.format} came with {floor}, has {_has(release)}"
-            + (f" (format {reads})" if reads is not None else ""),
+            f"bytecode format {subject.format} is read from {since} on, has {_has(release)}",
         )
 
 
