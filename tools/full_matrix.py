@@ -1,65 +1,67 @@
 """Run the full matrix: every Case, every producer, every consumer; write `docs/matrix/`.
 
 Every jaxlib reads the oldest artifact of every Case that it can read and writes it again: for its
-own Version, and for the lowest that the Case can be written for. Every Release then reads all that
-was sealed and all that was written, equal bytes once, and the jaxlibs execute the lowest artifact
-of every Case. Observations are kept, so an interrupted run goes on and a second one only does what
-is new.
+own Version, and for the lowest that the Case can be written for. What it wrote is read by the
+newest jaxlib and has to be the same program. Every Release then reads all that was sealed and all
+that was written, equal bytes once; the lowest artifact of every Case is also executed, where the
+Release can. Observations are kept, so an interrupted run goes on and a second one only does what is
+new.
 
-    python -m tools.full_matrix                 run it, write docs/matrix/observed.tsv and the pages
-    python -m tools.full_matrix --pages         write the pages again from observed.tsv
-    python -m tools.full_matrix --check         exit 1 if the pages are not those of observed.tsv
+    python -m tools.full_matrix              run it: docs/matrix/*.tsv and the pages made of them
 """
 
 from __future__ import annotations
 
+import argparse
 import base64
+import datetime
 import hashlib
+import sys
+import tempfile
+from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from portable.corpus import load_corpus
 from portable.environments import Environments
 from portable.matrix import Agreement, Item, Pick, Run, Store, collect
+from portable.matrix.store import default_path
 from portable.releases import find_release, releases
-from portable.verdict import Outcome, Stage
+from portable.verdict import Stage
 from portable.version import Version
 from portable.worker import Status
+from tools.consumer import consumers
+from tools.matrix_pages import (
+    CHANGED,
+    MARKS,
+    NOT_ASKED,
+    READ,
+    REFUSED,
+    WRITTEN,
+    Results,
+    Row,
+    Surprise,
+    save_results,
+    write_pages,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from portable.corpus import Case
     from portable.releases import Release
+    from portable.worker import Worker
 
 ROOT = Path(__file__).parent.parent
 CORPUS = ROOT / "corpus"
-PAGES = ROOT / "docs" / "matrix"
-OBSERVED = PAGES / "observed.tsv"
 
-# The families that read artifacts; a plugin can only be asked for its Version.
-READERS = ("jaxlib", "tensorflow", "torch-mlir", "torch-xla", "iree-base-compiler")
 # One process an artifact: these read the lowest and the highest artifact of each Case only.
-SLOW = frozenset({"iree-base-compiler"})
-EXECUTES = "jaxlib"
-
-MARKS = {
-    (Outcome.COMPATIBLE, Stage.DECODE): "r",
-    (Outcome.INCOMPATIBLE, Stage.DECODE): "x",
-    (Outcome.CRASHED, Stage.DECODE): "c",
-    (Outcome.HUNG, Stage.DECODE): "h",
-    (Outcome.INCOMPATIBLE, Stage.ROUNDTRIP): "t",
-    (Outcome.CRASHED, Stage.ROUNDTRIP): "T",
-    (Outcome.COMPATIBLE, Stage.ROUNDTRIP): "R",
-    (Outcome.COMPATIBLE, Stage.EXECUTE): "E",
-    (Outcome.WRONG_RESULT, Stage.EXECUTE): "W",
-    (Outcome.INCOMPATIBLE, Stage.EXECUTE): "X",
-    (Outcome.CRASHED, Stage.EXECUTE): "C",
-    (Outcome.HUNG, Stage.EXECUTE): "H",
-}
-NOT_ASKED = "."
+SLOW = frozenset({"iree-base-compiler", "torch-xla"})
+# A whole TensorFlow is over a gigabyte for each Release; tests execute on two of them.
+EXECUTES = frozenset({"jaxlib"})
+JUDGE = "jaxlib 0.12.0.1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +73,12 @@ class Written:
         target: For which Version.
         producer: Which Release.
         digest: Of the bytes; empty when it refused.
-        reason: Why it refused.
     """
 
     case: str
     target: str
     producer: str
     digest: str
-    reason: str = ""
 
 
 def produce(release: Release, cases: Iterable[Case], folder: Path) -> list[Written]:
@@ -92,120 +92,192 @@ def produce(release: Release, cases: Iterable[Case], folder: Path) -> list[Writt
     Returns:
         One for each Case and target.
     """
-    written = []
     with Environments().get(release).worker() as worker:
-        for case in cases:
-            if not case.artifacts or case.first > release.target:
-                continue
-            oldest = case.artifacts[0].path
-            for target in dict.fromkeys((case.first, release.target)):
-                answer = worker.ask(
-                    {
-                        "kind": "rewrite",
-                        "path": str(oldest),
-                        "target": str(target),
-                        "want": ["artifact"],
-                    }
-                )
-                digest = ""
-                if answer.status is Status.OK:
-                    data = base64.b64decode(answer.payload["artifact"])
-                    digest = hashlib.sha256(data).hexdigest()
-                    path = folder / f"{digest}.mlir.bc"
-                    if not path.exists():
-                        path.write_bytes(data)
-                written.append(
-                    Written(case.name, str(target), str(release), digest, answer.reason)
-                )
-    return written
+        return [
+            Written(case.name, str(target), str(release), _written(worker, case, target, folder))
+            for case in cases
+            if case.artifacts and case.first <= release.target
+            for target in dict.fromkeys((case.first, release.target))
+        ]
 
 
-def produce_all(folder: Path) -> list[Written]:
-    """Have every jaxlib write every Case.
+def _written(worker: Worker, case: Case, target: Version, folder: Path) -> str:
+    oldest = str(case.artifacts[0].path)
+    job = {"kind": "rewrite", "path": oldest, "target": str(target), "want": ["artifact"]}
+    answer = worker.ask(job)
+    if answer.status is not Status.OK:
+        return ""
+    data = base64.b64decode(answer.payload["artifact"])
+    digest = hashlib.sha256(data).hexdigest()
+    (folder / f"{digest}.mlir.bc").write_bytes(data)
+    return digest
+
+
+def changed(written: Iterable[Written], cases: Iterable[Case], folder: Path) -> set[str]:
+    """Have the newest jaxlib read what was written; find what is not the Case's program any more.
 
     Args:
-        folder: Where the artifacts go.
+        written: What was written.
+        cases: The Cases.
+        folder: Where the artifacts are.
 
     Returns:
-        What each wrote or refused, the oldest Release first.
+        The digests of those that read back as another program, or not at all.
     """
-    cases = load_corpus(CORPUS)
-    folder.mkdir(parents=True, exist_ok=True)
-    with ThreadPoolExecutor(2) as pool:
-        parts = pool.map(lambda release: produce(release, cases, folder), releases("jaxlib"))
-        return [one for part in parts for one in part]
+    judge = Environments().get(find_release(JUDGE))
+    seen: dict[Path, object] = {}
+
+    def text(worker: Worker, path: Path) -> object:
+        if path not in seen:
+            answer = worker.ask({"kind": "read", "path": str(path), "want": ["text_sha256"]})
+            seen[path] = answer.payload.get("module_sha256")
+        return seen[path]
+
+    with judge.worker() as worker:
+        programs = {case.name: text(worker, case.artifacts[0].path) for case in cases}
+        return {
+            one.digest
+            for one in written
+            if one.digest and text(worker, folder / f"{one.digest}.mlir.bc") != programs[one.case]
+        }
 
 
 def items_of(written: Iterable[Written], folder: Path) -> list[Item]:
     """Return what is read: every sealed artifact, and every other that was written, once."""
-    sealed = collect([CORPUS])
-    found = {item.digest: replace(item, inputs=None, expected=()) for item in reversed(sealed)}
-    items = list(reversed(found.values()))
+    found = {item.digest: replace(item, inputs=None, expected=()) for item in collect([CORPUS])}
     for one in written:
         if one.digest and one.digest not in found:
-            path = str(folder / f"{one.digest}.mlir.bc")
-            item = Item(
-                f"{one.case} {one.target} by {one.producer}",
-                path,
-                one.digest,
-                Version.parse(one.target),
-                one.producer,
-                find_release(one.producer).current,
-                one.case,
+            found[one.digest] = Item(
+                name=f"{one.case} {one.target} by {one.producer}",
+                path=str(folder / f"{one.digest}.mlir.bc"),
+                digest=one.digest,
+                claimed=Version.parse(one.target),
+                producer=one.producer,
+                producer_version=find_release(one.producer).current,
+                case=one.case,
             )
-            found[one.digest] = item
-            items.append(item)
-    return items
+    return list(found.values())
 
 
 @dataclass(frozen=True, slots=True)
-class Surprise:
-    """Cells with one contradiction: what was predicted, what was seen, where."""
-
-    release: str
-    case: str
-    predicted: str
-    observed: str
-    listed: str
-
-
 class Columns:
-    """Observes Release by Release, and keeps of each Cell no more than a mark."""
+    """Observes Release by Release, and keeps of each Cell no more than a mark.
 
-    def __init__(self, store: Store, items: list[Item]) -> None:
-        self._store = store
-        self._items = items
-        self._ends = {item.digest for item in collect([CORPUS], pick=Pick.ENDS)}
-        lowest = collect([CORPUS], pick=Pick.LOWEST)
-        self._executed = {item.digest: item for item in lowest if item.inputs is not None}
-        self.surprises: set[Surprise] = set()
+    Args:
+        store: Where observations are kept.
+        items: What is read.
+        surprises: What was not as predicted, so far.
+    """
 
-    def column(self, release: Release) -> list[str]:
+    store: Store
+    items: list[Item]
+    surprises: set[Surprise] = field(default_factory=set)
+
+    def column(self, release: Release) -> str:
         """Return one mark for each item."""
-        marks = dict.fromkeys((item.digest for item in self._items), NOT_ASKED)
+        marks = dict.fromkeys((item.digest for item in self.items), NOT_ASKED)
+        ends = {item.digest for item in collect([CORPUS], pick=Pick.ENDS)}
         slow = release.distribution in SLOW
-        read = [item for item in self._items if not slow or item.digest in self._ends]
+        read = [item for item in self.items if not slow or item.digest in ends]
         marks |= self._observed(release, read, Stage.DECODE)
-        if release.distribution == EXECUTES:
-            read_ones = [
-                item for digest, item in self._executed.items() if marks[digest] == "r"
-            ]
-            marks |= self._observed(release, read_ones, Stage.EXECUTE)
-        return [marks[item.digest] for item in self._items]
+        if release.distribution in EXECUTES:
+            lowest = collect([CORPUS], pick=Pick.LOWEST)
+            able = [i for i in lowest if i.inputs is not None and marks[i.digest] == READ]
+            marks |= self._observed(release, able, Stage.EXECUTE)
+        return "".join(marks[item.digest] for item in self.items)
 
     def _observed(self, release: Release, items: list[Item], stage: Stage) -> dict[str, str]:
         marks = {}
-        for cell in Run(self._store, stage).matrix(items, [release]).cells:
+        for cell in Run(self.store, stage).matrix(items, [release]).cells:
             seen = cell.observed
             marks[cell.item.digest] = MARKS[seen.outcome, seen.stage] if seen else NOT_ASKED
             if cell.agreement is Agreement.CONTRADICTS and seen:
-                self.surprises.add(
-                    Surprise(
-                        str(release),
-                        cell.item.case,
-                        f"{cell.predicted.outcome}: {cell.predicted.reason}",
-                        f"{seen.outcome} at {seen.stage}: {seen.reason}",
-                        cell.listed,
-                    )
-                )
+                predicted = f"{cell.predicted.outcome}: {cell.predicted.reason}"
+                observed = f"{seen.outcome} at {seen.stage}: {seen.reason}"
+                where = (str(release), cell.item.case, str(cell.item.claimed))
+                self.surprises.add(Surprise(*where, predicted, observed, cell.listed))
         return marks
+
+
+def rows_of(written: Sequence[Written], other: set[str]) -> list[Row]:
+    """Return what every producer did with every Case, for the lowest target and for its own."""
+    producers = [str(release) for release in releases("jaxlib")]
+    lowest = {case.name: str(case.first) for case in load_corpus(CORPUS)}
+    marks: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
+    for one in written:
+        mark = REFUSED if not one.digest else CHANGED if one.digest in other else WRITTEN
+        own = str(find_release(one.producer).target) == one.target
+        if one.target == lowest[one.case]:
+            marks[one.case, "lowest"][one.producer] = mark
+        if own:
+            marks[one.case, "current"][one.producer] = mark
+    return [
+        Row(
+            case,
+            lowest[case] if which == "lowest" else "",
+            which,
+            "".join(found.get(name, NOT_ASKED) for name in producers),
+        )
+        for (case, which), found in sorted(marks.items())
+    ]
+
+
+def run(store: Store, folder: Path) -> Results:
+    """Run the full matrix.
+
+    Args:
+        store: Where observations are kept.
+        folder: Where artifacts are kept as long as it runs.
+
+    Returns:
+        The raw results.
+    """
+    cases = load_corpus(CORPUS)
+    with ThreadPoolExecutor(2) as pool:
+        parts = pool.map(lambda release: produce(release, cases, folder), releases("jaxlib"))
+        written = [one for part in parts for one in part]
+    columns = Columns(store, items_of(written, folder))
+    found = {}
+    for release in consumers().values():
+        found[str(release)] = columns.column(release)
+        print(f"{release}: {len(columns.surprises)} contradictions so far", file=sys.stderr)
+    sealed = {item.digest for item in collect([CORPUS])}
+    artifacts = tuple(
+        Row(
+            item.case,
+            str(item.claimed),
+            "sealed" if item.digest in sealed else item.producer,
+            marks,
+        )
+        for item, *column in zip(columns.items, *found.values(), strict=True)
+        for marks in ["".join(column)]
+    )
+    return Results(
+        date=datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
+        # A Release that could not be had on this machine says nothing.
+        consumers=tuple(found),
+        artifacts=artifacts,
+        producers=tuple(str(release) for release in releases("jaxlib")),
+        written=tuple(rows_of(written, changed(written, cases, folder))),
+        surprises=tuple(columns.surprises),
+    )
+
+
+def main() -> int:
+    """Run it and write everything."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--cache", default=str(default_path()), help="where observations are kept")
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="portable-") as name, Store(chosen.cache) as store:
+        results = run(store, Path(name))
+    save_results(results)
+    write_pages(results)
+    unexplained = sum(not one.listed for one in results.surprises)
+    print(f"{len(results.surprises)} contradictions, {unexplained} not explained")
+    return 1 if unexplained else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

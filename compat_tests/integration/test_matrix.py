@@ -130,7 +130,7 @@ def test_a_cluster_that_loses_a_worker_loses_nothing(tmp_path: Path) -> None:
         Store(path) as store,
     ):
         victim = cluster.workers[0].pid
-        killed = []
+        killed: list[int] = []
 
         def kill_once(done: int, total: int) -> None:
             del total

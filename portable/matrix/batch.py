@@ -6,30 +6,30 @@ to another process or machine. Nothing here is remembered between batches.
 
 from __future__ import annotations
 
-import shutil
 import tempfile
+import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
-import numpy as np
-
+from portable.artifact import Artifact
 from portable.corpus import Tensor
 from portable.corpus.tensors import load_tensor
 from portable.environments import Environments
 from portable.errors import PortableError
-from portable.executors import Tolerance, compare_all
-from portable.executors.tensors import dtype_named
+from portable.executors import ExecutionFailed, Tolerance, compare_all, find_executor
 from portable.releases import find_release
 from portable.verdict import Basis, Diagnostic, Outcome, Severity, Stage, Verdict
+from portable.worker import Family
 from portable.worker.answer import CouldNotObserve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
+    from collections.abc import Mapping, Sequence
 
+    from portable.environments import Environment
+    from portable.executors import Executor
+    from portable.executors.tensors import Array
     from portable.matrix.item import Item, TensorFile
-    from portable.worker import Worker
 
 __all__ = ["Batch", "Observation", "observe_batch", "packed"]
 
@@ -102,9 +102,10 @@ def observe_batch(batch: Batch) -> tuple[Observation, ...]:
         try:
             items = _unpacked(batch, Path(folder))
             environments = Environments(batch.directory or None, offline=batch.offline)
-            environment = environments.get(find_release(batch.release))
-            with environment.worker(limit=batch.limit) as worker:
-                bench = _Bench(worker, batch, Path(folder) / "out")
+            environment = environments.get(
+                find_release(batch.release), to_execute=batch.stage >= Stage.EXECUTE
+            )
+            with _Bench(environment, batch) as bench:
                 return tuple(bench.observe(item) for item in items)
         except PortableError as error:
             return (Observation(None, str(error)),) * len(batch.items)
@@ -138,70 +139,80 @@ def _unpacked(batch: Batch, folder: Path) -> tuple[Item, ...]:
 
 
 class _Bench:
-    """One worker, and how far it is to go."""
+    """One Release at work, and how far it is to go."""
 
-    def __init__(self, worker: Worker, batch: Batch, out: Path) -> None:
-        self._worker = worker
+    def __init__(self, environment: Environment, batch: Batch) -> None:
+        self._environment = environment
         self._release = batch.release
         self._stage = batch.stage
-        self._out = out
+        self._limit = batch.limit
+        self._worker = environment.worker(limit=batch.limit)
+        self._executor: Executor | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._worker.close()
+        if self._executor is not None:
+            self._executor.close()
 
     def observe(self, item: Item) -> Observation:
         """Go as far as was asked for, or as the Release can."""
-        passed, note, seconds = None, "", 0.0
+        began, passed, note = time.monotonic(), None, ""
         for stage, step in _STEPS.items():
-            if stage > self._stage:
+            if stage > self._stage or (passed is not None and not passed.compatible):
                 break
             try:
-                verdict, took = step(self, item)
+                passed = step(self, item)
             except CouldNotObserve as reason:
-                if passed is None:
-                    return Observation(None, str(reason))
                 # A Release that can read and not execute has still been seen to read.
                 note = str(reason)
-                continue
-            seconds += took
-            passed = verdict
-            if not verdict.compatible:
-                break
-        return Observation(passed, note, seconds)
+                if passed is None:
+                    break
+        return Observation(passed, note, time.monotonic() - began)
 
-    def read(self, item: Item) -> tuple[Verdict, float]:
+    def read(self, item: Item) -> Verdict:
         """Read the artifact."""
-        return self._asked({"kind": "read", "path": item.path}, Stage.DECODE)
+        answer = self._worker.ask({"kind": "read", "path": item.path})
+        return _short(answer.verdict(self._release, Stage.DECODE))
 
-    def roundtrip(self, item: Item) -> tuple[Verdict, float]:
+    def roundtrip(self, item: Item) -> Verdict:
         """Read it, write it, and see that doing so again changes nothing."""
-        job = {"kind": "roundtrip", "path": item.path}
-        return self._asked(job, Stage.ROUNDTRIP, lambda told: _UNSTABLE[told["stable"]])
+        answer = self._worker.ask({"kind": "roundtrip", "path": item.path})
+        verdict = answer.verdict(self._release, Stage.ROUNDTRIP)
+        if answer.ok and not answer.payload["stable"]:
+            return self._failed(Outcome.INCOMPATIBLE, Stage.ROUNDTRIP, [_UNSTABLE])
+        return _short(verdict)
 
-    def execute(self, item: Item) -> tuple[Verdict, float]:
+    def execute(self, item: Item) -> Verdict:
         """Execute it, and compare with what is expected."""
         if item.inputs is None:
             raise CouldNotObserve("there are no inputs to execute it with")
-        shutil.rmtree(self._out, ignore_errors=True)
-        self._out.mkdir()
-        inputs = [{"path": tensor.path, "dtype": tensor.dtype} for tensor in item.inputs]
-        job = {"kind": "execute", "path": item.path, "inputs": inputs, "out": str(self._out)}
-        return self._asked(job, Stage.EXECUTE, lambda told: _differences(item, told["outputs"]))
+        try:
+            program = self._engine().compile(Artifact.load(item.path))
+            outputs = program.run([_loaded(tensor) for tensor in item.inputs])
+        except ExecutionFailed as failed:
+            seen = failed.verdict
+            told = (self._release, seen.outcome, Stage.EXECUTE, Basis.OBSERVED, seen.reason)
+            return _short(Verdict(*told, seen.diagnostics))
+        except PortableError as error:
+            # The Executor has no such type, or is not there: that says nothing of the Release.
+            raise CouldNotObserve(str(error)) from error
+        wrong = _differences(item, outputs)
+        if wrong:
+            return self._failed(Outcome.WRONG_RESULT, Stage.EXECUTE, wrong)
+        return Verdict(self._release, Outcome.COMPATIBLE, Stage.EXECUTE, Basis.OBSERVED)
 
-    def _asked(
-        self,
-        job: Mapping[str, Any],
-        stage: Stage,
-        wrong: Callable[[Mapping[str, Any]], Sequence[str]] = lambda told: (),  # noqa: ARG005 - nothing can be
-    ) -> tuple[Verdict, float]:
-        answer = self._worker.ask(job)
-        verdict = answer.verdict(self._release, stage)
-        errors = wrong(answer.payload) if answer.ok else ()
-        if errors:
-            outcome, reason = _WRONG[stage], errors[0]
-            told = tuple(Diagnostic(Severity.ERROR, text) for text in errors)
-        else:
-            # Some Releases repeat theirs a thousand times.
-            told = verdict.diagnostics[:_MOST_DIAGNOSTICS]
-            outcome, reason = verdict.outcome, verdict.reason
-        return Verdict(self._release, outcome, stage, Basis.OBSERVED, reason, told), answer.seconds
+    def _engine(self) -> Executor:
+        if self._executor is None:
+            name = _ENGINES[self._environment.recipe.family]
+            self._executor = find_executor(name, self._environment, limit=self._limit)
+        return self._executor
+
+    def _failed(self, outcome: Outcome, stage: Stage, errors: Sequence[str]) -> Verdict:
+        told = tuple(Diagnostic(Severity.ERROR, text) for text in errors)
+        return Verdict(self._release, outcome, stage, Basis.OBSERVED, errors[0], told)
 
 
 _STEPS = {
@@ -209,23 +220,31 @@ _STEPS = {
     Stage.ROUNDTRIP: _Bench.roundtrip,
     Stage.EXECUTE: _Bench.execute,
 }
-
-
-_UNSTABLE = {
-    True: (),
-    False: ("what it writes after reading changes when that is read and written again",),
+_ENGINES = {
+    Family.JAXLIB: "pjrt",
+    Family.TORCH_MLIR: "interpreter",
+    Family.IREE: "iree",
+    Family.TENSORFLOW: "tensorflow",
+    Family.TORCH_XLA: "torch_xla",
 }
-# What an answer that is not as it should be amounts to.
-_WRONG = {Stage.ROUNDTRIP: Outcome.INCOMPATIBLE, Stage.EXECUTE: Outcome.WRONG_RESULT}
+_UNSTABLE = "what it writes after reading changes when that is read and written again"
 
 
-def _differences(item: Item, outputs: Sequence[Mapping[str, Any]]) -> list[str]:
+def _short(verdict: Verdict) -> Verdict:
+    """Keep the first diagnostics: some Releases repeat theirs a thousand times."""
+    told = verdict.diagnostics[:_MOST_DIAGNOSTICS]
+    return Verdict(
+        verdict.consumer, verdict.outcome, verdict.stage, verdict.basis, verdict.reason, told
+    )
+
+
+def _loaded(tensor: TensorFile) -> Array:
+    return load_tensor(Tensor("", tensor.dtype, Path(tensor.path)))
+
+
+def _differences(item: Item, outputs: Sequence[Array]) -> list[str]:
     if not item.expected:
         return []
-    actual = [
-        np.load(told["path"], allow_pickle=False).view(dtype_named(told["dtype"]))
-        for told in outputs
-    ]
-    expected = [load_tensor(Tensor("", t.dtype, Path(t.path))) for t in item.expected]
+    expected = [_loaded(tensor) for tensor in item.expected]
     near = Tolerance(0, item.relative, item.absolute)
-    return [str(one) for one in compare_all(expected, actual, near) if not one.same]
+    return [str(one) for one in compare_all(expected, outputs, near) if not one.same]

@@ -144,7 +144,7 @@ class Run:
         if self.executor is not None:
             return ""
         try:
-            self.environments.get(find_release(name))
+            self.environments.get(find_release(name), to_execute=self.stage >= Stage.EXECUTE)
         except PortableError as error:
             return str(error)
         return ""

@@ -1,0 +1,73 @@
+"""One consumer of the matrix in a tox environment, and what all of them found together.
+
+    python tools/consumer.py consumer-jaxlib0.4.13     run the corpus on that Release
+    python tools/consumer.py merge                     merge what ran, write matrix.html
+
+A name is `consumer-` and the Release, without the dashes that tox keeps: `consumer-jaxlib0.4.13`,
+`consumer-torch_mlir20261001`, `consumer-iree3.9.0`. The results are kept below `.tox/matrix`.
+The Release runs the lowest and the highest artifact of every Case, as far as it can execute; a
+contradiction to what is predicted that is not listed makes it fail.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from portable.cli import main
+from portable.environments import Recipe, UnknownDistribution
+from portable.releases import Release, releases
+from portable.worker import Family
+
+__all__ = ["consumers", "environment_name"]
+
+ROOT = Path(__file__).parent.parent
+RESULTS = ROOT / ".tox" / "matrix"
+PREFIX = "consumer-"
+_SHORT = {"iree-base-compiler": "iree"}
+
+
+def environment_name(release: Release) -> str:
+    """Return the name of the tox environment of a Release."""
+    known_as = _SHORT.get(release.distribution, release.distribution)
+    return f"{PREFIX}{known_as.replace('-', '_')}{release.version}"
+
+
+def consumers() -> dict[str, Release]:
+    """Return every Release that can read artifacts here, by the name of its tox environment."""
+    return {environment_name(release): release for release in releases() if _reads(release)}
+
+
+def _reads(release: Release) -> bool:
+    try:
+        return Recipe.of(release).family is not Family.PLUGIN
+    except UnknownDistribution:
+        return False
+
+
+def run(name: str) -> int:
+    """Run the corpus on one Release; return the exit code."""
+    release = consumers()[name]
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    specifier = f"{release.distribution}=={release.version}"
+    result = str(RESULTS / f"{name}.json")
+    words = ["matrix", str(ROOT / "corpus"), "--for", specifier, "--artifacts", "ends"]
+    code = main([*words, "--stage", "execute", "--judge", "predicted", "-o", result])
+    main(["matrix", "--from", result])
+    return code
+
+
+def merge() -> int:
+    """Merge what ran into one page; return the exit code."""
+    found = sorted(map(str, RESULTS.glob("*.json")))
+    if not found:
+        print("nothing ran yet: tox -e consumer-jaxlib0.12.0.1", file=sys.stderr)
+        return 2
+    page = str(ROOT / "matrix.html")
+    code = main(["matrix", "--from", *found, "--judge", "predicted", "-o", page])
+    print(f"{len(found)} consumers: {page}")
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(merge() if sys.argv[1:] == ["merge"] else run(sys.argv[1]))
