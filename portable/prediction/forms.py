@@ -32,10 +32,12 @@ class Reading:
 
     Args:
         content: The artifact, opened.
+        data: Its bytes.
     """
 
-    def __init__(self, content: Bytecode) -> None:
+    def __init__(self, content: Bytecode, data: bytes | memoryview) -> None:
         self.content = content
+        self.data = data
         self.names = {str(name): index for index, name in enumerate(content.names)}
         typed = [self.names[op] for op in _DYNAMIC_CONV if op in self.names]
         self.shapes = content.scan(typed).shapes
@@ -126,6 +128,19 @@ def _dynamic_conv_padding(reading: Reading) -> bool:
         dimensions = reading.dimensions(padding[0]) if padding else None
         if dimensions is not None and len(dimensions) != 2:
             return True
+    return False
+
+
+def _window_reversal(reading: Reading) -> bool:
+    """Find a convolution that reverses its window in some dimensions and not in others."""
+    for shape in (shape for op in _CONVOLUTIONS for shape in reading.of(op)):
+        fields = reading.value(shape, "window_reversal")
+        type_, value = fields.get("type"), fields.get("data")
+        if isinstance(type_, int) and isinstance(value, Blob) and value.size == 1:
+            # One bit a dimension; a single value for all of them has all bits set, or none.
+            count = prod(reading.dimensions(type_) or ())
+            if count > 1 and reading.data[value.offset] not in {0x00, 0xFF}:
+                return True
     return False
 
 
@@ -221,12 +236,19 @@ def _perhaps(found: bool | None) -> bool | None:
 
 # The ops whose operand types a form depends on.
 _DYNAMIC_CONV = ("vhlo.dynamic_conv_v1", "vhlo.dynamic_conv_v2")
+_CONVOLUTIONS = ("vhlo.convolution_v1", *_DYNAMIC_CONV)
 _QUANTIZED = frozenset({"quant_v1", "quant_per_axis_v1"})
 _QUANTIZING = frozenset({"vhlo.uniform_quantize_v1", "vhlo.uniform_dequantize_v1"})
 _UNARY = ("vhlo.abs_v1", "vhlo.negate_v1", "vhlo.tanh_v1", "vhlo.tanh_v2")
 FORMS: dict[str, Callable[[Reading], bool | None]] = {
     "i1 splat constant of 1 or more than 8 elements": _i1_splat_constant,
     "dynamic_conv with padding that is not of rank 2": _dynamic_conv_padding,
+    "window_reversal that is not the same in all dimensions": _window_reversal,
+    "add of booleans": lambda reading: any(
+        reading.element(type_) == "bool_v1"
+        for shape in reading.of("vhlo.add_v1")
+        for type_ in shape.results
+    ),
     "batching dimensions of gather": _gather_batching,
     "replica groups of a mesh symbol that the module does not define": _mesh_symbol,
     "all_reduce of several operands": lambda reading: any(

@@ -115,7 +115,7 @@ def examine(artifact: Artifact) -> Subject:
     """
     content = read(artifact.data)
     analysis = analyze(content)
-    reading = Reading(content)
+    reading = Reading(content, artifact.data)
     return Subject(
         claimed=artifact.version,
         format=artifact.header.format,
