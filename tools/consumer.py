@@ -52,7 +52,9 @@ def run(name: str) -> int:
     specifier = f"{release.distribution}=={release.version}"
     result = str(RESULTS / f"{name}.json")
     words = ["matrix", str(ROOT / "corpus"), "--for", specifier, "--artifacts", "ends"]
-    code = main([*words, "--stage", "execute", "--judge", "predicted", "-o", result])
+    # Observed again each time: what an earlier run saw is no test of this one.
+    words += ["--stage", "execute", "--fresh"]
+    code = main([*words, "--judge", "predicted", "-o", result])
     main(["matrix", "--from", result])
     return code
 

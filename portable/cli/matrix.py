@@ -36,7 +36,7 @@ from portable.matrix.merging import merge
 from portable.matrix.run import LIMIT_S
 from portable.matrix.store import default_path
 from portable.releases import matching_releases
-from portable.report import FORMATS, format_for, render
+from portable.report import FORMATS, render
 from portable.verdict import Stage
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ __all__ = ["ClusterUnreachable", "DaskMissing", "NothingToRun", "options", "run"
 _STAGES = (Stage.DECODE, Stage.ROUNDTRIP, Stage.EXECUTE)
 _COMPATIBLE, _PREDICTED = "compatible", "predicted"
 _CONNECT_S = 20
+_ENDINGS = {".html": "html", ".json": "json", ".xml": "junit", ".md": "markdown"}
 
 
 class NothingToRun(PortableError):
@@ -124,8 +125,9 @@ def options(parser: argparse.ArgumentParser) -> None:
     out.add_argument(
         "--format",
         choices=sorted(FORMATS),
-        help="default: by the ending of FILE, else text",
+        help=f"default: by the ending of FILE ({', '.join(_ENDINGS)}), else text",
     )
+    out.add_argument("--full", action="store_true", help="list everything in text and Markdown")
     out.add_argument(
         "--judge",
         choices=(_COMPATIBLE, _PREDICTED),
@@ -154,9 +156,13 @@ def _execution_options(group: argparse._ArgumentGroup) -> None:
 
 def run(chosen: argparse.Namespace) -> int:
     """Run a matrix, or merge what earlier ones found, and report."""
-    name = chosen.format or format_for(chosen.output)
+    form = chosen.format or _ENDINGS.get(Path(chosen.output).suffix, "text")
     matrix = _earlier(chosen.earlier) if chosen.earlier else _observed(chosen)
-    write_bytes(chosen.output, render(matrix, name).encode())
+    report = render(matrix, form, full=chosen.full)
+    if chosen.output == "-":
+        print(report, end="")
+    else:
+        write_bytes(chosen.output, report.encode())
     if chosen.judge == _COMPATIBLE:
         return 0 if matrix.compatible else 1
     return 1 if matrix.unobserved or any(one.unexplained for one in matrix.contradictions) else 0

@@ -61,6 +61,11 @@ class _Declared:
             self.positions.append(names[0])
             self.plain &= others.keys() <= _PLAIN
 
+    def add_argument_group(self, title: str) -> _Declared:
+        """Take the options of a group that `--help` shows together."""
+        del title
+        return self
+
     def add_mutually_exclusive_group(self, *, required: bool = False) -> _Declared:
         """Take the options of a group of which one may be given."""
         self.plain &= not required
