@@ -8,13 +8,12 @@ from portable.errors import PortableError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable
     from io import FileIO
 
 __all__ = [
     "FileError",
     "file_error",
-    "find_files",
     "read_file",
     "umask",
     "write_file",
@@ -45,41 +44,6 @@ def read_file(path: str | os.PathLike[str], size: int = -1) -> bytes:
             return stream.read(size) if size >= 0 else stream.readall()
     except (OSError, ValueError) as error:  # an embedded NUL is a ValueError
         raise file_error("read", error, path) from error
-
-
-def find_files(paths: Iterable[str | os.PathLike[str]], patterns: Sequence[str]) -> list[str]:
-    """Find files by name in folders; a file that is named itself is always one of them.
-
-    Args:
-        paths: Files, and folders that are searched; hidden folders inside are passed over.
-        patterns: What names in folders look like, as shells write it.
-
-    Returns:
-        Each file once: as the paths are ordered, within a folder by name.
-
-    Raises:
-        FileError: A path does not exist.
-    """
-    found: dict[str, None] = {}
-    for path in paths:
-        name = os.fspath(path)
-        if os.path.isdir(name):  # noqa: PTH112 - ten times faster than Path over a large tree
-            found |= dict.fromkeys(sorted(_walk(name, patterns)))
-        elif os.path.exists(name):  # noqa: PTH110 - see above
-            found[name] = None
-        else:
-            raise FileError("there is no such file or folder", where=name)
-    return list(found)
-
-
-def _walk(folder: str, patterns: Sequence[str]) -> Iterator[str]:
-    from fnmatch import fnmatchcase  # noqa: PLC0415 - reading one file needs no patterns
-
-    for here, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        for name in names:
-            if any(fnmatchcase(name, pattern) for pattern in patterns):
-                yield os.path.join(here, name)  # noqa: PTH118 - see find_files
 
 
 def write_file(path: str | os.PathLike[str], data: bytes) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from portable.environments import Environments
+from portable.files import FileError
 from portable.matrix import Agreement, Pick, Run, Store, collect
 from portable.matrix.batch import Observation
 from portable.matrix.cell import agreement
@@ -82,6 +83,18 @@ def test_a_folder_is_searched(tmp_path: Path) -> None:
     (tmp_path / "b.mlir.bc").write_bytes(artifact.read_bytes())
     (tmp_path / "notes.txt").write_text("no artifact")
     assert [Path(item.path).name for item in collect([tmp_path])] == ["b.mlir.bc"]
+
+
+def test_a_container_gives_what_is_inside(tmp_path: Path) -> None:
+    """A jax Exported is an item for each artifact in it, under the container's path."""
+    container = next((CORPUS.parent / "compat_tests" / "data" / "containers").glob("*jax*"))
+    (item,) = collect([container])[:1]
+    assert item.path == str(container)
+    assert item.inside
+    assert item.artifact().digest == item.digest
+    moved = replace(item, path=str(tmp_path / "gone"))
+    with pytest.raises(FileError):
+        moved.artifact()
 
 
 def test_observations_come_back_as_they_were_kept(tmp_path: Path) -> None:

@@ -6,13 +6,13 @@ to another process or machine. Nothing here is remembered between batches.
 
 from __future__ import annotations
 
+import base64
 import tempfile
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from portable.artifact import Artifact
 from portable.corpus import Tensor
 from portable.corpus.tensors import load_tensor
 from portable.environments import Environments
@@ -84,8 +84,9 @@ def packed(batch: Batch) -> Batch:
     Returns:
         The same with their content.
     """
-    paths = {path for item in batch.items for path in _paths(item)}
-    return replace(batch, files={path: Path(path).read_bytes() for path in sorted(paths)})
+    files = {name: Path(name).read_bytes() for item in batch.items for name in _tensors(item)}
+    files |= {_name(item): item.artifact().data for item in batch.items}
+    return replace(batch, files=files)
 
 
 def observe_batch(batch: Batch) -> tuple[Observation, ...]:
@@ -111,18 +112,20 @@ def observe_batch(batch: Batch) -> tuple[Observation, ...]:
             return (Observation(None, str(error)),) * len(batch.items)
 
 
-def _paths(item: Item) -> list[str]:
-    return [item.path, *(tensor.path for tensor in (*(item.inputs or ()), *item.expected))]
+def _tensors(item: Item) -> list[str]:
+    return [tensor.path for tensor in (*(item.inputs or ()), *item.expected)]
+
+
+def _name(item: Item) -> str:
+    return f"{item.path}\0{item.inside}"
 
 
 def _unpacked(batch: Batch, folder: Path) -> tuple[Item, ...]:
     if batch.files is None:
-        # The process of a Release works in another folder.
-        here = {path: str(Path(path).absolute()) for item in batch.items for path in _paths(item)}
-    else:
-        here = {path: str(folder / str(number)) for number, path in enumerate(batch.files)}
-        for path, data in batch.files.items():
-            Path(here[path]).write_bytes(data)
+        return batch.items
+    here = {path: str(folder / str(number)) for number, path in enumerate(batch.files)}
+    for path, data in batch.files.items():
+        Path(here[path]).write_bytes(data)
 
     def moved(tensors: tuple[TensorFile, ...]) -> tuple[TensorFile, ...]:
         return tuple(replace(tensor, path=here[tensor.path]) for tensor in tensors)
@@ -130,12 +133,21 @@ def _unpacked(batch: Batch, folder: Path) -> tuple[Item, ...]:
     return tuple(
         replace(
             item,
-            path=here[item.path],
+            path=here[_name(item)],
+            inside="",
             inputs=None if item.inputs is None else moved(item.inputs),
             expected=moved(item.expected),
         )
         for item in batch.items
     )
+
+
+def _given(item: Item) -> dict[str, str]:
+    """Return how a worker is told which artifact."""
+    if item.inside:
+        return {"data": base64.b64encode(item.artifact().data).decode()}
+    # The process of a Release works in another folder.
+    return {"path": str(Path(item.path).absolute())}
 
 
 class _Bench:
@@ -174,12 +186,12 @@ class _Bench:
 
     def read(self, item: Item) -> Verdict:
         """Read the artifact."""
-        answer = self._worker.ask({"kind": "read", "path": item.path})
+        answer = self._worker.ask({"kind": "read", **_given(item)})
         return _short(answer.verdict(self._release, Stage.DECODE))
 
     def roundtrip(self, item: Item) -> Verdict:
         """Read it, write it, and see that doing so again changes nothing."""
-        answer = self._worker.ask({"kind": "roundtrip", "path": item.path})
+        answer = self._worker.ask({"kind": "roundtrip", **_given(item)})
         verdict = answer.verdict(self._release, Stage.ROUNDTRIP)
         if answer.ok and not answer.payload["stable"]:
             return self._failed(Outcome.INCOMPATIBLE, Stage.ROUNDTRIP, [_UNSTABLE])
@@ -190,7 +202,7 @@ class _Bench:
         if item.inputs is None:
             raise CouldNotObserve("there are no inputs to execute it with")
         try:
-            program = self._engine().compile(Artifact.load(item.path))
+            program = self._engine().compile(item.artifact())
             outputs = program.run([_loaded(tensor) for tensor in item.inputs])
         except ExecutionFailed as failed:
             seen = failed.verdict

@@ -6,10 +6,10 @@ import enum
 import hashlib
 from typing import TYPE_CHECKING
 
-from portable.artifact import Artifact
+from portable.containers import artifacts_in
+from portable.containers.finding import find_files
 from portable.corpus import load_case, load_corpus
 from portable.errors import PortableError
-from portable.files import find_files
 from portable.matrix.item import Item, NothingToTest, TensorFile
 from portable.releases import find_release
 
@@ -42,8 +42,8 @@ def collect(paths: Iterable[str | os.PathLike[str]], *, pick: Pick = Pick.ALL) -
     """Find the artifacts of a matrix.
 
     Args:
-        paths: Artifacts, folders that are searched for them, Cases (a folder with `case.toml`) and
-            corpora (a folder of Cases).
+        paths: Artifacts, containers of them, folders that are searched for both, Cases (a folder
+            with `case.toml`) and corpora (a folder of Cases).
         pick: Which sealed artifacts of a Case to take.
 
     Returns:
@@ -51,6 +51,7 @@ def collect(paths: Iterable[str | os.PathLike[str]], *, pick: Pick = Pick.ALL) -
 
     Raises:
         NothingToTest: A path holds none.
+        MalformedContainer: A container is damaged.
         FileError: A path does not exist or cannot be read.
         NotAnArtifact: A file is something else.
         CorpusError: A Case is malformed.
@@ -78,8 +79,9 @@ def _items(path: Path, pick: Pick) -> Iterator[Item]:
             yield from _of_case(case, pick)
     else:
         for file in find_files([path], PATTERNS):
-            artifact = Artifact.load(file)
-            yield Item(str(file), str(file), artifact.digest, artifact.version)
+            for label, artifact in artifacts_in(file):
+                inside = label.removeprefix(f"{file}: ") if label != file else ""
+                yield Item(label, file, artifact.digest, artifact.version, inside)
 
 
 def _of_case(case: Case, pick: Pick) -> Iterator[Item]:

@@ -210,6 +210,7 @@ def _item_record(item: Item) -> dict[str, object]:
         "path": item.path,
         "digest": item.digest,
         "claimed": item.claimed and str(item.claimed),
+        "inside": item.inside or None,
         "producer": item.producer or None,
         "producer_version": item.producer_version and str(item.producer_version),
         "case": item.case or None,
@@ -355,7 +356,7 @@ _VERDICT: dict[str, Callable[[Any], Any]] = {
     "diagnostics": _diagnostics,
 }
 _ITEM: dict[str, Callable[[Any], Any]] = {
-    **dict.fromkeys(("name", "path", "digest", "producer", "case"), _text),
+    **dict.fromkeys(("name", "path", "digest", "inside", "producer", "case"), _text),
     **dict.fromkeys(("claimed", "producer_version"), _maybe_version),
     **dict.fromkeys(("inputs", "expected"), _tensors),
     **dict.fromkeys(("relative", "absolute"), _number),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from portable.artifact import Artifact
 from portable.corpus.tensors import save_tensor
 from portable.environments import Environment
 from portable.executors import find_executor, random_inputs, signature
@@ -47,7 +46,7 @@ def with_inputs(
         InputMismatch: The inputs are not what `main` takes.
         ExecutionFailed: The jaxlib does not execute it.
     """
-    artifact = Artifact.load(item.path)
+    artifact = item.artifact()
     wanted = signature(artifact)
     given = random_inputs(wanted, inputs) if isinstance(inputs, int) else inputs
     checked = check_inputs(given, wanted)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from portable.artifact import Artifact
+from portable.containers import NoArtifact, open_container
 from portable.errors import PortableError
 
 if TYPE_CHECKING:
@@ -36,9 +38,10 @@ class Item:
 
     Args:
         name: What people call it: the Case with the artifact's file, or the path.
-        path: The file.
+        path: The file, or the container.
         digest: The sha256 of its bytes.
         claimed: The Version in its header.
+        inside: Its name inside of the container; empty for a file.
         producer: The Release that wrote it, as `jaxlib 0.4.13`; empty when unknown.
         producer_version: The StableHLO Version of that Release; None when unknown.
         case: The Case it belongs to; empty for a file.
@@ -52,6 +55,7 @@ class Item:
     path: str
     digest: str
     claimed: Version | None
+    inside: str = ""
     producer: str = ""
     producer_version: Version | None = None
     case: str = ""
@@ -64,3 +68,17 @@ class Item:
     def key(self) -> tuple[str, str]:
         """What makes it this artifact and no other: its name and its bytes."""
         return (self.name, self.digest)
+
+    def artifact(self) -> Artifact:
+        """Read the artifact.
+
+        Raises:
+            FileError: The file cannot be read.
+            NoArtifact: It is no longer in the container.
+        """
+        if not self.inside:
+            return Artifact.load(self.path)
+        for entry in open_container(self.path).artifacts():
+            if entry.name == self.inside:
+                return Artifact.from_bytes(bytes(entry), where=self.name)
+        raise NoArtifact(f"no artifact {self.inside!r} inside", where=self.path)

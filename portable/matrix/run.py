@@ -9,7 +9,6 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from portable.artifact import Artifact
 from portable.environments import Environments
 from portable.errors import PortableError
 from portable.matrix.batch import Batch, Observation, observe_batch, packed
@@ -202,7 +201,7 @@ def _cells(
 
 def _predictions(item: Item, releases: Sequence[Release]) -> list[Verdict]:
     try:
-        subject = examine(Artifact.load(item.path))
+        subject = examine(item.artifact())
     except PortableError as error:
         why, stage = str(error), Stage.DECODE
         return [

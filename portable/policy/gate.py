@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import datetime
-import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -12,7 +11,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from portable.artifact import Artifact
 from portable.bytecode import MAGIC
-from portable.containers import NoArtifact, kind_of_directory, kind_of_file, open_container
+from portable.containers import kind_of_file, open_container
+from portable.containers.finding import find_files
 from portable.containers.kind import CONTAINERS
 from portable.containers.source import Source
 from portable.errors import PortableError
@@ -24,6 +24,8 @@ from portable.releases.wants import Situation, candidates
 from portable.verdict import Stage, Verdict
 
 if TYPE_CHECKING:
+    import os
+
     from portable.bytecode.header import Buffer
     from portable.version import Version
 
@@ -176,7 +178,7 @@ def gate(
             where=f"{policy.where}: rules.stage",
             hint="observe with an installed library: portable gate --observe",
         )
-    files = _files(paths, policy.rules.include)
+    files = [Path(name) for name in find_files(paths, policy.rules.include)]
     if not files:
         raise NothingToGate(
             f"no artifact in {', '.join(str(path) for path in paths) or 'nothing'}",
@@ -188,48 +190,6 @@ def gate(
     used = {finding.waiver for file in checked for finding in file.findings}
     unused = tuple(waiver for waiver in policy.waivers if waiver not in used)
     return GateResult(checked, tuple(str(consumer) for consumer in consumers), unused)
-
-
-def _files(paths: Iterable[str | os.PathLike[str]], include: Sequence[str]) -> list[Path]:
-    found: dict[str, None] = {}
-    for path in paths:
-        name = os.fspath(path)
-        if os.path.isdir(name):  # noqa: PTH112 - ten times faster than Path over a large tree
-            if kind_of_directory(name) in CONTAINERS:
-                found[name] = None
-            else:
-                found |= dict.fromkeys(sorted(_walk(name, include)))
-        elif os.path.exists(name):  # noqa: PTH110 - see above
-            found[name] = None
-        else:
-            raise FileError("there is no such file or folder", where=name)
-    return [Path(name) for name in found]
-
-
-def _walk(folder: str, include: Sequence[str]) -> Iterator[str]:
-    for here, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        if ("saved_model.pb" in names or "functions" in folders) and kind_of_directory(
-            here
-        ) in CONTAINERS:
-            folders.clear()
-            if _holds_artifacts(here):
-                yield here
-            continue
-        for name in names:
-            if any(fnmatchcase(name, pattern) for pattern in include):
-                yield os.path.join(here, name)  # noqa: PTH118 - see _files
-
-
-def _holds_artifacts(folder: str) -> bool:
-    """Tell a container from one with nothing for us in it, as many a SavedModel is."""
-    try:
-        open_container(folder)
-    except NoArtifact:
-        return False
-    except PortableError:
-        return True  # it is damaged, which checking it will say
-    return True
 
 
 def _consumers(policy: Policy, day: datetime.date) -> tuple[Release, ...]:
