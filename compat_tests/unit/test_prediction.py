@@ -174,7 +174,6 @@ def test_every_form_that_a_table_names_is_found_or_admitted() -> None:
 
 NOT_AMONG_THEM = {
     "dynamic_conv with padding that is not of rank 2",
-    "dot_general with a tf32 algorithm",
     "convert of f8E8M0FNU or f4E2M1FN",
 }
 

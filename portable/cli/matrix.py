@@ -29,7 +29,7 @@ from portable.executors import Tolerance
 from portable.executors.signature import ordered
 from portable.executors.tensors import load_arrays
 from portable.files import read_file
-from portable.matrix import Pick, Run, Store, collect
+from portable.matrix import MalformedMatrix, Pick, Run, Store, collect
 from portable.matrix.document import load
 from portable.matrix.inputs import with_inputs
 from portable.matrix.merging import merge
@@ -169,7 +169,15 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def _earlier(paths: Sequence[str]) -> Matrix:
-    return merge([load(read_file(path)) for path in paths])
+    return merge([_document(path) for path in paths])
+
+
+def _document(path: str) -> Matrix:
+    try:
+        return load(read_file(path))
+    except MalformedMatrix as error:
+        error.where = path
+        raise
 
 
 def _observed(chosen: argparse.Namespace) -> Matrix:

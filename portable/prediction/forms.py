@@ -144,11 +144,21 @@ def _window_reversal(reading: Reading) -> bool:
     return False
 
 
-def _gather_batching(reading: Reading) -> bool:
-    """Find a gather with batching dimensions."""
-    for shape in reading.of("vhlo.gather_v2"):
-        type_ = reading.value(shape, "operand_batching_dims").get("type")
-        if isinstance(type_, int) and any(reading.dimensions(type_) or ()):
+def _batching_dimensions(reading: Reading) -> bool:
+    """Find a gather or scatter with batching dimensions."""
+    for op, attribute in _BATCHING.items():
+        for shape in reading.of(op):
+            type_ = reading.value(shape, attribute).get("type")
+            if isinstance(type_, int) and any(reading.dimensions(type_) or ()):
+                return True
+    return False
+
+
+def _algorithm(reading: Reading) -> bool:
+    """Find a dot_general that prescribes an algorithm."""
+    for shape in reading.of("vhlo.dot_general_v2"):
+        precision = reading.value(shape, "lhs_precision_type").get("value")
+        if isinstance(precision, int) and reading.content.pool.type(precision).name != "none_v1":
             return True
     return False
 
@@ -236,6 +246,11 @@ def _perhaps(found: bool | None) -> bool | None:
 
 # The ops whose operand types a form depends on.
 _DYNAMIC_CONV = ("vhlo.dynamic_conv_v1", "vhlo.dynamic_conv_v2")
+_BATCHING = {
+    "vhlo.gather_v2": "operand_batching_dims",
+    "vhlo.dynamic_gather_v2": "operand_batching_dims",
+    "vhlo.scatter_v2": "input_batching_dims",
+}
 _CONVOLUTIONS = ("vhlo.convolution_v1", *_DYNAMIC_CONV)
 _QUANTIZED = frozenset({"quant_v1", "quant_per_axis_v1"})
 _QUANTIZING = frozenset({"vhlo.uniform_quantize_v1", "vhlo.uniform_dequantize_v1"})
@@ -249,16 +264,14 @@ FORMS: dict[str, Callable[[Reading], bool | None]] = {
         for shape in reading.of("vhlo.add_v1")
         for type_ in shape.results
     ),
-    "batching dimensions of gather": _gather_batching,
+    "batching dimensions of gather or scatter": _batching_dimensions,
     "replica groups of a mesh symbol that the module does not define": _mesh_symbol,
     "all_reduce of several operands": lambda reading: any(
         shape.operands > 1 for shape in reading.of("vhlo.all_reduce_v2")
     ),
     "dot_general with an algorithm of nine operations": _nine_operations,
     "abs, negate or tanh of a quantized tensor, or quantizing of f16 or f64": _quantized,
-    "dot_general with a tf32 algorithm": lambda reading: (
-        "vhlo.dot_general_v2" in reading.ops and "type:tf31" in reading.present
-    ),
+    "dot_general with an algorithm": _algorithm,
     "convert of f8E8M0FNU or f4E2M1FN": lambda reading: _converts(
         reading, frozenset({"f8E8M0FNU_v1", "f4E2M1FN_v1"})
     ),
