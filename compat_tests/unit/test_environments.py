@@ -8,12 +8,12 @@ import json
 import os
 import subprocess
 import sys
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from compat_tests.wheels import see_only, write_wheel
 from portable.environments import (
     EnvironmentBusy,
     EnvironmentFailed,
@@ -47,40 +47,19 @@ WHOLE = Wanted("torch-mlir")
 KEPT = Wanted("libtpu")
 
 
-def _wheel(folder: Path, name: str, files: dict[str, bytes], version: str = "1.0") -> Path:
-    """Write a wheel that installs these files."""
-    info = f"{name}-{version}.dist-info"
-    metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n".encode()
-    tags = b"Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-    content = {**files, f"{info}/METADATA": metadata, f"{info}/WHEEL": tags}
-    record = "".join(f"{path},,{len(data)}\n" for path, data in content.items())
-    path = folder / f"{name}-{version}-py3-none-any.whl"
-    with zipfile.ZipFile(path, "w") as archive:
-        for member, data in content.items():
-            archive.writestr(member, data)
-        archive.writestr(f"{info}/RECORD", f"{record}{info}/RECORD,,\n")
-    return path
-
-
 @pytest.fixture(autouse=True)
 def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Let the clients see nothing but a folder of wheels."""
     folder = tmp_path / "index"
     folder.mkdir()
-    _wheel(folder, "torch_mlir", {"torch_mlir/ir.py": b"x = 1\n", "torch_mlir/big.so": b"1" * 999})
-    _wheel(folder, "numpy", {"numpy/__init__.py": b""})
+    write_wheel(
+        folder, "torch_mlir", {"torch_mlir/ir.py": b"x = 1\n", "torch_mlir/big.so": b"1" * 999}
+    )
+    write_wheel(folder, "numpy", {"numpy/__init__.py": b""})
     native = {"libtpu/libtpu.so": b"native" * 500, "libtpu/other.so": b"x"}
-    _wheel(folder, "libtpu", native)
-    _wheel(folder, "jax_tt_plugin", {"jax_plugins/elsewhere/renamed.so": b"x"})
-    (tmp_path / "empty").mkdir()
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("UV_DEFAULT_INDEX", (tmp_path / "empty").as_uri())
-    monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "uv"))
-    for client in ("PIP", "UV"):
-        monkeypatch.setenv(f"{client}_FIND_LINKS", str(folder))
-    monkeypatch.delenv("PIP_EXTRA_INDEX_URL", raising=False)
-    monkeypatch.setenv("PORTABLE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.delenv("PORTABLE_OFFLINE", raising=False)
+    write_wheel(folder, "libtpu", native)
+    write_wheel(folder, "jax_tt_plugin", {"jax_plugins/elsewhere/renamed.so": b"x"})
+    see_only(folder, tmp_path, monkeypatch)
     return folder
 
 
@@ -147,7 +126,7 @@ def test_another_recipe_makes_another_environment() -> None:
     assert environments.all() == ()
 
 
-def test_one_file_is_kept_of_a_wheel(index: Path) -> None:
+def test_one_file_is_kept_of_awrite_wheel(index: Path) -> None:
     """Where one library is all that is needed the rest of the wheel is thrown away."""
     made = Environments().get(KEPT)
     wheel = index / "libtpu-1.0-py3-none-any.whl"
@@ -226,7 +205,7 @@ def test_old_jaxlibs_get_old_companions() -> None:
     assert Recipe.of(Wanted("jaxlib", numpy=">=2.0")).also == ("numpy>=2.0", "ml_dtypes")
 
 
-def test_executing_may_need_the_whole_wheel() -> None:
+def test_executing_may_need_the_wholewrite_wheel() -> None:
     """What is one file to read with is another environment to execute in; others are the same."""
     reads, executes = (Recipe.of(Wanted("tensorflow"), to_execute=each) for each in (False, True))
     assert (reads.name, executes.name) == ("tensorflow-1.0", "tensorflow-1.0-whole")

@@ -37,6 +37,7 @@ COMMANDS = {
     "deserialize": "print the StableHLO program inside an artifact",
     "versions": "list the StableHLO Versions",
     "releases": "list the Releases that ship a libStablehlo",
+    "env": "list, make and clear the environments of real Releases",
     "corpus": "verify and show the sealed evidence",
 }
 

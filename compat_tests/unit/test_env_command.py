@@ -1,0 +1,175 @@
+"""`portable env`: what it lists, makes and clears, from wheels written here."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import pty
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compat_tests.wheels import see_only, write_wheel
+from portable.cli import main
+from portable.environments import Environments
+from portable.releases import find_release
+
+# A Release whose environment is one file, another one, and one that is not in the index below.
+ONE, OTHER, ABSENT = "libtpu==0.0.30", "libtpu==0.0.51", "torch-mlir==20261001"
+NAMES = [spec.replace("==", "-") for spec in (ONE, OTHER)]
+
+pytestmark = pytest.mark.skipif(
+    f"{sys.version_info.major}.{sys.version_info.minor}" != find_release(ONE).python,
+    reason=f"needs Python {find_release(ONE).python}",
+)
+
+
+@pytest.fixture(autouse=True)
+def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Let the clients see nothing but two wheels."""
+    folder = tmp_path / "index"
+    folder.mkdir()
+    for spec in (ONE, OTHER):
+        name, _, version = spec.partition("==")
+        write_wheel(folder, name, {"libtpu/libtpu.so": b"native" * 50}, version)
+    see_only(folder, tmp_path, monkeypatch)
+    return folder
+
+
+def _json(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+    code = main(["env", *words, "--format", "json"])
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert code == (2 if found.get("failed") or found.get("busy") else 0)
+    return found
+
+
+def test_environments_are_made_listed_and_cleared(capsys: pytest.CaptureFixture[str]) -> None:
+    """All three actions, as text and as JSON."""
+    assert main(["env", "list"]) == 0
+    assert capsys.readouterr().out.startswith("0 environments, 0.0 MB in ")
+    assert main(["env", "make", ONE, OTHER, ONE]) == 0
+    told = capsys.readouterr()
+    assert [line.split(":")[0] for line in told.out.splitlines()] == NAMES
+    assert told.err.splitlines() == [f"{name}: fetching the wheel" for name in NAMES]
+    listed = _json(capsys, "list")
+    assert [one["name"] for one in listed["environments"]] == NAMES
+    assert all(int(one["bytes"]) > 300 for one in listed["environments"])
+    assert listed["unfinished"] == []
+    assert main(["env", "list"]) == 0
+    text = capsys.readouterr().out
+    assert "FREES" in text
+    assert all(name in text for name in NAMES)
+    assert _json(capsys, "clear", NAMES[0])["removed"] == NAMES[:1]
+    assert main(["env", "clear"]) == 0
+    assert capsys.readouterr().out == f"{NAMES[1]}: removed\n1 environments removed\n"
+    assert Environments().all() == ()
+
+
+def test_what_is_there_is_not_made_again(capsys: pytest.CaptureFixture[str]) -> None:
+    """And is no news."""
+    main(["env", "make", ONE])
+    capsys.readouterr()
+    assert main(["env", "make", ONE]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_one_that_cannot_be_made_does_not_keep_the_others(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """It is told on one line, with exit code 2."""
+    assert main(["env", "make", ABSENT, ONE]) == 2
+    told = capsys.readouterr()
+    assert told.out.startswith(f"{NAMES[0]}: ready")
+    (complaint,) = (line for line in told.err.splitlines() if line.startswith("portable: error"))
+    assert "torch-mlir" in complaint
+    failed = _json(capsys, "make", ABSENT, ONE)["failed"]
+    assert [one["release"] for one in failed] == ["torch-mlir 20261001"]
+
+
+def test_only_what_is_old_is_cleared(capsys: pytest.CaptureFixture[str]) -> None:
+    """`--unused-for` counts days since an environment was last asked for."""
+    main(["env", "make", ONE, OTHER])
+    capsys.readouterr()
+    old = time.time() - 3 * 86400
+    marker = Environments().find(NAMES[0]).directory / "portable-environment.json"
+    os.utime(marker, (old, old))
+    assert _json(capsys, "clear", "--unused-for", "4")["removed"] == []
+    assert _json(capsys, "clear", *NAMES, "--unused-for", "2")["removed"] == NAMES[:1]
+
+
+def test_half_made_environments_are_told_and_cleared(capsys: pytest.CaptureFixture[str]) -> None:
+    """A folder without its marker is no environment, and takes space."""
+    main(["env", "make", ONE])
+    capsys.readouterr()
+    (Environments().find(NAMES[0]).directory / "portable-environment.json").unlink()
+    assert _json(capsys, "list")["unfinished"] == NAMES[:1]
+    main(["env", "list"])
+    assert f"{NAMES[0]}: unfinished or broken\n" in capsys.readouterr().out
+    assert _json(capsys, "clear", NAMES[0])["removed"] == NAMES[:1]
+
+
+def test_what_another_run_holds_is_left(capsys: pytest.CaptureFixture[str]) -> None:
+    """And told, where it was asked for by name."""
+    main(["env", "make", ONE])
+    capsys.readouterr()
+    with (Environments().directory / ".locks" / NAMES[0]).open("ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert _json(capsys, "clear", NAMES[0])["busy"] == NAMES[:1]
+    assert [one.name for one in Environments().all()] == NAMES[:1]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["list", "jaxlib"],
+        ["make"],
+        ["make", "1.9.0"],
+        ["make", "jaxlob"],
+        ["make", "jaxlib==99"],
+        ["make", ONE, "--unused-for", "3"],
+        ["clear", "jaxlib-0.4.33"],
+        ["clear", "../index"],
+        ["clear", "--unused-for", "-1"],
+        ["clear", "--unused-for", "nan"],
+    ],
+)
+def test_bad_requests_are_one_line(
+    words: list[str], index: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 2, and nothing is made or removed."""
+    assert main(["env", *words]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.startswith("portable: error: ")
+    assert told.err.count("\n") == 1
+    assert Environments().all() == ()
+    assert len(list(index.iterdir())) == 2
+
+
+def test_a_terminal_gets_a_bar() -> None:
+    """With rich on a terminal the bar counts to the end; standard output stays clean."""
+    pytest.importorskip("rich")
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "portable", "env", "make", ONE, OTHER]
+    done = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs, text=True)
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            part = os.read(ours, 4096)
+        except OSError:  # the other end is closed
+            break
+        if not part:
+            break
+        shown += part
+    out, _ = done.communicate()
+    os.close(ours)
+    assert done.returncode == 0
+    assert [line.split(":")[0] for line in out.splitlines()] == NAMES
+    assert b"2/2" in shown
+    assert b"fetching the wheel" in shown

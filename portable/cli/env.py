@@ -1,0 +1,178 @@
+"""List, make and clear the environments in which real Releases run.
+
+  portable env list                       what is there, what it frees, when it was last used
+  portable env make SPEC...               make what is missing, as 'jaxlib>=0.5' tensorflow==2.18.1
+  portable env clear                      remove all of them
+  portable env clear NAME... --unused-for 30
+
+Other commands make what they need by themselves. PORTABLE_CACHE says where environments are;
+with PORTABLE_OFFLINE=1 nothing is fetched. Files that an environment shares with the cache of uv
+are not counted: removing it does not free them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import math
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from portable.cli.making import making
+from portable.cli.output import complain, format_option, print_json, print_table
+from portable.environments import EnvironmentMissing, Environments, Phase
+from portable.errors import PortableError
+from portable.releases import matching_releases
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable, Iterator
+
+    from portable.environments import Environment
+    from portable.releases import Release
+
+__all__ = ["BadRequest", "options", "run"]
+
+_DAY_S = 86400.0
+
+
+class BadRequest(PortableError):
+    """The words do not fit the action."""
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("action", choices=sorted(_ACTIONS), help="what to do")
+    parser.add_argument(
+        "names",
+        nargs="*",
+        metavar="SPEC or NAME",
+        help="for make: requirement specifiers; for clear: names from list",
+    )
+    parser.add_argument(
+        "--to-execute",
+        action="store_true",
+        help="for make: whole wheels, also where one file of them is enough to read artifacts",
+    )
+    parser.add_argument(
+        "--unused-for",
+        type=float,
+        metavar="DAYS",
+        help="for clear: only what nobody used in so many days",
+    )
+    format_option(parser)
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Do one of the actions."""
+    days = chosen.unused_for
+    if chosen.action == "list" and chosen.names:
+        raise BadRequest("list takes no names", hint="see portable env --help")
+    if chosen.action == "make" and not chosen.names:
+        raise BadRequest("make needs a specifier", hint="as 'jaxlib>=0.5' or jaxlib==0.4.33")
+    if days is not None and (chosen.action != "clear" or not 0 <= days < math.inf):
+        raise BadRequest("--unused-for is for clear, in days from 0 on")
+    return _ACTIONS[chosen.action](chosen)
+
+
+def _list(chosen: argparse.Namespace) -> int:
+    environments = Environments()
+    found, broken = list(_measured(environments.all())), environments.broken()
+    total = sum(one.size for one in found)
+    if chosen.format == "json":
+        records = [one.record() for one in found]
+        place = {"directory": str(environments.directory), "bytes": total}
+        print_json(place | {"environments": records, "unfinished": list(broken)})
+        return 0
+    if found:
+        print_table(("NAME", "PYTHON", "FREES", "LAST USED (UTC)"), [one.row() for one in found])
+    for name in broken:
+        print(f"{name}: unfinished or broken")
+    print(f"{len(found)} environments, {_shown(total)} in {environments.directory}")
+    return 0
+
+
+def _make(chosen: argparse.Namespace) -> int:
+    wanted = tuple(dict.fromkeys(matching_releases(*chosen.names)))
+    made: list[Environment] = []
+    failed: list[tuple[Release, PortableError]] = []
+    with making(len(wanted)) as tell:
+        environments = Environments(progress=tell)
+        for release in wanted:
+            try:
+                made.append(environments.get(release, to_execute=chosen.to_execute))
+            except PortableError as error:
+                # One Release that cannot be had must not keep the others from being made.
+                failed.append((release, error))
+            else:
+                tell(made[-1].name, Phase.READY)
+    if chosen.format == "json":
+        failures = [{"release": str(release)} | error.record() for release, error in failed]
+        ready = [one.record() for one in _measured(made)]
+        print_json({"ready": ready, "failed": failures})
+    else:
+        for environment in made:
+            print(f"{environment.name}: ready in {environment.directory}")
+        for _, failure in failed:
+            complain(failure, as_json=False)
+    return 2 if failed else 0
+
+
+def _clear(chosen: argparse.Namespace) -> int:
+    environments = Environments()
+    present = {environment.name for environment in environments.all()} | {*environments.broken()}
+    for name in chosen.names:
+        if name not in present:
+            raise EnvironmentMissing(f"no environment {name}", hint="see `portable env list`")
+    unused_for = (chosen.unused_for or 0.0) * _DAY_S
+    removed = environments.clear(chosen.names or None, unused_for=unused_for)
+    # What another run holds is left; a name that was asked for and is still used is told.
+    busy = [name for name in chosen.names if name not in removed] if not unused_for else []
+    if chosen.format == "json":
+        print_json({"removed": removed, "busy": busy})
+    else:
+        for name in removed:
+            print(f"{name}: removed")
+        for name in busy:
+            print(f"{name}: in use by another run, left alone", file=sys.stderr)
+        print(f"{len(removed)} environments removed")
+    return 2 if busy else 0
+
+
+_ACTIONS = {"list": _list, "make": _make, "clear": _clear}
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """An environment, the bytes that removing it frees, and when it was last used."""
+
+    environment: Environment
+    size: int
+    used: datetime.datetime
+
+    def row(self) -> tuple[str, str, str, str]:
+        python = self.environment.recipe.python
+        return (self.environment.name, python, _shown(self.size), f"{self.used:%Y-%m-%d %H:%M}")
+
+    def record(self) -> dict[str, object]:
+        return {
+            "name": self.environment.name,
+            "release": self.environment.consumer,
+            "python": self.environment.recipe.python,
+            "bytes": self.size,
+            "last_used": self.used.isoformat(timespec="seconds"),
+            "directory": str(self.environment.directory),
+        }
+
+
+def _measured(environments: Iterable[Environment]) -> Iterator[_Measured]:
+    for one in environments:
+        # Another run may be clearing them.
+        with contextlib.suppress(OSError):
+            used = datetime.datetime.fromtimestamp(one.last_used, datetime.UTC)
+            yield _Measured(one, one.size(), used)
+
+
+def _shown(size: int) -> str:
+    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.1f} MB"

@@ -1,0 +1,69 @@
+"""What is being done with environments: a bar on a terminal, else lines, on standard error."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import sys
+from typing import TYPE_CHECKING
+
+from portable.environments import Phase
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["making"]
+
+
+@contextlib.contextmanager
+def making(total: int) -> Iterator[Callable[[str, Phase], None]]:
+    """Show how the making of environments goes on.
+
+    Args:
+        total: How many are wanted.
+
+    Yields:
+        What to call with the name of an environment and its Phase; also for those that were there.
+    """
+    if sys.stderr.isatty() and importlib.util.find_spec("rich"):
+        with _bar(total) as tell:
+            yield tell
+    else:
+        yield _line
+
+
+@contextlib.contextmanager
+def _bar(total: int) -> Iterator[Callable[[str, Phase], None]]:
+    from rich.console import Console  # noqa: PLC0415 - an extra, and only for a terminal
+    from rich.progress import (  # noqa: PLC0415 - the same
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        SpinnerColumn,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
+    ready: set[str] = set()
+    columns = (
+        SpinnerColumn(),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}", markup=False),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("", total=total)
+
+        def tell(name: str, phase: Phase) -> None:
+            if phase is Phase.READY:
+                ready.add(name)
+            progress.update(task, completed=len(ready), description=f"{name}: {phase}")
+
+        yield tell
+
+
+def _line(name: str, phase: Phase) -> None:
+    # Those that were there already are no news.
+    if phase is not Phase.READY:
+        print(f"{name}: {phase}", file=sys.stderr, flush=True)
