@@ -58,6 +58,11 @@ class Figure:
         """Whether the promise holds."""
         return self.value >= self.limit if self.floor else self.value <= self.limit
 
+    def __str__(self) -> str:
+        mark, bound = "ok  " if self.holds else "MISS", "at least" if self.floor else "at most"
+        value = f"{self.value:9.2f} {self.unit:<3}"
+        return f"{mark} {self.name:<58} {value} ({bound} {self.limit:g}) {self.detail}"
+
 
 def compare(*sides: Callable[[], Callable[[], object]], rounds: int) -> list[float]:
     """Time several sides in turn.
@@ -363,13 +368,7 @@ def main() -> int:
         for figure in bench():
             figures.append(figure)
             if chosen.format == "text":
-                mark = "ok  " if figure.holds else "MISS"
-                bound = "at least" if figure.floor else "at most"
-                print(
-                    f"{mark} {figure.name:<58} {figure.value:9.2f} {figure.unit:<3} "
-                    f"({bound} {figure.limit:g}) {figure.detail}",
-                    flush=True,
-                )
+                print(figure, flush=True)
     if chosen.format == "json":
         print(
             json.dumps([asdict(figure) | {"holds": figure.holds} for figure in figures], indent=2)
