@@ -45,6 +45,8 @@ def _verdict(words: str, basis: Basis = Basis.OBSERVED) -> Verdict:
         ("wrong-result execute", "wrong-result execute", Agreement.AGREES),
         ("compatible window", "wrong-result execute", Agreement.CONTRADICTS),
         ("compatible window", "incompatible execute", Agreement.AGREES),
+        ("compatible window", "incompatible roundtrip", Agreement.AGREES),
+        ("compatible window", "crashed roundtrip", Agreement.CONTRADICTS),
     ],
 )
 def test_a_prediction_is_held_against_what_was_reached(

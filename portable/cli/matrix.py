@@ -35,7 +35,7 @@ from portable.matrix.inputs import with_inputs
 from portable.matrix.merging import merge
 from portable.matrix.run import LIMIT_S
 from portable.matrix.store import default_path
-from portable.releases import matching_releases
+from portable.releases import distributions, matching_releases, normalize_name, releases
 from portable.report import FORMATS, render
 from portable.verdict import Stage
 
@@ -83,7 +83,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=[],
         metavar="SPEC",
-        help="the Releases, as requirement specifiers: 'jaxlib>=0.5,<0.11' tensorflow",
+        help="the Releases, as requirement specifiers: 'jaxlib>=0.5,<0.11'; jaxlib alone for all",
     )
     what.add_argument(
         "--artifacts",
@@ -186,16 +186,14 @@ def _observed(chosen: argparse.Namespace) -> Matrix:
             "name artifacts and consumers",
             hint="as in: portable matrix model.mlir.bc --for 'jaxlib>=0.5'",
         )
-    releases = list(
-        dict.fromkeys(one for spec in chosen.consumers for one in matching_releases(spec))
-    )
+    consumers = list(dict.fromkeys(one for spec in chosen.consumers for one in _admitted(spec)))
     items = collect(chosen.paths, pick=Pick(chosen.artifacts))
     stage = Stage[chosen.stage.upper()]
     environments = Environments()
     with contextlib.ExitStack() as stack:
         if chosen.random is not None or chosen.inputs:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="portable-")))
-            items = _executable(items, folder, chosen, _reference(releases, environments))
+            items = _executable(items, folder, chosen, _reference(consumers, environments))
         store = stack.enter_context(Store(chosen.cache or default_path()))
         executor = stack.enter_context(_cluster(chosen.cluster)) if chosen.cluster else None
         crew = Run(
@@ -207,7 +205,12 @@ def _observed(chosen: argparse.Namespace) -> Matrix:
             fresh=chosen.fresh,
             progress=stack.enter_context(counting("cells")),
         )
-        return _finished(crew, items, releases)
+        return _finished(crew, items, consumers)
+
+
+def _admitted(spec: str) -> Sequence[Release]:
+    """Return the Releases of a specifier; a distribution alone stands for all of them."""
+    return releases(spec) if normalize_name(spec) in distributions() else matching_releases(spec)
 
 
 def _finished(crew: Run, items: Sequence[Item], releases: Sequence[Release]) -> Matrix:

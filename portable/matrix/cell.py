@@ -84,8 +84,8 @@ def agreement(predicted: Verdict, observed: Verdict) -> Agreement:
     """Compare a prediction with an observation.
 
     What is predicted beyond the Stage that was observed is not contradicted; nor is a refusal to
-    execute, which tables of Versions say nothing about. A Release that crashes or hangs where a
-    refusal was predicted does not read the artifact either, so that agrees too.
+    write or to execute, which tables of Versions say nothing about. A Release that crashes or hangs
+    where a refusal was predicted does not read the artifact either, so that agrees too.
 
     Args:
         predicted: The prediction.
@@ -94,7 +94,7 @@ def agreement(predicted: Verdict, observed: Verdict) -> Agreement:
     Returns:
         Whether they agree.
     """
-    if observed.outcome is Outcome.INCOMPATIBLE and observed.stage is Stage.EXECUTE:
+    if observed.outcome is Outcome.INCOMPATIBLE and observed.stage > Stage.DECODE:
         return Agreement.AGREES
     reached = predicted.compatible or max(predicted.stage, Stage.DECODE) > observed.stage
     same = observed.compatible == reached
