@@ -5,8 +5,8 @@ Needs Chromium with its driver and selenium; `tox -e browser` insists on them.
 
 from __future__ import annotations
 
-import datetime
 import os
+import shlex
 import shutil
 import struct
 from collections.abc import Callable, Iterator
@@ -19,10 +19,8 @@ import pytest
 from compat_tests.matrices import cell, observed
 from compat_tests.matrices import matrix as matrix_of
 from compat_tests.sealed import CASES
-from portable.artifact import Artifact
-from portable.environments import Environment
-from portable.matrix import Agreement, Cell, Item, Matrix, Role
-from portable.prediction import predict
+from portable.cli import main
+from portable.matrix import Agreement, Matrix, Run, Store, collect, merge
 from portable.releases import find_release
 from portable.report import render, reproducer
 from portable.verdict import Stage
@@ -62,29 +60,14 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def matrix(release: Callable[[str], Environment]) -> Matrix:
+def matrix() -> Matrix:
     """Ask real Releases to read sealed artifacts."""
-    cells, items = [], []
-    for name in PROGRAMS:
-        for sealed in CASES[name].artifacts[::2]:
-            artifact = Artifact.load(sealed.path)
-            label = f"{name}/{sealed.path.name}"
-            items.append(
-                (Item(label, str(sealed.path), artifact.digest, artifact.version), artifact)
-            )
-    for consumer in CONSUMERS:
-        known = find_release(consumer)
-        with release(consumer).worker() as worker:
-            for item, artifact in items:
-                answer = worker.ask({"kind": "read", "path": item.path})
-                newer = item.claimed is not None and item.claimed > known.target
-                role = Role.FORWARD if newer else Role.BACKWARD
-                seen = answer.verdict(consumer, Stage.DECODE)
-                cells.append(Cell(item, known, role, predict(artifact, known), seen))
+    items = collect([str(CASES[name].directory) for name in PROGRAMS])
+    with Store(":memory:") as store:
+        real = Run(store).matrix(items, [find_release(name) for name in CONSUMERS])
     # One that a table foretold otherwise, whatever the tables learn.
     listed = cell("location_range+1.0.0", "jaxlib 0.4.33", observed("jaxlib 0.4.33"), listed="why")
-    made = matrix_of(*cells, listed)
-    return Matrix(made.stage, made.items, made.releases, made.cells, datetime.date.today())
+    return merge([real, matrix_of(listed, date=real.date)])
 
 
 @pytest.fixture
@@ -126,7 +109,9 @@ def _square(page: Any, words: str) -> Any:
     return found
 
 
-def test_a_square_tells_what_happened_and_how_to_see_it_again(page: Any, matrix: Matrix) -> None:
+def test_a_square_tells_what_happened_and_how_to_see_it_again(
+    page: Any, matrix: Matrix, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A click opens the panel: the cells, the diagnostics, the command."""
     wanted = next(
         one
@@ -143,6 +128,8 @@ def test_a_square_tells_what_happened_and_how_to_see_it_again(page: Any, matrix:
         row.find_element("css selector", "summary").click()
     command = row.find_element("css selector", ".command").text
     assert command == reproducer(wanted, matrix.stage)
+    assert main(shlex.split(command)[1:]) == 1
+    assert f"{wanted.release}: 1 of 1 fail" in capsys.readouterr().out
     assert wanted.observed
     assert wanted.observed.reason in " ".join(row.text.split())
     assert wanted.predicted.reason in row.text

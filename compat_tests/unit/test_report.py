@@ -243,3 +243,19 @@ def test_the_page_of_many_cells_is_compact() -> None:
     data = "".join(_page(many).inside["script data"])
     names = sum(len(one.name) + len(one.path) + len(one.digest) for one in items)
     assert len(data) < 2.5 * names
+
+
+@pytest.mark.parametrize("form", ["text", "markdown"])
+def test_contradictions_that_say_the_same_are_one(form: str) -> None:
+    """Whatever the numbers in their reasons; those that say something else stand alone."""
+    names = [str(release) for release in releases("jaxlib")[:3]]
+    said = [f"bytecode version {number} is newer" for number in (6, 7, 8)]
+    refused = [
+        observed(name, Outcome.INCOMPATIBLE, Stage.DECODE, words)
+        for name, words in zip(names, said, strict=True)
+    ]
+    other = observed("jaxlib 0.12.0", Outcome.INCOMPATIBLE, Stage.DECODE, "unknown attribute")
+    cells = [cell("add_f32+0.9.0", str(seen.consumer), seen) for seen in refused]
+    text = render(matrix(*cells, cell("quantized_abs+0.9.0", "jaxlib 0.12.0", other)), form)
+    assert "jaxlib 0.4.13 and 2 more consumers" in text
+    assert len(re.findall(r"(\(|\*\*)not explained", text)) == 2

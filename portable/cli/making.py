@@ -12,7 +12,7 @@ from portable.environments import Phase
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["making"]
+__all__ = ["making", "tell_line"]
 
 
 @contextlib.contextmanager
@@ -29,7 +29,7 @@ def making(total: int) -> Iterator[Callable[[str, Phase], None]]:
         with _bar(total) as tell:
             yield tell
     else:
-        yield _line
+        yield tell_line
 
 
 @contextlib.contextmanager
@@ -63,7 +63,13 @@ def _bar(total: int) -> Iterator[Callable[[str, Phase], None]]:
         yield tell
 
 
-def _line(name: str, phase: Phase) -> None:
+def tell_line(name: str, phase: Phase) -> None:
+    """Print what is being done with an environment as a line on standard error.
+
+    Args:
+        name: Which.
+        phase: What.
+    """
     # Those that were there already are no news.
     if phase is not Phase.READY:
         print(f"{name}: {phase}", file=sys.stderr, flush=True)

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from portable.cli.counting import counting
+from portable.cli.making import tell_line
 from portable.cli.output import write_bytes
 from portable.environments import Environments
 from portable.errors import PortableError
@@ -189,7 +190,7 @@ def _observed(chosen: argparse.Namespace) -> Matrix:
     consumers = list(dict.fromkeys(one for spec in chosen.consumers for one in _admitted(spec)))
     items = collect(chosen.paths, pick=Pick(chosen.artifacts))
     stage = Stage[chosen.stage.upper()]
-    environments = Environments()
+    environments = Environments(progress=tell_line)
     with contextlib.ExitStack() as stack:
         if chosen.random is not None or chosen.inputs:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="portable-")))

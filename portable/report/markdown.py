@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from portable.matrix import Agreement
 from portable.plain import one_line
 from portable.report.reproducer import reproducer
-from portable.report.tally import alike, describe, squares, totals
+from portable.report.tally import alike, describe, squares, subject, totals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -55,9 +55,8 @@ def _contradictions(matrix: Matrix, *, full: bool) -> Iterator[str]:
     for cells in shown:
         first = cells[0]
         mark = "**not explained**" if first.unexplained else f"listed as {_code(first.listed)}"
-        names = _code(first.item.name) + (f" and {len(cells) - 1} more" if len(cells) > 1 else "")
-        said = _code(one_line(describe(first), 300))
-        yield f"- {names} on {_code(str(first.release))}, {mark}: {said}"
+        artifacts, consumers = map(_code, subject(cells))
+        yield f"- {artifacts} on {consumers}, {mark}: {_code(one_line(describe(first), 300))}"
         if first.unexplained:
             yield f"  - {_code(reproducer(first, matrix.stage))}"
     if len(groups) > len(shown):

@@ -337,6 +337,7 @@
   function drawCell(cell, isOpen) {
     const result = results[cell.result];
     const drawn = make("details", {}, make("summary", {}, badge(result),
+      only ? make("b", {}, consumers[cell.consumer].name) : "",
       make("span", { class: "mono" }, items[cell.item].name), contradiction(result)));
     const fill = () => {
       if (drawn.open && drawn.children.length === 1) drawn.append(details(cell));
@@ -369,11 +370,11 @@
     const shown = select().selected.filter(inside).sort((a, b) => weight(a) - weight(b));
     const all = only ? only.size : cells.filter((cell) => cell.square === opened).length;
     find("panel-title").textContent = only
-      ? `Contradictions of ${consumer.name}`
+      ? `${only.size} contradiction${only.size === 1 ? "" : "s"} alike`
       : `${consumer.name}, artifacts for ${version === "" ? "an unknown Version" : version}`;
     const hidden = all - shown.length;
     find("panel-about").textContent =
-      `${consumer.name} has StableHLO ${consumer.current}, of ${consumer.date}. `
+      (only ? "" : `${consumer.name} has StableHLO ${consumer.current}, of ${consumer.date}. `)
       + OUTCOMES.map((one) => [shown.filter((cell) => results[cell.result].outcome === one).length, one])
         .filter(([number]) => number).map(([number, one]) => `${number} ${one}`).join(", ")
       + (hidden ? `; ${hidden} not selected by the filters` : "");
@@ -404,12 +405,25 @@
 
   // ---- the rest of the page -----------------------------------------------------------------
 
+  // What contradictions have in common, whatever numbers they name; as portable/report/tally.py.
+  function gist(result) {
+    const reason = result.observed.reason || result.predicted.reason || "";
+    return [result.listed, result.predicted.outcome, result.observed.outcome,
+      reason.replace(/[0-9.]+/g, "#")].join("\n");
+  }
+
+  function firstOf(names, noun) {
+    const distinct = [...new Set(names)];
+    const more = distinct.length - 1;
+    return more ? `${distinct[0]} and ${more} more ${noun}${more === 1 ? "" : "s"}` : distinct[0];
+  }
+
   function drawContradictions() {
-    const alike = new Map(); // the same words of the same consumer are one row
+    const alike = new Map();
     for (const cell of cells) {
       const result = results[cell.result];
       if (result.agreement !== "contradicts") continue;
-      const key = `${cell.consumer}/${cell.result}`;
+      const key = gist(result);
       if (!alike.has(key)) alike.set(key, []);
       alike.get(key).push(cell);
     }
@@ -424,14 +438,13 @@
     const button = find("contradictions").querySelector(".more");
     const draw = (row) => {
       const [cell, result] = [row[0], results[row[0].result]];
-      const said = (verdict) => verdict.outcome + (verdict.reason ? ` (${verdict.reason})` : "");
-      const who = row.length === 1 ? items[cell.item].name : `${row.length} artifacts`;
+      const who = firstOf(row.map((one) => consumers[one.consumer].name), "consumer");
+      const what = firstOf(row.map((one) => items[one.item].name), "artifact");
       return make("li", {}, make("button", { type: "button", class: "row",
         onclick: () => open(cell.square, new Set(row)) },
-        contradiction(result), make("b", {}, consumers[cell.consumer].name),
-        make("span", { class: "mono" }, who),
-        make("span", { class: "said" },
-          `predicted ${said(result.predicted)}, observed ${said(result.observed)}`)));
+        contradiction(result), make("b", {}, who), make("span", { class: "mono" }, what),
+        make("span", { class: "said" }, `predicted ${result.predicted.outcome}, observed `
+          + `${result.observed.outcome}: ${result.observed.reason || result.predicted.reason || ""}`)));
     };
     place.append(...rows.slice(0, FIRST).map(draw));
     button.hidden = rows.length <= FIRST;

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
 from portable.verdict import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from portable.matrix import Cell, Matrix
     from portable.version import Version
 
-__all__ = ["alike", "describe", "outcomes", "squares", "totals"]
+__all__ = ["alike", "describe", "outcomes", "squares", "subject", "totals"]
 
 
 def totals(matrix: Matrix) -> list[str]:
@@ -60,7 +61,7 @@ def describe(cell: Cell) -> str:
 
 
 def alike(matrix: Matrix) -> list[tuple[Cell, ...]]:
-    """Group the contradictions in which a consumer did the same, against the same prediction.
+    """Group the contradictions that say the same, whatever numbers they name.
 
     Args:
         matrix: Which.
@@ -69,15 +70,44 @@ def alike(matrix: Matrix) -> list[tuple[Cell, ...]]:
         The groups, unexplained ones first; then those where the consumer fails against the
         prediction, then the largest.
     """
-    groups: dict[tuple[str, str, str], list[Cell]] = {}
+    groups: dict[tuple[str, ...], list[Cell]] = {}
     for cell in matrix.contradictions:
-        groups.setdefault((str(cell.release), describe(cell), cell.listed), []).append(cell)
+        groups.setdefault(_gist(cell), []).append(cell)
 
     def weight(cells: list[Cell]) -> tuple[bool, bool, int]:
         first = cells[0]
         return (not first.unexplained, first.verdict.compatible, -len(cells))
 
     return [tuple(cells) for cells in sorted(groups.values(), key=weight)]
+
+
+def _gist(cell: Cell) -> tuple[str, ...]:
+    # As `gist` of page.js.
+    reason = cell.verdict.reason or cell.predicted.reason
+    outcomes = (str(cell.predicted.outcome), str(cell.verdict.outcome))
+    return (cell.listed, *outcomes, re.sub(r"[0-9.]+", "#", reason))
+
+
+def subject(cells: Sequence[Cell]) -> tuple[str, str]:
+    """Name the artifacts and the consumers of a group of Cells, which may be many.
+
+    Args:
+        cells: The group.
+
+    Returns:
+        `tan 1.4.0 and 3 more artifacts`, `jaxlib 0.4.18 and 1 more consumer`.
+    """
+    artifacts = {cell.item.key for cell in cells}
+    consumers = {str(cell.release) for cell in cells}
+    first = cells[0]
+    return (
+        _first_of(first.item.name, len(artifacts), "artifact"),
+        _first_of(str(first.release), len(consumers), "consumer"),
+    )
+
+
+def _first_of(name: str, number: int, noun: str) -> str:
+    return name if number == 1 else f"{name} and {_many(number - 1, f'more {noun}')}"
 
 
 def squares(matrix: Matrix) -> dict[tuple[str, Version | None], list[Cell]]:

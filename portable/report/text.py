@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from portable.plain import one_line
 from portable.report.reproducer import reproducer
-from portable.report.tally import alike, describe, outcomes, totals
+from portable.report.tally import alike, describe, outcomes, subject, totals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,8 +56,7 @@ def _contradictions(matrix: Matrix, *, full: bool) -> Iterator[str]:
     for cells in shown:
         first = cells[0]
         mark = "not explained" if first.unexplained else f"listed as {first.listed}"
-        more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
-        yield f"  {first.item.name}{more} on {first.release} ({mark})"
+        yield f"  {' on '.join(subject(cells))} ({mark})"
         yield f"    {describe(first)}"
         if full:
             yield from (f"    {reproducer(cell, matrix.stage)}" for cell in cells)
