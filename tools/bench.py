@@ -177,6 +177,41 @@ def bench_minimum() -> Iterator[Figure]:
     yield ratio("minimum of 50k ops / one bare serialize", 2.2, mine, theirs)
 
 
+def _composites(ops: int, every: int) -> str:
+    """Write `program(ops)` with a composite behind each `every` ops."""
+    shape = "tensor<64x64xf32>"
+    lines, count = [], 0
+    for line in program(ops).splitlines():
+        lines.append(line)
+        if line.startswith("%") and not int(line[1 : line.index(" ")]) % every:
+            lines.append(
+                f'%c{count} = stablehlo.composite "my.op" {line.split()[0]} '
+                f"{{decomposition = @impl}} : ({shape}) -> {shape}"
+            )
+            count += 1
+    body = f"%0 = stablehlo.tanh %x : {shape}\nreturn %0 : {shape}"
+    return f"func.func private @impl(%x: {shape}) -> {shape} {{\n{body}\n}}\n" + "\n".join(lines)
+
+
+def bench_downgrade() -> Iterator[Figure]:
+    """Time a serialize with rewrites against one for a target that needs none."""
+    import portable
+    from portable import libstablehlo
+
+    library = libstablehlo.find("jaxlib")
+    for ops, rounds in ((300, 60), (50_000, 8)):
+        module = library.parse(_composites(ops, 100), library.context())
+
+        def plain(module: Any = module) -> Callable[[], object]:
+            return lambda: portable.serialize(module, TARGET)
+
+        def rewritten(module: Any = module) -> Callable[[], object]:
+            return lambda: portable.serialize(module, "0.9.0", allow=["exact"])
+
+        base, ours = compare(plain, rewritten, rounds=rounds)
+        yield ratio(f"serialize with rewrites / without, {ops} ops", 1.5, ours, base)
+
+
 def bench_read() -> Iterator[Figure]:
     """Time the reading of 50k ops against jaxlib's deserialize of the same bytes."""
     from jaxlib.mlir.dialects import stablehlo
@@ -343,6 +378,7 @@ GROUPS: dict[str, tuple[Callable[[], Iterator[Figure]], tuple[str, ...]]] = {
     "constant": (bench_constant, ("jaxlib",)),
     "read": (bench_read, ("jaxlib",)),
     "minimum": (bench_minimum, ("jaxlib",)),
+    "downgrade": (bench_downgrade, ("jaxlib",)),
     "serialize": (bench_serialize, ("jaxlib", "jax")),
 }
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from portable.bytecode.vhlo import minimum
@@ -9,6 +11,7 @@ from portable.downgrade import EXACT, REWRITES, UnknownRewrite, accuracy, named
 from portable.features.bridges import bridges, since
 from portable.features.rules import rules
 from portable.version import Version
+from tools.downgrades import COSTS, PAGE, render
 
 
 def test_every_feature_has_a_verdict_and_nothing_else_has() -> None:
@@ -67,3 +70,16 @@ def test_rewrites_are_chosen_by_name() -> None:
     assert not exact & {"drop-dot-algorithm", "drop-result-accuracy"}
     with pytest.raises(UnknownRewrite, match=r"'?composite'?.*composites-to-calls.*exact"):
         named(["composite"])
+
+
+def test_the_page_of_downgrades_is_derived() -> None:
+    """`python -m tools.downgrades` would write what is there."""
+    assert PAGE.read_text() == render()
+
+
+def test_every_feature_that_can_be_avoided_was_measured() -> None:
+    """But for collective_broadcast, which no Executor runs."""
+    measured = json.loads(COSTS.read_text())["features"]
+    avoidable = {name for name, row in bridges().features.items() if row.by in {"expander", "ours"}}
+    assert avoidable - set(measured) == {"collective_broadcast_v2"}
+    assert set(measured) <= avoidable

@@ -1,0 +1,239 @@
+"""The table of downgrades: for every Feature the bridge, what it costs, what is lost.
+
+`docs/downgrades.md` is derived from `portable/features/data/bridges.ini` and from what was
+measured, `tools/downgrade_costs.json`:
+
+    python -m tools.downgrades --measure   execute the samples before and after, write the costs
+    python -m tools.downgrades             write the page
+    python -m tools.downgrades --check     exit 1 if the page is another
+
+Times are processor times on XLA CPU, the best of rounds that alternate between before and after.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import importlib.metadata
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from portable.downgrade import EXACT
+from portable.features.bridges import bridges, since
+from portable.version import Version
+from tools.downgrade_samples import SAMPLES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from portable import Artifact
+    from tools.downgrade_samples import Sample
+
+__all__ = ["COSTS", "PAGE", "main", "render"]
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "downgrades.md"
+COSTS = Path(__file__).parent / "downgrade_costs.json"
+_TARGET = "0.9.0"
+# The same program, compiled twice, now and then takes half as long again.
+_COMPILATIONS = 5
+_ROUNDS = 50
+_WHO = {
+    "serializer": "the serializer",
+    "expander": "upstream's expander",
+    "ours": "`--allow {}`",
+    "none": "nobody",
+}
+_INTRODUCTION = """\
+# Downgrades
+
+<!-- Written by `python -m tools.downgrades`; do not edit. -->
+
+A program that needs a newer Version than its consumers have can often be rewritten. `portable
+pin` lets the serializer and upstream's expander do what they can; what they cannot is done by a
+rewrite of `portable`, if you allow it by its name. `portable explain P --target T` tries which
+are needed and ends with the command.
+
+```bash
+portable explain model.mlir --target 0.9.0
+portable pin model.mlir --target 0.9.0 --allow composites-to-calls -o model.mlir.bc
+portable pin model.mlir --target 0.9.0 --allow exact -o model.mlir.bc
+```
+
+`exact` stands for every rewrite that gives equal bits, as far as it is needed; one that is
+named and has nothing to do is an error. A rewrite that is not exact is always named, and
+`portable pin` then executes the program before and after on XLA CPU: it writes nothing if a
+result is farther from what it was than `--ulps`, by default 0. From Python:
+`portable.serialize(program, "0.9.0", allow=["composites-to-calls"])`.
+
+## Rewrites
+
+Each was executed before and after on at least 100 random inputs
+(`compat_tests/integration/test_downgrade.py`); where no Executor runs the program as it was,
+against numpy.
+
+| rewrite | what it does | results | what is lost |
+|---|---|---|---|
+"""
+_FEATURES = """
+## Features
+
+Every op form, type, attribute, constraint and location of the VHLO table that 0.9.0 lacks.
+*Ops* is how many more there are afterwards, *time* the processor time on XLA CPU after /
+before, and *bits* how far the results are apart, all for one sample of the Feature in
+`tools/downgrade_samples.py`,
+{when}. A dash: the program cannot be executed as it was, or nothing is to be measured.
+
+| Feature | needs | bridge | ops | time | bits | remedy, or why there is none |
+|---|---|---|---|---|---|---|
+"""
+
+
+def render() -> str:
+    """Return the page."""
+    table, costs = bridges(), json.loads(COSTS.read_text())
+    lines = [_INTRODUCTION.rstrip("\n")]
+    for name, terms in table.rewrites.items():
+        lines.append(f"| `{name}` | {terms.does} | {terms.bound} | {terms.loses} |")
+    when = f"measured with {costs['release']} on {costs['date']}"
+    lines.append(_FEATURES.format(when=when).rstrip("\n"))
+    newest_first = sorted(since(), key=lambda name: (Version.parse(since()[name]), name))[::-1]
+    for name in newest_first:
+        bridge = table.features[name]
+        cost = costs["features"].get(name, {})
+        who = [_WHO["expander"]] * (bridge.by == "expander")
+        who += [_WHO["ours"].format(rewrite) for rewrite in bridge.rewrites]
+        ops, ratio, ulps = (cost.get(key) for key in ("ops", "ratio", "ulps"))
+        cells = [
+            f"`{name}`",
+            since()[name],
+            "; ".join(who) or _WHO[bridge.by],
+            "-" if ops is None else f"{ops:+d}",
+            "-" if ratio is None else f"{ratio:.2f}x",
+            "-" if ulps is None else ("equal" if not ulps else f"{ulps} ulps"),
+            bridge.remedy,
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def measure() -> dict[str, Any]:
+    """Execute every sample before and after."""
+    from portable.executors import find_executor
+
+    found: dict[str, Any] = {}
+    with find_executor("pjrt") as executor:
+        for sample in SAMPLES:
+            cost = _cost(sample, executor)
+            print(sample.name, cost, flush=True)
+            found |= dict.fromkeys(sample.features, cost)
+    return {
+        "release": f"jaxlib {importlib.metadata.version('jaxlib')}",
+        "date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
+        "features": dict(sorted(found.items())),
+    }
+
+
+def _cost(sample: Sample, executor: Any) -> dict[str, Any]:
+    """Measure one sample: ops added, run time after / before, distance of the results."""
+    from portable import libstablehlo, pin
+
+    library = libstablehlo.find("jaxlib")
+    lossy = [name for name in sample.allow if not bridges().rewrites[name].exact]
+    before = pin.serialize(sample.program, allow_dialects=["sdy"])
+    after = pin.serialize(sample.program, _TARGET, allow=[*lossy, EXACT])
+    cost: dict[str, Any] = {"ops": _count(library, after) - _count(library, before)}
+    if not sample.runs:
+        return cost
+    if sample.types:
+        before, after = (_concrete(library, one, sample.types) for one in (before, after))
+    cost["ulps"] = _apart(before, after, executor)
+    ratios = sorted(_ratio(before, after) for _ in range(_COMPILATIONS))
+    return cost | {"ratio": round(ratios[_COMPILATIONS // 2], 2)}
+
+
+def _count(library: Any, artifact: Artifact) -> int:
+    module = library.deserialize(artifact.data, library.context())
+    return sum(count for count, _ in library.operations(module).values())
+
+
+def _concrete(library: Any, artifact: Artifact, types: str) -> Artifact:
+    """Give a program with unknown sizes the argument types it is called with, as JAX does."""
+    from portable import pin
+
+    module = library.deserialize(artifact.data, library.context())
+    library.run(
+        module,
+        f"builtin.module(stablehlo-refine-arguments{{types={types}}},stablehlo-refine-shapes,"
+        "func.func(stablehlo-canonicalize-dynamism))",
+    )
+    return pin.serialize(module)
+
+
+def _apart(before: Artifact, after: Artifact, executor: Any) -> int:
+    """Return the largest distance in ulps over a few random inputs."""
+    from portable.executors import compare_all, random_inputs, signature
+
+    one, other = executor.compile(before), executor.compile(after)
+    worst = 0
+    for seed in range(3):
+        given = random_inputs(signature(before), seed)
+        for comparison in compare_all(one.run(given), other.run(given)):
+            assert not comparison.reason, comparison.reason
+            assert comparison.worst is not None
+            worst = max(worst, comparison.worst)
+    return worst
+
+
+def _ratio(before: Artifact, after: Artifact) -> float:
+    """Return the processor time of the one after over that of the one before, both compiled."""
+    sides = [_side(before), _side(after)]
+    best = [float("inf")] * len(sides)
+    for _ in range(_ROUNDS):
+        for at, action in enumerate(sides):
+            began = time.process_time()
+            action()
+            best[at] = min(best[at], time.process_time() - began)
+    return best[1] / best[0]
+
+
+def _side(artifact: Artifact) -> Callable[[], None]:
+    import jax
+    from jaxlib import xla_client
+
+    from portable.executors import random_inputs, signature
+
+    jax.config.update("jax_enable_x64", True)
+    (device, *_) = jax.devices("cpu")
+    devices, options = xla_client.DeviceList((device,)), xla_client.CompileOptions()
+    loaded = device.client.compile_and_load(artifact.data, devices, options)
+    given = [jax.device_put(array, device) for array in random_inputs(signature(artifact), 0)]
+
+    def action() -> None:
+        for parts in loaded.execute_sharded(given).disassemble_into_single_device_arrays():
+            parts[0].block_until_ready()
+
+    return action
+
+
+def main() -> int:
+    """Measure, write or check."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--measure", action="store_true")
+    parser.add_argument("--check", action="store_true")
+    chosen = parser.parse_args()
+    if chosen.measure:
+        COSTS.write_text(json.dumps(measure(), indent=1) + "\n")
+    if chosen.check:
+        return int(PAGE.read_text() != render())
+    PAGE.write_text(render())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
