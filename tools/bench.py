@@ -199,14 +199,16 @@ def bench_downgrade() -> Iterator[Figure]:
     from portable import libstablehlo
 
     library = libstablehlo.find("jaxlib")
-    for ops, rounds in ((300, 60), (50_000, 8)):
+    for ops, rounds, calls in ((300, 15, 10), (50_000, 8, 1)):
         module = library.parse(_composites(ops, 100), library.context())
 
-        def plain(module: Any = module) -> Callable[[], object]:
-            return lambda: portable.serialize(module, TARGET)
+        def plain(module: Any = module, calls: int = calls) -> Callable[[], object]:
+            return lambda: [portable.serialize(module, TARGET) for _ in range(calls)]
 
-        def rewritten(module: Any = module) -> Callable[[], object]:
-            return lambda: portable.serialize(module, "0.9.0", allow=["exact"])
+        def rewritten(module: Any = module, calls: int = calls) -> Callable[[], object]:
+            return lambda: [
+                portable.serialize(module, "0.9.0", allow=["exact"]) for _ in range(calls)
+            ]
 
         base, ours = compare(plain, rewritten, rounds=rounds)
         yield ratio(f"serialize with rewrites / without, {ops} ops", 1.5, ours, base)
