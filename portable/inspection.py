@@ -74,6 +74,7 @@ class Inspection:
         damage: Why the content cannot be read; empty when it can.
         versions: What a container says about itself, or about this artifact in it, by the name of
             each number; none of them is the artifact's own.
+        readers: The releases of its framework that open a container, as measured.
         artifacts: What is inside of a container, by its name there.
     """
 
@@ -95,6 +96,7 @@ class Inspection:
     warnings: tuple[str, ...] = ()
     damage: str = ""
     versions: Mapping[str, str] = {}
+    readers: tuple[str, ...] = ()
     artifacts: Mapping[str, Inspection] = {}
 
     @property
@@ -139,6 +141,7 @@ class Inspection:
             "warnings": list(self.warnings),
             "damage": self.damage,
             "versions": dict(self.versions),
+            "readers": list(self.readers),
             "artifacts": [{"name": name} | part.record() for name, part in self.artifacts.items()],
         }
 
@@ -210,7 +213,13 @@ def _opened(
         entry.name: _with(_inspect(entry.data, strictness, fingerprint), versions=entry.versions)
         for entry in container.artifacts()
     }
-    return _with(found, versions=container.versions, warnings=container.warnings, artifacts=parts)
+    return _with(
+        found,
+        versions=container.versions,
+        readers=container.readers,
+        warnings=container.warnings,
+        artifacts=parts,
+    )
 
 
 def _with(found: Inspection, **changed: object) -> Inspection:

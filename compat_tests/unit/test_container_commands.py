@@ -38,6 +38,7 @@ def test_inspect_tells_both_kinds_of_versions(
     found = json.loads(out)
     assert (code, found["kind"]) == (0, str(container.kind))
     assert found["versions"] == container.versions
+    assert found["readers"] == list(container.readers)
     assert found["required"] is None
     for record, entry in zip(found["artifacts"], container.artifacts(), strict=True):
         alone = inspect(bytes(entry)).record()
@@ -87,6 +88,7 @@ def test_check_judges_every_artifact(capsys: pytest.CaptureFixture[str]) -> None
     assert found["container"] == {
         "kind": "jax.export.Exported",
         "versions": {"serialization": "3", "layout": "10"},
+        "readers": ["jax>=0.8.2"],
     }
     assert [a["name"] for a in found["artifacts"]] == ["primal", "vjp", "vjp.vjp"]
     for artifact in found["artifacts"]:

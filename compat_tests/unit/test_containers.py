@@ -89,6 +89,8 @@ def test_an_exported_has_its_derivatives(path: Path) -> None:
     )
     assert container.versions == {"serialization": written, "layout": layout}
     assert container.warnings == ()
+    (reader,) = container.readers
+    assert reader.startswith({"2": "jax>=0.4.30,", "5": "jax>=0.4.35"}.get(layout, "jax>=0.8.2"))
     convention = "9" if release < (0, 8) else "10"
     assert {entry.versions["calling convention"] for entry in container.artifacts()} == {convention}
 
@@ -105,6 +107,8 @@ def test_a_saved_model_has_them_in_functions_and_in_the_graph() -> None:
         function, _, node = entry.name.partition(":")
         assert function.startswith("__inference_")
         assert node.endswith("XlaCallModule")
+    assert container.readers == ("tensorflow>=2.20",)
+    assert open_container(GRAPH).readers == ()
     graph = open_container(GRAPH).artifacts()
     assert [(entry.name, entry.versions["XlaCallModule"]) for entry in graph] == [
         ("first", "9"),

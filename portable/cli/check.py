@@ -90,6 +90,8 @@ def run(chosen: argparse.Namespace) -> int:
         if container is not None:
             said = "".join(f", {name} {version}" for name, version in container.versions.items())
             print(f"{chosen.file}: {container.kind}{said}")
+            for reader in container.readers:
+                print(f"{chosen.file}: the container itself is opened by {reader}")
         for part in parts:
             _print(part.label, found[part.name], everything=chosen.all)
     return 0 if compatible else 1
@@ -101,7 +103,11 @@ def _record(
     if container is None:
         return {"verdicts": [verdict.record() for verdict in found[""]]}
     return {
-        "container": {"kind": str(container.kind), "versions": dict(container.versions)},
+        "container": {
+            "kind": str(container.kind),
+            "versions": dict(container.versions),
+            "readers": list(container.readers),
+        },
         "artifacts": [
             {
                 "name": entry.name,

@@ -75,6 +75,7 @@ def _lines(found: Inspection, *, ops: bool) -> Iterator[tuple[str, str]]:
     if found.versions:
         said = ", ".join(f"{name} {version}" for name, version in found.versions.items())
         yield "container says", said
+    yield from (("opened by", reader) for reader in found.readers)
     if found.damage:
         yield "damaged", found.damage
     yield from (("warning", warning) for warning in found.warnings)

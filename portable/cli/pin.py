@@ -130,10 +130,19 @@ def _container(
             {"name": name} | _record(pinned, verified.get(name))
             for name, pinned in found.pinned.items()
         ]
-        print_json({"output": chosen.output, "kind": str(container.kind), "artifacts": records})
+        print_json(
+            {
+                "output": chosen.output,
+                "kind": str(container.kind),
+                "readers": list(container.readers),
+                "artifacts": records,
+            }
+        )
         return 0
     for name, pinned in found.pinned.items():
         _print(f"{chosen.output}: {name}", pinned, verified.get(name))
+    for reader in container.readers:
+        print(f"{chosen.output}: the container itself is opened by {reader}, as before")
     return 0
 
 

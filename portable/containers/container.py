@@ -112,12 +112,15 @@ class Container(Protocol):
         path: Where it is; empty for one in memory.
         versions: What it says about itself, by the name of each number; none of them is a
             StableHLO Version.
+        readers: The releases of its framework that open it, as requirement specifiers; empty when
+            nobody has measured. Whether they read what is inside is the artifacts' matter.
         warnings: What is odd about it without making it unreadable.
     """
 
     kind: Kind
     path: str
     versions: Mapping[str, str]
+    readers: tuple[str, ...]
     warnings: tuple[str, ...]
 
     def artifacts(self) -> tuple[Entry, ...]:

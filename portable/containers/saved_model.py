@@ -41,6 +41,8 @@ _NAME = 1  # of a signature and of a node
 _NODE_OP, _ATTRIBUTES = 2, 5
 _KEY, _VALUE = 1, 2
 _STRING, _INTEGER = 2, 3
+# Measured on 2026-11-21: 2.16.2 says "must be <= 9", 2.20.0 runs it.
+_READERS_OF_10 = "tensorflow>=2.20"
 # What protobuf allows.
 _LARGEST = (1 << 31) - 1
 
@@ -69,6 +71,8 @@ class SavedModel:
             self.versions: Mapping[str, str] = _versions(data)
         except MalformedContainer as error:
             raise error.at(f"{path}/{_FILE}" if error.offset is not None else path) from None
+        newest = max((call.version for call in self._calls), default=0)
+        self.readers: tuple[str, ...] = (_READERS_OF_10,) if newest == 10 else ()
         if not self._calls:
             raise NoArtifact(
                 "no portable artifact in this SavedModel: it has no op XlaCallModule",

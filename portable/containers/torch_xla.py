@@ -59,6 +59,7 @@ class TorchXla:
     def __init__(self, path: str) -> None:
         self.path = path
         self.versions: Mapping[str, str] = {}
+        self.readers: tuple[str, ...] = ()
         try:
             self._functions = tuple(_functions(path))
             for function in self._functions:
@@ -239,6 +240,8 @@ def _odd(functions: tuple[_Function, ...]) -> Iterator[str]:
         says, claims = function.meta["stablehlo_version"], _claimed(function.source.data)
         if says not in {_UNKNOWN, claims}:
             yield f"{function.name}.meta says {says}, but the artifact {claims or 'nothing'}"
+        if "unused_inputs" not in function.meta:
+            yield f"{function.name}.meta has no unused_inputs: torch_xla 2.9 cannot load it"
 
 
 def _write(content: bytes, target: Any) -> None:

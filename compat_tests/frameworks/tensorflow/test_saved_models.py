@@ -20,7 +20,17 @@ X = np.linspace(-2, 2, 6, dtype="float32").reshape(2, 3)
 
 def pinned(path: Path, target: str, to: Path) -> Container:
     """Write the model anew by the command, as a release engineer does."""
-    command = [sys.executable, "-m", "portable", "pin", str(path), "--target", target, "-o", to]
+    command = [
+        sys.executable,
+        "-m",
+        "portable",
+        "pin",
+        str(path),
+        "--target",
+        target,
+        "-o",
+        str(to),
+    ]
     subprocess.run(command, check=True)
     return open_container(to)
 
