@@ -208,6 +208,22 @@ def test_the_keyboard_is_enough(page: Any) -> None:
     assert page.switch_to.active_element.get_attribute("aria-label") == second
 
 
+def test_the_address_leads_back_to_a_square(page: Any) -> None:
+    """Whoever gets the link sees the same panel; an address that is no link does nothing."""
+    _square(page, "jaxlib 0.4.33, artifacts for 0.9.0:").click()
+    link, title = page.current_url, _one(page, "#panel h2").text
+    assert link.endswith("#jaxlib%200.4.33%2F0.9.0")
+    for address in ("#%", "#nowhere/1.0.0", "#filters"):
+        page.get("about:blank")
+        page.get(link.partition("#")[0] + address)
+        assert not _one(page, "#panel").is_displayed()
+    page.get("about:blank")
+    page.get(link)
+    assert _one(page, "#panel").is_displayed()
+    assert _one(page, "#panel h2").text == title
+    assert page.get_log("browser") == []
+
+
 def test_it_asks_for_nothing_and_complains_of_nothing(page: Any) -> None:
     """The browser requests the one file, and its console stays empty."""
     for kind in ("browser", "performance"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import itertools
 import json
 import re
 import shlex
@@ -259,3 +260,31 @@ def test_contradictions_that_say_the_same_are_one(form: str) -> None:
     text = render(matrix(*cells, cell("quantized_abs+0.9.0", "jaxlib 0.12.0", other)), form)
     assert "jaxlib 0.4.13 and 2 more consumers" in text
     assert len(re.findall(r"(\(|\*\*)not explained", text)) == 2
+
+
+def _luminance(colour: str) -> float:
+    """Return the relative luminance of a colour, as WCAG 2 defines it."""
+    digits = colour if len(colour) == 6 else "".join(2 * digit for digit in colour)
+    parts = [int(digits[place : place + 2], 16) / 255 for place in (0, 2, 4)]
+    linear = [p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return sum(w * part for w, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def _contrast(one: str, other: str) -> float:
+    low, high = sorted((_luminance(one), _luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_colours_can_be_told_apart(*, dark: bool) -> None:
+    """By lightness alone, in order, for whoever does not see the hues; and text on them is read."""
+    style = "".join(_page(sample()).inside["style"])
+    light, _, rest = style.partition("prefers-color-scheme: dark")
+    colours = dict(re.findall(r"--([a-z0-9-]+): #([0-9a-f]+);", rest if dark else light))
+    shares = [colours[f"share-{number}"] for number in range(5)]
+    ordered = sorted(shares, key=_luminance, reverse=dark)
+    assert ordered == shares
+    assert all(_contrast(*pair) > 1.2 for pair in itertools.pairwise(shares))
+    texts = [(colours[f"on-{number}"], colours[f"share-{number}"]) for number in range(5)]
+    texts += [(colours[ink], colours["page"]) for ink in ("ink", "quiet", "alert")]
+    assert all(_contrast(*pair) >= 4.5 for pair in texts)

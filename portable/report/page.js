@@ -393,6 +393,25 @@
     fillPanel();
     find("panel").scrollTop = 0;
     find("panel-title").focus({ preventScroll: true });
+    note(some ? "" : linkTo(square));
+  }
+
+  // The address names the square whose panel is open, so that it can be sent to somebody.
+  const linkTo = (square) =>
+    `${consumers[Math.floor(square / width)].name}/${versions[square % width]}`;
+  const note = (link) => history.replaceState(null, "", `#${encodeURIComponent(link)}`);
+
+  function openLinked() {
+    let wanted = "";
+    try {
+      wanted = decodeURIComponent(location.hash.slice(1));
+    } catch {
+      return; // no link of ours
+    }
+    const square = squares.findIndex((_, index) => linkTo(index) === wanted);
+    if (square < 0) return;
+    open(square);
+    squares[square].scrollIntoView({ block: "center", inline: "center" });
   }
 
   function close() {
@@ -401,6 +420,7 @@
     find("panel").hidden = true;
     squares[opened].focus({ preventScroll: only !== null });
     opened = only = null;
+    note("");
   }
 
   // ---- the rest of the page -----------------------------------------------------------------
@@ -544,6 +564,8 @@
     });
     if (order.length && width) focusOn(0, 0);
     update();
+    openLinked();
+    window.addEventListener("hashchange", openLinked);
   }
 
   start();
