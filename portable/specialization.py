@@ -14,9 +14,11 @@ if TYPE_CHECKING:
 
 __all__ = ["specialize"]
 
-# Refining follows calls only while the sizes they pass on are constants, so everything is inlined.
+# Refining follows calls only while the sizes they pass on are constants, and never composites: both
+# are inlined.
 _PIPELINE = (
-    "builtin.module(inline,stablehlo-refine-arguments{{types={types}}},stablehlo-refine-shapes,"
+    "builtin.module(func.func(stablehlo-legalize-composite-to-call),inline,"
+    "stablehlo-refine-arguments{{types={types}}},stablehlo-refine-shapes,"
     "func.func(stablehlo-canonicalize-dynamism))"
 )
 # jax.export puts these in for dimensions that its callers get wrong; with the shapes given, they

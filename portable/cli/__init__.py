@@ -30,6 +30,7 @@ COMMANDS = {
     "explain": "say what stands between a program and a target",
     "gate": "check a tree of artifacts against the project's policy",
     "matrix": "have real Releases read or execute artifacts",
+    "export": "write an artifact of a PyTorch model or a JAX function",
     "run": "execute a program in a child process",
     "verify": "say whether two artifacts compute the same",
     "target": "say which Version to write for, and why",

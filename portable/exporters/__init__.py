@@ -11,6 +11,7 @@ from portable.exporters.exported import (
     Result,
     Trees,
 )
+from portable.exporters.jax import export_jax, repin_exported
 from portable.exporters.torch import BACKENDS, export_torch
 
 __all__ = [
@@ -22,5 +23,7 @@ __all__ = [
     "Kind",
     "Result",
     "Trees",
+    "export_jax",
     "export_torch",
+    "repin_exported",
 ]

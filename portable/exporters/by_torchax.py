@@ -5,17 +5,16 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from portable import program as programs
 from portable.exporters.exported import ExportFailed, Kind
-from portable.exporters.lowered import Lowered
-from portable.exporters.traced import first_line, inspect_program, place, refuse_losses
+from portable.exporters.lowered import Lowered, cleaned
+from portable.exporters.naming import first_line
+from portable.exporters.traced import inspect_program, place, refuse_losses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from portable.exporters.exported import Argument
     from portable.exporters.traced import Placeholder, Traced
-    from portable.program import Program
 
 __all__ = ["lower"]
 
@@ -53,23 +52,7 @@ def lower(traced: Traced, platform: str) -> Lowered:
     except Exception as error:  # lowering runs two frameworks: anything may come
         raise ExportFailed(f"torchax cannot lower the model: {first_line(error)}") from error
     weights = ready.weights(a.name for a in arguments if a.kind is not Kind.INPUT)
-    program = _unasserted(data) if _is_dynamic(arguments) else data
-    return Lowered(program, arguments, ready.results, weights, traced.trees)
-
-
-def _is_dynamic(arguments: Sequence[Argument]) -> bool:
-    return any(isinstance(size, str) for argument in arguments for size in argument.shape)
-
-
-def _unasserted(data: bytes) -> Program:
-    """Take out what jax.export puts in to check sizes: custom calls, which few runtimes know.
-
-    `ExportedArtifact` holds the sizes against the signature before a call.
-    """
-    library, module = programs.load(data)
-    library.erase_calls(module, "shape_assertion")
-    library.run(module, "builtin.module(cse)")  # what only the assertions used
-    return module
+    return Lowered(cleaned(data), arguments, ready.results, weights, traced.trees)
 
 
 def _decomposed(program: Any) -> Any:

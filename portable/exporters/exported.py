@@ -15,6 +15,7 @@ from portable.releases import resolve_target
 from portable.specialization import specialize
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Mapping, Sequence
 
     from portable.artifact import Artifact
@@ -64,12 +65,14 @@ class Argument:
         kind: Where it comes from.
         shape: The sizes; a name or an expression of names where one is open.
         dtype: By its numpy name.
+        position: Of an input: which leaf of the model's own arguments it is.
     """
 
     name: str
     kind: Kind
     shape: tuple[int | str, ...]
     dtype: str
+    position: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +132,9 @@ class ExportedArtifact:
 
     @property
     def inputs(self) -> tuple[Argument, ...]:
-        """What the caller passes, in order."""
-        return tuple(a for a in self.arguments if a.kind is Kind.INPUT)
+        """What the caller passes, in the order of the model's own arguments."""
+        found = [a for a in self.arguments if a.kind is Kind.INPUT]
+        return tuple(sorted(found, key=lambda a: a.position))
 
     def get_stablehlo_text(self, name: str | None = None) -> str:
         """Return the program as StableHLO text.
@@ -179,9 +183,9 @@ class ExportedArtifact:
             takes = ", ".join(a.name for a in wanted) or "nothing"
             raise InputMismatch(f"the model takes {takes}; {len(inputs)} inputs were given")
         self._check_sizes(inputs)
-        given = iter(inputs)
+        given = {a.position: array for a, array in zip(wanted, inputs, strict=True)}
         return [
-            next(given) if a.kind is Kind.INPUT else self.weights[a.name] for a in self.arguments
+            given[a.position] if a.kind is Kind.INPUT else self._weight(a) for a in self.arguments
         ]
 
     def __call__(self, *inputs: Array, executor: str | Executor = "pjrt") -> list[Array]:
@@ -205,6 +209,47 @@ class ExportedArtifact:
             shapes = [_type(a.element, array.shape) for a, array in kinds]
             artifact = isolation.call(specialize, artifact, shapes, timeout=_SPECIALIZE_S)
         return run(artifact, passed, executor)
+
+    def save(self, directory: str | os.PathLike[str], *, text: bool = True) -> None:
+        """Write a directory as torch_xla does; torch_xla and TensorFlow's converter read it.
+
+        Args:
+            directory: A new place or an empty directory.
+            text: Write the program as text too, for people.
+
+        Raises:
+            FileError: It cannot be written, or something is there; nothing is left behind.
+        """
+        from portable.exporters.directory import save  # noqa: PLC0415 - it imports this module
+
+        save(self, directory, text=text)
+
+    @classmethod
+    def load(cls, directory: str | os.PathLike[str], name: str | None = None) -> ExportedArtifact:
+        """Read a directory that `save` or any torch_xla wrote; pickles are refused.
+
+        Args:
+            directory: The directory.
+            name: The function; by default `forward`, or the only one.
+
+        Returns:
+            The artifact with its weights.
+
+        Raises:
+            MalformedContainer: It is damaged, half written, or no such directory.
+            PortableError: It has no such function.
+        """
+        from portable.exporters.directory import load  # noqa: PLC0415 - it imports this module
+
+        return load(directory, name)
+
+    def _weight(self, argument: Argument) -> Array:
+        if argument.name not in self.weights:
+            raise InputMismatch(
+                f"the weight {argument.name!r} was not saved with the program",
+                hint="export again with weights, or pass all arguments to portable.run",
+            )
+        return self.weights[argument.name]
 
     def _check_name(self, name: str | None) -> None:
         if name not in {None, self.name}:

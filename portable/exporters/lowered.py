@@ -3,22 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypedDict
 
+from portable import pin
 from portable import program as programs
-from portable.exporters.exported import Trees
+from portable.executors import signature
+from portable.executors.tensors import dtype_named
+from portable.exporters.exported import ExportedArtifact, ExportFailed, Trees, frozen
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
     from portable.executors.tensors import Array
     from portable.exporters.exported import Argument, Result
-    from portable.libstablehlo import Module
+    from portable.libstablehlo import Library, Module
+    from portable.locations import Locations
     from portable.program import Program
+    from portable.releases import Target
+    from portable.version import Version
 
-__all__ = ["Lowered"]
+__all__ = ["Lowered", "Pipeline", "cleaned"]
 
-_INLINE_COMPOSITES = (
-    "builtin.module(func.func(stablehlo-legalize-composite-to-call),inline,symbol-dce)"
-)
+_ASSERTION = "shape_assertion"
+_EMPTY_MESH = "empty_mesh"
+
+
+class Pipeline(TypedDict, total=False):
+    """What else `portable.serialize` can be told, and means by it."""
+
+    locations: Locations | str
+    expand: bool
+    allow: Collection[str]
+    allow_dialects: Collection[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +55,84 @@ class Lowered:
     weights: dict[str, Array] = field(repr=False)
     trees: Trees = field(default_factory=Trees)
 
-    def without_composites(self) -> Module:
-        """Return the program with every composite replaced by what it is made of."""
-        library, module = programs.load(self.program)
-        library.run(module, _INLINE_COMPOSITES)
-        return module
+    def pinned(
+        self, wants: Sequence[str | Version | Target], pipeline: Pipeline
+    ) -> ExportedArtifact:
+        """Write the artifact, and hold what the model takes and returns against its bytes.
+
+        Args:
+            wants: What `resolve_target` takes; the lowest wins.
+            pipeline: As for `portable.serialize`.
+
+        Returns:
+            The artifact, with the weights that nobody can change any more.
+
+        Raises:
+            ExportFailed: A dtype changed on the way.
+            PortableError: As `portable.serialize`.
+        """
+        done = pin.pin(self.program, *wants, **pipeline)
+        made = ExportedArtifact(
+            done.artifact,
+            done.target,
+            self.arguments,
+            self.results,
+            frozen(self.weights),
+            self.trees,
+        )
+        _check_signature(made)
+        return made
+
+
+def cleaned(data: bytes) -> Program:
+    """Take out what jax.export puts in for its own callers, and few runtimes know.
+
+    Assertions of open sizes: `ExportedArtifact` holds the sizes against the signature instead. And
+    constraints of sharding over a mesh without devices, which constrain nothing.
+
+    Args:
+        data: An artifact by jax.export.
+
+    Returns:
+        The same bytes, or a module where there was something to take out.
+    """
+    asserts, shards = _ASSERTION.encode() in data, _EMPTY_MESH.encode() in data
+    if not asserts and not shards:
+        return data
+    library, module = programs.load(data)
+    if asserts:
+        library.erase_calls(module, _ASSERTION)
+        library.run(module, "builtin.module(cse)")  # what only the assertions used
+    if shards:
+        _unshard(library, module)
+    return module
+
+
+def _unshard(library: Library, module: Module) -> None:
+    with library.editing(module) as ir:
+        for function in list(module.body.operations):
+            if function.operation.name == "sdy.mesh" and _named(function, ir) == _EMPTY_MESH:
+                function.operation.erase()
+                continue
+            for operation in [o for region in function.regions for b in region for o in b]:
+                if operation.operation.name != "sdy.sharding_constraint":
+                    continue
+                if f"<@{_EMPTY_MESH}," in str(operation.attributes["sharding"]):
+                    operation.results[0].replace_all_uses_with(operation.operands[0])
+                    operation.operation.erase()
+
+
+def _named(operation: Any, ir: Any) -> str:
+    return str(ir.StringAttr(operation.attributes["sym_name"]).value)
+
+
+def _check_signature(made: ExportedArtifact) -> None:
+    found = signature(made.artifact)
+    told = [(argument.name, argument.dtype) for argument in made.arguments]
+    told += [(result.name, result.dtype) for result in made.results]
+    types = (*found.arguments, *found.results)
+    if len(told) != len(types):
+        raise ExportFailed(f"main has {len(types)} tensors where the model has {len(told)}")
+    for (name, dtype), kind in zip(told, types, strict=True):
+        if dtype_named(dtype) != kind.dtype:
+            raise ExportFailed(f"{name!r} is {dtype} in the model and {kind} in main")

@@ -5,25 +5,20 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
-from portable import pin
-from portable.executors import signature
-from portable.executors.tensors import dtype_named
 from portable.exporters.exported import (
     ExportedArtifact,
     ExporterMissing,
     ExportFailed,
-    frozen,
     wanted,
 )
 from portable.exporters.traced import inspect_program, trace
-from portable.locations import Locations
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from portable.exporters.lowered import Lowered
+    from portable.exporters.lowered import Lowered, Pipeline
     from portable.releases import Target
     from portable.version import Version
 
@@ -76,9 +71,7 @@ def export_torch(
     dynamic_shapes: Any = None,
     backend: str = "torchax",
     platform: str = "cpu",
-    locations: Locations | str = Locations.DOWNGRADE,
-    lower_composites: bool = False,
-    allow_dialects: Collection[str] = (),
+    **pipeline: Unpack[Pipeline],
 ) -> ExportedArtifact:
     """Export a PyTorch model as an artifact for named consumers, with its weights beside it.
 
@@ -94,9 +87,9 @@ def export_torch(
         backend: What lowers to StableHLO: `torchax`, `torch_xla` or `torch_mlir`.
         platform: What the program is lowered for, `cpu`, `cuda`, `rocm` or `tpu`; torchax alone
             asks for it.
-        locations: What becomes of source locations, as for `portable.serialize`.
-        lower_composites: Replace composites by what they are made of. Composites need 0.19.0.
-        allow_dialects: As for `portable.serialize`.
+        pipeline: `locations`, `expand`, `allow` and `allow_dialects`, as for `portable.serialize`.
+            Composites, which some functions lower to, need `allow=["composites-to-calls"]` below
+            0.19.0.
 
     Returns:
         The artifact, its weights, and what it takes and returns.
@@ -115,18 +108,7 @@ def export_torch(
     # torchax renames one of PyTorch's backends when it is imported: only after tracing.
     lower = importlib.import_module(found.home).lower
     lowered: Lowered = lower(inspect_program(exported), platform)
-    source = lowered.without_composites() if lower_composites else lowered.program
-    pinned = pin.pin(source, *wants, locations=locations, allow_dialects=allow_dialects)
-    made = ExportedArtifact(
-        pinned.artifact,
-        pinned.target,
-        lowered.arguments,
-        lowered.results,
-        frozen(lowered.weights),
-        lowered.trees,
-    )
-    _check_signature(made)
-    return made
+    return lowered.pinned(wants, pipeline)
 
 
 def _find(name: str) -> Backend:
@@ -139,16 +121,3 @@ def _find(name: str) -> Backend:
             f"the backend {name} needs {', '.join(missing)}", hint=f"install it: {backend.install}"
         )
     return backend
-
-
-def _check_signature(made: ExportedArtifact) -> None:
-    """Hold what the model takes and returns against the bytes: no dtype may have changed."""
-    found = signature(made.artifact)
-    told = [(argument.name, argument.dtype) for argument in made.arguments]
-    told += [(result.name, result.dtype) for result in made.results]
-    types = (*found.arguments, *found.results)
-    if len(told) != len(types):
-        raise ExportFailed(f"main has {len(types)} tensors where the model has {len(told)}")
-    for (name, dtype), kind in zip(told, types, strict=True):
-        if dtype_named(dtype) != kind.dtype:
-            raise ExportFailed(f"{name!r} is {dtype} in the model and {kind} in main")

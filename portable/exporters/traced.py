@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from portable.errors import PortableError
 from portable.exporters.exported import Argument, ExportFailed, Kind, Result, Trees
+from portable.exporters.naming import dotted, first_line
 from portable.exporters.tensors import dtype_name, from_torch
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ __all__ = ["Placeholder", "Traced", "inspect_program", "refuse_losses", "trace"]
 # `torch.export.ExportedProgram`; the framework is imported where it is used.
 _ExportedProgram = Any
 _FRAME = re.compile(r'File "([^"]+)", line (\d+)')
-_LINE = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,21 +186,14 @@ def place(node: Any) -> str | None:
     return written[-1] if written else None
 
 
-def first_line(error: BaseException) -> str:
-    """Return what an error says, in one line that a person reads."""
-    if isinstance(error, PortableError):
-        return str(error)
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    said = lines[0] if lines else ""
-    return f"{type(error).__name__}: {said}"[:_LINE] if said else type(error).__name__
-
-
 def _placeholders(program: _ExportedProgram) -> Iterator[Placeholder]:
     import torch  # noqa: PLC0415 - a framework
 
     kinds = torch.export.graph_signature
     nodes = [node for node in program.graph.nodes if node.op == "placeholder"]
+    leaves = itertools.count()  # of what the caller passes, constants among them
     for node, spec in zip(nodes, program.graph_signature.input_specs, strict=True):
+        position = next(leaves) if spec.kind is kinds.InputKind.USER_INPUT else -1
         if isinstance(spec.arg, kinds.ConstantArgument):
             yield Placeholder(None, spec.arg.value)
         elif not isinstance(spec.arg, kinds.TensorArgument):
@@ -209,7 +202,7 @@ def _placeholders(program: _ExportedProgram) -> Iterator[Placeholder]:
                 hint="pass it as a tensor, or fix its value",
             )
         elif spec.kind is kinds.InputKind.USER_INPUT:
-            yield Placeholder(_argument(node, spec.arg.name, Kind.INPUT))
+            yield Placeholder(_argument(node, spec.arg.name, Kind.INPUT, position))
         else:
             lifted = spec.kind is kinds.InputKind.CONSTANT_TENSOR
             kind = Kind.CONSTANT if lifted else Kind.PARAMETER
@@ -217,9 +210,9 @@ def _placeholders(program: _ExportedProgram) -> Iterator[Placeholder]:
             yield Placeholder(_argument(node, spec.target, kind), tensor=held[spec.target])
 
 
-def _argument(node: Any, name: str, kind: Kind) -> Argument:
+def _argument(node: Any, name: str, kind: Kind, position: int = -1) -> Argument:
     value = node.meta["val"]
-    return Argument(name, kind, _shape(value), dtype_name(value.dtype))
+    return Argument(name, kind, _shape(value), dtype_name(value.dtype), position)
 
 
 def _shape(value: Any) -> tuple[int | str, ...]:
@@ -254,11 +247,4 @@ def _names(tree: Any) -> list[str]:
 
     whole = pytree.tree_unflatten(range(tree.num_leaves), tree)
     paths = [path for path, _ in pytree.tree_flatten_with_path(whole)[0]]
-    return [".".join(map(_key, path)) or "output" for path in paths]
-
-
-def _key(entry: Any) -> str:
-    for kind in ("key", "idx", "name"):
-        if hasattr(entry, kind):
-            return str(getattr(entry, kind))
-    return str(entry)
+    return [dotted(path) or "output" for path in paths]

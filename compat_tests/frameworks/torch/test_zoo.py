@@ -37,7 +37,7 @@ def _export(model: Model) -> ExportedArtifact:
         model.inputs(),
         target=str(LOWEST),
         dynamic_shapes=model.dynamic_shapes(),
-        lower_composites=True,
+        allow=["exact"],
     )
 
 

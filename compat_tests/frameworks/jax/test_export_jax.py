@@ -1,0 +1,142 @@
+"""`export_jax` and `repin_exported`: JAX programs for consumers that one names."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from portable.artifact import Artifact
+from portable.bytecode import read
+from portable.errors import PortableError
+from portable.executors import InputMismatch
+from portable.exporters import ExportedArtifact, ExportFailed, export_jax, repin_exported
+from portable.features import analyze
+from portable.pin import NotExpressible
+from portable.version import Version
+
+PARAMETERS = {
+    "w": np.arange(12, dtype=np.float32).reshape(3, 4),
+    "b": np.ones(4, np.float32),
+    "unused": np.ones(2, np.float32),
+}
+X = np.linspace(-1, 1, 6, dtype=np.float32).reshape(2, 3)
+
+
+def model(params: dict[str, Any], x: Any, *, scale: Any = 1.0) -> dict[str, Any]:
+    """Nest what it takes and returns."""
+    y = jnp.dot(x, params["w"]) + params["b"]
+    return {"y": y * scale, "best": (jax.lax.top_k(y, 2)[1],)}
+
+
+def _required(exported: ExportedArtifact) -> Version | None:
+    return analyze(read(exported.artifact.data)).required.version
+
+
+def test_names_and_results() -> None:
+    """By the parameters of the function; what nothing reads is left out; the numbers are JAX's."""
+    made = export_jax(model, PARAMETERS, X, target="0.9.0", allow=["exact"])
+    assert [(a.name, a.shape, a.dtype) for a in made.inputs] == [
+        ("params.b", (4,), "float32"),
+        ("params.w", (3, 4), "float32"),
+        ("x", (2, 3), "float32"),
+    ]
+    assert [(r.name, r.dtype) for r in made.results] == [("best.0", "int32"), ("y", "float32")]
+    assert made.artifact.version == _required(made) == Version(0, 9, 0)
+    best, y = made(PARAMETERS["b"], PARAMETERS["w"], X)
+    wanted = model(PARAMETERS, X)
+    assert np.array_equal(best, wanted["best"][0])
+    assert np.allclose(y, wanted["y"], atol=2e-6)
+
+
+def test_inputs_by_name() -> None:
+    """Keyword arguments are arguments like any other."""
+    made = export_jax(model, PARAMETERS, X, kwargs={"scale": np.float32(2)}, target="1.9.0")
+    assert [a.name for a in made.inputs][-1] == "scale"
+
+
+def test_open_dimensions() -> None:
+    """One artifact for every size; no custom call of jax.export is left in it."""
+    (size, _) = jax.export.symbolic_shape("b, 3")
+    x = jax.ShapeDtypeStruct((size, 3), np.float32)
+    made = export_jax(lambda x, y: (x + y).sum(0), x, x, target="1.0.0")
+    assert "custom_call" not in made.get_stablehlo_text()
+    assert made.inputs[0].shape == ("b", 3)
+    for rows in (2, 5):
+        (got,) = made(np.ones((rows, 3), np.float32), np.ones((rows, 3), np.float32))
+        assert np.array_equal(got, np.full(3, 2 * rows, np.float32))
+    with pytest.raises(InputMismatch, match="dimension 'b' is 2 in another input and 5 in 'y'"):
+        made(np.ones((2, 3), np.float32), np.ones((5, 3), np.float32))
+
+
+def test_keys_of_random_numbers() -> None:
+    """The sharding constraint that JAX puts on keys constrains nothing here, and is taken out."""
+    key = jax.random.key(7)
+    made = export_jax(lambda key: jax.random.normal(key, (3,)), key, target="1.0.0")
+    assert "sdy" not in made.get_stablehlo_text()
+    (got,) = made(np.asarray(jax.random.key_data(key)))
+    assert np.allclose(got, jax.random.normal(key, (3,)), atol=2e-6)
+
+
+def test_several_platforms() -> None:
+    """The number of the platform comes first, and the artifact says so."""
+    made = export_jax(lambda x: x + 1, np.float32(1), target="1.0.0", platforms=["cpu", "tpu"])
+    assert [a.name for a in made.inputs] == ["platform", "x"]
+    assert made(np.array(0, np.int32), np.array(2, np.float32)) == [np.float32(3)]
+
+
+def test_wide_inputs_are_not_narrowed() -> None:
+    """JAX makes float32 of float64 unless told otherwise; here that is an error."""
+    with pytest.raises(ExportFailed, match=r"'x' is float64.*float32.*jax_enable_x64"):
+        export_jax(lambda x: x + 1, np.float64(1), target="1.0.0")
+    with jax.enable_x64(True):
+        made = export_jax(lambda x: x + 1, np.float64(1), target="1.0.0")
+    assert made.results[0].dtype == "float64"
+
+
+def _fails(x: Any) -> Any:
+    raise ValueError(f"no luck\n with {x.shape}")
+
+
+@pytest.mark.parametrize(
+    ("function", "target", "kind", "says"),
+    [
+        (_fails, "1.0.0", ExportFailed, "ValueError: no luck"),
+        (lambda x: x.item(), "1.0.0", ExportFailed, "Concretization"),
+        (jnp.tan, "1.0.0", NotExpressible, "tan"),
+        (lambda x: x, "soon", PortableError, "soon"),
+        (lambda x, y: x + y, "1.0.0", ExportFailed, "missing 1 required"),
+    ],
+)
+def test_bad_requests(function: Any, target: str, kind: type[PortableError], says: str) -> None:
+    """Each is one line that says what is wrong."""
+    with pytest.raises(kind) as caught:
+        export_jax(function, X, target=target, expand=False)
+    assert says in str(caught.value)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def _energy(x: Any) -> Any:
+    return jnp.sum(jnp.sin(x) ** 2)
+
+
+def test_an_exported_is_repinned_with_its_derivatives() -> None:
+    """It is called, differentiated and serialized as before; the artifacts inside are new."""
+    original = jax.export.export(jax.jit(_energy))(X)
+    before = original.mlir_module_serialized
+    repinned = repin_exported(original, "1.0.0")
+    assert original.mlir_module_serialized == before
+    assert Artifact.from_bytes(repinned.mlir_module_serialized).version == Version(1, 0, 0)
+    assert np.array_equal(repinned.call(X), original.call(X))
+    assert np.array_equal(jax.grad(repinned.call)(X), jax.grad(original.call)(X))
+    loaded = jax.export.deserialize(repinned.serialize(vjp_order=1))
+    inner = Artifact.from_bytes(loaded.vjp().mlir_module_serialized)
+    assert inner.version == Version(1, 0, 0)
+    assert np.array_equal(jax.grad(loaded.call)(X), jax.grad(original.call)(X))
+
+
+def test_only_an_exported_is_repinned() -> None:
+    """Anything else is refused with what to do."""
+    with pytest.raises(ExportFailed, match=r"jax\.export\.export returned"):
+        repin_exported(_energy, "1.0.0")

@@ -1,0 +1,154 @@
+"""Export a PyTorch model or a JAX function as an artifact that named consumers can read.
+
+  portable export torch models:Net --args 'f32[2,3,32,32]' --for 'jaxlib>=0.5' -o net/
+  portable export torch models:Net --args 'i64[batch,9]' --target 1.0.0 --eval -o net/
+  portable export jax steps:predict --args 'f32[8,4]' 'f32[4]' --target 1.9.0 -o predict.mlir.bc
+  portable export jax steps:with_inputs --target 1.9.0 -o predict.mlir.bc
+
+MODULE:ATTR is looked for in the current directory first. It names the program itself (for PyTorch
+also a class or function that makes it, without arguments), and --args describes its inputs: a type,
+and sizes in brackets; a name in the place of a size leaves that dimension open. Without --args it
+names a pair (program, inputs), or a function that returns one.
+
+An OUTPUT that ends in .bc or .mlirbc is the artifact alone; anything else is a directory, as
+torch_xla writes it: the artifact, its description and the weights.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from portable import isolation
+from portable.cli.output import format_option, print_json
+from portable.cli.program import pipeline_arguments, pipeline_options
+from portable.exporters import BACKENDS
+from portable.exporters.calls import FRAMEWORKS, Request, export
+from portable.files import FileError
+from portable.releases import resolve_target
+
+if TYPE_CHECKING:
+    import argparse
+
+__all__ = ["options", "run"]
+
+_ALONE = (".bc", ".mlirbc")
+_LIMIT_S = 600.0
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("framework", choices=sorted(FRAMEWORKS), help="whose program it is")
+    parser.add_argument("program", metavar="MODULE:ATTR", help="the program, by its name")
+    parser.add_argument(
+        "--args",
+        dest="inputs",
+        nargs="*",
+        metavar="[NAME=]TYPE[SIZES]",
+        help="the inputs: 'f32[2,3]' 'mask=i1[batch]' i64",
+    )
+    goal = parser.add_mutually_exclusive_group(required=True)
+    goal.add_argument(
+        "--target",
+        metavar="T",
+        help="a Version such as 1.9.0, current, minimum, WEEK_4, WEEK_12 or MAX",
+    )
+    goal.add_argument(
+        "--for",
+        dest="consumers",
+        nargs="+",
+        metavar="SPEC",
+        help="consumers, as requirement specifiers: 'jaxlib>=0.5,<0.11' 'tensorflow~=2.18'",
+    )
+    parser.add_argument("-o", "--output", required=True, help="a new directory, or an artifact")
+    parser.add_argument("--weights", metavar="FILE.npz", help="write the weights here, too")
+    parser.add_argument(
+        "--eval", action="store_true", help="torch: call .eval() of the model first"
+    )
+    parser.add_argument(
+        "--backend",
+        choices=sorted(BACKENDS),
+        help="torch: what lowers it (default: torchax)",
+    )
+    parser.add_argument(
+        "--platform",
+        action="append",
+        help="what it is lowered for, for example cpu; for jax repeatable",
+    )
+    parser.add_argument(
+        "--timeout",
+        type=float,
+        default=_LIMIT_S,
+        metavar="SECONDS",
+        help="limit for the child process that runs the framework (default: %(default)g)",
+    )
+    pipeline_options(parser)
+    format_option(parser)
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Export one program."""
+    wants = tuple(chosen.consumers or [chosen.target])
+    # Mistakes in the consumers and the output are told before anything slow.
+    resolve_target(*wants)
+    output = Path(chosen.output)
+    whole = not chosen.output.endswith(_ALONE)
+    _demand_room(output, whole=whole)
+    request = Request(
+        chosen.framework,
+        chosen.program,
+        str(Path.cwd()),
+        wants,
+        None if chosen.inputs is None else tuple(chosen.inputs),
+        _exporter_options(chosen),
+        chosen.eval,
+        pipeline_arguments(chosen),  # type: ignore[arg-type]  # the names that Pipeline has
+    )
+    # Written beside its place by the child, which may die, and moved there when it is whole.
+    with tempfile.TemporaryDirectory(prefix=".portable-", dir=output.absolute().parent) as stage:
+        made = str(Path(stage, "made"))
+        record: dict[str, Any] = isolation.call(
+            export, request, made, chosen.weights, timeout=chosen.timeout, whole=whole
+        )
+        try:
+            os.replace(made, output)  # noqa: PTH105 - a directory, too
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise FileError(f"cannot write: {reason}", where=chosen.output) from error
+    if chosen.format == "json":
+        print_json({"output": chosen.output} | record)
+    else:
+        _print(chosen.output, record)
+    return 0
+
+
+def _exporter_options(chosen: argparse.Namespace) -> dict[str, Any]:
+    """Return what was chosen of the options that one of the exporters takes."""
+    if chosen.framework == "jax":
+        return {"platforms": chosen.platform}
+    found = {"backend": chosen.backend, "platform": (chosen.platform or [None])[-1]}
+    return {name: value for name, value in found.items() if value}
+
+
+def _demand_room(output: Path, *, whole: bool) -> None:
+    if not output.absolute().parent.is_dir():
+        raise FileError("cannot write: no such directory", where=str(output.parent))
+    taken = output.exists() and not (output.is_dir() and not any(output.iterdir()))
+    if (whole and taken) or (not whole and output.is_dir()):
+        raise FileError(
+            "cannot write: something is there",
+            where=str(output),
+            hint="name a new place or an empty directory",
+        )
+
+
+def _print(output: str, record: dict[str, Any]) -> None:
+    weights = f", {record['weights']} weights" if record["weights"] else ""
+    print(f"{output}: StableHLO {record['version']}, {record['size']:,} bytes{weights}")
+    print(f"  {record['target']['reason']} ({record['target']['confidence']})")
+    for title, values in (("takes", record["inputs"]), ("returns", record["results"])):
+        for value in values:
+            sizes = ",".join(map(str, value["shape"]))
+            print(f"  {title:<7} {value['name']}: {value['dtype']}[{sizes}]")

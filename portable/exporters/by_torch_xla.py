@@ -1,0 +1,70 @@
+"""The backend torch_xla: PyTorch's own lowering to XLA, which writes its current Version."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from portable.exporters.exported import Argument, ExportFailed, Kind
+from portable.exporters.lowered import Lowered
+from portable.exporters.naming import first_line
+from portable.exporters.traced import refuse_losses
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from portable.executors.tensors import Array
+    from portable.exporters.traced import Traced
+
+__all__ = ["lower"]
+
+
+def lower(traced: Traced, platform: str) -> Lowered:  # noqa: ARG001 - it lowers for XLA as such
+    """Lower a traced program; see `portable.exporters.export_torch`.
+
+    Args:
+        traced: The program; not changed.
+        platform: Not asked for.
+
+    Returns:
+        The program, with its weights.
+
+    Raises:
+        ExportFailed: It cannot be lowered, or not without losing something.
+    """
+    from torch_xla.stablehlo import exported_program_to_stablehlo  # noqa: PLC0415 - a framework
+
+    try:
+        refuse_losses(traced.program.run_decompositions())
+        module = exported_program_to_stablehlo(traced.program)
+        bundle = module._bundle  # noqa: SLF001 - what it saves; there is no other way to it
+        arguments = tuple(_arguments(bundle.stablehlo_funcs[0].meta, traced))
+        weights = dict(_weights(bundle, arguments))
+    except ExportFailed:
+        raise
+    except Exception as error:  # lowering runs a framework: anything may come
+        raise ExportFailed(f"torch_xla cannot lower the model: {first_line(error)}") from error
+    data = module.get_stablehlo_bytecode()
+    return Lowered(data, arguments, traced.results, weights, traced.trees)
+
+
+def _arguments(meta: Any, traced: Traced) -> Iterator[Argument]:
+    """Yield what `main` takes: torch_xla orders arguments its own way."""
+    names = {a.position: a.name for a in traced.arguments if a.kind is Kind.INPUT}
+    for signature, location in zip(meta.input_signature, meta.input_locations, strict=True):
+        kind = Kind(location.type_.value)
+        name = location.name or names.get(location.position) or f"constant{location.position}"
+        if kind is Kind.CONSTANT:
+            name = f"constant{location.position}"
+        position = location.position if kind is Kind.INPUT else -1
+        yield Argument(name, kind, tuple(signature.shape), signature.dtype, position)
+
+
+def _weights(bundle: Any, arguments: tuple[Argument, ...]) -> Iterator[tuple[str, Array]]:
+    constants = iter(bundle.additional_constants)
+    for argument in arguments:
+        if argument.kind is Kind.PARAMETER:
+            yield argument.name, np.array(bundle.state_dict[argument.name])
+        elif argument.kind is Kind.CONSTANT:
+            yield argument.name, np.array(next(constants))

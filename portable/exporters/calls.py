@@ -1,0 +1,226 @@
+"""The exporters as one call that a child process can be given: names in, files out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from portable.errors import PortableError
+from portable.executors.tensors import stored_arrays
+from portable.exporters.exported import ExportFailed
+from portable.exporters.jax import export_jax
+from portable.exporters.lowered import Pipeline
+from portable.exporters.naming import first_line
+from portable.exporters.requests import (
+    BadInput,
+    InputSpec,
+    NoSuchProgram,
+    example,
+    find_program,
+    parse_inputs,
+)
+from portable.exporters.torch import export_torch
+from portable.files import write_file
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from portable.exporters.exported import Argument, ExportedArtifact, Result
+
+__all__ = ["FRAMEWORKS", "Request", "export"]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One export.
+
+    Args:
+        framework: A key of `FRAMEWORKS`.
+        program: `MODULE:ATTR`.
+        folder: Where modules are looked for first.
+        wants: What `resolve_target` takes.
+        inputs: The descriptions of the inputs; None when the program comes with its own.
+        options: What else the exporter takes.
+        evaluate: Call `.eval()` of a PyTorch module first.
+        pipeline: As for `portable.serialize`.
+    """
+
+    framework: str
+    program: str
+    folder: str
+    wants: tuple[str, ...]
+    inputs: tuple[str, ...] | None
+    options: dict[str, Any] = field(default_factory=dict)
+    evaluate: bool = False
+    pipeline: Pipeline = field(default_factory=Pipeline)
+
+
+def export(request: Request, output: str, weights: str | None, *, whole: bool) -> dict[str, Any]:
+    """Export a program into files.
+
+    Args:
+        request: What to export, for whom.
+        output: The directory or the artifact to write.
+        weights: An `.npz` file for the weights.
+        whole: Write a directory, not an artifact alone.
+
+    Returns:
+        What was written, as plain data.
+
+    Raises:
+        PortableError: As the exporter; nothing is written then.
+    """
+    exported = FRAMEWORKS[request.framework](request)
+    if exported.weights and not whole and weights is None:
+        raise ExportFailed(
+            f"main takes {len(exported.weights)} weights before its inputs",
+            hint="keep them with --weights FILE.npz, or name a directory to write both into",
+        )
+    if whole:
+        exported.save(output)
+    else:
+        exported.artifact.save(output)
+    if weights is not None:
+        write_file(weights, stored_arrays(exported.weights))
+    return _record(exported)
+
+
+def _export_torch(request: Request) -> ExportedArtifact:
+    import torch  # noqa: PLC0415 - a framework
+
+    value, args, kwargs = _program(request, torch.nn.Module, torch.export.ExportedProgram)
+    shapes: Any = None
+    if request.inputs is not None:
+        specs, sizes = parse_inputs(request.inputs), dict[str, int]()
+        tensors = [(spec, _tensor(example(spec, sizes))) for spec in specs]
+        args = tuple(tensor for spec, tensor in tensors if not spec.name)
+        kwargs = {spec.name: tensor for spec, tensor in tensors if spec.name}
+        shapes = _dynamic_shapes(value, specs) if sizes else None
+    if request.evaluate and isinstance(value, torch.nn.Module):
+        value.eval()
+    return export_torch(
+        value,
+        args,
+        kwargs,
+        target=list(request.wants),
+        dynamic_shapes=shapes,
+        **request.options,
+        **request.pipeline,
+    )
+
+
+def _export_jax(request: Request) -> ExportedArtifact:
+    import jax.export  # noqa: PLC0415 - a framework
+
+    value, args, kwargs = _program(request)
+    if request.inputs is not None:
+        specs, scope = parse_inputs(request.inputs), jax.export.SymbolicScope()
+
+        def shaped(spec: InputSpec) -> Any:
+            shape = jax.export.symbolic_shape(",".join(map(str, spec.shape)), scope=scope)
+            return jax.ShapeDtypeStruct(shape, spec.dtype)
+
+        args = tuple(shaped(spec) for spec in specs if not spec.name)
+        kwargs = {spec.name: shaped(spec) for spec in specs if spec.name}
+    return export_jax(
+        value,
+        *args,
+        kwargs=kwargs,
+        target=list(request.wants),
+        **request.options,
+        **request.pipeline,
+    )
+
+
+FRAMEWORKS = {"torch": _export_torch, "jax": _export_jax}
+"""What each framework is exported by."""
+
+
+def _program(request: Request, *kinds: type) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+    """Return the program that is named, with the inputs that come with it.
+
+    With inputs described, the name is that of the program itself, or, where programs have `kinds`
+    of their own, of what makes one. Without, it is that of what comes with inputs.
+    """
+    value = find_program(request.program, request.folder)
+    described = request.inputs is not None
+    if kinds:
+        made = value if isinstance(value, (*kinds, tuple)) else _called(value, request)
+    else:
+        made = value if described or isinstance(value, tuple) else _called(value, request)
+    if not isinstance(made, tuple):
+        if described or (kinds and isinstance(made, kinds[1:])):
+            return made, (), {}
+        raise BadInput(
+            "nothing says what inputs to export it with",
+            where=request.program,
+            hint="describe them with --args, or name a function that returns (program, args)",
+        )
+    if described:
+        raise BadInput("comes with inputs of its own", where=request.program, hint="drop --args")
+    if len(made) not in {2, 3}:
+        raise BadInput(
+            f"gives {len(made)} values", where=request.program, hint="return (program, args)"
+        )
+    args = made[1] if isinstance(made[1], (tuple, list)) else (made[1],)
+    return made[0], tuple(args), dict(made[2]) if len(made) > 2 else {}
+
+
+def _called(value: Any, request: Request) -> Any:
+    if not callable(value):
+        raise NoSuchProgram(f"is {type(value).__name__}, no program", where=request.program)
+    try:
+        return value()
+    except PortableError:
+        raise
+    except Exception as error:  # the user's code: anything may come
+        raise NoSuchProgram(
+            f"calling it fails: {first_line(error)}",
+            where=request.program,
+            hint="without inputs of its own, a function to export needs --args",
+        ) from error
+
+
+def _tensor(array: Any) -> Any:
+    import torch  # noqa: PLC0415 - a framework
+
+    try:
+        return torch.from_numpy(array)
+    except TypeError:  # what numpy lacks, PyTorch knows by the same name
+        wide = torch.from_numpy(array.astype("float32"))
+        return wide.to(getattr(torch, array.dtype.name))
+
+
+def _dynamic_shapes(program: Any, specs: Sequence[InputSpec]) -> Any:
+    """Return what `torch.export` wants to know about open dimensions, input by input."""
+    import inspect  # noqa: PLC0415 - only for open dimensions
+
+    import torch  # noqa: PLC0415 - a framework
+
+    names = list(inspect.signature(program.forward).parameters)
+    dimensions: dict[str, Any] = {}
+    shapes = {}
+    for number, spec in enumerate(specs):
+        open_sizes = {at: size for at, size in enumerate(spec.shape) if isinstance(size, str)}
+        shapes[spec.name or names[number]] = {
+            at: dimensions.setdefault(size, torch.export.Dim(size))
+            for at, size in open_sizes.items()
+        }
+    return shapes
+
+
+def _record(exported: ExportedArtifact) -> dict[str, Any]:
+    target = exported.target
+    return {
+        "version": str(exported.artifact.version),
+        "size": len(exported.artifact),
+        "digest": exported.artifact.digest,
+        "target": target.record() if target else None,
+        "weights": len(exported.weights),
+        "inputs": [_shown(value) for value in exported.inputs],
+        "results": [_shown(value) for value in exported.results],
+    }
+
+
+def _shown(value: Argument | Result) -> dict[str, Any]:
+    return {"name": value.name, "dtype": value.dtype, "shape": list(value.shape)}
