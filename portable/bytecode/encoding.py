@@ -125,6 +125,22 @@ class Cursor:
             count -= step
         return values
 
+    def rest(self) -> list[int]:
+        """Read numbers to the end; runs of one-byte numbers are read in one step."""
+        chunk = bytes(self.data[self.position : self.end])
+        if not chunk.translate(None, ODD):
+            self.position = self.end
+            return list(chunk.translate(HALF))
+        values: list[int] = []
+        while not self.done():
+            chunk = bytes(self.data[self.position : min(self.position + _BULK, self.end)])
+            short = len(chunk) - len(chunk.lstrip(ODD))
+            values += chunk[:short].translate(HALF)
+            self.position += short
+            if short < len(chunk):
+                values.append(self.varint())
+        return values
+
     def blob(self) -> tuple[int, int]:
         """Read a length and skip that many bytes; return where they are, not the bytes."""
         length = self.varint()

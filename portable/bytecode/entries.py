@@ -309,19 +309,19 @@ def read_entries(
     Raises:
         MalformedArtifact: The sizes do not fit the data.
     """
-    counts = {ATTRIBUTES: offsets_cursor.count(), TYPES: offsets_cursor.count()}
-    start = data.position
+    numbers = offsets_cursor.rest()
+    at, start = 2, data.position
     found: list[Entries] = []
-    for kind, count in counts.items():
+    for kind, count in zip((ATTRIBUTES, TYPES), numbers, strict=False):
         coded: list[int] = []
         groups: list[tuple[int, str]] = []
         while len(coded) < count:
-            dialect = dialects[offsets_cursor.index(len(dialects), "dialect")].name
-            size = offsets_cursor.count()
-            if not size or size > count - len(coded):
+            dialect, size = numbers[at : at + 2] if at + 2 <= len(numbers) else (0, 0)
+            if dialect >= len(dialects) or not 0 < size <= count - len(coded):
                 raise offsets_cursor.malformed(f"a group of {size} {kind} among {count}")
-            groups.append((len(coded), dialect))
-            coded += offsets_cursor.varints(size)
+            groups.append((len(coded), dialects[dialect].name))
+            coded += numbers[at + 2 : at + 2 + size]
+            at += 2 + size
         if coded and min(coded) < _SMALLEST:
             raise offsets_cursor.malformed("an entry has no bytes")
         starts = offsets(start, [value >> 1 for value in coded])
@@ -329,7 +329,7 @@ def read_entries(
         if start > data.end:
             raise offsets_cursor.malformed(f"the {kind} do not fit their section")
         found.append(Entries(kind, data, starts, bytes([value & 1 for value in coded]), groups))
-    if start != data.end or not offsets_cursor.done():
+    if len(found) < 2 or start != data.end or at != len(numbers):
         raise offsets_cursor.malformed("the attributes and types do not fill their sections")
     return found[0], found[1]
 

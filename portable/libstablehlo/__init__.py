@@ -1,0 +1,15 @@
+"""The only door to the MLIR bindings that carry libStablehlo.
+
+Three namespaces are accepted: jaxlib's, torch-mlir's and upstream's own `mlir`. They share one API
+but differ in how a context learns its dialects, see `portable.libstablehlo.doors`. Everything that
+MLIR says is captured and returned as `Diagnostic` values: an exception of the bindings carries none
+of it, and printing to the terminal of whoever called is nobody's wish.
+"""
+
+from __future__ import annotations
+
+from portable.libstablehlo.diagnostics import LibraryError
+from portable.libstablehlo.doors import LibraryNotFound, find, library_of
+from portable.libstablehlo.library import Library, Module
+
+__all__ = ["Library", "LibraryError", "LibraryNotFound", "Module", "find", "library_of"]
