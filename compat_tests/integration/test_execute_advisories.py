@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from compat_tests.advised import ENDINGS, edges, endings, shown
 from portable.executors import ExecutionFailed, find_executor
 from portable.pin import serialize
 from portable.releases import find_release
@@ -16,18 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from portable.environments import Environment
+    from portable.releases.advisory import Advisory
 
     Release = Callable[[str], Environment]
 
-I4 = """
-func.func @main() -> tensor<4xi32> {
-  %counted = stablehlo.iota dim = 0 : tensor<4xi32>
-  %x = stablehlo.convert %counted : (tensor<4xi32>) -> tensor<4xi4>
-  %sum = stablehlo.add %x, %x : tensor<4xi4>
-  %result = stablehlo.convert %sum : (tensor<4xi4>) -> tensor<4xi32>
-  return %result : tensor<4xi32>
-}
-"""
 COMPOSITE = """
 func.func @main() -> tensor<4xi32> {
   %counted = stablehlo.iota dim = 0 : tensor<4xi32>
@@ -49,7 +42,6 @@ func.func @main() -> tensor<4xf32> {
 }
 """
 PROGRAMS = {
-    "i4-refused": (I4, "0.9.0"),
     "composite-not-compiled": (COMPOSITE, "0.19.0"),
     "mx-types-not-converted": (MX, "1.8.0"),
 }
@@ -62,10 +54,19 @@ func.func @main() -> tensor<64xi2> {
 """
 
 
+@pytest.mark.parametrize("advisory", shown("jaxlib"), ids=lambda row: row.id)
+def test_the_corpus_finds_it_again(advisory: Advisory) -> None:
+    """The Cases that an Advisory names end as it says on its Releases, and not beside them."""
+    inside, outside = edges(advisory)
+    for name in inside:
+        assert endings(advisory, name) == {ENDINGS[advisory.effect]}, name
+    for name in outside:
+        assert ENDINGS[advisory.effect] not in endings(advisory, name), name
+
+
 @pytest.mark.parametrize(
     ("advisory", "refusing", "executing"),
     [
-        ("i4-refused", ["0.4.13", "0.4.35"], ["0.4.36", "0.12.0.1"]),
         ("composite-not-compiled", ["0.4.26", "0.4.31"], ["0.4.33", "0.12.0.1"]),
         ("mx-types-not-converted", ["0.4.36", "0.4.38"], ["0.5.0", "0.12.0.1"]),
     ],

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from portable.bytecode.entries import ATTRIBUTES, TYPES, Blob
 from portable.bytecode.layouts import BUILTIN
+from portable.prediction.computing import COMPUTED, TYPED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,7 +40,7 @@ class Reading:
         self.content = content
         self.data = data
         self.names = {str(name): index for index, name in enumerate(content.names)}
-        typed = [self.names[op] for op in _DYNAMIC_CONV if op in self.names]
+        typed = [self.names[op] for op in (*_DYNAMIC_CONV, *TYPED) if op in self.names]
         self.shapes = content.scan(typed).shapes
         used = {shape.name for shape in self.shapes}
         self.ops: set[str] = {name for name, index in self.names.items() if index in used}
@@ -239,11 +240,6 @@ def _future_result(reading: Reading) -> bool:
     )
 
 
-def _perhaps(found: bool | None) -> bool | None:
-    """Weaken an answer: what was found is necessary and not sufficient."""
-    return None if found else found
-
-
 # The ops whose operand types a form depends on.
 _DYNAMIC_CONV = ("vhlo.dynamic_conv_v1", "vhlo.dynamic_conv_v2")
 _BATCHING = {
@@ -275,12 +271,10 @@ FORMS: dict[str, Callable[[Reading], bool | None]] = {
     "convert of f8E8M0FNU or f4E2M1FN": lambda reading: _converts(
         reading, frozenset({"f8E8M0FNU_v1", "f4E2M1FN_v1"})
     ),
-    "convert to f8E4M3FN and back": lambda reading: _perhaps(
-        _converts(reading, frozenset({"f8E4M3FN_v1"}))
-    ),
     "sharding of sdy on an op, argument or result of StableHLO": _sdy_sharding,
     "custom_call that returns a future": _future_result,
     "bytecode format 6": lambda reading: reading.content.header.format == 6,
     "target 0.15.0 or later": lambda reading: reading.content.header.format == 6,
+    **COMPUTED,
 }
 """Forms as refusals.toml and advisories.toml name them, each with how to find it."""

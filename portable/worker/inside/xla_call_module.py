@@ -59,7 +59,7 @@ class XlaCallModule:
         try:
             types = [tensorflow.as_dtype(dtype_named(told["dtype"])) for told in results]
             tensors = [tensorflow.constant(array) for array in inputs]
-        except TypeError as error:
+        except (TypeError, ValueError) as error:
             raise Unavailable(str(error)) from None
         try:
             outputs = self._call(

@@ -1,0 +1,116 @@
+"""Forms that are read well everywhere, and that some Releases compute wrongly or not at all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from portable.prediction.forms import Reading
+
+__all__ = ["COMPUTED", "TYPED"]
+
+_COLLECTIVES = (
+    "vhlo.all_reduce_v1",
+    "vhlo.all_reduce_v2",
+    "vhlo.reduce_scatter_v1",
+)
+_SCATTERS = ("vhlo.scatter_v1", "vhlo.scatter_v2")
+TYPED = (*_COLLECTIVES, *_SCATTERS)
+"""The ops whose operand types a form depends on."""
+
+_TWO_BITS = frozenset({"i2_v1", "ui2_v1"})
+_FOUR_BITS = frozenset({"i4_v1", "ui4_v1"})
+_SIX_BITS = frozenset({"f6E2M3FN_v1", "f6E3M2FN_v1"})
+# Rounding to these is what a compiler may leave out.
+_NARROW = frozenset(
+    {"bf16_v1", "f16_v1", "f4E2M1FN_v1", *_SIX_BITS}
+    | {f"f8{kind}_v1" for kind in ("E3M4", "E4M3", "E4M3FN", "E4M3FNUZ", "E4M3B11FNUZ")}
+    | {f"f8{kind}_v1" for kind in ("E5M2", "E5M2FNUZ", "E8M0FNU")}
+)
+# What XLA compiled of four-bit integers from the beginning; functions and regions are no ops of it.
+_ALWAYS_FOUR_BITS = frozenset(
+    f"vhlo.{name}" for name in ("constant_v1", "convert_v1", "func_v1", "return_v1")
+) | {"builtin.module"}
+
+
+def _gives(reading: Reading, ops: Iterable[str], elements: frozenset[str]) -> bool:
+    """Find an op with a result of some element types."""
+    shapes = (shape for op in ops for shape in reading.of(op))
+    return any(reading.element(type_) in elements for shape in shapes for type_ in shape.results)
+
+
+def _promotes(reading: Reading, ops: Iterable[str]) -> bool:
+    """Find an op whose results are of another element type than its operands."""
+    for shape in (shape for op in ops for shape in reading.of(op)):
+        pairs = zip(shape.operand_types or (), shape.results, strict=False)
+        if any(
+            operand is not None and reading.element(operand) != reading.element(result)
+            for operand, result in pairs
+        ):
+            return True
+    return False
+
+
+def _rounds(reading: Reading) -> bool | None:
+    """Find a convert to a narrower float; whether the value is widened again is not looked for."""
+    return _perhaps(_gives(reading, ("vhlo.convert_v1",), _NARROW))
+
+
+def _four_bits(reading: Reading) -> bool:
+    return not reading.present.isdisjoint({"type:i4", "type:ui4"})
+
+
+def _computes_four_bits(reading: Reading) -> bool | None:
+    """Find an op on four-bit integers that is no conversion; perhaps one that only takes them."""
+    others = reading.ops - _ALWAYS_FOUR_BITS
+    if not others or not _four_bits(reading):
+        return False
+    return True if _gives(reading, others, _FOUR_BITS) else None
+
+
+def _perhaps(found: bool) -> bool | None:
+    """Weaken an answer: what was found is necessary and not sufficient."""
+    return None if found else False
+
+
+def _declaration(reading: Reading) -> bool:
+    """Find a function without a body: bodies and regions end with a return, one each."""
+    functions = returns = regions = 0
+    names = {index: name for name, index in reading.names.items()}
+    for shape, count in reading.shapes.items():
+        match names[shape.name]:
+            case "vhlo.func_v1":
+                functions += count
+            case "vhlo.return_v1":
+                returns += count
+            case name if name.startswith("vhlo."):
+                regions += count * shape.regions
+    return functions + regions > returns
+
+
+COMPUTED: dict[str, Callable[[Reading], bool | None]] = {
+    "all_reduce or reduce_scatter to a promoted type": lambda reading: _promotes(
+        reading, _COLLECTIVES
+    ),
+    "scatter to a promoted type": lambda reading: _promotes(reading, _SCATTERS),
+    "convert to a narrower float and back": _rounds,
+    "i4 or ui4": _four_bits,
+    "negative i4": lambda reading: _perhaps("type:i4" in reading.present),
+    "constant of i4 or ui4": lambda reading: _perhaps(
+        _gives(reading, ("vhlo.constant_v1",), _FOUR_BITS)
+    ),
+    "i4 or ui4 in more than constants and conversions": _computes_four_bits,
+    "concatenate of i2 or ui2": lambda reading: _gives(
+        reading, ("vhlo.concatenate_v1",), _TWO_BITS
+    ),
+    "concatenate of i4 or ui4": lambda reading: _gives(
+        reading, ("vhlo.concatenate_v1",), _FOUR_BITS
+    ),
+    "function without a body": _declaration,
+    "constant of f6E2M3FN or f6E3M2FN": lambda reading: _gives(
+        reading, ("vhlo.constant_v1",), _SIX_BITS
+    ),
+}
+"""Forms as advisories.toml names them, each with how to find it; see `forms`."""

@@ -1,0 +1,217 @@
+"""Execute the corpus on Releases of every Executor and keep what became of each Case.
+
+Each Case runs at the lowest and the highest of its artifacts that the Release knows the Version
+of: both must give the same bits, and those must be what the Case expects, within its tolerance.
+
+    python -m tools.execute_corpus                        every run, again
+    python -m tools.execute_corpus --run tensorflow       those whose name has the word
+    python -m tools.execute_corpus --check --run pjrt     compare, write nothing
+
+The result is derived data: `compat_tests/data/executed.json`. What is neither computed nor
+refused is explained by an Advisory, or by a row of `executed_otherwise.toml`; a test sees to it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import enum
+import json
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from portable.artifact import Artifact
+from portable.corpus import load_corpus
+from portable.corpus.tensors import load_tensor
+from portable.environments import Environments
+from portable.errors import PortableError
+from portable.executors import ExecutionFailed, Tolerance, compare_all, find_executor
+from portable.files import write_file
+from portable.releases import find_release
+from portable.verdict import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from portable.corpus import Case
+    from portable.executors import Executor
+    from portable.executors.tensors import Array
+
+__all__ = ["EXECUTED", "RUNS", "Became", "Ending", "Run", "execute", "load_executed"]
+
+ROOT = Path(__file__).parent.parent
+EXECUTED = ROOT / "compat_tests" / "data" / "executed.json"
+LIMIT_S = 60.0
+_WORDS = 160
+
+
+class Ending(enum.Enum):
+    """What became of a Case."""
+
+    COMPUTED = "computed"
+    WRONG = "wrong"
+    CHANGED = "changed"
+    REFUSED = "refused"
+    CRASHED = "crashed"
+    HUNG = "hung"
+    EXCLUDED = "excluded"
+    NEWER = "newer"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+_FAILED = {Outcome.CRASHED: Ending.CRASHED, Outcome.HUNG: Ending.HUNG}
+
+
+@dataclass(frozen=True, slots=True)
+class Became:
+    """What became of a Case, and why.
+
+    Args:
+        ending: What.
+        reason: In the words of the Release, or the first difference; empty when it was computed.
+    """
+
+    ending: Ending
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One Executor on one Release."""
+
+    executor: str
+    release: str
+
+    def __str__(self) -> str:
+        return f"{self.release} ({self.executor})"
+
+
+# The newest that the tests install, and the Releases whose defects the corpus has to find again.
+RUNS = (
+    Run("pjrt", "jaxlib 0.10.2"),
+    Run("interpreter", "jaxlib 0.10.2"),
+    Run("pjrt", "jaxlib 0.9.1"),
+    Run("pjrt", "jaxlib 0.4.26"),
+    Run("iree", "iree-base-compiler 3.13.0"),
+    Run("tensorflow", "tensorflow 2.20.0"),
+    Run("tensorflow", "tensorflow 2.16.2"),
+    Run("torch_xla", "torch-xla 2.9.0"),
+)
+
+
+def execute(run: Run, cases: Iterable[Case]) -> dict[str, Became]:
+    """Execute Cases, all in one process as long as none ends it.
+
+    Args:
+        run: On what.
+        cases: Those without inputs and expected outputs are passed over.
+
+    Returns:
+        What became of each, by name.
+    """
+    release = find_release(run.release)
+    environment = Environments().get(release, to_execute=True)
+    with find_executor(run.executor, environment, limit=LIMIT_S) as executor:
+        return {
+            case.name: _became(
+                executor,
+                case,
+                [a.path for a in case.artifacts if a.target.target <= release.target],
+            )
+            for case in cases
+            if case.expected and case.artifacts
+        }
+
+
+def _became(executor: Executor, case: Case, paths: list[Path]) -> Became:
+    if not paths:
+        return Became(Ending.NEWER, f"needs {case.first}")
+    inputs = [load_tensor(tensor) for tensor in case.inputs]
+    outputs: list[list[Array]] = []
+    for path in dict.fromkeys((paths[0], paths[-1])):
+        try:
+            outputs.append(executor.compile(Artifact.load(path)).run(inputs))
+        except ExecutionFailed as failure:
+            verdict = failure.verdict
+            return Became(_FAILED.get(verdict.outcome, Ending.REFUSED), _short(verdict.reason))
+        except PortableError as error:
+            return Became(Ending.EXCLUDED, _short(error.what))
+    near = Tolerance(0, case.tolerance.relative, case.tolerance.absolute)
+    expected = [load_tensor(tensor) for tensor in case.expected]
+    for ending, comparisons in (
+        (Ending.WRONG, compare_all(expected, outputs[0], near)),
+        (Ending.WRONG, compare_all(expected, outputs[-1], near)),
+        (Ending.CHANGED, compare_all(outputs[0], outputs[-1])),
+    ):
+        for comparison in comparisons:
+            if not comparison.same:
+                return Became(ending, _short(str(comparison)))
+    return Became(Ending.COMPUTED)
+
+
+def _short(words: str) -> str:
+    # What the tensors of every process are called, and where in memory, changes with each run.
+    return words if len(words) <= _WORDS else f"{words[:_WORDS]}..."
+
+
+def load_executed(path: Path = EXECUTED) -> dict[str, dict[str, Became]]:
+    """Load what became of each Case, by run and by name."""
+    if not path.exists():
+        return {}
+    return {
+        run: {
+            **{name: Became(Ending.COMPUTED) for name in kept["computed"]},
+            **{name: Became(Ending(end), why) for name, (end, why) in kept["otherwise"].items()},
+        }
+        for run, kept in json.loads(path.read_text("utf-8"))["runs"].items()
+    }
+
+
+def _kept(became: Mapping[str, Became]) -> dict[str, object]:
+    return {
+        "computed": sorted(name for name, b in became.items() if b.ending is Ending.COMPUTED),
+        "otherwise": {
+            name: [str(b.ending), b.reason]
+            for name, b in sorted(became.items())
+            if b.ending is not Ending.COMPUTED
+        },
+    }
+
+
+def different(before: Mapping[str, Became], now: Mapping[str, Became]) -> list[str]:
+    """Say which Cases ended otherwise than they did; their words may change."""
+    names = sorted({*before, *now})
+    ends = [
+        (name, *(run[name].ending if name in run else None for run in (before, now)))
+        for name in names
+    ]
+    return [f"{name}: {one} became {other}" for name, one, other in ends if one is not other]
+
+
+def main() -> int:
+    """Execute the corpus; return an exit code."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--run", default="", metavar="WORD", help="only runs with this in the name")
+    parser.add_argument("--check", action="store_true", help="compare, write nothing")
+    chosen = parser.parse_args()
+    cases, kept, wrong = load_corpus(ROOT / "corpus"), load_executed(), 0
+    for run in (run for run in RUNS if chosen.run in str(run)):
+        became = execute(run, cases)
+        counts = Counter(str(one.ending) for one in became.values())
+        print(f"{run}: {', '.join(f'{count} {ending}' for ending, count in counts.most_common())}")
+        for line in different(kept.get(str(run), {}), became) if chosen.check else ():
+            print(f"  {line}")
+            wrong = 1
+        kept[str(run)] = became
+    if not chosen.check:
+        runs = {str(run): _kept(kept[str(run)]) for run in RUNS if str(run) in kept}
+        write_file(EXECUTED, f"{json.dumps({'schema': 1, 'runs': runs}, indent=1)}\n".encode())
+    return wrong
+
+
+if __name__ == "__main__":
+    sys.exit(main())
