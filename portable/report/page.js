@@ -370,7 +370,7 @@
     const shown = select().selected.filter(inside).sort((a, b) => weight(a) - weight(b));
     const all = only ? only.size : cells.filter((cell) => cell.square === opened).length;
     find("panel-title").textContent = only
-      ? `${only.size} contradiction${only.size === 1 ? "" : "s"} alike`
+      ? only.size === 1 ? "One contradiction" : `${only.size} contradictions alike`
       : `${consumer.name}, artifacts for ${version === "" ? "an unknown Version" : version}`;
     const hidden = all - shown.length;
     find("panel-about").textContent =
