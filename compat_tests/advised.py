@@ -16,7 +16,12 @@ if TYPE_CHECKING:
 
 __all__ = ["ENDINGS", "edges", "endings", "shown"]
 
-EXECUTORS = {"jaxlib": "pjrt", "tensorflow": "tensorflow", "torch-xla": "torch_xla"}
+EXECUTORS = {
+    "jaxlib": "pjrt",
+    "iree-base-compiler": "iree",
+    "tensorflow": "tensorflow",
+    "torch-xla": "torch_xla",
+}
 ENDINGS = {
     Effect.REFUSES: Ending.REFUSED,
     Effect.WRONG_RESULT: Ending.WRONG,

@@ -3,9 +3,9 @@
 Each Case runs at the lowest and the highest of its artifacts that the Release knows the Version
 of: both must give the same bits, and those must be what the Case expects, within its tolerance.
 
-    python -m tools.execute_corpus                        every run, again
-    python -m tools.execute_corpus --run tensorflow       those whose name has the word
-    python -m tools.execute_corpus --check --run pjrt     compare, write nothing
+    python -m tools.execute_corpus                             the Cases that are new, on every run
+    python -m tools.execute_corpus --again --run tensorflow    all Cases, on runs of that name
+    python -m tools.execute_corpus --check --run pjrt          compare all, write nothing
 
 The result is derived data: `compat_tests/data/executed.json`. What is neither computed nor
 refused is explained by an Advisory, or by a row of `executed_otherwise.toml`; a test sees to it.
@@ -196,17 +196,20 @@ def main() -> int:
     """Execute the corpus; return an exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--run", default="", metavar="WORD", help="only runs with this in the name")
+    parser.add_argument("--again", action="store_true", help="also the Cases that are not new")
     parser.add_argument("--check", action="store_true", help="compare, write nothing")
     chosen = parser.parse_args()
     cases, kept, wrong = load_corpus(ROOT / "corpus"), load_executed(), 0
     for run in (run for run in RUNS if chosen.run in str(run)):
-        became = execute(run, cases)
+        known = kept.get(str(run), {})
+        new = [case for case in cases if chosen.again or chosen.check or case.name not in known]
+        became = execute(run, new)
         counts = Counter(str(one.ending) for one in became.values())
         print(f"{run}: {', '.join(f'{count} {ending}' for ending, count in counts.most_common())}")
-        for line in different(kept.get(str(run), {}), became) if chosen.check else ():
+        for line in different(known, became) if chosen.check else ():
             print(f"  {line}")
             wrong = 1
-        kept[str(run)] = became
+        kept[str(run)] = known | became
     if not chosen.check:
         runs = {str(run): _kept(kept[str(run)]) for run in RUNS if str(run) in kept}
         write_file(EXECUTED, f"{json.dumps({'schema': 1, 'runs': runs}, indent=1)}\n".encode())

@@ -11,7 +11,7 @@ from compat_tests.advised import ENDINGS, edges, endings, shown
 if TYPE_CHECKING:
     from portable.releases.advisory import Advisory
 
-ADVISORIES = [*shown("tensorflow"), *shown("torch-xla")]
+ADVISORIES = [*shown("iree-base-compiler"), *shown("tensorflow"), *shown("torch-xla")]
 
 
 @pytest.mark.parametrize(

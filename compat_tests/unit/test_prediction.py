@@ -193,6 +193,10 @@ FOUND_IN = {
     },
     "scatter to a promoted type": {"scatter_promoting_f32_to_f64"},
     "function without a body": {"function_declaration_only"},
+    "constant of several complex<f64>": {"constant_list_complex_f64"},
+    "dynamic_broadcast_in_dim with known expanding dimensions": {
+        "dynamic_broadcast_in_dim_expanding_f32"
+    },
     "concatenate of i2 or ui2": {"concatenate_i2"},
     "concatenate of i4 or ui4": {"concatenate_i4"},
     "constant of f6E2M3FN or f6E3M2FN": {"constant_list_f6E2M3FN", "constant_list_f6E3M2FN"},

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from portable.bytecode.entries import Blob
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -70,6 +72,28 @@ def _computes_four_bits(reading: Reading) -> bool | None:
     return True if _gives(reading, others, _FOUR_BITS) else None
 
 
+def _constants_of_complex_f64(reading: Reading) -> bool:
+    """Find a constant of complex numbers of two f64 that is not one value throughout."""
+    pool = reading.content.pool
+    for shape in reading.of("vhlo.constant_v1"):
+        element = pool.type(shape.results[0]).fields.get("element")
+        part = pool.type(element).fields.get("element") if isinstance(element, int) else None
+        data = reading.value(shape, "value").get("data")
+        several = isinstance(data, Blob) and data.size > 2 * 8
+        if several and isinstance(part, int) and pool.type(part).name == "f64_v1":
+            return True
+    return False
+
+
+def _expands(reading: Reading) -> bool:
+    """Find a dynamic_broadcast_in_dim that says which dimensions it expands."""
+    for shape in reading.of("vhlo.dynamic_broadcast_in_dim_v1"):
+        data = reading.value(shape, "known_expanding_dimensions").get("data")
+        if isinstance(data, Blob) and data.size:
+            return True
+    return False
+
+
 def _perhaps(found: bool) -> bool | None:
     """Weaken an answer: what was found is necessary and not sufficient."""
     return None if found else False
@@ -109,6 +133,13 @@ COMPUTED: dict[str, Callable[[Reading], bool | None]] = {
         reading, ("vhlo.concatenate_v1",), _FOUR_BITS
     ),
     "function without a body": _declaration,
+    "constant of several complex<f64>": _constants_of_complex_f64,
+    "dynamic_broadcast_in_dim with known expanding dimensions": _expands,
+    "all_gather or all_to_all of several operands": lambda reading: any(
+        shape.operands > 1
+        for op in ("vhlo.all_gather_v2", "vhlo.all_to_all_v2")
+        for shape in reading.of(op)
+    ),
     "constant of f6E2M3FN or f6E3M2FN": lambda reading: _gives(
         reading, ("vhlo.constant_v1",), _SIX_BITS
     ),

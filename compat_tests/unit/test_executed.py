@@ -1,0 +1,79 @@
+"""What became of each Case when it was executed: complete, and explained."""
+
+from __future__ import annotations
+
+import tomllib
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from portable.artifact import Artifact
+from portable.corpus import load_corpus
+from portable.prediction import examine
+from portable.releases import find_release
+from portable.releases.advisory import Effect, advisories_for
+from tools.execute_corpus import RUNS, Ending, Run, load_executed
+
+CORPUS = Path(__file__).parents[2] / "corpus"
+CASES = {case.name: case for case in load_corpus(CORPUS)}
+EXECUTED = load_executed()
+OTHERWISE = tomllib.loads(
+    (Path(__file__).parents[1] / "data" / "executed_otherwise.toml").read_text("utf-8")
+)["otherwise"]
+EFFECTS = {
+    Ending.WRONG: Effect.WRONG_RESULT,
+    Ending.CHANGED: Effect.WRONG_RESULT,
+    Ending.CRASHED: Effect.CRASHES,
+    Ending.HUNG: Effect.CRASHES,
+}
+
+
+def _advised(run: Run, name: str, ending: Ending) -> bool:
+    """Whether an Advisory on the Release has this effect, of a Feature that the Case has."""
+    release = find_release(run.release)
+    subject = examine(Artifact.load(CASES[name].artifacts[0].path))
+    return any(
+        subject.forms.get(advisory.feature, advisory.feature in subject.present) is not False
+        for advisory in advisories_for(release)
+        if advisory.effect is EFFECTS[ending]
+    )
+
+
+def _covers(row: dict[str, Any], run: Run, name: str, ending: Ending) -> bool:
+    same = (row["run"], row["ending"]) == (str(run), str(ending))
+    return same and any(fnmatch(name, pattern) for pattern in row["cases"])
+
+
+@pytest.mark.parametrize("run", RUNS, ids=str)
+def test_every_case_was_executed(run: Run) -> None:
+    """Each Case that has expected outputs ended somehow, with a reason unless it was computed."""
+    became = EXECUTED[str(run)]
+    assert set(became) == {c.name for c in CASES.values() if c.expected and c.artifacts}
+    assert all(one.reason for one in became.values() if one.ending is not Ending.COMPUTED)
+
+
+@pytest.mark.parametrize("run", RUNS, ids=str)
+def test_what_went_wrong_is_explained(run: Run) -> None:
+    """By an Advisory on the Release, or by a row of executed_otherwise.toml."""
+    unexplained = [
+        (name, one)
+        for name, one in EXECUTED[str(run)].items()
+        if one.ending in EFFECTS
+        and not _advised(run, name, one.ending)
+        and not any(_covers(row, run, name, one.ending) for row in OTHERWISE)
+    ]
+    assert unexplained == []
+
+
+def test_every_explanation_is_needed() -> None:
+    """Each pattern of each row stands for a Case that no Advisory explains."""
+    for row in OTHERWISE:
+        assert row["reason"]
+        (run,) = (run for run in RUNS if str(run) == row["run"])
+        ending = Ending(row["ending"])
+        ended = [name for name, one in EXECUTED[str(run)].items() if one.ending is ending]
+        unadvised = [name for name in ended if not _advised(run, name, ending)]
+        for pattern in row["cases"]:
+            assert any(fnmatch(name, pattern) for name in unadvised), (row["run"], pattern)
