@@ -89,7 +89,9 @@ FUNCTIONS = "\n".join(
   %0 = stablehlo.{kind} %x : tensor<4xf32> loc("{kind}.py":{number}:1 to :9)
   return %0 : tensor<4xf32> loc("{kind}.py":{number}:1 to {number + 2}:9)
 }}"""
-    for number, kind in enumerate("abs ceil floor negate sine cosine tanh tan".split())
+    for number, kind in enumerate(
+        ["abs", "ceil", "floor", "negate", "sine", "cosine", "tanh", "tan"]
+    )
 )
 SEEDED = """
 import sys, portable
