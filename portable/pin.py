@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from portable import program as programs
@@ -228,11 +229,10 @@ def minimum(
 
 def _version(target: str | Version | Target | Sequence[str], library: Library) -> Version:
     """Turn what the caller asked for into a Version that `library` can write."""
-    if isinstance(target, Version):
-        wanted = target.target
-    elif isinstance(target, str) and _PLAIN.fullmatch(target):
-        wanted = Version.parse(target).target  # by far the commonest, and needs no tables
-    else:
+    wanted = target.target if isinstance(target, Version) else None
+    if isinstance(target, str):
+        wanted = _plain(target)
+    if wanted is None:
         wants = target if isinstance(target, (list, tuple)) else (target,)
         wanted = resolve_target(*wants, current=library.current, minimum=library.minimum).version
     return _writable(wanted, library)
@@ -247,6 +247,12 @@ def _writable(wanted: Version, library: Library) -> Version:
             else None,
         )
     return wanted
+
+
+@lru_cache(maxsize=64)
+def _plain(text: str) -> Version | None:
+    """Return the target that a plain Version names, by far the commonest and found in no table."""
+    return Version.parse(text).target if _PLAIN.fullmatch(text) else None
 
 
 _PLAIN = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")

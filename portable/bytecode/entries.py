@@ -91,7 +91,7 @@ class Entries:
         self.own = own
         self._firsts = [first for first, _ in groups]
         self._dialects = [dialect for _, dialect in groups]
-        self._layouts = {dialect: table(dialect, kind) for dialect in set(self._dialects)}
+        self._layouts: dict[str, dict[int, Layout]] = {}
 
     def __len__(self) -> int:
         return len(self.own)
@@ -125,6 +125,8 @@ class Entries:
         """Read the code of an entry; return its dialect, the code and what it means, if known."""
         dialect = self.dialect(index)
         code = cursor.varint()
+        if dialect not in self._layouts:
+            self._layouts[dialect] = table(dialect, self.kind)
         return dialect, code, self._layouts[dialect].get(code)
 
 

@@ -84,14 +84,16 @@ class Library:
     def clone(self, module: Module) -> Module:
         """Copy a module inside its context; the original is not touched."""
         with LOCK:
-            copy = self._ir.Module.create(loc=module.operation.location)
-            source, target = module.operation.attributes, copy.operation.attributes
+            original = module.operation
+            copy = self._ir.Module.create(loc=original.location)
+            source, target = original.attributes, copy.operation.attributes
             for item in source:
                 # Iterating gives names on newer bindings, named attributes on older ones.
                 name = item if isinstance(item, str) else item.name
                 target[name] = source[name]
+            body = copy.body
             for operation in module.body.operations:
-                copy.body.append(operation.operation.clone())
+                body.append(operation.operation.clone())
             return copy
 
     def run(self, module: Module, pipeline: str) -> None:
