@@ -1,5 +1,10 @@
 """Export a PyTorch model or a JAX function as an artifact that named consumers can read.
 
+  portable export torch MODULE:ATTR ... -o net/        a PyTorch model
+  portable export jax MODULE:ATTR ... -o f.mlir.bc     a JAX function
+  portable export saved-model net/ -o served/1         a directory as a TensorFlow SavedModel
+
+Examples:
   portable export torch models:Net --args 'f32[2,3,32,32]' --for 'jaxlib>=0.5' -o net/
   portable export torch models:Net --args 'i64[batch,9]' --target 1.0.0 --eval -o net/
   portable export jax steps:predict --args 'f32[8,4]' 'f32[4]' --target 1.9.0 -o predict.mlir.bc
@@ -11,7 +16,8 @@ and sizes in brackets; a name in the place of a size leaves that dimension open.
 names a pair (program, inputs), or a function that returns one.
 
 An OUTPUT that ends in .bc or .mlirbc is the artifact alone; anything else is a directory, as
-torch_xla writes it: the artifact, its description and the weights.
+torch_xla writes it: the artifact, its description and the weights. Such a directory, torch_xla's
+own too, becomes a SavedModel for TensorFlow and TensorFlow Serving by `saved-model`.
 """
 
 from __future__ import annotations
@@ -24,8 +30,10 @@ from typing import TYPE_CHECKING, Any
 from portable import isolation
 from portable.cli.output import format_option, print_json
 from portable.cli.program import pipeline_arguments, pipeline_options
+from portable.errors import PortableError
 from portable.exporters import BACKENDS
 from portable.exporters.calls import FRAMEWORKS, Request, export
+from portable.exporters.saved_model import save_as_saved_model
 from portable.files import FileError
 from portable.releases import resolve_target
 
@@ -36,12 +44,16 @@ __all__ = ["options", "run"]
 
 _ALONE = (".bc", ".mlirbc")
 _LIMIT_S = 600.0
+_SAVED_MODEL = "saved-model"
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("framework", choices=sorted(FRAMEWORKS), help="whose program it is")
-    parser.add_argument("program", metavar="MODULE:ATTR", help="the program, by its name")
+    kinds = [*sorted(FRAMEWORKS), _SAVED_MODEL]
+    parser.add_argument("framework", choices=kinds, help="whose program it is, or what to make")
+    parser.add_argument(
+        "program", metavar="MODULE:ATTR", help="the program, by its name; or the directory"
+    )
     parser.add_argument(
         "--args",
         dest="inputs",
@@ -49,7 +61,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         metavar="[NAME=]TYPE[SIZES]",
         help="the inputs: 'f32[2,3]' 'mask=i1[batch]' i64",
     )
-    goal = parser.add_mutually_exclusive_group(required=True)
+    goal = parser.add_mutually_exclusive_group()
     goal.add_argument(
         "--target",
         metavar="T",
@@ -90,7 +102,11 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def run(chosen: argparse.Namespace) -> int:
     """Export one program."""
-    wants = tuple(chosen.consumers or [chosen.target])
+    if chosen.framework == _SAVED_MODEL:
+        return _save_model(chosen)
+    wants = tuple(chosen.consumers or [chosen.target or ""])
+    if wants == ("",):
+        raise PortableError("nothing says who has to read it", hint="say --for SPEC or --target T")
     # Mistakes in the consumers and the output are told before anything slow.
     resolve_target(*wants)
     output = Path(chosen.output)
@@ -121,6 +137,17 @@ def run(chosen: argparse.Namespace) -> int:
         print_json({"output": chosen.output} | record)
     else:
         _print(chosen.output, record)
+    return 0
+
+
+def _save_model(chosen: argparse.Namespace) -> int:
+    output = Path(chosen.output)
+    _demand_room(output, whole=True)
+    isolation.call(save_as_saved_model, chosen.program, str(output), timeout=chosen.timeout)
+    if chosen.format == "json":
+        print_json({"output": chosen.output})
+    else:
+        print(f"{chosen.output}: a SavedModel of {chosen.program}")
     return 0
 
 

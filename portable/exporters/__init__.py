@@ -12,6 +12,7 @@ from portable.exporters.exported import (
     Trees,
 )
 from portable.exporters.jax import export_jax, repin_exported
+from portable.exporters.saved_model import save_as_saved_model
 from portable.exporters.torch import BACKENDS, export_torch
 
 __all__ = [
@@ -26,4 +27,5 @@ __all__ = [
     "export_jax",
     "export_torch",
     "repin_exported",
+    "save_as_saved_model",
 ]

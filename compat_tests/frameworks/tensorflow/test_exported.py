@@ -1,0 +1,108 @@
+"""Directories of torch_xla, and ours, as SavedModels that the real TensorFlow loads and serves."""
+
+import dataclasses
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import portable
+from portable.containers import open_container
+from portable.exporters import Argument, ExportedArtifact, Kind, Result
+from portable.exporters.saved_model import save_as_saved_model
+from portable.files import FileError
+from portable.pin import retarget
+from portable.version import Version
+
+DIRECTORIES = sorted((Path(__file__).parents[3] / "corpus").glob("torch_xla_*/container"))
+LOWEST = "0.9.0"
+NEAR = 2e-6
+
+OPEN = """
+func.func @main(%w: tensor<3xf32>, %x: tensor<?x3xf32>) -> (tensor<?x3xf32>, tensor<i64>) {
+  %rows = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x3xf32>) -> tensor<i32>
+  %row = stablehlo.reshape %rows : (tensor<i32>) -> tensor<1xi32>
+  %three = stablehlo.constant dense<3> : tensor<1xi32>
+  %shape = stablehlo.concatenate %row, %three, dim = 0
+      : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %wide = stablehlo.dynamic_broadcast_in_dim %w, %shape, dims = [1]
+      : (tensor<3xf32>, tensor<2xi32>) -> tensor<?x3xf32>
+  %sum = stablehlo.add %x, %wide : tensor<?x3xf32>
+  %count = stablehlo.convert %rows : (tensor<i32>) -> tensor<i64>
+  return %sum, %count : tensor<?x3xf32>, tensor<i64>
+}
+"""
+
+
+def _open() -> ExportedArtifact:
+    return ExportedArtifact(
+        portable.serialize(OPEN, "1.0.0"),
+        None,
+        (
+            Argument("bias.w", Kind.PARAMETER, (3,), "float32"),
+            Argument("x", Kind.INPUT, ("batch", 3), "float32", 0),
+        ),
+        (Result("0", ("batch", 3), "float32"), Result("count", (), "int64")),
+        {"bias.w": np.arange(3, dtype=np.float32)},
+    )
+
+
+@pytest.mark.parametrize("directory", DIRECTORIES, ids=lambda path: path.parent.name)
+def test_directories_of_torch_xla_are_served(directory: Path, tmp_path: Path) -> None:
+    """Of every release, pinned to the lowest Version; the answers are PyTorch eager's of then."""
+    loaded = ExportedArtifact.load(directory)
+    pinned = dataclasses.replace(loaded, artifact=retarget(loaded.artifact, LOWEST))
+    save_as_saved_model(pinned, tmp_path / "1")
+    served = tf.saved_model.load(str(tmp_path / "1")).signatures["serving_default"]
+    with np.load(directory / "io.npz", allow_pickle=False) as arrays:
+        x, y = arrays["x"], arrays["y"]
+    assert list(served.structured_input_signature[1]) == ["input0"]
+    got = served(input0=tf.constant(x))["output"]
+    assert np.abs(got.numpy() - y).max() <= NEAR
+    inside = {bytes(entry) for entry in open_container(tmp_path / "1").artifacts()}
+    assert inside == {pinned.artifact.data}
+    assert pinned.artifact.version == Version.parse(LOWEST)
+
+
+def test_there_are_nine_of_them() -> None:
+    """The test above is not empty."""
+    assert len(DIRECTORIES) == 9
+
+
+def test_open_dimensions_and_names(tmp_path: Path) -> None:
+    """A batch of any size; inputs and results by their names, the weight as a variable."""
+    save_as_saved_model(_open(), tmp_path / "1")
+    model = tf.saved_model.load(str(tmp_path / "1"))
+    served = model.signatures["serving_default"]
+    for rows in (2, 5):
+        got = served(x=tf.ones((rows, 3)))
+        assert np.array_equal(got["output_0"], np.ones((rows, 3)) + np.arange(3))
+        assert got["count"].dtype == tf.int64
+        assert int(got["count"]) == rows
+    (variable,) = model.weights.values()
+    assert np.array_equal(variable, np.arange(3))
+
+
+def test_nothing_is_overwritten_or_left_behind(tmp_path: Path) -> None:
+    """What is there stays as it was."""
+    (tmp_path / "1").mkdir()
+    (tmp_path / "1" / "file").write_text("mine")
+    with pytest.raises(FileError, match="something is there"):
+        save_as_saved_model(_open(), tmp_path / "1")
+    assert [path.name for path in tmp_path.iterdir()] == ["1"]
+
+
+def test_the_command(tmp_path: Path) -> None:
+    """`stablehlo-to-saved-model` by another name; a directory that is none is one line."""
+    command = [sys.executable, "-m", "portable", "export", "saved-model"]
+    words = [str(DIRECTORIES[-3]), "-o", str(tmp_path / "1")]
+    done = subprocess.run([*command, *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "1" / "saved_model.pb").exists()
+    bad = [*command, str(tmp_path), "-o", str(tmp_path / "2")]
+    done = subprocess.run(bad, capture_output=True, text=True, check=False)
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+    assert [path.name for path in tmp_path.iterdir()] == ["1"]

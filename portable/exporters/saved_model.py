@@ -1,0 +1,132 @@
+"""TensorFlow SavedModels of exported models: the job of torch_xla's `stablehlo-to-saved-model`.
+
+PyTorch is not needed, TensorFlow is: it writes the model, and the artifact inside is the one that
+was exported, byte for byte, in the op `XlaCallModule`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from portable.exporters.exported import ExportedArtifact, ExporterMissing, ExportFailed, Kind
+from portable.exporters.naming import first_line
+from portable.files import FileError, umask
+
+if TYPE_CHECKING:
+    import os
+
+    from portable.exporters.exported import Argument, Result
+
+__all__ = ["save_as_saved_model"]
+
+# The oldest calling convention that every TensorFlow since 2.14 runs, open dimensions included.
+_CALLING_CONVENTION = 5
+_NAME = re.compile(r"[^A-Za-z0-9_]")
+
+
+def save_as_saved_model(
+    exported: ExportedArtifact | str | os.PathLike[str], directory: str | os.PathLike[str]
+) -> None:
+    """Write a SavedModel that TensorFlow and TensorFlow Serving load.
+
+    Its signature `serving_default` takes the inputs and returns the results by their names; the
+    weights are variables. The artifact must be one that the TensorFlow which will run it reads.
+
+    Args:
+        exported: An exported model, or a directory that it, or torch_xla, was saved to.
+        directory: A new place or an empty directory; for TensorFlow Serving, `NAME/1`.
+
+    Raises:
+        ExporterMissing: TensorFlow is not installed.
+        ExportFailed: TensorFlow refuses the program.
+        FileError: It cannot be written, or something is there; nothing is left behind.
+        PortableError: As `ExportedArtifact.load`.
+    """
+    if importlib.util.find_spec("tensorflow") is None:
+        raise ExporterMissing(
+            "a SavedModel is written by TensorFlow, which is not installed",
+            hint="install it: pip install 'stablehlo-portable[tensorflow]'",
+        )
+    if not isinstance(exported, ExportedArtifact):
+        exported = ExportedArtifact.load(exported)
+    where = Path(directory)
+    if where.exists() and (not where.is_dir() or any(where.iterdir())):
+        raise FileError(
+            "cannot write: something is there",
+            where=str(where),
+            hint="name a new place or an empty directory",
+        )
+    staged: Path | None = None
+    try:
+        staged = Path(tempfile.mkdtemp(prefix=f".{where.name[:100]}.", dir=where.parent))
+        staged.chmod(0o777 & ~umask())
+        _write(exported, staged)
+        staged.replace(where)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise FileError(f"cannot write: {reason}", where=str(where)) from error
+    finally:
+        if staged is not None:
+            shutil.rmtree(staged, ignore_errors=True)
+
+
+def _write(exported: ExportedArtifact, directory: Path) -> None:
+    import tensorflow as tf  # noqa: PLC0415 - a framework
+
+    try:
+        module = tf.Module()
+        module.weights = {name: tf.Variable(array) for name, array in exported.weights.items()}
+        function = tf.function(_serving(exported, module.weights), autograph=False)
+        inputs = {_name(a.name): _spec(a) for a in exported.inputs}
+        signature = function.get_concrete_function(**inputs)
+        tf.saved_model.save(module, str(directory), signatures={"serving_default": signature})
+    except OSError:
+        raise
+    except Exception as error:  # TensorFlow raises classes of its own for everything
+        raise ExportFailed(f"TensorFlow cannot save the model: {first_line(error)}") from error
+
+
+def _serving(exported: ExportedArtifact, variables: dict[str, Any]) -> Any:
+    """Return the function that TensorFlow traces: from inputs by name to results by name."""
+    import tensorflow as tf  # noqa: PLC0415 - a framework
+    from tensorflow.compiler.tf2xla.ops import gen_xla_ops  # noqa: PLC0415 - as above
+
+    def forward(**inputs: Any) -> dict[str, Any]:
+        passed = [
+            inputs[_name(a.name)] if a.kind is Kind.INPUT else variables[a.name]
+            for a in exported.arguments
+        ]
+        outputs = gen_xla_ops.xla_call_module(
+            passed,
+            version=_CALLING_CONVENTION,
+            module=exported.artifact.data,
+            Tout=[tf.as_dtype(result.dtype) for result in exported.results],
+            Sout=[_spec(result).shape for result in exported.results],
+            platforms=["CPU"],
+            dim_args_spec=[],
+        )
+        named = zip(exported.results, outputs, strict=True)
+        return {_output(result.name): output for result, output in named}
+
+    return forward
+
+
+def _output(name: str) -> str:
+    return f"output_{name}" if name.isdigit() else _name(name)
+
+
+def _spec(value: Argument | Result) -> Any:
+    import tensorflow as tf  # noqa: PLC0415 - a framework
+
+    shape = [size if isinstance(size, int) else None for size in value.shape]
+    return tf.TensorSpec(shape, tf.as_dtype(value.dtype), name=_name(value.name))
+
+
+def _name(name: str) -> str:
+    """Return a name as TensorFlow's signatures may have them."""
+    return _NAME.sub("_", name)
