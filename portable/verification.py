@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from portable.executors import Comparison, Executor, Tolerance
     from portable.executors.tensors import Array
+    from portable.libstablehlo import Exposed
 
 __all__ = ["Trial", "Verification", "locate", "verify"]
 
@@ -155,7 +156,10 @@ def locate(
     executor: Executor,
     tolerance: Tolerance = BITS,
 ) -> str:
-    """Find the first op of `main` whose value differs, by having both return all their values.
+    """Find the first op whose value differs, by having both return all their values.
+
+    What `main` calls is laid open first. Of an op with regions the values in them are not seen:
+    the first op in them that is written otherwise is named.
 
     Args:
         expected: The one program.
@@ -173,23 +177,32 @@ def locate(
             isolation.call(_exposed, artifact.data, timeout=_LOCATE_LIMIT_S)
             for artifact in (expected, actual)
         )
-        (before, _), (after, names) = one, other
+        (before, wrote), (after, writes) = one, other
         if signature(before) != signature(after):
             return ""
         values = (executor.compile(artifact).run(inputs) for artifact in (before, after))
-        pairs = zip(*values, names, strict=True)
-        return next((name for a, b, name in pairs if not compare(a, b, tolerance).same), "")
+        pairs = zip(*values, wrote, writes, strict=True)
+        return next(
+            (_told(was, now) for a, b, was, now in pairs if not compare(a, b, tolerance).same), ""
+        )
     except PortableError:
         # Where it is, is a help; that they differ is what counts, and is known.
         return ""
 
 
-def _exposed(data: bytes) -> tuple[Artifact, list[str]]:
-    """Return an artifact whose `main` returns every value, and their names. Runs in a child."""
+def _told(was: Exposed, now: Exposed) -> str:
+    """Name an op, and the first op in its regions that is not written as it was."""
+    pairs = zip(was.inner, now.inner, strict=False)
+    inside = next((b.name for a, b in pairs if a.form != b.form), "")
+    return f"{now.name}, in it {inside}" if inside else now.name
+
+
+def _exposed(data: bytes) -> tuple[Artifact, list[Exposed]]:
+    """Return an artifact whose `main` returns every value, and what computes it; in a child."""
     library, module = programs.load(data)
-    names = library.expose(module)
+    exposed = library.expose(module)
     written = library.serialize(module, library.current.target, mixed=True)
-    return Artifact.from_bytes(written), names
+    return Artifact.from_bytes(written), exposed
 
 
 def _different(

@@ -102,6 +102,72 @@ def test_a_planted_change_is_found_and_located(tmp_path: Path, capsys: Any) -> N
     assert "first different: stablehlo.subtract at " in capsys.readouterr().out
 
 
+CALLING = """
+func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %once = func.call @outer(%x, %y) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %result = stablehlo.composite "test.inner" %once, %y {decomposition = @inner}
+    : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %result : tensor<4xf32>
+}
+func.func private @outer(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %sum = stablehlo.add %x, %y : tensor<4xf32>
+  %called = func.call @inner(%sum, %y) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %called : tensor<4xf32>
+}
+func.func private @inner(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %double = stablehlo.add %x, %x : tensor<4xf32>
+  %difference = stablehlo.subtract %double, %y : tensor<4xf32>
+  return %difference : tensor<4xf32>
+}
+"""
+LOOPING = """
+func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %sum = stablehlo.add %x, %y : tensor<4xf32>
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %three = stablehlo.constant dense<3> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %n, %end = stablehlo.while(%i = %zero, %v = %sum) : tensor<i32>, tensor<4xf32>
+  cond {
+    %less = stablehlo.compare LT, %i, %three : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %less : tensor<i1>
+  } do {
+    %next = stablehlo.add %i, %one : tensor<i32>
+    %difference = stablehlo.subtract %v, %y : tensor<4xf32>
+    stablehlo.return %next, %difference : tensor<i32>, tensor<4xf32>
+  }
+  return %end : tensor<4xf32>
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "before", "after", "located"),
+    [
+        (CALLING, "subtract %double, %y", "subtract %y, %double", "stablehlo.subtract at "),
+        (
+            CALLING,
+            "%double = stablehlo.add %x, %x",
+            "%double = stablehlo.add %x, %y",
+            "stablehlo.add at ",
+        ),
+        (LOOPING, "subtract %v, %y", "subtract %y, %v", "stablehlo.while at "),
+    ],
+)
+def test_a_change_is_located_in_what_is_called_and_in_regions(
+    program: str, before: str, after: str, located: str
+) -> None:
+    """The op in the function that is called, or in the body of the loop, is named with its line."""
+    changed = program.replace(before, after)
+    line = next(n for n, text in enumerate(changed.splitlines(), 1) if after in text)
+    verification = verify(serialize(program, "1.0.0"), serialize(changed, "1.0.0"), seeds=(0,))
+    assert verification.verdict.outcome is Outcome.WRONG_RESULT
+    assert verification.located.startswith(located)
+    assert f":{line}:" in verification.located
+    if program is LOOPING:
+        assert ", in it stablehlo.subtract at " in verification.located
+    assert verify(serialize(program, "1.9.0"), serialize(program, "0.19.0"), seeds=(0,)).same
+
+
 def test_a_verification_is_observed() -> None:
     """Equal artifacts are compatible at Stage `execute`, with one trial for each seed."""
     artifact = serialize(PROGRAM, "1.9.0")

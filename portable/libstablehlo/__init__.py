@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from portable.libstablehlo.diagnostics import LibraryError
 from portable.libstablehlo.doors import LibraryNotFound, find, library_of
+from portable.libstablehlo.exposure import Exposed
 from portable.libstablehlo.library import Library, Module
 
-__all__ = ["Library", "LibraryError", "LibraryNotFound", "Module", "find", "library_of"]
+__all__ = ["Exposed", "Library", "LibraryError", "LibraryNotFound", "Module", "find", "library_of"]

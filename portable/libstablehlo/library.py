@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from portable.libstablehlo.diagnostics import LOCK, Listening, location_text
+from portable.libstablehlo.exposure import COMPOSITES_TO_CALLS, Exposed, expose, lay_open
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -235,46 +236,24 @@ class Library:
             for operation in found:
                 operation.erase()
 
-    def expose(self, module: Module) -> list[str]:
-        """Make `main` return every tensor that its own ops compute, in place.
+    def expose(self, module: Module) -> list[Exposed]:
+        """Make `main` return every tensor that it computes, those of what it calls too, in place.
 
         Args:
             module: Owned by the caller; has a `main` of one block.
 
         Returns:
-            The op that computes each, with its location, in the order of the new results.
+            What computes each, in the order of the new results.
         """
-        ir = self._ir
-        with LOCK, module.context, ir.Location.unknown():
-            functions = [operation.operation for operation in module.body.operations]
-            (main,) = (f for f in functions if _symbol(f, ir) == "main")
-            block = main.regions[0].blocks[0]
-            *operations, end = list(block.operations)
-            values = [
-                (result, op.operation)
-                for op in operations
-                for result in op.operation.results
-                if isinstance(result.type, ir.RankedTensorType)
-            ]
-            results = [result for result, _ in values]
-            taken, given = [a.type for a in block.arguments], [result.type for result in results]
-            main.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(taken, given))
-            if "res_attrs" in main.attributes:
-                del main.attributes["res_attrs"]
-            with ir.InsertionPoint(end):
-                ir.Operation.create("func.return", operands=results)
-            end.operation.erase()
-            return [f"{op.name} at {location_text(op.location)}" for _, op in values]
+        self.run(module, COMPOSITES_TO_CALLS)
+        with LOCK, module.context, self._ir.Location.unknown():
+            lay_open(module, self._ir)
+            return expose(module, self._ir)
 
     def _native(self, what: str, context: Context) -> Listening:
         """Run native code; what fails is said in words."""
         failures = (self._ir.MLIRError, ValueError, RuntimeError, SystemError)
         return Listening(what, context, failures)
-
-
-def _symbol(operation: Any, ir: Any) -> str:
-    attributes = operation.attributes
-    return ir.StringAttr(attributes["sym_name"]).value if "sym_name" in attributes else ""
 
 
 def _places(module: Module, ir: Any) -> Iterator[Any]:
