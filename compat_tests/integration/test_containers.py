@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from packaging.requirements import Requirement
 
 import portable
 from portable.cli import main
@@ -59,7 +60,14 @@ def test_jax_computes_the_same_from_a_repinned_exported(
     path: Path, target: str, tmp_path: Path
 ) -> None:
     """Whatever jax wrote it: bit by bit, the derivatives too, at the Version that was asked for."""
+    import jax
+
     new = tmp_path / "new.exported"
+    (reader,) = open_container(path).readers
+    if jax.__version__ not in Requirement(reader).specifier:
+        with pytest.raises(ValueError, match="older than"):
+            computed(path)
+        return
     found = portable.repin(path, target, to=new)
     for name, pinned in found.pinned.items():
         assert pinned.artifact.version == pinned.target.version
@@ -75,8 +83,9 @@ def test_what_jax_reads_back_is_what_was_put_in(tmp_path: Path) -> None:
     """Its own reading of the flatbuffer agrees on every field but the artifact."""
     import jax
 
-    portable.repin(EXPORTED[0], "0.9.0", to=tmp_path / "new.exported")
-    old = jax.export.deserialize(bytearray(EXPORTED[0].read_bytes()))
+    path = CONTAINERS / "gate-vjp0-jax-0.10.2.exported"
+    portable.repin(path, "0.9.0", to=tmp_path / "new.exported")
+    old = jax.export.deserialize(bytearray(path.read_bytes()))
     new = jax.export.deserialize(bytearray((tmp_path / "new.exported").read_bytes()))
     assert new.mlir_module_serialized[:].startswith(b"ML\xefR\x01StableHLO_v0.9.0\0")
     for name in ("fun_name", "in_avals", "out_avals", "platforms", "nr_devices", "in_tree"):
