@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from portable import libstablehlo
 from portable.artifact import Artifact, NotAnArtifact
 from portable.bytecode import MAGIC, read
+from portable.containers import kind_of_file
+from portable.containers.kind import CONTAINERS
 from portable.errors import PortableError
 from portable.files import read_file
 
@@ -95,6 +97,12 @@ def _from_bytes(data: bytes, where: str | None) -> str | bytes | Artifact:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
+        kind = kind_of_file(data)
+        if kind in CONTAINERS:
+            hint = "portable inspect lists them, portable pin writes it anew"
+            raise InvalidProgram(
+                f"a {kind}, which has programs inside", where=where, hint=hint
+            ) from None
         raise InvalidProgram(
             f"neither MLIR text nor MLIR bytecode (begins {data[:4].hex(' ')})", where=where
         ) from None

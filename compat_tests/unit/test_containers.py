@@ -16,6 +16,7 @@ from portable.containers import (
     MalformedContainer,
     NoArtifact,
     NotAContainer,
+    TooLarge,
     UnknownEntry,
     artifacts_in,
     open_container,
@@ -254,6 +255,19 @@ def test_copying_works_where_the_kernel_does_not_help(
         name = original.artifacts()[-1].name
         original.replace({name: SMALL}, to=tmp_path / f"{number}")
         assert inside(open_container(tmp_path / f"{number}"))[name] == SMALL
+
+
+@pytest.mark.parametrize(("path", "module"), [(EXPORTED[0], "exported"), (GRAPH, "saved_model")])
+def test_what_the_format_cannot_hold_is_refused(
+    path: Path, module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both formats end at 2 GB, here at less; readers would take the offsets for negative."""
+    monkeypatch.setattr(f"portable.containers.{module}._LARGEST", 20_000)
+    container = open_container(path)
+    name = container.artifacts()[0].name
+    with pytest.raises(TooLarge, match="has at most 20000"):
+        container.replace({name: SMALL + bytes(30_000)}, to=tmp_path / "copy")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_containers_open_from_memory_too(tmp_path: Path) -> None:

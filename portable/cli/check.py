@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from portable.artifact import Artifact
 from portable.cli.output import format_option, print_json, print_table
-from portable.cli.program import parts_of
+from portable.cli.parts import parts_of
 from portable.errors import PortableError
 from portable.prediction import Mode, predict_all
 from portable.releases import matching_releases
@@ -75,7 +75,7 @@ def run(chosen: argparse.Namespace) -> int:
     if not chosen.consumers and not chosen.observe:
         raise NothingToCheck("name consumers with --for SPEC, or read it with --observe")
     container, parts = parts_of(chosen.file)
-    artifacts = {part: Artifact.from_bytes(part.data, where=part.label) for part in parts}
+    artifacts = {part: Artifact.from_bytes(bytes(part.data), where=part.label) for part in parts}
     admitted = {
         str(release): release for spec in chosen.consumers for release in matching_releases(spec)
     }

@@ -11,7 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from portable.cli.output import format_option, print_json, print_table
-from portable.cli.program import dialects_option, in_child, parts_of, program_argument
+from portable.cli.parts import parts_of
+from portable.cli.program import dialects_option, in_child, program_argument
 from portable.explanation import explain
 from portable.features.bridges import bridges
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from portable.bytecode import read
 from portable.cli.output import format_option, print_json, print_table, strictness_option
-from portable.cli.program import in_child, parts_of, program_argument
+from portable.cli.parts import parts_of
 from portable.containers import Kind, kind_of_file
 from portable.features import Strictness, analyze
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping
 
-    from portable.cli.program import Part
+    from portable.cli.parts import Part
     from portable.features import Analysis
     from portable.version import Version
 
@@ -31,6 +31,8 @@ __all__ = ["options", "run"]
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
+    from portable.cli.program import program_argument  # noqa: PLC0415 - artifacts need no child
+
     program_argument(parser)
     strictness_option(parser)
     format_option(parser)
@@ -101,5 +103,6 @@ def _analysis(chosen: argparse.Namespace, part: Part) -> Analysis:
     if kind_of_file(part.data) is Kind.ARTIFACT:
         return analyze(read(part.data), strictness=strictness)
     from portable import pin  # noqa: PLC0415 - artifacts need no compiler
+    from portable.cli.program import in_child  # noqa: PLC0415 - as above
 
     return in_child(pin.minimum, chosen, part=part, strictness=strictness)  # type: ignore[no-any-return]  # from a child

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING
 
 from portable import isolation, pin
 from portable.cli.output import format_option, print_json, print_verification, write_bytes
+from portable.cli.parts import parts_of
 from portable.cli.program import (
     in_child,
-    parts_of,
     pipeline_arguments,
     pipeline_options,
     program_argument,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from portable.artifact import Artifact
-    from portable.cli.program import Part
+    from portable.cli.parts import Part
     from portable.containers import Container
     from portable.pin import Pinned
     from portable.repin import Repinned

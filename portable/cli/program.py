@@ -2,70 +2,26 @@
 
 from __future__ import annotations
 
-import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from portable import isolation
 from portable.cli.output import input_bytes
-from portable.containers import NotAContainer, open_container
+from portable.cli.parts import Part, label_of
 from portable.errors import PortableError
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-    from portable.containers import Container
-
 __all__ = [
-    "Part",
     "dialects_option",
     "in_child",
-    "parts_of",
     "pipeline_arguments",
     "pipeline_options",
     "program_argument",
 ]
 
 _MINUTES = 10.0
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One program that a command was given.
-
-    Args:
-        label: What to call it in messages.
-        name: Its name in a container; empty when it is the file itself.
-        data: The program as it is written.
-    """
-
-    label: str
-    name: str
-    data: bytes
-
-
-def parts_of(path: str) -> tuple[Container | None, tuple[Part, ...]]:
-    """Return the container that a path leads to, if it is one, and every program there.
-
-    Args:
-        path: A file, a directory, or `-` for standard input.
-
-    Raises:
-        PortableError: It cannot be read, or is a container that is damaged or empty.
-    """
-    label = _label(path)
-    source = input_bytes("-") if path == "-" else path
-    try:
-        container = open_container(source)
-    except NotAContainer:
-        if isinstance(source, str) and os.path.isdir(source):  # noqa: PTH112 - as in opening
-            raise
-        data = source if isinstance(source, bytes) else input_bytes(source)
-        return None, (Part(label, "", data),)
-    return container, tuple(
-        Part(f"{label}: {entry.name}", entry.name, bytes(entry)) for entry in container.artifacts()
-    )
 
 
 def program_argument(parser: argparse.ArgumentParser) -> None:
@@ -143,9 +99,11 @@ def in_child(
     It is the file that was named, or one part of it.
     """
     if part is None:
-        part = Part(_label(chosen.program), "", input_bytes(chosen.program))
+        part = Part(label_of(chosen.program), "", input_bytes(chosen.program))
     try:
-        return isolation.call(function, part.data, *arguments, timeout=chosen.timeout, **keywords)
+        return isolation.call(
+            function, bytes(part.data), *arguments, timeout=chosen.timeout, **keywords
+        )
     except PortableError as error:
         # MLIR names a program that it was handed from memory "-".
         inside = (error.where or "").removeprefix('"-"')
@@ -153,7 +111,3 @@ def in_child(
             inside if inside.startswith(":") else f": {inside}" if inside else ""
         )
         raise
-
-
-def _label(path: str) -> str:
-    return "<stdin>" if path == "-" else path
