@@ -140,6 +140,9 @@ def test_a_copy_holds_what_was_put_into_it(path: Path, size: int, tmp_path: Path
     original.replace(new, to=tmp_path / "copy")
     copy = open_container(tmp_path / "copy")
     assert inside(copy) == new
+    if path.is_file():  # a flatbuffer aligns the lengths of its vectors
+        written = (tmp_path / "copy").read_bytes()
+        assert all(written.index(data) % 4 == 0 for data in new.values())
     assert copy.versions == original.versions
     assert digests(path) == before
     assert sorted(os.listdir(tmp_path)) == ["copy"]  # noqa: PTH208 - hidden files count
