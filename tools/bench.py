@@ -455,6 +455,31 @@ def _large_exported(original: Path, to: Path) -> None:
         stream.truncate(at + 4 + _WEIGHTS)
 
 
+def bench_export() -> Iterator[Figure]:
+    """Time `export_torch` of a ResNet-18 against torchax's own call."""
+    import warnings
+
+    import torch
+
+    from tools.zoo import ResNet18
+
+    warnings.simplefilter("ignore")  # PyTorch warns of itself
+    traced = torch.export.export(ResNet18().eval(), (torch.randn(4, 3, 224, 224),))
+
+    from torchax import default_env
+    from torchax.export import exported_program_to_stablehlo
+
+    from portable.exporters import export_torch
+
+    default_env()
+    mine, theirs = compare(
+        lambda: lambda: export_torch(traced, target=TARGET),
+        lambda: lambda: exported_program_to_stablehlo(traced),
+        rounds=5,
+    )
+    yield ratio("export_torch of ResNet-18 / torchax's own call", 1.3, mine, theirs)
+
+
 GROUPS: dict[str, tuple[Callable[[], Iterator[Figure]], tuple[str, ...]]] = {
     "header": (bench_header, ()),
     "process": (bench_process, ()),
@@ -466,6 +491,7 @@ GROUPS: dict[str, tuple[Callable[[], Iterator[Figure]], tuple[str, ...]]] = {
     "minimum": (bench_minimum, ("jaxlib",)),
     "downgrade": (bench_downgrade, ("jaxlib",)),
     "serialize": (bench_serialize, ("jaxlib", "jax")),
+    "export": (bench_export, ("torch", "torchax", "jax")),
 }
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from portable.exporters.decompositions import decompositions
 from portable.exporters.exported import Argument, ExportFailed, Kind
 from portable.exporters.lowered import Lowered
 from portable.exporters.naming import first_line
@@ -33,11 +34,13 @@ def lower(traced: Traced, platform: str) -> Lowered:  # noqa: ARG001 - it lowers
     Raises:
         ExportFailed: It cannot be lowered, or not without losing something.
     """
-    from torch_xla.stablehlo import exported_program_to_stablehlo  # noqa: PLC0415 - a framework
+    from torch.export import default_decompositions  # noqa: PLC0415 - a framework
+    from torch_xla.stablehlo import exported_program_to_stablehlo  # noqa: PLC0415 - as above
 
     try:
-        refuse_losses(traced.program.run_decompositions())
-        module = exported_program_to_stablehlo(traced.program)
+        ready = traced.program.run_decompositions({**default_decompositions(), **decompositions()})
+        refuse_losses(ready)
+        module = exported_program_to_stablehlo(ready)
         bundle = module._bundle  # noqa: SLF001 - what it saves; there is no other way to it
         arguments = tuple(_arguments(bundle.stablehlo_funcs[0].meta, traced))
         weights = dict(_weights(bundle, arguments))

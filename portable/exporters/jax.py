@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import importlib.util
 import inspect
+import os
+import tempfile
 from typing import TYPE_CHECKING, Any, Unpack
 
 from portable import pin
@@ -19,6 +21,8 @@ from portable.exporters.exported import (
 )
 from portable.exporters.lowered import Lowered, Pipeline, cleaned
 from portable.exporters.naming import dotted, first_line
+from portable.files import read_file
+from portable.repin import repin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -94,23 +98,30 @@ def repin_exported(
     It can be called and serialized as before, its derivatives too.
 
     Args:
-        exported: What `jax.export.export` returned; not changed.
+        exported: What `jax.export.export` returned, or the path of a file that it was serialized
+            to, by any version of JAX; for that JAX need not be installed. Not changed.
         target: As for `export_jax`.
         pipeline: As for `export_jax`.
 
     Returns:
-        A new `Exported`.
+        A new `Exported`; of a file, the bytes of a new one.
 
     Raises:
         ExportFailed: It is no `Exported`.
+        PortableError: As `portable.repin.repin`, of a file.
         PortableError: As `portable.serialize`.
     """
     wants = wanted(target)
+    if isinstance(exported, (str, os.PathLike)):
+        with tempfile.TemporaryDirectory(prefix="portable-") as folder:
+            made = f"{folder}/exported"
+            repin(exported, *wants, to=made, **pipeline)
+            return read_file(made)
     jax = _jax()
     if not isinstance(exported, jax.export.Exported):
         raise ExportFailed(
             f"cannot re-pin {type(exported).__name__}",
-            hint="pass what jax.export.export returned; files are re-pinned by portable.repin",
+            hint="pass what jax.export.export returned, or the path of a file of it",
         )
     pinned = pin.pin(exported.mlir_module_serialized, *wants, **pipeline)
     derivative = exported._get_vjp  # noqa: SLF001 - its only home

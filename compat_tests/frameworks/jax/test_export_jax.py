@@ -1,5 +1,6 @@
 """`export_jax` and `repin_exported`: JAX programs for consumers that one names."""
 
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -134,6 +135,20 @@ def test_an_exported_is_repinned_with_its_derivatives() -> None:
     inner = Artifact.from_bytes(loaded.vjp().mlir_module_serialized)
     assert inner.version == Version(1, 0, 0)
     assert np.array_equal(jax.grad(loaded.call)(X), jax.grad(original.call)(X))
+
+
+def test_a_file_is_repinned(tmp_path: Path) -> None:
+    """The bytes are those of an Exported that computes the same; the file stays as it was."""
+    original = jax.export.export(jax.jit(_energy))(X)
+    path = tmp_path / "energy.exported"
+    path.write_bytes(original.serialize(vjp_order=1))
+    before = path.read_bytes()
+    loaded = jax.export.deserialize(bytearray(repin_exported(path, "1.0.0")))
+    assert path.read_bytes() == before
+    for part in (loaded, loaded.vjp()):
+        version = Artifact.from_bytes(part.mlir_module_serialized).version
+        assert version == Version(1, 0, 0)
+    assert np.array_equal(loaded.call(X), original.call(X))
 
 
 def test_only_an_exported_is_repinned() -> None:

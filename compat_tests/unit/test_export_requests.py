@@ -1,0 +1,115 @@
+"""What `portable export` is asked for, without any framework: names, inputs, what is missing."""
+
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from portable.exporters import ExporterMissing, export_jax, export_torch, save_as_saved_model
+from portable.exporters.requests import (
+    BadInput,
+    NoSuchProgram,
+    example,
+    find_program,
+    parse_inputs,
+)
+
+
+def test_inputs_are_described() -> None:
+    """Types by StableHLO's or numpy's names, sizes, open sizes, and names of arguments."""
+    specs = parse_inputs(
+        ["f32[2, 3]", "i64", "bfloat16[batch,9]", "mask=i1[]", "c=complex<f32>[1]"]
+    )
+    assert [(s.name, s.dtype.name, s.shape) for s in specs] == [
+        ("", "float32", (2, 3)),
+        ("", "int64", ()),
+        ("", "bfloat16", ("batch", 9)),
+        ("mask", "bool", ()),
+        ("c", "complex64", (1,)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("f32[2", "describes no input"),
+        ("f32[2]]", "describes no input"),
+        ("", "describes no input"),
+        ("q7[2]", "no type 'q7'"),
+        ("f32[2,-1]", "'-1' is no size"),
+        ("f32[2,,1]", "'' is no size"),
+    ],
+)
+def test_bad_descriptions(text: str, says: str) -> None:
+    """Each error shows how it is written."""
+    with pytest.raises(BadInput) as caught:
+        parse_inputs([text])
+    assert says in str(caught.value)
+    assert "f32[2,3]" in str(caught.value)
+
+
+def test_order_and_names() -> None:
+    """Inputs without a name come first, and a name comes once."""
+    with pytest.raises(BadInput, match="put it first"):
+        parse_inputs(["x=f32", "f32"])
+    with pytest.raises(BadInput, match="'x' is given twice"):
+        parse_inputs(["x=f32", "x=f32"])
+
+
+def test_examples() -> None:
+    """An open size is the same wherever its name stands, and no two names share one."""
+    sizes: dict[str, int] = {}
+    first, second = (example(spec, sizes) for spec in parse_inputs(["f32[a,b]", "i64[b,2]"]))
+    assert first.shape == (sizes["a"], sizes["b"])
+    assert second.shape == (sizes["b"], 2)
+    assert sizes["a"] != sizes["b"]
+    assert not second.any()
+    assert np.isfinite(first).all()
+
+
+PROGRAM = "class Nets:\n    small = 3\n"
+
+
+def test_programs_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the folder that is named, down to an attribute of an attribute."""
+    monkeypatch.setattr("sys.path", ["/nowhere"])
+    (tmp_path / "zoo_of_nets.py").write_text(PROGRAM)
+    (tmp_path / "broken_nets.py").write_text("raise RuntimeError('ouch')\n")
+    folder = str(tmp_path)
+    assert find_program("zoo_of_nets:Nets.small", folder) == 3
+    for reference, says in {
+        "zoo_of_nets:Net": "did you mean 'Nets'",
+        "zoo_of_nets": "no MODULE:ATTR",
+        "nothing_here:x": "no module 'nothing_here'",
+        "broken_nets:x": "RuntimeError: ouch",
+    }.items():
+        with pytest.raises(NoSuchProgram) as caught:
+            find_program(reference, folder)
+        assert says in str(caught.value)
+
+
+def _missing(package: str) -> bool:
+    return importlib.util.find_spec(package) is None
+
+
+@pytest.mark.skipif(not _missing("torch"), reason="PyTorch is installed here")
+def test_without_pytorch() -> None:
+    """The error says how to install it, before anything else is done."""
+    with pytest.raises(ExporterMissing, match=r"torch, torchax.*stablehlo-portable\[torch\]"):
+        export_torch(object(), target="1.0.0")
+
+
+@pytest.mark.skipif(not _missing("jax"), reason="JAX is installed here")
+def test_without_jax() -> None:
+    """The error says how to install it."""
+    with pytest.raises(ExporterMissing, match="pip install jax"):
+        export_jax(abs, target="1.0.0")
+
+
+@pytest.mark.skipif(not _missing("tensorflow"), reason="TensorFlow is installed here")
+def test_without_tensorflow(tmp_path: Path) -> None:
+    """The error says how to install it; nothing is written."""
+    with pytest.raises(ExporterMissing, match=r"stablehlo-portable\[tensorflow\]"):
+        save_as_saved_model(tmp_path, tmp_path / "1")
+    assert not list(tmp_path.iterdir())
