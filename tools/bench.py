@@ -352,6 +352,44 @@ def bench_resolve() -> Iterator[Figure]:
 _GATE_FILES = 10_000
 
 
+def bench_execute() -> Iterator[Figure]:
+    """A compiled program with 100 MB of inputs, in the child and by the same calls in here."""
+    import numpy as np
+
+    from portable.executors import find_executor
+    from portable.pin import serialize
+    from portable.worker.inside.pjrt import Pjrt
+
+    activations = np.random.default_rng(0).standard_normal((25_600, 1024), np.float32)
+    weights = activations[:1024].copy()
+    for name, layers in (("one dense layer", 1), ("four dense layers", 4)):
+        big, small = "tensor<25600x1024xf32>", "tensor<1024x1024xf32>"
+        lines, last = [], "%x"
+        for layer in range(layers):
+            lines.append(
+                f"%d{layer} = stablehlo.dot_general {last}, %w, contracting_dims = [1] x [0]"
+                f" : ({big}, {small}) -> {big}\n%t{layer} = stablehlo.tanh %d{layer} : {big}"
+            )
+            last = f"%t{layer}"
+        text = "\n".join(lines)
+        head = f"func.func @main(%x: {big}, %w: {small}) -> {big}"
+        artifact = serialize(f"{head} {{\n{text}\nreturn {last} : {big} }}", "1.0.0")
+        client = Pjrt(bytes, "cpu")
+        client.compile(artifact.data)
+        with find_executor("pjrt") as executor:
+            executable = executor.compile(artifact)
+            inputs = [activations, weights]
+
+            def direct() -> Callable[[], object]:
+                return lambda: client.run(artifact.data, inputs, [])  # noqa: B023 - called at once
+
+            def child() -> Callable[[], object]:
+                return lambda: executable.run(inputs)  # noqa: B023 - called at once
+
+            theirs, ours = compare(direct, child, rounds=5)
+        yield ratio(f"run / the PJRT client itself, 100 MB, {name}", 1.1, ours, theirs)
+
+
 def bench_gate() -> Iterator[Figure]:
     """Time the gate over a tree of small artifacts, by headers and by content."""
     from portable.policy import gate, parse_policy
@@ -492,6 +530,7 @@ GROUPS: dict[str, tuple[Callable[[], Iterator[Figure]], tuple[str, ...]]] = {
     "downgrade": (bench_downgrade, ("jaxlib",)),
     "serialize": (bench_serialize, ("jaxlib", "jax")),
     "export": (bench_export, ("torch", "torchax", "jax")),
+    "execute": (bench_execute, ("jaxlib", "numpy")),
 }
 
 

@@ -209,6 +209,18 @@ def test_the_same_program_is_compiled_once(release: Release) -> None:
         assert executor.name == "jaxlib 0.10.2 (pjrt)"
 
 
+def test_large_outputs_stay_what_they_were(release: Release) -> None:
+    """What one run gave, the next one does not touch, nor closing; inputs are not changed."""
+    program = DOUBLED.format(type="f32").replace("2x3x", "1024x1024x")
+    with find_executor("pjrt", release("jaxlib 0.10.2")) as executor:
+        doubled = executor.compile(_artifact(program))
+        inputs = [np.full((1024, 1024), value, np.float32) for value in (1, 2, 3)]
+        outputs = [doubled.run([each])[0] for each in inputs]
+    assert [int(each.sum()) >> 20 for each in outputs] == [2, 4, 6]
+    outputs[0][0, 0] = 7.0
+    assert [int(each[0, 0]) for each in (*inputs, *outputs)] == [1, 2, 3, 7, 4, 6]
+
+
 def test_a_failure_is_a_verdict(release: Release) -> None:
     """A crash, a hang and a refusal are told by a Verdict at Stage `execute`."""
     endless = """

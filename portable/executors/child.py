@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
+import shutil
 import tempfile
+from contextlib import ExitStack, suppress
 from fnmatch import fnmatch
+from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
@@ -31,6 +35,12 @@ if TYPE_CHECKING:
     from portable.worker import Answer, Family
 
 __all__ = ["ChildExecutor", "open_child"]
+
+# Files here are memory; a container may have little of it.
+_SHARED = Path("/dev/shm")  # noqa: S108 - each folder in it is made for its owner alone
+_MARGIN_BYTES = 1 << 30
+# Smaller outputs are copied: a mapping takes whole pages, and a process has not many.
+_MAPPED_BYTES = 1 << 20
 
 
 class ChildExecutor:
@@ -61,8 +71,7 @@ class ChildExecutor:
         self._release = release
         self._worker = worker
         self._hint = hint
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
-        self._programs = 0
+        self._folders = ExitStack()
 
     @property
     def name(self) -> str:
@@ -82,11 +91,8 @@ class ChildExecutor:
         for tensor in (*wanted.arguments, *wanted.results):
             if tensor.element in self.capabilities.excluded:
                 raise UnsupportedType(f"{self.name} cannot take or return {tensor}")
-        if self._folder is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="portable-")
-        self._programs += 1
-        folder = Path(self._folder.name) / str(self._programs)
-        folder.mkdir()
+        made = tempfile.TemporaryDirectory(prefix="portable-", dir=_home(wanted))
+        folder = Path(self._folders.enter_context(made))
         (folder / "program").write_bytes(artifact.data)
         self.ask({"kind": "compile", "path": str(folder / "program")})
         return _ChildExecutable(self, folder, wanted)
@@ -101,9 +107,7 @@ class ChildExecutor:
     def close(self) -> None:
         """End the child process and remove its files."""
         self._worker.close()
-        if self._folder is not None:
-            self._folder.cleanup()
-            self._folder = None
+        self._folders.close()
 
     def __enter__(self) -> Self:
         return self
@@ -175,7 +179,7 @@ class _ChildExecutable:
         given = []
         for number, array in enumerate(check_inputs(inputs, self.signature)):
             path = self._folder / f"input-{number}.npy"
-            np.save(path, stored(array), allow_pickle=False)
+            _give(path, stored(array))
             given.append({"path": str(path), "dtype": array.dtype.name})
         results = [
             {"dtype": result.dtype.name, "shape": list(result.shape)}
@@ -185,7 +189,35 @@ class _ChildExecutable:
         answer = self._executor.ask(
             {"kind": "execute", "path": program, "inputs": given, "results": results, "out": out}
         )
-        return [
-            np.load(told["path"], allow_pickle=False).view(dtype_named(told["dtype"]))
-            for told in answer.payload["outputs"]
-        ]
+        return [_taken(told) for told in answer.payload["outputs"]]
+
+
+def _home(wanted: Signature) -> Path | None:
+    """Return where memory is shared, if there is room for the arrays; else None: wherever."""
+    size = sum(
+        prod(size or 1 for size in tensor.shape) * (tensor.dtype.itemsize if tensor.element else 0)
+        for tensor in (*wanted.arguments, *wanted.results)
+    )
+    with suppress(OSError):
+        if os.access(_SHARED, os.W_OK) and shutil.disk_usage(_SHARED).free > size + _MARGIN_BYTES:
+            return _SHARED
+    return None
+
+
+def _give(path: Path, array: Array) -> None:
+    """Write an input; where the last one was like it, into the same memory."""
+    if array.nbytes >= _MAPPED_BYTES and path.exists():
+        kept = np.load(path, mmap_mode="r+", allow_pickle=False)
+        if (kept.shape, kept.dtype) == (array.shape, array.dtype) and not kept.flags.fnc:
+            kept[...] = array
+            return
+    np.save(path, array, allow_pickle=False)
+
+
+def _taken(told: Mapping[str, str]) -> Array:
+    """Take an output over: a large one is mapped, and its file has no name any more."""
+    path = Path(told["path"])
+    mode: Literal["c"] | None = "c" if path.stat().st_size >= _MAPPED_BYTES else None
+    array = np.asarray(np.load(path, mmap_mode=mode, allow_pickle=False))
+    path.unlink()
+    return array.view(dtype_named(told["dtype"]))
