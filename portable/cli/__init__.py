@@ -31,6 +31,7 @@ COMMANDS = {
     "gate": "check a tree of artifacts against the project's policy",
     "matrix": "have real Releases read or execute artifacts",
     "export": "write an artifact of a PyTorch model or a JAX function",
+    "verify-export": "say whether an exported PyTorch model computes what PyTorch does",
     "run": "execute a program in a child process",
     "verify": "say whether two artifacts compute the same",
     "target": "say which Version to write for, and why",

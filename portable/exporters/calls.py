@@ -11,6 +11,7 @@ from portable.exporters.exported import ExportFailed
 from portable.exporters.jax import export_jax
 from portable.exporters.lowered import Pipeline
 from portable.exporters.naming import first_line
+from portable.exporters.oracle import verify_export
 from portable.exporters.requests import (
     BadInput,
     InputSpec,
@@ -25,9 +26,10 @@ from portable.files import write_file
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from portable.executors import Tolerance
     from portable.exporters.exported import Argument, ExportedArtifact, Result
 
-__all__ = ["FRAMEWORKS", "Request", "export"]
+__all__ = ["FRAMEWORKS", "Request", "agree", "export"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,49 @@ def export(request: Request, output: str, weights: str | None, *, whole: bool) -
     return _record(exported)
 
 
+def agree(request: Request, seeds: int, tolerance: Tolerance) -> dict[str, Any]:
+    """Export a PyTorch model and hold it against eager PyTorch and AOTInductor.
+
+    Args:
+        request: What to export, for whom.
+        seeds: How many sets of random inputs.
+        tolerance: What counts as the same.
+
+    Returns:
+        The agreement, as plain data.
+
+    Raises:
+        PortableError: As `verify_export`.
+    """
+    value, args, kwargs, shapes = _torch_program(request)
+    if kwargs:
+        raise BadInput("the oracle passes inputs by position", where=request.program)
+    return verify_export(
+        value,
+        args,
+        target=list(request.wants),
+        dynamic_shapes=shapes,
+        seeds=range(seeds),
+        tolerance=tolerance,
+        **request.pipeline,
+    ).record()
+
+
 def _export_torch(request: Request) -> ExportedArtifact:
+    value, args, kwargs, shapes = _torch_program(request)
+    return export_torch(
+        value,
+        args,
+        kwargs,
+        target=list(request.wants),
+        dynamic_shapes=shapes,
+        **request.options,
+        **request.pipeline,
+    )
+
+
+def _torch_program(request: Request) -> tuple[Any, tuple[Any, ...], dict[str, Any], Any]:
+    """Return the model, its inputs, and what `torch.export` wants to know about open dimensions."""
     import torch  # noqa: PLC0415 - a framework
 
     value, args, kwargs = _program(request, torch.nn.Module, torch.export.ExportedProgram)
@@ -98,15 +142,7 @@ def _export_torch(request: Request) -> ExportedArtifact:
         shapes = _dynamic_shapes(value, specs) if sizes else None
     if request.evaluate and isinstance(value, torch.nn.Module):
         value.eval()
-    return export_torch(
-        value,
-        args,
-        kwargs,
-        target=list(request.wants),
-        dynamic_shapes=shapes,
-        **request.options,
-        **request.pipeline,
-    )
+    return value, args, kwargs, shapes
 
 
 def _export_jax(request: Request) -> ExportedArtifact:

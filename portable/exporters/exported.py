@@ -32,6 +32,7 @@ __all__ = [
     "Kind",
     "Result",
     "Trees",
+    "array",
 ]
 
 _SPECIALIZE_S = 120.0
@@ -202,7 +203,7 @@ class ExportedArtifact:
             InputMismatch: The inputs are not what the model takes.
             PortableError: As `portable.run`.
         """
-        passed = self.call_arguments([_array(value) for value in inputs])
+        passed = self.call_arguments([array(value) for value in inputs])
         artifact = self.artifact
         if any(None in argument.shape for argument in self.signature.arguments):
             kinds = zip(self.signature.arguments, passed, strict=True)
@@ -288,7 +289,8 @@ def frozen(weights: Mapping[str, Array]) -> Mapping[str, Array]:
     return types.MappingProxyType(dict(weights))
 
 
-def _array(value: Any) -> Array:
+def array(value: Any) -> Array:
+    """Return a tensor of PyTorch or JAX, or what else holds numbers, as an array."""
     import numpy as np  # noqa: PLC0415 - only to execute
 
     if hasattr(value, "detach"):  # a tensor of PyTorch, bf16 and float8 included

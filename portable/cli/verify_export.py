@@ -1,0 +1,112 @@
+"""Say whether an exported PyTorch model computes what PyTorch does.
+
+The model is exported, and compiled by AOTInductor, which knows neither XLA nor StableHLO. That, the
+artifact on PJRT (and on torch_xla where it is installed) and eager PyTorch run the same random
+inputs; dimensions that are open run at two sizes. Exit code 0 when all agree, 1 when one does not.
+
+  portable verify-export models:Net --args 'f32[2,3,32,32]' --target 1.0.0 --eval
+  portable verify-export models:Net --args 'f32[batch,9]' --target 0.9.0 --allow exact
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from portable import isolation
+from portable.cli.output import format_option, print_json, print_table
+from portable.cli.program import pipeline_arguments, pipeline_options
+from portable.executors import Tolerance
+from portable.exporters.calls import Request, agree
+from portable.exporters.oracle import NEAR
+from portable.releases import resolve_target
+
+if TYPE_CHECKING:
+    import argparse
+
+__all__ = ["options", "run"]
+
+# Two compilers, one of which calls a C++ compiler.
+_LIMIT_S = 1800.0
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("program", metavar="MODULE:ATTR", help="the model, as for export")
+    parser.add_argument(
+        "--args",
+        dest="inputs",
+        nargs="*",
+        metavar="TYPE[SIZES]",
+        help="the inputs, as for export",
+    )
+    parser.add_argument("--target", required=True, metavar="T", help="as for export")
+    parser.add_argument("--eval", action="store_true", help="call .eval() of the model first")
+    parser.add_argument(
+        "--seeds", type=int, default=3, metavar="N", help="sets of inputs (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--ulps", type=int, default=NEAR.ulps, help="admit this distance (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--relative",
+        type=float,
+        default=NEAR.relative,
+        help="or this relative difference (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--absolute",
+        type=float,
+        default=NEAR.absolute,
+        help="or this absolute one (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--timeout",
+        type=float,
+        default=_LIMIT_S,
+        metavar="SECONDS",
+        help="limit for the child process that runs the compilers (default: %(default)g)",
+    )
+    pipeline_options(parser)
+    format_option(parser)
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Verify one export."""
+    resolve_target(chosen.target)
+    request = Request(
+        "torch",
+        chosen.program,
+        str(Path.cwd()),
+        (chosen.target,),
+        None if chosen.inputs is None else tuple(chosen.inputs),
+        {},
+        chosen.eval,
+        pipeline_arguments(chosen),  # type: ignore[arg-type]  # the names that Pipeline has
+    )
+    tolerance = Tolerance(chosen.ulps, chosen.relative, chosen.absolute)
+    record: dict[str, Any] = isolation.call(
+        agree, request, chosen.seeds, tolerance, timeout=chosen.timeout
+    )
+    if chosen.format == "json":
+        print_json(record)
+    else:
+        _print(chosen.program, record)
+    return 0 if record["same"] else 1
+
+
+def _print(name: str, record: dict[str, Any]) -> None:
+    rows = [
+        (
+            opinion["runner"],
+            opinion["inputs"],
+            str(output["output"]),
+            "agrees" if output["same"] else output["reason"] or f"{output['different']} differ",
+            "-" if output["worst_ulps"] is None else str(output["worst_ulps"]),
+        )
+        for opinion in record["opinions"]
+        for output in opinion["outputs"]
+    ]
+    print_table(("runner", "inputs", "output", "with eager PyTorch", "ulps"), rows)
+    verdict = "all agree" if record["same"] else "they do not agree"
+    print(f"{name} at {record['version']}: {verdict}")

@@ -1,0 +1,213 @@
+"""An exported model held against what PyTorch and a second compiler make of the same program.
+
+AOTInductor compiles the very `ExportedProgram` that is exported, without XLA and without StableHLO:
+where it, eager PyTorch and the artifact agree, no single one of them is wrong alone.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import tempfile
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from portable.errors import PortableError
+from portable.executors import Tolerance, compare_all
+from portable.exporters.exported import ExportFailed, array
+from portable.exporters.naming import first_line
+from portable.exporters.torch import export_torch
+from portable.exporters.traced import trace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Unpack
+
+    from portable.executors import Comparison
+    from portable.executors.tensors import Array
+    from portable.exporters.exported import ExportedArtifact
+    from portable.exporters.lowered import Pipeline
+    from portable.releases import Target
+    from portable.version import Version
+
+__all__ = ["NEAR", "Agreement", "Opinion", "OracleFailed", "verify_export"]
+
+NEAR = Tolerance(ulps=16, relative=1e-5, absolute=1e-5)
+"""Two compilers sum in different orders; further apart than this one of them is wrong."""
+_EAGER, _INDUCTOR = "eager", "aotinductor"
+
+
+class OracleFailed(PortableError):
+    """AOTInductor does not compile or run the program, so there is nothing to compare with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What one way to run the model made of one set of inputs, against eager PyTorch.
+
+    Args:
+        runner: `aotinductor`, `pjrt` or `torch_xla`.
+        inputs: Which inputs: the seed and the sizes of open dimensions.
+        comparisons: One for each output.
+    """
+
+    runner: str
+    inputs: str
+    comparisons: tuple[Comparison, ...]
+
+    @property
+    def agrees(self) -> bool:
+        """Whether every output is as eager PyTorch has it."""
+        return all(comparison.same for comparison in self.comparisons)
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Whether all ways to run a model agree.
+
+    Args:
+        exported: The artifact that was tried.
+        opinions: One for each runner and set of inputs.
+    """
+
+    exported: ExportedArtifact
+    opinions: tuple[Opinion, ...]
+
+    @property
+    def same(self) -> bool:
+        """Whether they do."""
+        return all(opinion.agrees for opinion in self.opinions)
+
+    def record(self) -> dict[str, object]:
+        """Return the agreement as plain data for JSON."""
+        return {
+            "same": self.same,
+            "version": str(self.exported.artifact.version),
+            "opinions": [
+                {
+                    "runner": opinion.runner,
+                    "inputs": opinion.inputs,
+                    "agrees": opinion.agrees,
+                    "outputs": [comparison.record() for comparison in opinion.comparisons],
+                }
+                for opinion in self.opinions
+            ],
+        }
+
+
+def verify_export(
+    program: Any,
+    args: Sequence[Any] = (),
+    *,
+    target: str | Version | Target | Sequence[str],
+    dynamic_shapes: Any = None,
+    seeds: Sequence[int] = (0, 1, 2),
+    tolerance: Tolerance = NEAR,
+    **pipeline: Unpack[Pipeline],
+) -> Agreement:
+    """Export a model and hold the artifact against eager PyTorch and AOTInductor.
+
+    Args:
+        program: As for `export_torch`.
+        args: Example inputs; random ones are made like them.
+        target: As for `export_torch`.
+        dynamic_shapes: As for `export_torch`. Open dimensions are run at two sizes.
+        seeds: One set of random inputs each.
+        tolerance: What counts as the same.
+        pipeline: As for `export_torch`.
+
+    Returns:
+        Whether they agree, output by output.
+
+    Raises:
+        OracleFailed: AOTInductor does not compile or run it.
+        PortableError: As `export_torch`.
+    """
+    traced = trace(program, tuple(args), None, dynamic_shapes)
+    with tempfile.TemporaryDirectory(prefix="portable-") as folder:
+        # First of all: lowering imports torchax, which renames a backend of PyTorch.
+        inductor = _inductor(traced, Path(folder, "model.pt2"))
+        exported = export_torch(traced, target=target, **pipeline)
+        runners: dict[str, Callable[..., Any]] = {_INDUCTOR: inductor}
+        for name, package in (("pjrt", "jaxlib"), ("torch_xla", "torch_xla")):
+            if importlib.util.find_spec(package) is not None:
+                runners[name] = _executed(exported, name)
+        opinions = []
+        for label, given in _sets(exported, args, seeds):
+            wanted = _leaves(_run(_EAGER, traced.module(), given))
+            for name, runner in runners.items():
+                made = _leaves(_run(name, runner, given))
+                opinions.append(Opinion(name, label, compare_all(wanted, made, tolerance)))
+    return Agreement(exported, tuple(opinions))
+
+
+def _inductor(traced: Any, path: Path) -> Callable[..., Any]:
+    import torch._inductor  # noqa: PLC0415 - a framework
+
+    try:
+        with warnings.catch_warnings():
+            # PyTorch warns of its own use of what it deprecates.
+            warnings.simplefilter("ignore")
+            package = torch._inductor.aoti_compile_and_package(traced, package_path=str(path))  # noqa: SLF001 - its documented home
+            loaded: Callable[..., Any] = torch._inductor.aoti_load_package(package)  # noqa: SLF001 - as above
+    except Exception as error:  # a compiler and g++: anything may come
+        raise OracleFailed(f"AOTInductor does not compile it: {first_line(error)}") from error
+    return loaded
+
+
+def _executed(exported: ExportedArtifact, executor: str) -> Callable[..., Any]:
+    return lambda *given: exported(*given, executor=executor)
+
+
+def _run(name: str, runner: Callable[..., Any], given: Sequence[Any]) -> Any:
+    import torch  # noqa: PLC0415 - a framework
+
+    try:
+        with torch.no_grad():
+            return runner(*given)
+    except PortableError:
+        raise
+    except Exception as error:  # frameworks: anything may come
+        raise OracleFailed(f"{name} does not run it: {first_line(error)}") from error
+
+
+def _leaves(value: Any) -> list[Array]:
+    from torch.utils import _pytree as pytree  # noqa: PLC0415 - a framework
+
+    return [array(leaf) for leaf in pytree.tree_leaves(value) if leaf is not None]
+
+
+def _sets(
+    exported: ExportedArtifact, args: Sequence[Any], seeds: Sequence[int]
+) -> list[tuple[str, list[Any]]]:
+    """Make inputs like the example: for each seed, and open dimensions at two sizes."""
+    if len(args) != len(exported.inputs):
+        raise ExportFailed("the oracle needs example inputs, tensors only")
+    sizes = {size for argument in exported.inputs for size in argument.shape}
+    grown = (0, 1) if any(isinstance(size, str) for size in sizes) else (0,)
+    found = []
+    for seed in seeds:
+        for more in grown:
+            generator = np.random.default_rng(seed)
+            pairs = zip(exported.inputs, args, strict=True)
+            given = [_like(example, argument.shape, more, generator) for argument, example in pairs]
+            label = f"seed {seed}" + (f", open dimensions {more} larger" if more else "")
+            found.append((label, given))
+    return found
+
+
+def _like(
+    example: Any, shape: Sequence[int | str], more: int, generator: np.random.Generator
+) -> Any:
+    """Return a random tensor: normal floats, integers of the example's range."""
+    import torch  # noqa: PLC0415 - a framework
+
+    named = zip(shape, example.shape, strict=True)
+    sizes = [size + more if isinstance(name, str) else size for name, size in named]
+    if example.dtype.is_floating_point:
+        return torch.from_numpy(generator.standard_normal(sizes)).to(example.dtype)
+    low, high = (int(edge(example)) for edge in (torch.min, torch.max))
+    return torch.from_numpy(generator.integers(low, high + 1, sizes)).to(example.dtype)
