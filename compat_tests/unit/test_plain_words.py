@@ -1,13 +1,12 @@
 """The plainest command lines are read without argparse, and as argparse reads them."""
 
 import argparse
-import importlib
 import subprocess
 import sys
 
 import pytest
 
-from portable.cli import COMMANDS
+from portable.cli import COMMANDS, _command
 from portable.cli.plain import plain
 
 WORDS = [[], ["a"], ["-"], [""], ["a", "b"], ["verify"], ["a b", "c", "d"]]
@@ -16,7 +15,7 @@ OPTIONS = [["--help"], ["a", "--ops"], ["a", "--format=json"], ["--", "a"], ["-5
 
 def _parsed(command: str, words: list[str]) -> dict[str, object] | None:
     parser = argparse.ArgumentParser(exit_on_error=False)
-    importlib.import_module(f"portable.cli.{command}").options(parser)
+    _command(command).options(parser)
     try:
         return vars(parser.parse_args(words))
     except (argparse.ArgumentError, SystemExit):
@@ -27,7 +26,7 @@ def _parsed(command: str, words: list[str]) -> dict[str, object] | None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_it_chooses_what_argparse_chooses(command: str, words: list[str]) -> None:
     """For every command: the same values for every name, or argparse is asked."""
-    found = plain(importlib.import_module(f"portable.cli.{command}").options, words)
+    found = plain(_command(command).options, words)
     if found is not None:
         assert vars(found) == _parsed(command, words)
 
@@ -36,12 +35,12 @@ def test_it_chooses_what_argparse_chooses(command: str, words: list[str]) -> Non
 @pytest.mark.parametrize("command", COMMANDS)
 def test_options_are_left_to_argparse(command: str, words: list[str]) -> None:
     """Whatever begins with a dash, but for a dash alone."""
-    assert plain(importlib.import_module(f"portable.cli.{command}").options, words) is None
+    assert plain(_command(command).options, words) is None
 
 
 def test_a_file_to_inspect_is_plain() -> None:
     """The command that promises to start fast is one of those that need no argparse."""
-    found = plain(importlib.import_module("portable.cli.inspect").options, ["a.mlir.bc"])
+    found = plain(_command("inspect").options, ["a.mlir.bc"])
     assert found is not None
     assert vars(found)["file"] == "a.mlir.bc"
 
