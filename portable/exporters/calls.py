@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -117,7 +118,7 @@ def agree(request: Request, seeds: int, tolerance: Tolerance) -> dict[str, Any]:
 
 def _export_torch(request: Request) -> ExportedArtifact:
     value, args, kwargs, shapes = _torch_program(request)
-    return export_torch(
+    exported = export_torch(
         value,
         args,
         kwargs,
@@ -126,6 +127,7 @@ def _export_torch(request: Request) -> ExportedArtifact:
         **request.options,
         **request.pipeline,
     )
+    return _renamed(exported, parse_inputs(request.inputs or ())) if shapes else exported
 
 
 def _torch_program(request: Request) -> tuple[Any, tuple[Any, ...], dict[str, Any], Any]:
@@ -134,8 +136,8 @@ def _torch_program(request: Request) -> tuple[Any, tuple[Any, ...], dict[str, An
 
     value, args, kwargs = _program(request, torch.nn.Module, torch.export.ExportedProgram)
     shapes: Any = None
+    specs, sizes = parse_inputs(request.inputs or ()), dict[str, int]()
     if request.inputs is not None:
-        specs, sizes = parse_inputs(request.inputs), dict[str, int]()
         tensors = [(spec, _tensor(example(spec, sizes))) for spec in specs]
         args = tuple(tensor for spec, tensor in tensors if not spec.name)
         kwargs = {spec.name: tensor for spec, tensor in tensors if spec.name}
@@ -143,6 +145,26 @@ def _torch_program(request: Request) -> tuple[Any, tuple[Any, ...], dict[str, An
     if request.evaluate and isinstance(value, torch.nn.Module):
         value.eval()
     return value, args, kwargs, shapes
+
+
+def _renamed(exported: ExportedArtifact, specs: Sequence[InputSpec]) -> ExportedArtifact:
+    """Give open dimensions the names they were described by: PyTorch calls them s77."""
+    names: dict[str, str] = {}
+    named = {argument.name: argument for argument in exported.inputs}
+    for spec, argument in zip(specs, exported.inputs, strict=False):
+        # PyTorch has its own order of inputs that are passed by name.
+        sizes = named.get(spec.name, argument).shape
+        pairs = zip(sizes, spec.shape, strict=False)
+        names |= {str(old): new for old, new in pairs if isinstance(new, str)}
+
+    def shape(sizes: tuple[int | str, ...]) -> tuple[int | str, ...]:
+        return tuple(size if isinstance(size, int) else names.get(size, size) for size in sizes)
+
+    return dataclasses.replace(
+        exported,
+        arguments=tuple(dataclasses.replace(a, shape=shape(a.shape)) for a in exported.arguments),
+        results=tuple(dataclasses.replace(r, shape=shape(r.shape)) for r in exported.results),
+    )
 
 
 def _export_jax(request: Request) -> ExportedArtifact:

@@ -136,6 +136,8 @@ def test_the_command(tmp_path: Path) -> None:
     done = _command(tmp_path, *words, "--for", "jaxlib>=0.5", "-o", "net")
     assert done.returncode == 0, done.stderr
     assert "net: StableHLO 1.8.0" in done.stdout
+    assert "takes   x: float32[batch,4]" in done.stdout
+    assert "returns output: float32[batch,2]" in done.stdout
     loaded = ExportedArtifact.load(tmp_path / "net")
     assert loaded(np.ones((5, 4), np.float32), np.ones(2, np.float32))[0].shape == (5, 2)
     files = ["-o", "n.mlir.bc", "--weights", "n.npz"]
