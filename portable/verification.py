@@ -32,11 +32,15 @@ if TYPE_CHECKING:
     from portable.executors.tensors import Array
     from portable.libstablehlo import Exposed
 
-__all__ = ["Trial", "Verification", "locate", "verify"]
+__all__ = ["NothingCompared", "Trial", "Verification", "locate", "verify"]
 
 SEEDS = (0, 1, 2)
 # Preparing a program for `locate`: parsing and printing, no compilation.
 _LOCATE_LIMIT_S = 300.0
+
+
+class NothingCompared(PortableError):
+    """No inputs were given: that would prove nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +122,10 @@ def verify(
         ExecutionFailed: `expected` cannot be executed; of `actual` that is a Verdict.
         InputMismatch: The inputs given are not what `expected` takes.
         ExecutorMissing: The Executor is not installed.
+        NothingCompared: There are neither inputs nor seeds.
     """
+    if inputs is None and not seeds:
+        raise NothingCompared("no inputs to compare on", hint="give inputs, or at least one seed")
     with ExitStack() as stack:
         if isinstance(executor, str):
             executor = stack.enter_context(find_executor(executor))

@@ -15,7 +15,7 @@ from portable.executors import ExecutionFailed, InputMismatch, Tolerance, find_e
 from portable.executors.tensors import load_arrays, stored_arrays
 from portable.pin import pin, retarget, serialize
 from portable.verdict import Basis, Outcome, Stage
-from portable.verification import verify
+from portable.verification import NothingCompared, verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -252,3 +252,10 @@ def test_bad_usage_is_told(tmp_path: Path, capsys: Any) -> None:
     ):
         assert main(words) == 2
         assert told in capsys.readouterr().err
+
+
+def test_comparing_on_nothing_proves_nothing() -> None:
+    """Without inputs and seeds there would be no difference between any two programs."""
+    artifact = serialize("func.func @main() { return }", "1.0.0")
+    with pytest.raises(NothingCompared, match="at least one seed"):
+        verify(artifact, artifact, seeds=())

@@ -154,3 +154,26 @@ def test_headers_of_containers_are_enough_when_the_policy_says_so(tmp_path: Path
     )
     result = gate([EXPORTED], load_policy(tmp_path / "portable.toml"))
     assert {finding.inside for finding in result.findings} == {"primal", "vjp", "vjp.vjp"}
+
+
+@pytest.mark.parametrize(
+    "line", ["run F --random 0", "verify F F", "deserialize F", "serialize F --target 1.9.0"]
+)
+def test_what_takes_one_program_says_so(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A container is no program: the error says what it is and what can be done with it."""
+    path = str(CONTAINERS / "gate-vjp0-jax-0.10.2.exported")
+    assert main([path if word == "F" else word for word in line.split()]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith(f"portable: error: {path}: is a container (jax.export.Exported)")
+    assert "open_container" in told
+
+
+def test_a_damaged_artifact_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever reads it, the error begins with the file: there may be many."""
+    whole = (CONTAINERS.parent / "artifacts" / "add_i1+0.9.0.mlir.bc").read_bytes()
+    path = tmp_path / "cut.mlir.bc"
+    path.write_bytes(whole[:-40])
+    for line in ("minimum", "run --random 0", "check --for jaxlib==0.10.2"):
+        command, *options = line.split()
+        assert main([command, str(path), *options]) == 2
+        assert capsys.readouterr().err.startswith(f"portable: error: {path}: ")

@@ -68,6 +68,9 @@ def main(arguments: list[str] | None = None) -> int:
         # Whoever read our output has left; the interpreter must not complain about it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 2
+    except Exception:  # noqa: BLE001 - a defect of ours: 1, as Python ends, would say "incompatible"
+        sys.excepthook(*sys.exc_info())
+        return 2
 
 
 def _dispatch(words: list[str]) -> int:

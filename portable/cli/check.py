@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 from portable.artifact import Artifact
 from portable.cli.output import format_option, print_json, print_table
-from portable.cli.parts import parts_of
+from portable.cli.parts import naming, parts_of
+from portable.cli.usage import limit
 from portable.errors import PortableError
 from portable.prediction import Mode, predict_all
 from portable.releases import matching_releases
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Collection, Mapping, Sequence
 
+    from portable.cli.parts import Part
     from portable.containers import Container
     from portable.releases import Release
     from portable.verdict import Verdict
@@ -62,7 +64,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         help="read it with the installed libStablehlo, in a child process",
     )
     parser.add_argument(
-        "--timeout", type=float, default=60.0, metavar="SECONDS", help="limit for --observe"
+        "--timeout", type=limit, default=60.0, metavar="SECONDS", help="limit for --observe"
     )
     parser.add_argument(
         "--all", action="store_true", help="list compatible Releases one by one too"
@@ -75,14 +77,10 @@ def run(chosen: argparse.Namespace) -> int:
     if not chosen.consumers and not chosen.observe:
         raise NothingToCheck("name consumers with --for SPEC, or read it with --observe")
     container, parts = parts_of(chosen.file)
-    artifacts = {part: Artifact.from_bytes(bytes(part.data), where=part.label) for part in parts}
     admitted = {
         str(release): release for spec in chosen.consumers for release in matching_releases(spec)
     }
-    found = {
-        part.name: _verdicts(chosen, artifact, admitted.values())
-        for part, artifact in artifacts.items()
-    }
+    found = {part.name: _verdicts(chosen, part, admitted.values()) for part in parts}
     compatible = all(verdict.compatible for verdicts in found.values() for verdict in verdicts)
     if chosen.format == "json":
         print_json({"file": chosen.file, "compatible": compatible} | _record(container, found))
@@ -120,10 +118,14 @@ def _record(
 
 
 def _verdicts(
-    chosen: argparse.Namespace, artifact: Artifact, admitted: Collection[Release]
+    chosen: argparse.Namespace, part: Part, admitted: Collection[Release]
 ) -> list[Verdict]:
+    artifact = Artifact.from_bytes(bytes(part.data), where=part.label)
     # Without consumers there is nothing to predict, and a damaged file may still be observed.
-    verdicts = [*predict_all(artifact, admitted, chosen.mode)] if admitted else []
+    verdicts: list[Verdict] = []
+    if admitted:
+        with naming(part.label):
+            verdicts += predict_all(artifact, admitted, chosen.mode)
     if chosen.observe:
         from portable.check import observe  # noqa: PLC0415 - predicting needs no child process
 

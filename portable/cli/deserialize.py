@@ -20,7 +20,7 @@ __all__ = ["options", "run"]
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    program_argument(parser)
+    program_argument(parser, containers=False)
     parser.add_argument("-o", "--output", default="-", metavar="FILE", help="default: stdout")
     parser.add_argument("--locations", action="store_true", help="print source locations too")
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from portable.cli.making import making
 from portable.cli.output import complain, format_option, print_json, print_table
+from portable.cli.usage import amount
 from portable.environments import EnvironmentMissing, Environments, Phase
 from portable.errors import PortableError
 from portable.releases import matching_releases
@@ -57,7 +58,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--unused-for",
-        type=float,
+        type=amount,
         metavar="DAYS",
         help="for clear: only what nobody used in so many days",
     )

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 from portable import isolation, pin
 from portable.artifact import Artifact, NotAnArtifact
 from portable.bytecode import MAGIC
-from portable.cli.output import input_bytes
+from portable.cli.parts import naming, only_part
+from portable.cli.usage import limit
 from portable.environments import Environments
 from portable.executors import EXECUTORS, find_executor
-from portable.executors.signature import ordered
+from portable.executors.signature import ordered, signature
 from portable.executors.tensors import load_arrays
 from portable.releases import find_release
 
@@ -47,14 +48,14 @@ def executor_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--inputs", metavar="X.npz", help="the inputs: arrays named 0, 1, ...")
     parser.add_argument(
         "--timeout",
-        type=float,
+        type=limit,
         default=_LIMIT_S,
         metavar="SECONDS",
         help="limit for each compilation and execution (default: %(default)g)",
     )
     parser.add_argument(
         "--memory",
-        type=float,
+        type=limit,
         metavar="GIB",
         help="limit for the process that executes (default: three quarters of the machine's)",
     )
@@ -85,10 +86,17 @@ def load_program(path: str, chosen: argparse.Namespace) -> Artifact:
     Returns:
         The artifact.
     """
-    data = input_bytes(path)
+    part = only_part(path)
+    with naming(part.label):
+        artifact = _artifact(bytes(part.data), chosen)
+        signature(artifact)  # reads all of it: what is wrong with the file is told with its name
+    return artifact
+
+
+def _artifact(data: bytes, chosen: argparse.Namespace) -> Artifact:
     if data.startswith(MAGIC):
         try:
-            return Artifact.from_bytes(data, where=path)
+            return Artifact.from_bytes(data)
         except NotAnArtifact:
             pass  # plain MLIR bytecode is serialized like text
     # A Release that is newer than the installed library gets what the library can write.

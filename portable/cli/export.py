@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any
 from portable import isolation
 from portable.cli.output import format_option, print_json
 from portable.cli.program import pipeline_arguments, pipeline_options
+from portable.cli.usage import limit
 from portable.errors import PortableError
 from portable.exporters import BACKENDS
 from portable.exporters.calls import FRAMEWORKS, Request, export
@@ -91,7 +92,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--timeout",
-        type=float,
+        type=limit,
         default=_LIMIT_S,
         metavar="SECONDS",
         help="limit for the child process that runs the framework (default: %(default)g)",

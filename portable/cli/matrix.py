@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 from portable.cli.counting import counting
 from portable.cli.making import tell_line
 from portable.cli.output import write_bytes
+from portable.cli.usage import BadUsage, amount, limit, natural
 from portable.environments import Environments
 from portable.errors import PortableError
 from portable.executors import Tolerance
@@ -111,12 +112,16 @@ def options(parser: argparse.ArgumentParser) -> None:
     how = parser.add_argument_group("how to run")
     how.add_argument(
         "--timeout",
-        type=float,
+        type=limit,
         default=LIMIT_S,
         metavar="SECONDS",
         help="limit for one step of one Release with one artifact (default: %(default)g)",
     )
-    how.add_argument("--cache", metavar="FILE", help="where observations are kept")
+    how.add_argument(
+        "--cache",
+        metavar="FILE",
+        help="where observations are kept (default: beside the environments)",
+    )
     how.add_argument("--fresh", action="store_true", help="observe again what is known already")
     how.add_argument(
         "--cluster", metavar="ADDRESS", help="run on a Dask scheduler, as tcp://host:8786"
@@ -141,22 +146,23 @@ def options(parser: argparse.ArgumentParser) -> None:
 def _execution_options(group: argparse._ArgumentGroup) -> None:
     given = group.add_mutually_exclusive_group()
     given.add_argument("--inputs", metavar="X.npz", help="the inputs: arrays named 0, 1, ...")
-    given.add_argument("--random", type=int, metavar="SEED", help="make inputs, from this seed")
+    given.add_argument("--random", type=natural, metavar="SEED", help="make inputs, from this seed")
     group.add_argument(
         "--expected",
         metavar="Y.npz",
         help="what they compute (default: what the newest jaxlib among the consumers computes)",
     )
     group.add_argument(
-        "--rtol", type=float, default=1e-5, help="relative tolerance (default: %(default)g)"
+        "--rtol", type=amount, default=1e-5, help="relative tolerance (default: %(default)g)"
     )
     group.add_argument(
-        "--atol", type=float, default=1e-6, help="absolute tolerance (default: %(default)g)"
+        "--atol", type=amount, default=1e-6, help="absolute tolerance (default: %(default)g)"
     )
 
 
 def run(chosen: argparse.Namespace) -> int:
     """Run a matrix, or merge what earlier ones found, and report."""
+    _demand_sense(chosen)
     form = chosen.format or _ENDINGS.get(Path(chosen.output).suffix, "text")
     matrix = _earlier(chosen.earlier) if chosen.earlier else _observed(chosen)
     report = render(matrix, form, full=chosen.full)
@@ -167,6 +173,20 @@ def run(chosen: argparse.Namespace) -> int:
     if chosen.judge == _COMPATIBLE:
         return 0 if matrix.compatible else 1
     return 1 if matrix.unobserved or any(one.unexplained for one in matrix.contradictions) else 0
+
+
+def _demand_sense(chosen: argparse.Namespace) -> None:
+    """Refuse what would otherwise be passed over in silence."""
+    if chosen.earlier and (chosen.paths or chosen.consumers):
+        raise BadUsage(
+            "--from reports on what was run, PATH and --for say what to run",
+            hint="run first, with --format json, and name its result after --from",
+        )
+    given = chosen.inputs is not None or chosen.random is not None
+    if given and chosen.stage != str(Stage.EXECUTE):
+        raise BadUsage("inputs are for executing", hint="add --stage execute")
+    if chosen.expected is not None and not given:
+        raise BadUsage("--expected says what inputs give", hint="add --inputs X.npz or --random 0")
 
 
 def _earlier(paths: Sequence[str]) -> Matrix:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from portable.bytecode import read
 from portable.cli.output import format_option, print_json, print_table, strictness_option
-from portable.cli.parts import parts_of
+from portable.cli.parts import naming, parts_of
 from portable.containers import Kind, kind_of_file
 from portable.features import Strictness, analyze
 
@@ -101,7 +101,8 @@ def _print(name: str, found: Analysis) -> None:
 def _analysis(chosen: argparse.Namespace, part: Part) -> Analysis:
     strictness = Strictness(chosen.strictness)
     if kind_of_file(part.data) is Kind.ARTIFACT:
-        return analyze(read(part.data), strictness=strictness)
+        with naming(part.label):
+            return analyze(read(part.data), strictness=strictness)
     from portable import pin  # noqa: PLC0415 - artifacts need no compiler
     from portable.cli.program import in_child  # noqa: PLC0415 - as above
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 
+from portable.cli.usage import BadUsage
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, NoReturn
 
 __all__ = ["overview", "parse"]
 
@@ -35,6 +37,14 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, width=min(width, 100) - 2)
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line, as everything else here does."""
+
+    def error(self, message: str) -> NoReturn:
+        """Refuse the command line."""
+        raise BadUsage(message, hint=f"{self.prog} --help teaches it")
+
+
 def parse(command: str, module: Any, words: list[str]) -> argparse.Namespace:
     """Read the words of one command.
 
@@ -44,16 +54,19 @@ def parse(command: str, module: Any, words: list[str]) -> argparse.Namespace:
         words: What follows the name.
 
     Returns:
-        What was chosen. A mistake, and `--help`, end the process.
+        What was chosen. `--help` ends the process.
+
+    Raises:
+        BadUsage: The command does not take these words.
     """
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog=f"portable {command}", description=module.__doc__, formatter_class=_Formatter
     )
     module.options(parser)
     return parser.parse_args(words)
 
 
-def overview(words: list[str], commands: dict[str, str]) -> int:  # noqa: RET503 - parser.error does not return
+def overview(words: list[str], commands: dict[str, str]) -> int:
     """Answer a command line that names no command.
 
     Args:
@@ -62,6 +75,9 @@ def overview(words: list[str], commands: dict[str, str]) -> int:  # noqa: RET503
 
     Returns:
         The exit code.
+
+    Raises:
+        BadUsage: There is no such command.
     """
     width = max(map(len, commands))
     listing = "\n".join(f"  {name:<{width}}  {what}" for name, what in commands.items())
@@ -88,4 +104,4 @@ def overview(words: list[str], commands: dict[str, str]) -> int:  # noqa: RET503
 
     near = difflib.get_close_matches(chosen.command, commands, 1)
     advice = f"did you mean {near[0]!r}?" if near else "portable --help lists them"
-    parser.error(f"there is no command {chosen.command!r}; {advice}")
+    raise BadUsage(f"there is no command {chosen.command!r}", hint=advice)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 
 from portable.cli.output import input_bytes
 from portable.containers import NotAContainer, open_container
+from portable.errors import PortableError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from dataclasses import dataclass
 
     from portable.bytecode.header import Buffer
@@ -16,7 +19,11 @@ if TYPE_CHECKING:
 else:
     from portable.record import dataclass
 
-__all__ = ["Part", "label_of", "parts_of"]
+__all__ = ["ManyPrograms", "Part", "label_of", "naming", "only_part", "parts_of"]
+
+
+class ManyPrograms(PortableError):
+    """A container was given to a command that takes one program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +62,48 @@ def parts_of(path: str) -> tuple[Container | None, tuple[Part, ...]]:
     return container, tuple(
         Part(f"{label}: {entry.name}", entry.name, entry.data) for entry in container.artifacts()
     )
+
+
+def only_part(path: str) -> Part:
+    """Return the one program that a path leads to.
+
+    Args:
+        path: A file, or `-` for standard input.
+
+    Returns:
+        The program.
+
+    Raises:
+        ManyPrograms: It is a container.
+        PortableError: It cannot be read.
+    """
+    container, parts = parts_of(path)
+    if container is not None:
+        raise ManyPrograms(
+            f"is a container ({container.kind}), this takes one program",
+            where=label_of(path),
+            hint="inspect, minimum, explain, check and pin take containers; "
+            "portable.containers.open_container takes the artifacts out",
+        )
+    return parts[0]
+
+
+@contextlib.contextmanager
+def naming(label: str) -> Iterator[None]:
+    """Have errors about a program that was read from memory name where it came from.
+
+    Args:
+        label: What to call it.
+    """
+    try:
+        yield
+    except PortableError as error:
+        inside = (error.where or "").removeprefix(label)
+        # MLIR names a program that it was handed from memory "-".
+        inside = inside.removeprefix('"-"')
+        separator = "" if not inside or inside.startswith(":") else ": "
+        error.where = f"{label}{separator}{inside}"
+        raise
 
 
 def label_of(path: str) -> str:

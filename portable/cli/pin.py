@@ -27,6 +27,7 @@ from portable.cli.program import (
     pipeline_options,
     program_argument,
 )
+from portable.cli.usage import natural
 from portable.downgrade import named
 from portable.errors import PortableError
 from portable.features.bridges import bridges
@@ -70,7 +71,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--ulps",
-        type=int,
+        type=natural,
         default=0,
         metavar="N",
         help="with --verify: write it although results are up to this far apart",

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from portable import isolation
-from portable.cli.output import input_bytes
-from portable.cli.parts import Part, label_of
-from portable.errors import PortableError
+from portable.cli.parts import naming, only_part
+from portable.cli.usage import limit
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
+
+    from portable.cli.parts import Part
 
 __all__ = [
     "dialects_option",
@@ -24,17 +25,22 @@ __all__ = [
 _MINUTES = 10.0
 
 
-def program_argument(parser: argparse.ArgumentParser) -> None:
+def program_argument(parser: argparse.ArgumentParser, *, containers: bool = True) -> None:
     """Add the positional PROGRAM and the time limit of the child process."""
+    held = (
+        ", or a container with programs inside (Exported, SavedModel, torch_xla directory)"
+        if containers
+        else ""
+    )
     parser.add_argument(
         "program",
         metavar="PROGRAM",
-        help="StableHLO as MLIR text, MLIR bytecode or a portable artifact, or a container with "
-        "programs inside (Exported, SavedModel, torch_xla directory); - reads standard input",
+        help="StableHLO as MLIR text, MLIR bytecode or a portable artifact"
+        f"{held}; - reads standard input",
     )
     parser.add_argument(
         "--timeout",
-        type=float,
+        type=limit,
         default=_MINUTES * 60,
         metavar="SECONDS",
         help="limit for the child process that runs the compiler (default: %(default)g)",
@@ -99,15 +105,8 @@ def in_child(
     It is the file that was named, or one part of it.
     """
     if part is None:
-        part = Part(label_of(chosen.program), "", input_bytes(chosen.program))
-    try:
+        part = only_part(chosen.program)
+    with naming(part.label):
         return isolation.call(
             function, bytes(part.data), *arguments, timeout=chosen.timeout, **keywords
         )
-    except PortableError as error:
-        # MLIR names a program that it was handed from memory "-".
-        inside = (error.where or "").removeprefix('"-"')
-        error.where = part.label + (
-            inside if inside.startswith(":") else f": {inside}" if inside else ""
-        )
-        raise

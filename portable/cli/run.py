@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from portable.cli.execution import executor_options, given_inputs, load_program, open_chosen
 from portable.cli.output import format_option, print_json, write_bytes
+from portable.cli.usage import natural
 from portable.executors import ExecutionFailed, random_inputs
 from portable.executors.tensors import stored_arrays
 
@@ -31,7 +32,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a portable artifact or StableHLO program")
     executor_options(parser)
     parser.add_argument(
-        "--random", type=int, metavar="SEED", help="make the inputs, from this seed"
+        "--random", type=natural, metavar="SEED", help="make the inputs, from this seed"
     )
     parser.add_argument("--specials", action="store_true", help="with NaN, infinities and -0")
     parser.add_argument("--output", "-o", metavar="Y.npz", help="keep the outputs, named 0, 1, ...")

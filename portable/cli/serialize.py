@@ -22,7 +22,7 @@ __all__ = ["options", "run"]
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    program_argument(parser)
+    program_argument(parser, containers=False)
     parser.add_argument(
         "--target",
         required=True,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from portable.cli.execution import executor_options, given_inputs, load_program, open_chosen
 from portable.cli.output import format_option, print_verification
+from portable.cli.usage import amount, count, natural
 from portable.errors import PortableError
 from portable.executors import Tolerance
 from portable.verification import SEEDS, verify
@@ -37,15 +38,15 @@ def options(parser: argparse.ArgumentParser) -> None:
     executor_options(parser)
     parser.add_argument(
         "--seeds",
-        type=int,
+        type=count,
         default=len(SEEDS),
         metavar="N",
         help="how many sets of random inputs (default: %(default)s)",
     )
     parser.add_argument("--specials", action="store_true", help="with NaN, infinities and -0")
-    parser.add_argument("--ulps", type=int, default=0, help="admit this distance")
-    parser.add_argument("--relative", type=float, default=0.0, help="or this relative difference")
-    parser.add_argument("--absolute", type=float, default=0.0, help="or this absolute one")
+    parser.add_argument("--ulps", type=natural, default=0, help="admit this distance")
+    parser.add_argument("--relative", type=amount, default=0.0, help="or this relative difference")
+    parser.add_argument("--absolute", type=amount, default=0.0, help="or this absolute one")
     format_option(parser)
 
 

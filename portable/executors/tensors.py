@@ -34,6 +34,7 @@ Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
 # numpy numbers its own types below this; what ml_dtypes registers comes after.
 _FIRST_REGISTERED = 256
+_ADVICE = "write one with numpy.savez(path, x, y)"
 _ELEMENTS = {
     "i1": "bool",
     "bf16": "bfloat16",
@@ -121,6 +122,8 @@ def load_arrays(path: str | os.PathLike[str]) -> dict[str, Array]:
         FileError: It cannot be read.
     """
     data = read_file(path)
+    if not zipfile.is_zipfile(io.BytesIO(data)):  # numpy would advise to unpickle it
+        raise UnreadableArrays("is no .npz file", where=str(path), hint=_ADVICE)
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as archive:
             loaded = {name: archive[name] for name in archive.files}
@@ -128,7 +131,7 @@ def load_arrays(path: str | os.PathLike[str]) -> dict[str, Array]:
         raise UnreadableArrays(
             f"is no .npz file of plain arrays: {error}",
             where=str(path),
-            hint="write one with numpy.savez(path, x, y)",
+            hint=_ADVICE,
         ) from error
     found = {}
     for entry, array in loaded.items():

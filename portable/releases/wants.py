@@ -173,10 +173,10 @@ def _specified(text: str) -> list[Target]:
             hint="write a distribution and its versions, for example jaxlib>=0.5,<0.11",
         )
     name, versions = normalize_name(match[1]), match[2].strip()
+    known = releases(name)  # an unknown name is the most useful error
     if not versions:
-        known = releases(name)  # an unknown name is the more useful error
         raise EmptySpecifier(
-            f"which {name}?", hint=f"write {name}>={known[-1].version}, or an older one"
+            f"which {name} is not said", hint=f"write {name}>={known[-1].version}, or an older one"
         )
     if versions[0] not in "<>=~!":
         raise NoTarget(f"{text[:60]!r} is no specifier", hint=f"write {name}=={versions[:20]}")

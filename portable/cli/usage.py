@@ -1,0 +1,55 @@
+"""What a command line may say: the numbers that options take, and the error about all else."""
+
+from __future__ import annotations
+
+import math
+
+from portable.errors import PortableError
+
+__all__ = ["BadUsage", "amount", "count", "limit", "natural"]
+
+
+class BadUsage(PortableError):
+    """The command line asks for something that no command does."""
+
+
+def natural(text: str) -> int:
+    """Read a whole number from 0 on, for the `type` of an option.
+
+    Args:
+        text: The word behind the option.
+
+    Returns:
+        The number.
+
+    Raises:
+        ArgumentTypeError: It is none. argparse adds the name of the option.
+    """
+    return int(_number(text, int, "a whole number from 0 on", least=0))
+
+
+def count(text: str) -> int:
+    """Read a whole number from 1 on; see `natural`."""
+    return int(_number(text, int, "a whole number from 1 on", least=1))
+
+
+def amount(text: str) -> float:
+    """Read a finite number from 0 on; see `natural`."""
+    return _number(text, float, "a number from 0 on", least=0)
+
+
+def limit(text: str) -> float:
+    """Read a finite number above 0; see `natural`."""
+    return _number(text, float, "a number above 0", least=math.ulp(0))
+
+
+def _number(text: str, kind: type[int | float], wanted: str, *, least: float) -> float:
+    try:
+        number = kind(text)
+    except ValueError:
+        number = math.nan
+    if not least <= number < math.inf:
+        from argparse import ArgumentTypeError  # noqa: PLC0415 - cold start
+
+        raise ArgumentTypeError(f"{text[:60]!r} is not {wanted}")
+    return number
