@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from portable.cli import main
 from portable.exporters import ExporterMissing, export_jax, export_torch, save_as_saved_model
 from portable.exporters.requests import (
     BadInput,
@@ -112,4 +113,28 @@ def test_without_tensorflow(tmp_path: Path) -> None:
     """The error says how to install it; nothing is written."""
     with pytest.raises(ExporterMissing, match=r"stablehlo-portable\[tensorflow\]"):
         save_as_saved_model(tmp_path, tmp_path / "1")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(not _missing("torch"), reason="PyTorch is installed here")
+@pytest.mark.parametrize(
+    "command", ["export torch M -o O --target 1.0.0", "verify-export M --target 1.0.0"]
+)
+def test_the_command_without_pytorch(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It says how to install it, as the library does, though it looks in a child process."""
+    words = {"M": "models:net", "O": str(tmp_path / "net")}
+    assert main([words.get(word, word) for word in command.split()]) == 2
+    assert "pip install 'stablehlo-portable[torch]'" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_options_of_one_framework_are_refused_for_the_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What would change nothing is told, not ignored."""
+    out = str(tmp_path / "f.mlir.bc")
+    assert main(["export", "jax", "steps:f", "--target", "1.0.0", "--eval", "-o", out]) == 2
+    assert "--eval and --backend are for torch" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())

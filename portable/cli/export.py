@@ -29,9 +29,8 @@ from typing import TYPE_CHECKING, Any
 
 from portable import isolation
 from portable.cli.output import format_option, print_json
-from portable.cli.program import pipeline_arguments, pipeline_options
-from portable.cli.usage import limit
-from portable.errors import PortableError
+from portable.cli.program import goal_options, pipeline_arguments, pipeline_options
+from portable.cli.usage import BadUsage, limit
 from portable.exporters import BACKENDS
 from portable.exporters.calls import FRAMEWORKS, Request, export
 from portable.exporters.saved_model import save_as_saved_model
@@ -62,19 +61,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         metavar="[NAME=]TYPE[SIZES]",
         help="the inputs: 'f32[2,3]' 'mask=i1[batch]' i64",
     )
-    goal = parser.add_mutually_exclusive_group()
-    goal.add_argument(
-        "--target",
-        metavar="T",
-        help="a Version such as 1.9.0, current, minimum, WEEK_4, WEEK_12 or MAX",
-    )
-    goal.add_argument(
-        "--for",
-        dest="consumers",
-        nargs="+",
-        metavar="SPEC",
-        help="consumers, as requirement specifiers: 'jaxlib>=0.5,<0.11' 'tensorflow~=2.18'",
-    )
+    goal_options(parser, required=False)
     parser.add_argument("-o", "--output", required=True, help="a new directory, or an artifact")
     parser.add_argument("--weights", metavar="FILE.npz", help="write the weights here, too")
     parser.add_argument(
@@ -107,7 +94,7 @@ def run(chosen: argparse.Namespace) -> int:
         return _save_model(chosen)
     wants = tuple(chosen.consumers or [chosen.target or ""])
     if wants == ("",):
-        raise PortableError("nothing says who has to read it", hint="say --for SPEC or --target T")
+        raise BadUsage("nothing says who has to read it", hint="say --for SPEC or --target T")
     # Mistakes in the consumers and the output are told before anything slow.
     resolve_target(*wants)
     output = Path(chosen.output)
@@ -155,6 +142,8 @@ def _save_model(chosen: argparse.Namespace) -> int:
 def _exporter_options(chosen: argparse.Namespace) -> dict[str, Any]:
     """Return what was chosen of the options that one of the exporters takes."""
     if chosen.framework == "jax":
+        if chosen.eval or chosen.backend:
+            raise BadUsage("--eval and --backend are for torch", hint="leave them out for jax")
         return {"platforms": chosen.platform}
     found = {"backend": chosen.backend, "platform": (chosen.platform or [None])[-1]}
     return {name: value for name, value in found.items() if value}

@@ -22,6 +22,7 @@ from portable import isolation, pin
 from portable.cli.output import format_option, print_json, print_verification, write_bytes
 from portable.cli.parts import parts_of
 from portable.cli.program import (
+    goal_options,
     in_child,
     pipeline_arguments,
     pipeline_options,
@@ -51,19 +52,7 @@ __all__ = ["options", "run"]
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     program_argument(parser)
-    goal = parser.add_mutually_exclusive_group(required=True)
-    goal.add_argument(
-        "--target",
-        metavar="T",
-        help="a Version such as 1.9.0, current, minimum, WEEK_4, WEEK_12 or MAX",
-    )
-    goal.add_argument(
-        "--for",
-        dest="consumers",
-        nargs="+",
-        metavar="SPEC",
-        help="consumers, as requirement specifiers: 'jaxlib>=0.5,<0.11' 'tensorflow~=2.18'",
-    )
+    goal_options(parser)
     parser.add_argument(
         "--verify",
         action="store_true",

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "dialects_option",
+    "goal_options",
     "in_child",
     "pipeline_arguments",
     "pipeline_options",
@@ -71,6 +72,23 @@ def pipeline_options(parser: argparse.ArgumentParser) -> None:
         "gives, or exact for all that give equal bits (repeatable)",
     )
     dialects_option(parser)
+
+
+def goal_options(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
+    """Add `--target` and `--for`, of which one says who has to read the artifact."""
+    goal = parser.add_mutually_exclusive_group(required=required)
+    goal.add_argument(
+        "--target",
+        metavar="T",
+        help="a Version such as 1.9.0, current, minimum, WEEK_4, WEEK_12 or MAX",
+    )
+    goal.add_argument(
+        "--for",
+        dest="consumers",
+        nargs="+",
+        metavar="SPEC",
+        help="consumers, as requirement specifiers: 'jaxlib>=0.5,<0.11' 'tensorflow~=2.18'",
+    )
 
 
 def dialects_option(parser: argparse.ArgumentParser) -> None:

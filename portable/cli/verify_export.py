@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from portable import isolation
 from portable.cli.output import format_option, print_json, print_table
 from portable.cli.program import pipeline_arguments, pipeline_options
+from portable.cli.usage import amount, count, limit, natural
 from portable.executors import Tolerance
 from portable.exporters.calls import Request, agree
 from portable.exporters.oracle import NEAR
@@ -43,26 +44,26 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--target", required=True, metavar="T", help="as for export")
     parser.add_argument("--eval", action="store_true", help="call .eval() of the model first")
     parser.add_argument(
-        "--seeds", type=int, default=3, metavar="N", help="sets of inputs (default: %(default)s)"
+        "--seeds", type=count, default=3, metavar="N", help="sets of inputs (default: %(default)s)"
     )
     parser.add_argument(
-        "--ulps", type=int, default=NEAR.ulps, help="admit this distance (default: %(default)s)"
+        "--ulps", type=natural, default=NEAR.ulps, help="admit this distance (default: %(default)s)"
     )
     parser.add_argument(
         "--relative",
-        type=float,
+        type=amount,
         default=NEAR.relative,
         help="or this relative difference (default: %(default)s)",
     )
     parser.add_argument(
         "--absolute",
-        type=float,
+        type=amount,
         default=NEAR.absolute,
         help="or this absolute one (default: %(default)s)",
     )
     parser.add_argument(
         "--timeout",
-        type=float,
+        type=limit,
         default=_LIMIT_S,
         metavar="SECONDS",
         help="limit for the child process that runs the compilers (default: %(default)g)",

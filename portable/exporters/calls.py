@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from portable.errors import PortableError
 from portable.executors.tensors import stored_arrays
 from portable.exporters.exported import ExportFailed
-from portable.exporters.jax import export_jax
+from portable.exporters.jax import export_jax, import_jax
 from portable.exporters.lowered import Pipeline
 from portable.exporters.naming import first_line
 from portable.exporters.oracle import verify_export
@@ -21,7 +21,7 @@ from portable.exporters.requests import (
     find_program,
     parse_inputs,
 )
-from portable.exporters.torch import export_torch
+from portable.exporters.torch import DEFAULT, export_torch, find_backend
 from portable.files import write_file
 
 if TYPE_CHECKING:
@@ -132,6 +132,7 @@ def _export_torch(request: Request) -> ExportedArtifact:
 
 def _torch_program(request: Request) -> tuple[Any, tuple[Any, ...], dict[str, Any], Any]:
     """Return the model, its inputs, and what `torch.export` wants to know about open dimensions."""
+    find_backend(request.options.get("backend", DEFAULT))  # says what is missing, and how to get it
     import torch  # noqa: PLC0415 - a framework
 
     value, args, kwargs = _program(request, torch.nn.Module, torch.export.ExportedProgram)
@@ -168,7 +169,7 @@ def _renamed(exported: ExportedArtifact, specs: Sequence[InputSpec]) -> Exported
 
 
 def _export_jax(request: Request) -> ExportedArtifact:
-    import jax.export  # noqa: PLC0415 - a framework
+    jax = import_jax()
 
     value, args, kwargs = _program(request)
     if request.inputs is not None:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from portable.releases import Target
     from portable.version import Version
 
-__all__ = ["export_jax", "repin_exported"]
+__all__ = ["export_jax", "import_jax", "repin_exported"]
 
 # `jax.export.Exported`; the framework is imported where it is used.
 _Exported = Any
@@ -70,7 +70,7 @@ def export_jax(
         PortableError: As `portable.serialize`.
     """
     wants = wanted(target)
-    jax = _jax()
+    jax = import_jax()
     given = dict(kwargs or {})
     _refuse_narrowing(function, args, given)
     try:
@@ -117,7 +117,7 @@ def repin_exported(
             made = f"{folder}/exported"
             repin(exported, *wants, to=made, **pipeline)
             return read_file(made)
-    jax = _jax()
+    jax = import_jax()
     if not isinstance(exported, jax.export.Exported):
         raise ExportFailed(
             f"cannot re-pin {type(exported).__name__}",
@@ -133,7 +133,12 @@ def repin_exported(
     return dataclasses.replace(exported, mlir_module_serialized=pinned.artifact.data, **changes)
 
 
-def _jax() -> Any:
+def import_jax() -> Any:
+    """Import JAX with its `jax.export`.
+
+    Raises:
+        ExporterMissing: JAX is not installed.
+    """
     if importlib.util.find_spec("jax") is None:
         raise ExporterMissing("JAX is not installed", hint="install it: pip install jax")
     import jax  # noqa: PLC0415 - a framework

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from portable.releases import Target
     from portable.version import Version
 
-__all__ = ["BACKENDS", "export_torch"]
+__all__ = ["BACKENDS", "export_torch", "find_backend"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,7 @@ BACKENDS = {
 }
 """The backends of `export_torch` by name."""
 
+DEFAULT = "torchax"
 PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
 
 
@@ -69,7 +70,7 @@ def export_torch(
     *,
     target: str | Version | Target | Sequence[str],
     dynamic_shapes: Any = None,
-    backend: str = "torchax",
+    backend: str = DEFAULT,
     platform: str = "cpu",
     **pipeline: Unpack[Pipeline],
 ) -> ExportedArtifact:
@@ -103,7 +104,7 @@ def export_torch(
     wants = wanted(target)
     if platform not in PLATFORMS:  # JAX takes any name
         raise ExportFailed(f"no platform {platform!r}", hint=f"known are {', '.join(PLATFORMS)}")
-    found = _find(backend)
+    found = find_backend(backend)
     exported = trace(program, tuple(args), kwargs, dynamic_shapes)
     # torchax renames one of PyTorch's backends when it is imported: only after tracing.
     lower = importlib.import_module(found.home).lower
@@ -111,7 +112,18 @@ def export_torch(
     return lowered.pinned(wants, pipeline)
 
 
-def _find(name: str) -> Backend:
+def find_backend(name: str = DEFAULT) -> Backend:
+    """Return what lowers PyTorch's programs.
+
+    Args:
+        name: A key of `BACKENDS`.
+
+    Returns:
+        The backend; all that it needs is installed.
+
+    Raises:
+        ExporterMissing: It is not, or there is no such backend.
+    """
     backend = BACKENDS.get(name)
     if backend is None:
         raise ExporterMissing(f"no backend {name!r}", hint=f"known are {', '.join(BACKENDS)}")
