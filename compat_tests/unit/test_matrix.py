@@ -193,6 +193,30 @@ def test_what_is_known_is_not_asked_again(nowhere: Environments) -> None:
     assert again.cells[0].observed is None
 
 
+def test_what_hung_is_asked_again_when_there_is_more_time(nowhere: Environments) -> None:
+    """A hang says that the time was too short: with less it is known, with more it is not."""
+    items = collect([CASE], pick=Pick.LOWEST)
+    with Store(":memory:") as store:
+        seen = Observation(_verdict("hung decode"), seconds=5.2)
+        store.keep(RELEASE, Stage.DECODE, {key(items[0], Stage.DECODE): seen})
+        found = {
+            limit: Run(store, environments=nowhere, limit=limit)
+            .matrix(items, [find_release(RELEASE)])
+            .cells[0]
+            .observed
+            for limit in (5.0, 60.0)
+        }
+    assert found == {5.0: seen.verdict, 60.0: None}
+
+
+def test_a_sealed_artifact_that_is_named_alone_is_its_cases() -> None:
+    """The command of a report names one file of a Case: it has the inputs of the Case."""
+    (item,) = collect([CASE], pick=Pick.LOWEST)
+    assert item.case
+    assert item.inputs
+    assert collect([item.path]) == (item,)
+
+
 def test_every_listed_contradiction_says_why() -> None:
     """An entry of the list names Releases of the table, a reason and a link, and has its own id."""
     rows = contradictions()

@@ -43,7 +43,8 @@ def collect(paths: Iterable[str | os.PathLike[str]], *, pick: Pick = Pick.ALL) -
 
     Args:
         paths: Artifacts, containers of them, folders that are searched for both, Cases (a folder
-            with `case.toml`) and corpora (a folder of Cases).
+            with `case.toml`) and corpora (a folder of Cases). A sealed artifact that is named
+            alone is still its Case's.
         pick: Which sealed artifacts of a Case to take.
 
     Returns:
@@ -79,9 +80,21 @@ def _items(path: Path, pick: Pick) -> Iterator[Item]:
             yield from _of_case(case, pick)
     else:
         for file in find_files([path], PATTERNS):
-            for label, artifact in artifacts_in(file):
-                inside = label.removeprefix(f"{file}: ") if label != file else ""
-                yield Item(label, file, artifact.digest, artifact.version, inside)
+            yield from _sealed(type(path)(file)) or _of_file(file)
+
+
+def _sealed(file: Path) -> list[Item]:
+    """Return a sealed artifact as what its Case makes of it; nothing where there is no Case."""
+    home = file.parent.parent
+    if not (home / _MANIFEST).exists():
+        return []
+    return [item for item in _of_case(load_case(home), Pick.ALL) if file.samefile(item.path)]
+
+
+def _of_file(file: str) -> Iterator[Item]:
+    for label, artifact in artifacts_in(file):
+        inside = label.removeprefix(f"{file}: ") if label != file else ""
+        yield Item(label, file, artifact.digest, artifact.version, inside)
 
 
 def _of_case(case: Case, pick: Pick) -> Iterator[Item]:

@@ -107,7 +107,10 @@ class Run:
         """
         distinct = {key(item, self.stage): item for item in items}
         reusable = frozenset() if self.fresh else distinct.keys()
-        known = {str(r): self.store.find(str(r), self.stage, reusable) for r in releases}
+        known = {
+            str(r): _settled(self.store.find(str(r), self.stage, reusable), self.limit)
+            for r in releases
+        }
 
         def keep(name: str, found: Mapping[Key, Observation]) -> None:
             self.store.keep(name, self.stage, found)
@@ -154,6 +157,15 @@ class Run:
             return packed(batch)
         directory, offline = str(self.environments.directory), self.environments.offline
         return replace(batch, directory=directory, offline=offline)
+
+
+def _settled(found: dict[Key, Observation], limit: float) -> dict[Key, Observation]:
+    """Leave out what hung and was given less time than there is now."""
+    return {
+        name: seen
+        for name, seen in found.items()
+        if seen.verdict is None or seen.verdict.outcome is not Outcome.HUNG or seen.seconds >= limit
+    }
 
 
 def _parts(keys: Sequence[Key], size: int) -> Iterator[tuple[Key, ...]]:

@@ -177,7 +177,7 @@ def _observation(release: str, row: tuple[str, int, str, str, str, float]) -> Ob
 
 def _diagnostic(record: dict[str, object]) -> Diagnostic:
     notes = record.get("notes", [])
-    assert isinstance(notes, list)  # noqa: S101 - written by `_row`
+    assert isinstance(notes, list)  # noqa: S101 - written by `_fields`
     return Diagnostic(
         Severity(record["severity"]),
         str(record["message"]),
