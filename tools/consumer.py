@@ -47,7 +47,10 @@ def _reads(release: Release) -> bool:
 
 def run(name: str) -> int:
     """Run the corpus on one Release; return the exit code."""
-    release = consumers()[name]
+    release = consumers().get(name)
+    if release is None:
+        print(f"no consumer is called {name!r}; tox list names them", file=sys.stderr)
+        return 2
     RESULTS.mkdir(parents=True, exist_ok=True)
     specifier = f"{release.distribution}=={release.version}"
     result = str(RESULTS / f"{name}.json")
@@ -72,4 +75,4 @@ def merge() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(merge() if sys.argv[1:] == ["merge"] else run(sys.argv[1]))
+    sys.exit(merge() if sys.argv[1:] == ["merge"] else run(" ".join(sys.argv[1:])))

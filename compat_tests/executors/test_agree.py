@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from compat_tests.programs import DYNAMIC, ENDLESS, MOVED
 from portable.errors import PortableError
 from portable.executors import (
     EXECUTORS,
@@ -44,37 +45,11 @@ ELEMENTS = [
     *("f8E3M4", "f8E4M3", "f8E4M3FN", "f8E4M3FNUZ", "f8E4M3B11FNUZ", "f8E5M2", "f8E5M2FNUZ"),
     *("f8E8M0FNU", "f6E2M3FN", "f6E3M2FN", "f4E2M1FN"),
 ]
-MOVED = """
-func.func @main(%x: tensor<2x3x{type}>, %y: tensor<2x3x{type}>, %z: tensor<{type}>)
-    -> (tensor<2x6x{type}>, tensor<3x2x{type}>, tensor<{type}>) {{
-  %long = stablehlo.concatenate %x, %y, dim = 1
-    : (tensor<2x3x{type}>, tensor<2x3x{type}>) -> tensor<2x6x{type}>
-  %turned = stablehlo.transpose %y, dims = [1, 0] : (tensor<2x3x{type}>) -> tensor<3x2x{type}>
-  return %long, %turned, %z : tensor<2x6x{type}>, tensor<3x2x{type}>, tensor<{type}>
-}}
-"""
-DYNAMIC = """
-func.func @main(%x: tensor<?x3xf32>) -> tensor<?x3xf32> {
-  %sum = stablehlo.add %x, %x : tensor<?x3xf32>
-  return %sum : tensor<?x3xf32>
-}
-"""
 COUNT = """
 func.func @main() -> tensor<32xi32> {
   %yes = stablehlo.constant dense<true> : tensor<32xi1>
   %ones = stablehlo.convert %yes : (tensor<32xi1>) -> tensor<32xi32>
   return %ones : tensor<32xi32>
-}
-"""
-ENDLESS = """
-func.func @main() -> tensor<i32> {
-  %zero = stablehlo.constant dense<0> : tensor<i32>
-  %end = stablehlo.while(%i = %zero) : tensor<i32>
-  cond { %yes = stablehlo.constant dense<true> : tensor<i1>
-         stablehlo.return %yes : tensor<i1> }
-  do { %next = stablehlo.add %i, %i : tensor<i32>
-       stablehlo.return %next : tensor<i32> }
-  return %end : tensor<i32>
 }
 """
 ROUNDED = """

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import portable
+from compat_tests.programs import ENDLESS
 from portable.corpus.tensors import save_tensor
 from portable.errors import PortableError
 from portable.executors import (
@@ -223,22 +224,11 @@ def test_large_outputs_stay_what_they_were(release: Release) -> None:
 
 def test_a_failure_is_a_verdict(release: Release) -> None:
     """A crash, a hang and a refusal are told by a Verdict at Stage `execute`."""
-    endless = """
-    func.func @main() -> tensor<i32> {
-      %zero = stablehlo.constant dense<0> : tensor<i32>
-      %end = stablehlo.while(%i = %zero) : tensor<i32>
-      cond { %yes = stablehlo.constant dense<true> : tensor<i1>
-             stablehlo.return %yes : tensor<i1> }
-      do { %next = stablehlo.add %i, %i : tensor<i32>
-           stablehlo.return %next : tensor<i32> }
-      return %end : tensor<i32>
-    }
-    """
     with find_executor("pjrt", release("jaxlib 0.4.33"), limit=5.0) as executor:
         with pytest.raises(ExecutionFailed) as crashed:
             executor.compile(_artifact(TF32, "1.6.0"))
         with pytest.raises(ExecutionFailed) as hung:
-            executor.compile(_artifact(endless)).run([])
+            executor.compile(_artifact(ENDLESS)).run([])
         with pytest.raises(ExecutionFailed) as refused:
             executor.compile(_artifact(DOUBLED.format(type="i4")))
     outcomes = [error.value.verdict.outcome for error in (crashed, hung, refused)]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from compat_tests.programs import DYNAMIC, MOVED
 from portable.errors import PortableError
 from portable.executors import (
     EXECUTORS,
@@ -34,21 +35,6 @@ ELEMENTS = [
     *(f"{sign}i{width}" for sign in ("", "u") for width in (2, 4, 8, 16, 32, 64)),
     *("f8E3M4", "f8E4M3", "f8E4M3FN", "f8E4M3B11FNUZ", "f8E5M2", "f8E8M0FNU", "f4E2M1FN"),
 ]
-SELECTED = """
-func.func @main(%x: tensor<2x3x{type}>, %y: tensor<2x3x{type}>, %z: tensor<{type}>)
-    -> (tensor<2x6x{type}>, tensor<3x2x{type}>, tensor<{type}>) {{
-  %long = stablehlo.concatenate %x, %y, dim = 1
-    : (tensor<2x3x{type}>, tensor<2x3x{type}>) -> tensor<2x6x{type}>
-  %turned = stablehlo.transpose %y, dims = [1, 0] : (tensor<2x3x{type}>) -> tensor<3x2x{type}>
-  return %long, %turned, %z : tensor<2x6x{type}>, tensor<3x2x{type}>, tensor<{type}>
-}}
-"""
-DYNAMIC = """
-func.func @main(%x: tensor<?x3xf32>) -> tensor<?x3xf32> {
-  %sum = stablehlo.add %x, %x : tensor<?x3xf32>
-  return %sum : tensor<?x3xf32>
-}
-"""
 IDENTITY = """
 func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> {
   %narrow = stablehlo.convert %x : (tensor<64xf32>) -> tensor<64xf8E4M3FN>
@@ -62,7 +48,7 @@ def test_every_element_type_travels() -> None:
     """Moving values about gives both Executors the bits that went in, special ones too."""
     with find_executor("interpreter") as interpreter, find_executor("pjrt") as pjrt:
         for element in ELEMENTS:
-            artifact = serialize(SELECTED.format(type=element), "1.8.0")
+            artifact = serialize(MOVED.format(type=element), "1.8.0")
             # XLA:CPU of jaxlib 0.10.2 ends by SIGABRT when it concatenates two-bit integers.
             executors = (interpreter,) if element in {"i2", "ui2"} else (interpreter, pjrt)
             programs = [executor.compile(artifact) for executor in executors]
