@@ -109,38 +109,8 @@ def options(parser: argparse.ArgumentParser) -> None:
         help="merge earlier results, written with --format json, instead of running",
     )
     _execution_options(parser.add_argument_group("to execute artifacts that are no Cases"))
-    how = parser.add_argument_group("how to run")
-    how.add_argument(
-        "--timeout",
-        type=limit,
-        default=LIMIT_S,
-        metavar="SECONDS",
-        help="limit for one step of one Release with one artifact (default: %(default)g)",
-    )
-    how.add_argument(
-        "--cache",
-        metavar="FILE",
-        help="where observations are kept (default: beside the environments)",
-    )
-    how.add_argument("--fresh", action="store_true", help="observe again what is known already")
-    how.add_argument(
-        "--cluster", metavar="ADDRESS", help="run on a Dask scheduler, as tcp://host:8786"
-    )
-    out = parser.add_argument_group("the report")
-    out.add_argument("--output", "-o", metavar="FILE", default="-", help="where to write it")
-    out.add_argument(
-        "--format",
-        choices=sorted(FORMATS),
-        help=f"default: by the ending of FILE ({', '.join(_ENDINGS)}), else text",
-    )
-    out.add_argument("--full", action="store_true", help="list everything in text and Markdown")
-    out.add_argument(
-        "--judge",
-        choices=(_COMPATIBLE, _PREDICTED),
-        default=_COMPATIBLE,
-        help="what makes the exit code 1: an artifact that does not work on a consumer (default), "
-        "or a contradiction to what is predicted that nobody has explained",
-    )
+    _running_options(parser.add_argument_group("how to run"))
+    _report_options(parser.add_argument_group("the report"))
 
 
 def _execution_options(group: argparse._ArgumentGroup) -> None:
@@ -157,6 +127,42 @@ def _execution_options(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument(
         "--atol", type=amount, default=1e-6, help="absolute tolerance (default: %(default)g)"
+    )
+
+
+def _running_options(how: argparse._ArgumentGroup) -> None:
+    how.add_argument(
+        "--timeout",
+        type=limit,
+        default=LIMIT_S,
+        metavar="SECONDS",
+        help="limit for one step of one Release with one artifact (default: %(default)g)",
+    )
+    how.add_argument(
+        "--cache",
+        metavar="FILE",
+        help="where observations are kept (default: beside the environments)",
+    )
+    how.add_argument("--fresh", action="store_true", help="observe again what is known already")
+    how.add_argument(
+        "--cluster", metavar="ADDRESS", help="run on a Dask scheduler, as tcp://host:8786"
+    )
+
+
+def _report_options(out: argparse._ArgumentGroup) -> None:
+    out.add_argument("--output", "-o", metavar="FILE", default="-", help="where to write it")
+    out.add_argument(
+        "--format",
+        choices=sorted(FORMATS),
+        help=f"default: by the ending of FILE ({', '.join(_ENDINGS)}), else text",
+    )
+    out.add_argument("--full", action="store_true", help="list everything in text and Markdown")
+    out.add_argument(
+        "--judge",
+        choices=(_COMPATIBLE, _PREDICTED),
+        default=_COMPATIBLE,
+        help="what makes the exit code 1: an artifact that does not work on a consumer (default), "
+        "or a contradiction to what is predicted that nobody has explained",
     )
 
 
