@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from portable.cli.matrix import newest_jaxlib
 from portable.environments import Environments
 from portable.files import FileError
 from portable.matrix import Agreement, Pick, Run, Store, collect
@@ -233,3 +234,11 @@ def test_damaged_bytes_are_predicted_to_be_refused(tmp_path: Path, nowhere: Envi
         matrix = Run(store, environments=nowhere).matrix(items, [find_release(RELEASE)])
     assert matrix.cells[0].predicted.outcome is Outcome.INCOMPATIBLE
     assert matrix.cells[0].predicted.stage is Stage.DECODE
+
+
+def test_the_newest_jaxlib_says_what_is_expected() -> None:
+    """In whatever order consumers are named; without a jaxlib nobody says it."""
+    named = [find_release(name) for name in ("jaxlib 0.10.2", "tensorflow 2.18.1", "jaxlib 0.4.33")]
+    assert newest_jaxlib(named) == named[0]
+    assert newest_jaxlib(named[::-1]) == named[0]
+    assert newest_jaxlib(named[1:2]) is None

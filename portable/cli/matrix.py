@@ -43,14 +43,14 @@ from portable.verdict import Stage
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from concurrent.futures import Executor
 
     from portable.environments import Environment
     from portable.matrix import Item, Matrix
     from portable.releases import Release
 
-__all__ = ["ClusterUnreachable", "DaskMissing", "NothingToRun", "options", "run"]
+__all__ = ["ClusterUnreachable", "DaskMissing", "NothingToRun", "newest_jaxlib", "options", "run"]
 
 _STAGES = (Stage.DECODE, Stage.ROUNDTRIP, Stage.EXECUTE)
 _COMPATIBLE, _PREDICTED = "compatible", "predicted"
@@ -219,8 +219,9 @@ def _observed(chosen: argparse.Namespace) -> Matrix:
     environments = Environments(progress=tell_line)
     with contextlib.ExitStack() as stack:
         if chosen.random is not None or chosen.inputs:
+            newest = newest_jaxlib(consumers)
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="portable-")))
-            items = _executable(items, folder, chosen, _reference(consumers, environments))
+            items = _executable(items, folder, chosen, environments.get(newest) if newest else None)
         store = stack.enter_context(Store(chosen.cache or default_path()))
         executor = stack.enter_context(_cluster(chosen.cluster)) if chosen.cluster else None
         crew = Run(
@@ -248,10 +249,9 @@ def _finished(crew: Run, items: Sequence[Item], releases: Sequence[Release]) -> 
         raise
 
 
-def _reference(releases: Sequence[Release], environments: Environments) -> Environment | None:
-    """Return the newest jaxlib among the consumers."""
-    newest = [release for release in releases if release.distribution == "jaxlib"][-1:]
-    return environments.get(newest[0]) if newest else None
+def newest_jaxlib(consumers: Collection[Release]) -> Release | None:
+    """Return the newest jaxlib among the consumers, in whatever order they were named."""
+    return next((one for one in reversed(releases("jaxlib")) if one in consumers), None)
 
 
 def _executable(
