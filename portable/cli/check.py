@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Collection, Mapping, Sequence
 
-    from portable.cli.parts import Part
     from portable.containers import Container
     from portable.releases import Release
     from portable.verdict import Verdict
@@ -77,10 +76,14 @@ def run(chosen: argparse.Namespace) -> int:
     if not chosen.consumers and not chosen.observe:
         raise NothingToCheck("name consumers with --for SPEC, or read it with --observe")
     container, parts = parts_of(chosen.file)
+    artifacts = {part: Artifact.from_bytes(bytes(part.data), where=part.label) for part in parts}
     admitted = {
         str(release): release for spec in chosen.consumers for release in matching_releases(spec)
     }
-    found = {part.name: _verdicts(chosen, part, admitted.values()) for part in parts}
+    found = {}
+    for part, artifact in artifacts.items():
+        with naming(part.label):
+            found[part.name] = _verdicts(chosen, artifact, admitted.values())
     compatible = all(verdict.compatible for verdicts in found.values() for verdict in verdicts)
     if chosen.format == "json":
         print_json({"file": chosen.file, "compatible": compatible} | _record(container, found))
@@ -118,14 +121,10 @@ def _record(
 
 
 def _verdicts(
-    chosen: argparse.Namespace, part: Part, admitted: Collection[Release]
+    chosen: argparse.Namespace, artifact: Artifact, admitted: Collection[Release]
 ) -> list[Verdict]:
-    artifact = Artifact.from_bytes(bytes(part.data), where=part.label)
     # Without consumers there is nothing to predict, and a damaged file may still be observed.
-    verdicts: list[Verdict] = []
-    if admitted:
-        with naming(part.label):
-            verdicts += predict_all(artifact, admitted, chosen.mode)
+    verdicts = [*predict_all(artifact, admitted, chosen.mode)] if admitted else []
     if chosen.observe:
         from portable.check import observe  # noqa: PLC0415 - predicting needs no child process
 
