@@ -57,8 +57,10 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent
 CORPUS = ROOT / "corpus"
 
-# One process an artifact: these read the lowest and the highest artifact of each Case only.
-SLOW = frozenset({"iree-base-compiler", "torch-xla"})
+# One process an artifact: it reads the lowest and the highest artifact of each Case only.
+SLOW = frozenset({"iree-base-compiler"})
+# It reads only to execute: so too with the lowest and the highest, as far as they have inputs.
+READS_BY_EXECUTING = frozenset({"torch-xla"})
 # A whole TensorFlow is over a gigabyte for each Release; tests execute on two of them.
 EXECUTES = frozenset({"jaxlib"})
 JUDGE = "jaxlib 0.12.0.1"
@@ -176,10 +178,14 @@ class Columns:
     def column(self, release: Release) -> str:
         """Return one mark for each item."""
         marks = dict.fromkeys((item.digest for item in self.items), NOT_ASKED)
-        ends = {item.digest for item in collect([CORPUS], pick=Pick.ENDS)}
-        slow = release.distribution in SLOW
-        read = [item for item in self.items if not slow or item.digest in ends]
-        marks |= self._observed(release, read, Stage.DECODE)
+        ends = {item.digest: item for item in collect([CORPUS], pick=Pick.ENDS)}
+        if release.distribution in READS_BY_EXECUTING:
+            able = [item for item in ends.values() if item.inputs is not None]
+            marks |= self._observed(release, able, Stage.EXECUTE)
+        else:
+            slow = release.distribution in SLOW
+            read = [item for item in self.items if not slow or item.digest in ends]
+            marks |= self._observed(release, read, Stage.DECODE)
         if release.distribution in EXECUTES:
             lowest = collect([CORPUS], pick=Pick.LOWEST)
             able = [i for i in lowest if i.inputs is not None and marks[i.digest] == READ]
