@@ -1,0 +1,42 @@
+"""The pages of the full matrix and of the findings: derived, and complete."""
+
+from __future__ import annotations
+
+from portable.matrix.listed import contradictions
+from tools import findings, matrix_pages
+from tools.consumer import consumers
+from tools.matrix_pages import NOT_ASKED, load_results
+
+RESULTS = load_results()
+
+
+def test_the_pages_are_those_of_the_raw_results() -> None:
+    """Nobody wrote into a page by hand: `python -m tools.matrix_pages`."""
+    for name, text in matrix_pages.pages(RESULTS).items():
+        assert (matrix_pages.PAGES / name).read_text("utf-8") == text, name
+
+
+def test_the_findings_are_those_of_the_tables() -> None:
+    """An Advisory, refusal or contradiction is on the page: `python -m tools.findings`."""
+    assert findings.PAGE.read_text("utf-8") == findings.page()
+
+
+def test_every_contradiction_is_explained() -> None:
+    """What was not as predicted in the full matrix is listed, and what is listed was seen there."""
+    assert {one.listed for one in RESULTS.surprises} == {row.id for row in contradictions()}
+
+
+def test_the_matrix_is_full() -> None:
+    """Every Release that reads was asked; every jaxlib wrote every Case that it can."""
+    assert set(RESULTS.consumers) == {str(release) for release in consumers().values()}
+    widths = {len(row.marks) for row in RESULTS.artifacts}
+    assert widths == {len(RESULTS.consumers)}
+    for number, name in enumerate(RESULTS.consumers):
+        if name not in RESULTS.missing:
+            assert any(row.marks[number] != NOT_ASKED for row in RESULTS.artifacts), name
+    assert {len(row.marks) for row in RESULTS.written} == {len(RESULTS.producers)}
+
+
+def test_the_raw_results_stay_compact() -> None:
+    """They are under 10 MB together."""
+    assert sum(path.stat().st_size for path in matrix_pages.PAGES.glob("*")) < 10_000_000
