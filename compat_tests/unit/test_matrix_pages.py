@@ -31,9 +31,14 @@ def test_the_matrix_is_full() -> None:
     assert set(RESULTS.consumers) == {str(release) for release in consumers().values()}
     widths = {len(row.marks) for row in RESULTS.artifacts}
     assert widths == {len(RESULTS.consumers)}
-    for number, name in enumerate(RESULTS.consumers):
-        if name not in RESULTS.missing:
-            assert any(row.marks[number] != NOT_ASKED for row in RESULTS.artifacts), name
+    columns = zip(*(row.marks for row in RESULTS.artifacts), strict=True)
+    unasked = {
+        name
+        for name, column in zip(RESULTS.consumers, columns, strict=True)
+        if set(column) == {NOT_ASKED}
+    }
+    # Each of them needs gigabytes of CUDA libraries.
+    assert all(name.startswith("torch-xla 2.") for name in unasked)
     assert {len(row.marks) for row in RESULTS.written} == {len(RESULTS.producers)}
 
 
