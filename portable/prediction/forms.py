@@ -107,11 +107,13 @@ class Reading:
 
 
 def _i1_splat_constant(reading: Reading) -> bool:
-    """Find a boolean constant that is stored as one value."""
+    """Find a boolean constant that is stored as one value, and that is true."""
     for shape in reading.of("vhlo.constant_v1"):
         fields = reading.value(shape, "value")
         type_, data = fields.get("type"), fields.get("data")
         if not isinstance(type_, int) or not isinstance(data, Blob) or data.size != 1:
+            continue
+        if not reading.data[data.offset]:
             continue
         dimensions = reading.dimensions(type_)
         # Up to eight booleans fit one byte when they are packed, so such a byte tells nothing.
