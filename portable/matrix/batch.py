@@ -176,7 +176,7 @@ class _Bench:
             if stage > self._stage or (passed is not None and not passed.compatible):
                 break
             try:
-                passed = step(self, item)
+                passed, note = step(self, item), ""
             except CouldNotObserve as reason:
                 # A Release that can read and not execute has still been seen to read; torch_xla
                 # reads only to execute.
