@@ -20,7 +20,7 @@ import sys
 import tempfile
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,7 +37,6 @@ from tools.matrix_pages import (
     CHANGED,
     MARKS,
     NOT_ASKED,
-    READ,
     REFUSED,
     WRITTEN,
     Results,
@@ -59,10 +58,10 @@ CORPUS = ROOT / "corpus"
 
 # One process an artifact: it reads the lowest and the highest artifact of each Case only.
 SLOW = frozenset({"iree-base-compiler"})
-# It reads only to execute: so too with the lowest and the highest, as far as they have inputs.
+# It reads only to execute, and takes a second for each.
 READS_BY_EXECUTING = frozenset({"torch-xla"})
 # A whole TensorFlow is over a gigabyte for each Release; tests execute on two of them.
-EXECUTES = frozenset({"jaxlib"})
+EXECUTES = frozenset({"jaxlib", "torch-xla"})
 JUDGE = "jaxlib 0.12.0.1"
 
 
@@ -161,48 +160,55 @@ def items_of(written: Iterable[Written], folder: Path) -> list[Item]:
     return list(found.values())
 
 
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """Observes Release by Release, and keeps of each Cell no more than a mark.
+class Marks:
+    """Observes, and keeps of each Cell no more than a mark; the last one counts.
 
-    Args:
-        store: Where observations are kept.
-        items: What is read.
-        surprises: What was not as predicted, so far.
+    Attributes:
+        found: The marks, by digest and Release.
+        surprises: What was not as predicted.
     """
 
-    store: Store
-    items: list[Item]
-    surprises: set[Surprise] = field(default_factory=set)
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.found: dict[tuple[str, str], str] = {}
+        self.surprises: set[Surprise] = set()
 
-    def column(self, release: Release) -> str:
-        """Return one mark for each item."""
-        marks = dict.fromkeys((item.digest for item in self.items), NOT_ASKED)
-        ends = {item.digest: item for item in collect([CORPUS], pick=Pick.ENDS)}
-        if release.distribution in READS_BY_EXECUTING:
-            able = [item for item in ends.values() if item.inputs is not None]
-            marks |= self._observed(release, able, Stage.EXECUTE)
-        else:
-            slow = release.distribution in SLOW
-            read = [item for item in self.items if not slow or item.digest in ends]
-            marks |= self._observed(release, read, Stage.DECODE)
-        if release.distribution in EXECUTES:
-            lowest = collect([CORPUS], pick=Pick.LOWEST)
-            able = [i for i in lowest if i.inputs is not None and marks[i.digest] == READ]
-            marks |= self._observed(release, able, Stage.EXECUTE)
-        return "".join(marks[item.digest] for item in self.items)
-
-    def _observed(self, release: Release, items: list[Item], stage: Stage) -> dict[str, str]:
-        marks = {}
-        for cell in Run(self.store, stage).matrix(items, [release]).cells:
+    def observe(self, items: Sequence[Item], consumers: Sequence[Release], stage: Stage) -> None:
+        """Run a matrix."""
+        print(f"{len(items):,} artifacts x {len(consumers)} Releases, {stage}", file=sys.stderr)
+        run = Run(self._store, stage)
+        for cell in run.cells(items, consumers):
             seen = cell.observed
-            marks[cell.item.digest] = MARKS[seen.outcome, seen.stage] if seen else NOT_ASKED
-            if cell.agreement is Agreement.CONTRADICTS and seen:
+            if seen is None:
+                continue
+            name = str(cell.release)
+            self.found[cell.item.digest, name] = MARKS[seen.outcome, seen.stage]
+            if cell.agreement is Agreement.CONTRADICTS:
                 predicted = f"{cell.predicted.outcome}: {cell.predicted.reason}"
                 observed = f"{seen.outcome} at {seen.stage}: {seen.reason}"
-                where = (str(release), cell.item.case, str(cell.item.claimed))
+                where = (name, cell.item.case, str(cell.item.claimed))
                 self.surprises.add(Surprise(*where, predicted, observed, cell.listed))
-        return marks
+
+
+def observe_all(items: Sequence[Item], store: Store) -> Marks:
+    """Have every Release read, and execute what it can.
+
+    Args:
+        items: What is read.
+        store: Where observations are kept.
+
+    Returns:
+        What they did.
+    """
+    marks = Marks(store)
+    ends = collect([CORPUS], pick=Pick.ENDS)
+    lowest = [item for item in collect([CORPUS], pick=Pick.LOWEST) if item.inputs is not None]
+    readers = list(consumers().values())
+    apart = SLOW | READS_BY_EXECUTING
+    marks.observe(ends, [one for one in readers if one.distribution in SLOW], Stage.DECODE)
+    marks.observe(items, [r for r in readers if r.distribution not in apart], Stage.DECODE)
+    marks.observe(lowest, [r for r in readers if r.distribution in EXECUTES], Stage.EXECUTE)
+    return marks
 
 
 def rows_of(written: Sequence[Written], other: set[str]) -> list[Row]:
@@ -242,30 +248,27 @@ def run(store: Store, folder: Path) -> Results:
     with ThreadPoolExecutor(2) as pool:
         parts = pool.map(lambda release: produce(release, cases, folder), releases("jaxlib"))
         written = [one for part in parts for one in part]
-    columns = Columns(store, items_of(written, folder))
-    found = {}
-    for release in consumers().values():
-        found[str(release)] = columns.column(release)
-        print(f"{release}: {len(columns.surprises)} contradictions so far", file=sys.stderr)
+    items = items_of(written, folder)
+    marks = observe_all(items, store)
+    readers = tuple(str(release) for release in consumers().values())
     sealed = {item.digest for item in collect([CORPUS])}
     artifacts = tuple(
         Row(
             item.case,
             str(item.claimed),
             "sealed" if item.digest in sealed else item.producer,
-            marks,
+            "".join(marks.found.get((item.digest, name), NOT_ASKED) for name in readers),
         )
-        for item, *column in zip(columns.items, *found.values(), strict=True)
-        for marks in ["".join(column)]
+        for item in items
     )
     return Results(
         date=datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
-        # A Release that could not be had on this machine says nothing.
-        consumers=tuple(found),
+        # A Release that could not be had on this machine has no marks.
+        consumers=readers,
         artifacts=artifacts,
         producers=tuple(str(release) for release in releases("jaxlib")),
         written=tuple(rows_of(written, changed(written, cases, folder))),
-        surprises=tuple(columns.surprises),
+        surprises=tuple(marks.surprises),
     )
 
 

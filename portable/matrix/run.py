@@ -90,10 +90,21 @@ class Run:
         Returns:
             Every Cell. One whose Release cannot be had has no observation and says why.
         """
-        known = self.observe(items, releases)
-        cells = tuple(_cells(items, releases, known, self.stage))
+        cells = tuple(self.cells(items, releases))
         today = datetime.datetime.now(tz=datetime.UTC).date()
         return Matrix(self.stage, tuple(items), tuple(releases), cells, today)
+
+    def cells(self, items: Sequence[Item], releases: Sequence[Release]) -> Iterator[Cell]:
+        """Do the same without keeping every Cell at once.
+
+        Args:
+            items: The artifacts.
+            releases: The consumers.
+
+        Yields:
+            Every Cell, artifact by artifact.
+        """
+        yield from _cells(items, releases, self.observe(items, releases), self.stage)
 
     def observe(self, items: Sequence[Item], releases: Sequence[Release]) -> Known:
         """Have Releases read, write or execute artifacts; equal ones once.
