@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 from typing import TYPE_CHECKING, Any
 
@@ -60,14 +61,17 @@ class TorchXlaDevice:
 
     def _module(self, program: bytes, count: int) -> Any:
         home = self._stablehlo
-        meta = home.StableHLOFunctionMeta(
-            name=METHOD,
-            stablehlo_version="",
-            input_signature=[],
-            output_signature=[],
-            input_locations=[home.InputLocation.input_arg(number) for number in range(count)],
-            unused_inputs=[],
-        )
+        given = {
+            "name": METHOD,
+            "stablehlo_version": "",
+            "input_signature": [],
+            "output_signature": [],
+            "input_locations": [home.InputLocation.input_arg(number) for number in range(count)],
+            "unused_inputs": [],
+        }
+        # torch_xla 2.1 has no unused inputs yet.
+        known = {field.name for field in dataclasses.fields(home.StableHLOFunctionMeta)}
+        meta = home.StableHLOFunctionMeta(**{k: v for k, v in given.items() if k in known})
         function = home.StableHLOFunc(meta, program, None)
         return home.StableHLOGraphModule(home.StableHLOModelBundle({}, [], [function]))
 
