@@ -179,7 +179,7 @@ def _page(results: Results) -> str:
         artifacts=f"{len(results.artifacts):,}",
         cases=len({row.case for row in results.artifacts}),
         writers=len(results.producers),
-        readers=len(results.consumers),
+        readers=sum(set(column) != {NOT_ASKED} for column in columns),
         asked=f"{total.total() - total[NOT_ASKED]:,}",
         executed=f"{sum(total[mark] for mark in _EXECUTED):,}",
         **{
