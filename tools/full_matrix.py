@@ -29,7 +29,7 @@ from portable.environments import Environments
 from portable.matrix import Agreement, Item, Pick, Run, Store, collect
 from portable.matrix.store import default_path
 from portable.releases import find_release, releases
-from portable.verdict import Stage
+from portable.verdict import Outcome, Stage
 from portable.version import Version
 from portable.worker import Status
 from tools.consumer import consumers
@@ -182,7 +182,11 @@ class Marks:
             if seen is None:
                 continue
             name = str(cell.release)
-            self.found[cell.item.digest, name] = MARKS[seen.outcome, seen.stage]
+            apart = cell.release.distribution in READS_BY_EXECUTING
+            failed = seen.outcome not in {Outcome.COMPATIBLE, Outcome.WRONG_RESULT}
+            # What reads only to execute did not show that it read.
+            reached = Stage.DECODE if apart and failed else seen.stage
+            self.found[cell.item.digest, name] = MARKS[seen.outcome, reached]
             if cell.agreement is Agreement.CONTRADICTS:
                 predicted = f"{cell.predicted.outcome}: {cell.predicted.reason}"
                 observed = f"{seen.outcome} at {seen.stage}: {seen.reason}"
