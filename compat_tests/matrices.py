@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import functools
+from dataclasses import replace
 from pathlib import Path
 
 from portable.artifact import Artifact
@@ -77,7 +78,13 @@ def sample() -> Matrix:
         cell("add_f32+0.9.0", iree, observed(iree)),
         # A contradiction that nobody has explained (no Release does this), and one that is listed.
         cell("add_f32+1.17.0", old, observed(old)),
-        cell("location_range+1.0.0", iree, observed(iree), listed="early-ranges"),
+        replace(
+            cell("location_range+1.0.0", iree, observed(iree), listed="early-ranges"),
+            # As it was predicted before the table knew better.
+            predicted=Verdict(
+                iree, refused, Stage.WINDOW, Basis.PREDICTED, "needs 1.8.5, has 1.8.0"
+            ),
+        ),
         cell("location_range+1.0.0", old, observed(old, refused, decode, newer)),
         cell("mesh_symbol+1.16.0", new, observed(new, refused, decode, symbol)),
         cell("mesh_symbol+1.16.0", iree, observed(iree, refused, decode, unknown)),
