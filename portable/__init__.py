@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from portable.releases import Target as Target
     from portable.releases import resolve_target as resolve_target
     from portable.releases import window as window
-    from portable.repin import repin as repin
+    from portable.repinning import repin as repin
     from portable.verdict import Diagnostic as Diagnostic
     from portable.verdict import Outcome as Outcome
     from portable.verdict import Stage as Stage
@@ -56,7 +56,7 @@ _HOME = {
     "minimum": "portable.pin",
     "observe": "portable.check",
     "predict": "portable.prediction",
-    "repin": "portable.repin",
+    "repin": "portable.repinning",
     "resolve_target": "portable.releases",
     "retarget": "portable.pin",
     "run": "portable.executors",

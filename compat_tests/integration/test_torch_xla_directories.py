@@ -11,7 +11,7 @@ from portable.bytecode import read
 from portable.executors import Executor, find_executor
 from portable.exporters import ExportedArtifact, Kind
 from portable.features import analyze
-from portable.repin import repin
+from portable.repinning import repin
 from portable.version import Version
 
 DIRECTORIES = sorted((Path(__file__).parents[2] / "corpus").glob("torch_xla_*/container"))

@@ -133,3 +133,9 @@ def test_inspect_loads_next_to_nothing(name: str | None, tmp_path: Path) -> None
     command = [sys.executable, "-c", code, str(path)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     assert set(done.stdout.splitlines()[-1].split()) <= QUICK | {"portable"}
+
+
+def test_no_module_hides_a_call_of_the_package() -> None:
+    """`portable.run` is the call whatever was imported before: no module has the name of one."""
+    calls = set(portable.__all__)
+    assert calls.isdisjoint({module.removeprefix("portable.") for module in MODULES})

@@ -33,7 +33,7 @@ from portable.downgrade import named
 from portable.errors import PortableError
 from portable.features.bridges import bridges
 from portable.releases import resolve_target
-from portable.repin import pin_all
+from portable.repinning import pin_all
 
 if TYPE_CHECKING:
     import argparse
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from portable.cli.parts import Part
     from portable.containers import Container
     from portable.pin import Pinned
-    from portable.repin import Repinned
+    from portable.repinning import Repinned
     from portable.verification import Verification
 
 __all__ = ["options", "run"]

@@ -22,7 +22,7 @@ from portable.exporters.exported import (
 from portable.exporters.lowered import Lowered, Pipeline, cleaned
 from portable.exporters.naming import dotted, first_line
 from portable.files import read_file
-from portable.repin import repin
+from portable.repinning import repin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -108,7 +108,7 @@ def repin_exported(
 
     Raises:
         ExportFailed: It is no `Exported`.
-        PortableError: As `portable.repin.repin`, of a file.
+        PortableError: As `portable.repin`, of a file.
         PortableError: As `portable.serialize`.
     """
     wants = wanted(target)
