@@ -7,6 +7,8 @@ where it, eager PyTorch and the artifact agree, no single one of them is wrong a
 from __future__ import annotations
 
 import importlib.util
+import subprocess
+import sys
 import tempfile
 import warnings
 from dataclasses import dataclass
@@ -128,7 +130,6 @@ def verify_export(
     """
     traced = trace(program, tuple(args), None, dynamic_shapes)
     with tempfile.TemporaryDirectory(prefix="portable-") as folder:
-        # First of all: lowering imports torchax, which renames a backend of PyTorch.
         inductor = _inductor(traced, Path(folder, "model.pt2"))
         exported = export_torch(traced, target=target, **pipeline)
         runners: dict[str, Callable[..., Any]] = {_INDUCTOR: inductor}
@@ -144,17 +145,40 @@ def verify_export(
     return Agreement(exported, tuple(opinions))
 
 
-def _inductor(traced: Any, path: Path) -> Callable[..., Any]:
-    import torch._inductor  # noqa: PLC0415 - a framework
+# What the child runs. Its own process: lowering imports torchax, which renames a backend of
+# PyTorch, and then AOTInductor finds no allocator.
+_COMPILE = (
+    "import sys, torch, torch._inductor;"
+    "program = torch.export.load(sys.argv[1]);"
+    "torch._inductor.aoti_compile_and_package(program, package_path=sys.argv[2])"
+)
+_COMPILE_LIMIT_S = 1800
 
-    try:
-        with warnings.catch_warnings():
-            # PyTorch warns of its own use of what it deprecates.
-            warnings.simplefilter("ignore")
-            package = torch._inductor.aoti_compile_and_package(traced, package_path=str(path))  # noqa: SLF001 - its documented home
-            loaded: Callable[..., Any] = torch._inductor.aoti_load_package(package)  # noqa: SLF001 - as above
-    except Exception as error:  # a compiler and g++: anything may come
-        raise OracleFailed(f"AOTInductor does not compile it: {first_line(error)}") from error
+
+def _inductor(traced: Any, path: Path) -> Callable[..., Any]:
+    import torch  # noqa: PLC0415 - a framework
+    import torch._inductor  # noqa: PLC0415 - the same
+
+    program = str(path.with_suffix(".exported.pt2"))
+    with warnings.catch_warnings():
+        # PyTorch warns of its own use of what it deprecates.
+        warnings.simplefilter("ignore")
+        try:
+            torch.export.save(traced, program)
+            done = subprocess.run(
+                [sys.executable, "-W", "ignore", "-c", _COMPILE, program, str(path)],
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=_COMPILE_LIMIT_S,
+                check=False,
+            )
+            if done.returncode:
+                said = [line for line in done.stderr.splitlines() if line.strip()] or ["no reason"]
+                raise OracleFailed(f"AOTInductor does not compile it: {said[-1].strip()[:300]}")
+            loaded: Callable[..., Any] = torch._inductor.aoti_load_package(str(path))  # noqa: SLF001 - its documented home
+        except (OSError, RuntimeError, ValueError, subprocess.SubprocessError) as error:
+            raise OracleFailed(f"AOTInductor does not compile it: {first_line(error)}") from error
     return loaded
 
 
