@@ -106,14 +106,19 @@ class Reading:
         return {} if index is None else self.content.pool.attribute(index).fields
 
 
+_ALL_SET = 0xFF
+
+
 def _i1_splat_constant(reading: Reading) -> bool:
-    """Find a boolean constant that is stored as one value, and that is true."""
+    """Find a boolean constant that is stored as one value, and that with all bits set."""
     for shape in reading.of("vhlo.constant_v1"):
         fields = reading.value(shape, "value")
         type_, data = fields.get("type"), fields.get("data")
         if not isinstance(type_, int) or not isinstance(data, Blob) or data.size != 1:
             continue
-        if not reading.data[data.offset]:
+        # True is written with all bits set, by the newest libraries as 1 where it is alone; what reads
+        # 255 out of the one reads 1 out of the other.
+        if reading.data[data.offset] != _ALL_SET:
             continue
         dimensions = reading.dimensions(type_)
         # Up to eight booleans fit one byte when they are packed, so such a byte tells nothing.
