@@ -116,8 +116,8 @@ def _i1_splat_constant(reading: Reading) -> bool:
         type_, data = fields.get("type"), fields.get("data")
         if not isinstance(type_, int) or not isinstance(data, Blob) or data.size != 1:
             continue
-        # True is written with all bits set, by the newest libraries as 1 where it is alone; what reads
-        # 255 out of the one reads 1 out of the other.
+        # True is written with all bits set, by the newest libraries as 1 where it is alone; what
+        # reads 255 out of the one reads 1 out of the other.
         if reading.data[data.offset] != _ALL_SET:
             continue
         dimensions = reading.dimensions(type_)
