@@ -123,10 +123,10 @@ def _execution_options(group: argparse._ArgumentGroup) -> None:
         help="what they compute (default: what the newest jaxlib among the consumers computes)",
     )
     group.add_argument(
-        "--rtol", type=amount, default=1e-5, help="relative tolerance (default: %(default)g)"
+        "--rtol", type=amount, default=1e-4, help="relative tolerance (default: %(default)g)"
     )
     group.add_argument(
-        "--atol", type=amount, default=1e-6, help="absolute tolerance (default: %(default)g)"
+        "--atol", type=amount, default=1e-5, help="absolute tolerance (default: %(default)g)"
     )
 
 
