@@ -282,9 +282,10 @@ def _cluster(address: str) -> Iterator[Executor]:
             "dask is not installed", hint="pip install 'stablehlo-portable[dask]'"
         ) from None
     try:
-        with Client(address, timeout=_CONNECT_S) as client:
-            yield client.get_executor()
+        client = Client(address, timeout=_CONNECT_S)
     except (OSError, ValueError) as error:
         raise ClusterUnreachable(
             f"no Dask scheduler answers: {error}", where=address, hint="as tcp://host:8786"
         ) from error
+    with client:
+        yield client.get_executor()

@@ -7,6 +7,7 @@ import os
 import shutil
 import tempfile
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from fnmatch import fnmatch
 from math import prod
 from pathlib import Path
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from portable.executors.tensors import Array
     from portable.worker import Answer, Family
 
-__all__ = ["ChildExecutor", "open_child"]
+__all__ = ["ChildExecutor", "Engine"]
 
 # Files here are memory; a container may have little of it.
 _SHARED = Path("/dev/shm")  # noqa: S108 - each folder in it is made for its owner alone
@@ -116,45 +117,50 @@ class ChildExecutor:
         self.close()
 
 
-def open_child(
-    engine: str,
-    setting: Setting,
-    *,
-    family: Family,
-    distributions: Sequence[str],
-    capabilities: Capabilities,
-    hint: str,
-) -> ChildExecutor:
-    """Open an Executor on a Release in an environment of its own, or on what is installed here.
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """A kind of Executor whose native code is a Release in a child process.
 
     Args:
-        engine: Which of the worker's ways to execute.
-        setting: The environment, the platform and the limits.
+        name: Which of the worker's ways to execute.
         family: How the Release is driven.
         distributions: What must be installed, first the one that counts as the Release.
         capabilities: What it can run.
         hint: How to install what is missing.
-
-    Returns:
-        The Executor; nothing is started before it is used.
-
-    Raises:
-        PlatformMissing: It does not run on this platform.
     """
-    platform, platforms = setting.platform, capabilities.platforms
-    if not any(fnmatch(platform, pattern) for pattern in platforms):
-        raise PlatformMissing(
-            f"{engine} does not run on {platform}", hint=f"it does on {', '.join(platforms)}"
+
+    name: str
+    family: Family
+    distributions: tuple[str, ...]
+    capabilities: Capabilities
+    hint: str
+
+    def open(self, setting: Setting) -> ChildExecutor:
+        """Open it on a Release in an environment of its own, or on what is installed here.
+
+        Args:
+            setting: The environment, the platform and the limits.
+
+        Returns:
+            The Executor; nothing is started before it is used.
+
+        Raises:
+            PlatformMissing: It does not run on this platform.
+        """
+        platform, platforms = setting.platform, self.capabilities.platforms
+        if not any(fnmatch(platform, pattern) for pattern in platforms):
+            raise PlatformMissing(
+                f"{self.name} does not run on {platform}", hint=f"it does on {', '.join(platforms)}"
+            )
+        environment, limit, memory = setting.environment, setting.limit, setting.memory
+        if environment is not None:
+            release, worker = environment.consumer, environment.worker(limit=limit, memory=memory)
+        else:
+            release = _installed(self.distributions)
+            worker = Worker(None, self.family, limit=limit, memory=memory)
+        return ChildExecutor(
+            self.name, release, worker, self.capabilities, hint=self.hint, platform=platform
         )
-    environment, limit, memory = setting.environment, setting.limit, setting.memory
-    if environment is not None:
-        release, worker = environment.consumer, environment.worker(limit=limit, memory=memory)
-    else:
-        release, worker = (
-            _installed(distributions),
-            Worker(None, family, limit=limit, memory=memory),
-        )
-    return ChildExecutor(engine, release, worker, capabilities, hint=hint, platform=platform)
 
 
 def _installed(distributions: Sequence[str]) -> str:

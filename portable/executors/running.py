@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EXECUTORS", "UnknownExecutor", "find_executor", "run"]
 
-# One module each, with `open_executor`.
+# One module each, with its `ENGINE`.
 EXECUTORS = {
     "pjrt": "portable.executors.pjrt",
     "interpreter": "portable.executors.interpreter",
@@ -64,7 +64,7 @@ def find_executor(
     if home is None:
         raise UnknownExecutor(f"no executor {name!r}", hint=f"known are {', '.join(EXECUTORS)}")
     setting = Setting(environment, limit, memory, platform)
-    opened: Executor = importlib.import_module(home).open_executor(setting)
+    opened: Executor = importlib.import_module(home).ENGINE.open(setting)
     return opened
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import enum
     from collections.abc import Callable, Hashable, Iterable, Mapping
 
-__all__ = ["SCHEMA", "MalformedMatrix", "dump", "load", "parse", "record"]
+__all__ = ["SCHEMA", "MalformedMatrix", "diagnostics", "dump", "load", "parse", "record"]
 
 SCHEMA = 1
 _KEYS = ("schema", "date", "stage", "consumers", "items", "verdicts", "results", "cells")
@@ -336,7 +336,8 @@ def _tensors(value: object) -> tuple[TensorFile, ...]:
     return tuple(TensorFile(_text(path), _text(dtype)) for path, dtype in map(_list, _list(value)))
 
 
-def _diagnostics(value: object) -> tuple[Diagnostic, ...]:
+def diagnostics(value: object) -> tuple[Diagnostic, ...]:
+    """Build Diagnostics from the list of their records; for what is kept elsewhere too."""
     return tuple(_build(Diagnostic, _DIAGNOSTIC, one) for one in _list(value))
 
 
@@ -346,14 +347,14 @@ _DIAGNOSTIC: dict[str, Callable[[Any], Any]] = {
     "severity": _member(Severity),
     "message": _text,
     "location": _text,
-    "notes": _diagnostics,
+    "notes": diagnostics,
 }
 _VERDICT: dict[str, Callable[[Any], Any]] = {
     "outcome": _member(Outcome),
     "stage": _stage,
     "basis": _member(Basis),
     "reason": _text,
-    "diagnostics": _diagnostics,
+    "diagnostics": diagnostics,
 }
 _ITEM: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("name", "path", "digest", "inside", "producer", "case"), _text),

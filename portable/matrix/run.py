@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from portable.releases import Release
 
 
-__all__ = ["LIMIT_S", "Known", "Run"]
+__all__ = ["LIMIT_S", "Run"]
 
-Known: TypeAlias = dict[str, dict[Key, Observation]]
-"""What was observed, by Release and by artifact."""
+# What was observed, by Release and by artifact.
+_Known: TypeAlias = dict[str, dict[Key, Observation]]
 _Task: TypeAlias = tuple[str, tuple[Key, ...]]
 
 LIMIT_S = 30.0
@@ -104,19 +104,13 @@ class Run:
         Yields:
             Every Cell, artifact by artifact.
         """
-        yield from _cells(items, releases, self.observe(items, releases), self.stage)
+        keys = [key(item, self.stage) for item in items]
+        known = self._observe(dict(zip(keys, items, strict=True)), releases)
+        for item, name in zip(items, keys, strict=True):
+            yield from _cells(item, releases, [known[str(release)][name] for release in releases])
 
-    def observe(self, items: Sequence[Item], releases: Sequence[Release]) -> Known:
-        """Have Releases read, write or execute artifacts; equal ones once.
-
-        Args:
-            items: The artifacts.
-            releases: The consumers.
-
-        Returns:
-            By Release, and by the `key` of an artifact, what was observed.
-        """
-        distinct = {key(item, self.stage): item for item in items}
+    def _observe(self, distinct: Mapping[Key, Item], releases: Sequence[Release]) -> _Known:
+        """Have Releases read, write or execute artifacts, as far as that is not known."""
         reusable = frozenset() if self.fresh else distinct.keys()
         known = {
             str(r): _settled(self.store.find(str(r), self.stage, reusable), self.limit)
@@ -209,17 +203,14 @@ def _settle(
 
 
 def _cells(
-    items: Sequence[Item], releases: Sequence[Release], known: Known, stage: Stage
+    item: Item, releases: Sequence[Release], observations: Sequence[Observation]
 ) -> Iterator[Cell]:
-    for item in items:
-        predictions = _predictions(item, releases)
-        name = key(item, stage)
-        for release, predicted in zip(releases, predictions, strict=True):
-            seen = known[str(release)][name]
-            cell = Cell(item, release, _role(item, release), predicted, seen.verdict, seen.note)
-            if cell.agreement is Agreement.CONTRADICTS:
-                cell = replace(cell, listed=listed(cell))
-            yield cell
+    predictions = _predictions(item, releases)
+    for release, predicted, seen in zip(releases, predictions, observations, strict=True):
+        cell = Cell(item, release, _role(item, release), predicted, seen.verdict, seen.note)
+        if cell.agreement is Agreement.CONTRADICTS:
+            cell = replace(cell, listed=listed(cell))
+        yield cell
 
 
 def _predictions(item: Item, releases: Sequence[Release]) -> list[Verdict]:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 from portable.environments import Environments
 from portable.errors import PortableError
 from portable.matrix.batch import Observation
-from portable.verdict import Basis, Diagnostic, Outcome, Severity, Stage, Verdict
+from portable.matrix.document import diagnostics
+from portable.verdict import Basis, Outcome, Stage, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -170,17 +171,6 @@ def _fields(verdict: Verdict, seen: Observation) -> tuple[object, ...]:
 
 def _observation(release: str, row: tuple[str, int, str, str, str, float]) -> Observation:
     outcome, reached, reason, told, note, seconds = row
-    heard = tuple(_diagnostic(one) for one in json.loads(told)) if told else ()
+    heard = diagnostics(json.loads(told)) if told else ()
     verdict = Verdict(release, Outcome(outcome), Stage(reached), Basis.OBSERVED, reason, heard)
     return Observation(verdict, note, seconds)
-
-
-def _diagnostic(record: dict[str, object]) -> Diagnostic:
-    notes = record.get("notes", [])
-    assert isinstance(notes, list)  # noqa: S101 - written by `_fields`
-    return Diagnostic(
-        Severity(record["severity"]),
-        str(record["message"]),
-        str(record.get("location", "")),
-        tuple(_diagnostic(note) for note in notes),
-    )
