@@ -15,7 +15,7 @@ from portable.environments import Environments
 from portable.matrix import Item, Pick, Run, Store, collect
 from portable.releases import releases
 from portable.verdict import Stage
-from tools.bench import ROOT, Figure
+from tools.benches.figure import ROOT, Figure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

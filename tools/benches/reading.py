@@ -1,0 +1,108 @@
+"""Reading artifacts: the header, the whole program, and past a huge constant."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tools.benches.figure import TARGET, Figure, compare, program, ratio
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+__all__ = ["HEADER", "bench_constant", "bench_header", "bench_read"]
+
+HEADER = b"ML\xefR\rStableHLO_v1.9.0\0"
+
+
+def bench_read() -> Iterator[Figure]:
+    """Time the reading of 50k ops against jaxlib's deserialize of the same bytes."""
+    from jaxlib.mlir.dialects import stablehlo
+
+    from portable import libstablehlo
+    from portable.bytecode import read
+    from portable.features import analyze
+    from portable.pin import serialize
+
+    library = libstablehlo.find("jaxlib")
+    for target in (TARGET, "current"):
+        data = serialize(program(50_000), target).data
+        context = library.context()
+
+        def theirs(data: bytes = data, context: Any = context) -> Callable[[], object]:
+            return lambda: stablehlo.deserialize_portable_artifact(context, data)
+
+        def ours(data: bytes = data) -> Callable[[], object]:
+            return lambda: analyze(read(data))
+
+        mine, native = compare(ours, theirs, rounds=8)
+        yield ratio(f"required + minimum of 50k ops at {target} / deserialize", 1.0, mine, native)
+
+
+def bench_header() -> Iterator[Figure]:
+    """Time the header, from bytes and from a path, for a small and a huge file."""
+    from portable.artifact import peek
+    from portable.bytecode import read_header
+
+    def from_bytes() -> Callable[[], object]:
+        return lambda: [read_header(HEADER) for _ in range(1000)]
+
+    yield Figure("header from bytes", compare(from_bytes, rounds=20)[0] * 1e3, 10, "us")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, size in (("1 KB", 1 << 10), ("1 GB", 1 << 30)):
+            path = f"{folder}/a"
+            with open(path, "wb") as stream:  # noqa: PTH123 - as the timed code does
+                stream.write(HEADER)
+                stream.truncate(size)
+
+            def many(path: str = path) -> Callable[[], object]:
+                return lambda: [peek(path) for _ in range(1000)]
+
+            best = compare(many, rounds=20)[0]
+            yield Figure(f"header from a path, {name}", best * 1e3, 25, "us")
+
+
+def bench_constant() -> Iterator[Figure]:
+    """Read an artifact that holds one constant of 512 MB."""
+    import numpy as np
+    from jaxlib.mlir import ir
+
+    from portable import libstablehlo
+    from portable.pin import serialize
+
+    library = libstablehlo.find("jaxlib")
+    words = np.arange(1 << 27, dtype=np.int32)
+    text = "func.func @main() -> tensor<{0}xi32> {{\n{1}\nreturn %0 : tensor<{0}xi32>\n}}\n"
+    body = "%0 = stablehlo.constant dense<7> : tensor<{0}xi32>"
+    module = library.parse(text.format(words.size, body.format(words.size)), library.context())
+    with module.context, tempfile.TemporaryDirectory() as folder:
+        constant = module.body.operations[0].regions[0].blocks[0].operations[0]
+        constant.operation.attributes["value"] = ir.DenseElementsAttr.get(words)
+        path = Path(folder, "big.mlir.bc")
+        path.write_bytes(serialize(module, "1.9.0").data)
+        yield from _constant_figures(path)
+
+
+def _constant_figures(path: Path) -> Iterator[Figure]:
+    code = (
+        "import mmap, re, sys, time\n"
+        "from portable.bytecode import read\nfrom portable.features import analyze\n"
+        "stream = open(sys.argv[1], 'rb')\n"
+        "view = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)\n"
+        "best = 9\n"
+        "for _ in range(20):\n"
+        "    began = time.perf_counter(); analyze(read(view))\n"
+        "    best = min(best, time.perf_counter() - began)\n"
+        "peak = re.search('VmHWM:\\s+(\\d+)', open('/proc/self/status').read())[1]\n"
+        "print(best * 1e3, int(peak) / 1024)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE, text=True, check=True
+    )
+    milliseconds, megabytes = map(float, done.stdout.split())
+    yield Figure("required + minimum beside a 512 MB constant", milliseconds, 1, "ms")
+    yield Figure("resident memory of that", megabytes, 30, "MB")
