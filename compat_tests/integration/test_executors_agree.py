@@ -82,17 +82,20 @@ def test_the_interpreter_takes_unknown_shapes() -> None:
     assert (doubled == 2).all()
 
 
-@pytest.mark.parametrize("version", ["0.4.33", "0.5.3", "0.9.1", "0.12.0.1"])
-def test_old_interpreters_run(release: Release, version: str) -> None:
+@pytest.mark.parametrize(
+    "name",
+    ["jaxlib 0.4.33", "jaxlib 0.5.3", "jaxlib 0.9.1", "jaxlib 0.12.0.1", "torch-mlir 20261001"],
+)
+def test_other_interpreters_run(release: Release, name: str) -> None:
     """Also that of jaxlib 0.9.1, whose XLA computes something else from the same program."""
     program = """
-    func.func @main() -> tensor<16xi32> {
+    func.func @main() -> tensor<16xbf16> {
       %yes = stablehlo.constant dense<true> : tensor<16xi1>
-      %ones = stablehlo.convert %yes : (tensor<16xi1>) -> tensor<16xi32>
-      return %ones : tensor<16xi32>
+      %ones = stablehlo.convert %yes : (tensor<16xi1>) -> tensor<16xbf16>
+      return %ones : tensor<16xbf16>
     }
     """
-    with find_executor("interpreter", release(f"jaxlib {version}")) as executor:
+    with find_executor("interpreter", release(name)) as executor:
         (ones,) = executor.compile(serialize(program, "1.0.0", locations="strip")).run([])
     assert ones.tolist() == [1] * 16
 

@@ -55,7 +55,8 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write_wheel(
         folder, "torch_mlir", {"torch_mlir/ir.py": b"x = 1\n", "torch_mlir/big.so": b"1" * 999}
     )
-    write_wheel(folder, "numpy", {"numpy/__init__.py": b""})
+    for beside in ("numpy", "ml_dtypes"):
+        write_wheel(folder, beside, {f"{beside}/__init__.py": b""})
     native = {"libtpu/libtpu.so": b"native" * 500, "libtpu/other.so": b"x"}
     write_wheel(folder, "libtpu", native)
     write_wheel(folder, "jax_tt_plugin", {"jax_plugins/elsewhere/renamed.so": b"x"})

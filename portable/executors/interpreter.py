@@ -9,7 +9,7 @@ from portable.worker import Family
 __all__ = ["ENGINE"]
 
 
-# Any jaxlib, 0.4.33 or later.
+# Any jaxlib, 0.4.33 or later, and torch-mlir in an environment of its own.
 ENGINE = Engine(
     name="interpreter",
     family=Family.JAXLIB,

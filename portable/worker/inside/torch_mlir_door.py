@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .bindings import Bindings, ModuleEra
+from .engines import Engines
+
+if TYPE_CHECKING:
+    from .engines import Engine
 
 __all__ = ["load"]
 
@@ -25,7 +29,17 @@ def load(library: str, limit: float) -> Bindings:
 
     passes = importlib.import_module("torch_mlir.passmanager")
     stablehlo.register_stablehlo_passes()
-    evaluates = "yes" if hasattr(stablehlo, "eval_module") else "no"
+    era = ModuleEra(ir, stablehlo, passes, prepare)
+    evaluate = getattr(stablehlo, "eval_module", None)
+
+    def interpreter(_platform: str) -> Engine:
+        home = importlib.import_module(".interpreter", __package__)
+        made: Engine = home.Interpreter(ir, era, evaluate)
+        return made
+
     return Bindings(
-        stablehlo, ModuleEra(ir, stablehlo, passes, prepare), lambda: {"eval_module": evaluates}
+        stablehlo,
+        era,
+        lambda: {"eval_module": "no" if evaluate is None else "yes"},
+        Engines({} if evaluate is None else {"interpreter": interpreter}),
     )
