@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -13,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from portable.cli import main
 from portable.environments import Environments
 from portable.matrix import Agreement, Matrix, Pick, Run, Store, collect
 from portable.releases import find_release
@@ -65,6 +68,24 @@ def test_a_crash_costs_one_cell(store: Store) -> None:
     matrix = Run(store).matrix([*collect([CRASHER]), *healthy], ERAS[2:])
     assert _outcomes(matrix) == ["crashed decode", "compatible decode"]
     assert "SIG" in matrix.cells[0].verdict.reason
+
+
+def test_the_reported_command_finds_a_wrong_result_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where inputs were made and a jaxlib said what is right, it names the seed and that jaxlib."""
+    rounds = str(ROOT / "compat_tests" / "data" / "artifacts" / "f8_round_trip+1.0.0.mlir.bc")
+    words = ["matrix", rounds, "--for", "jaxlib==0.4.30", "jaxlib==0.10.2", "--stage", "execute"]
+    words += ["--random", "7", "--rtol", "0.001"]
+    assert main([*words, "--full", "--cache", str(tmp_path / "one.sqlite")]) == 1
+    told = capsys.readouterr().out
+    (command,) = {
+        line.strip() for line in told.splitlines() if "portable matrix" in line and "0.4.30" in line
+    }
+    assert main([*shlex.split(command)[1:], "--cache", str(tmp_path / "other.sqlite")]) == 1
+    again = capsys.readouterr().out
+    (wrong,) = set(re.findall(r"output 0: .* became \S+", told))
+    assert wrong in again
 
 
 def _command(store: Path, *more: str) -> list[str]:

@@ -135,6 +135,22 @@ def test_a_square_tells_what_happened_and_how_to_see_it_again(
     assert wanted.predicted.reason in row.text
 
 
+def test_the_command_is_the_same_where_inputs_were_given(browser: Any, tmp_path: Path) -> None:
+    """The page gives the inputs, and the Release that said what is right, as other reports do."""
+    one = cell("tan+1.4.0", "jaxlib 0.4.33", observed("jaxlib 0.4.33"))
+    given = ("--inputs=it's x.npz", "--rtol=0.1")
+    item = replace(one.item, given=given, reference="jaxlib==0.10.2")
+    executed = matrix_of(replace(one, item=item), stage=Stage.EXECUTE)
+    _open(browser, executed, tmp_path)
+    _square(browser, "jaxlib 0.4.33, artifacts for 1.4.0:").click()
+    (row,) = _all(browser, "#cells details")
+    if not row.get_attribute("open"):
+        row.find_element("css selector", "summary").click()
+    command = row.find_element("css selector", ".command").text
+    assert command == reproducer(executed.cells[0], Stage.EXECUTE)
+    assert shlex.split(command)[-2:] == list(given)
+
+
 def test_the_squares_say_what_the_matrix_says(page: Any, matrix: Matrix) -> None:
     """Every square's share is that of its cells."""
     labels = [one.get_attribute("aria-label") for one in _all(page, "#squares .square[aria-label]")]

@@ -43,6 +43,8 @@ def test_every_field_of_an_item_and_a_verdict_is_kept() -> None:
         expected=(TensorFile("expected/0.npy", "bfloat16"),),
         relative=1e-6,
         absolute=1e-9,
+        given=("--inputs=x y.npz", "--rtol=0.1"),
+        reference="jaxlib==0.12.0.1",
     )
     one = cell("tan+1.4.0", OLD, seen, note="n", listed="l")
     one = replace(one, item=full, also=(observed(OLD),))
@@ -224,6 +226,16 @@ def test_observations_that_exclude_each_other_are_both_kept(
         assert merged.also == (one if counts == other else other,)
         assert merged.agreement is not Agreement.UNOBSERVED
         assert load(dump(matrix(merged))).cells[0] == merged
+
+
+def test_what_an_artifact_was_executed_with_is_not_lost() -> None:
+    """An artifact that was executed, and read on a later day, still says with what."""
+    one = cell("tan+1.4.0", OLD, observed(OLD))
+    given = replace(one.item, inputs=(), given=("--random=0",), reference="jaxlib==0.10.2")
+    executed = matrix(replace(one, item=given), stage=Stage.EXECUTE)
+    later = matrix(one, date=DAY + datetime.timedelta(1))
+    assert merge([later, executed]).items == (given,)
+    assert merge([executed, replace(later, date=DAY)]).cells[0].item == given
 
 
 def test_the_same_name_with_other_bytes_is_another_artifact() -> None:

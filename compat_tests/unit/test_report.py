@@ -78,6 +78,20 @@ def test_the_command_reaches_the_shell_as_it_is_meant(path: str) -> None:
     assert [option, spec, stage, execute] == ["--for", "jaxlib==0.4.13", "--stage", "execute"]
 
 
+def test_the_command_executes_as_it_was_executed() -> None:
+    """Inputs and tolerances come with it, and the Release that said what is right; once."""
+    one = cell("tan+1.4.0", OLD, None)
+    given = ("--inputs=it's x.npz", "--rtol=0.1")
+    item = replace(one.item, given=given, reference="jaxlib==0.10.2")
+    words = shlex.split(reproducer(replace(one, item=item), Stage.EXECUTE))
+    consumers = ["--for", "jaxlib==0.4.13", "jaxlib==0.10.2"]
+    assert words[3:] == [*consumers, "--stage", "execute", *given]
+    same = replace(one, item=replace(item, reference="jaxlib==0.4.13"))
+    assert shlex.split(reproducer(same, Stage.EXECUTE))[3:6] == [*consumers[:2], "--stage"]
+    words = shlex.split(reproducer(replace(one, item=item), Stage.DECODE))
+    assert words[3:] == [*consumers[:2], "--stage", "decode"]
+
+
 def test_text_has_contradictions_first_and_then_failures_by_consumer() -> None:
     """The unexplained contradiction stands before the listed one, and both before failures."""
     text = render(sample(), "text")

@@ -18,6 +18,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,7 @@ from portable.cli.counting import counting
 from portable.cli.making import tell_line
 from portable.cli.output import write_bytes
 from portable.cli.usage import BadUsage, amount, limit, natural
-from portable.environments import Environments
+from portable.environments import Environment, Environments
 from portable.errors import PortableError
 from portable.executors import Tolerance
 from portable.executors.signature import ordered
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from concurrent.futures import Executor
 
-    from portable.environments import Environment
     from portable.matrix import Item, Matrix
     from portable.releases import Release
 
@@ -55,6 +55,7 @@ __all__ = ["ClusterUnreachable", "DaskMissing", "NothingToRun", "newest_jaxlib",
 _STAGES = (Stage.DECODE, Stage.ROUNDTRIP, Stage.EXECUTE)
 _COMPATIBLE, _PREDICTED = "compatible", "predicted"
 _CONNECT_S = 20
+_RELATIVE, _ABSOLUTE = 1e-4, 1e-5
 _ENDINGS = {".html": "html", ".json": "json", ".xml": "junit", ".md": "markdown"}
 
 
@@ -123,10 +124,10 @@ def _execution_options(group: argparse._ArgumentGroup) -> None:
         help="what they compute (default: what the newest jaxlib among the consumers computes)",
     )
     group.add_argument(
-        "--rtol", type=amount, default=1e-4, help="relative tolerance (default: %(default)g)"
+        "--rtol", type=amount, default=_RELATIVE, help="relative tolerance (default: %(default)g)"
     )
     group.add_argument(
-        "--atol", type=amount, default=1e-5, help="absolute tolerance (default: %(default)g)"
+        "--atol", type=amount, default=_ABSOLUTE, help="absolute tolerance (default: %(default)g)"
     )
 
 
@@ -221,7 +222,8 @@ def _observed(chosen: argparse.Namespace) -> Matrix:
         if chosen.random is not None or chosen.inputs:
             newest = newest_jaxlib(consumers)
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="portable-")))
-            items = _executable(items, folder, chosen, environments.get(newest) if newest else None)
+            reference = environments.get(newest) if newest else None
+            items = tuple(_executable(items, folder, chosen, reference))
         store = stack.enter_context(Store(chosen.cache or default_path()))
         executor = stack.enter_context(_cluster(chosen.cluster)) if chosen.cluster else None
         crew = Run(
@@ -256,7 +258,7 @@ def newest_jaxlib(consumers: Collection[Release]) -> Release | None:
 
 def _executable(
     items: Sequence[Item], folder: Path, chosen: argparse.Namespace, reference: Environment | None
-) -> tuple[Item, ...]:
+) -> Iterator[Item]:
     inputs = ordered(load_arrays(chosen.inputs)) if chosen.inputs else chosen.random
     expected = ordered(load_arrays(chosen.expected)) if chosen.expected else reference
     if expected is None:
@@ -265,11 +267,24 @@ def _executable(
             hint="give --expected Y.npz, or a jaxlib among the consumers",
         )
     near = Tolerance(0, chosen.rtol, chosen.atol)
+    again = _given(chosen)
+    named = expected.recipe.requirement if isinstance(expected, Environment) else ""
+    for item in items:
+        if item.case:
+            yield item
+            continue
+        found = with_inputs(item, folder, inputs=inputs, expected=expected, tolerance=near)
+        yield replace(found, given=again, reference=named)
+
+
+def _given(chosen: argparse.Namespace) -> tuple[str, ...]:
+    """Return the words that say what to execute with, for the commands in the report."""
+    usual = {"rtol": _RELATIVE, "atol": _ABSOLUTE}
+    values = {name: getattr(chosen, name) for name in ("inputs", "random", "expected", *usual)}
     return tuple(
-        item
-        if item.case
-        else with_inputs(item, folder, inputs=inputs, expected=expected, tolerance=near)
-        for item in items
+        f"--{name}={value}"
+        for name, value in values.items()
+        if value is not None and value != usual.get(name)
     )
 
 

@@ -218,6 +218,8 @@ def _item_record(item: Item) -> dict[str, object]:
         "expected": tensors(item.expected) or None,
         "relative": item.relative or None,
         "absolute": item.absolute or None,
+        "given": [*item.given] or None,
+        "reference": item.reference or None,
     }
     return {"claimed": None} | {key: value for key, value in fields.items() if value is not None}
 
@@ -332,6 +334,10 @@ def _maybe_version(value: str | None) -> Version | None:
     return None if value is None else Version.parse(value)
 
 
+def _words(value: object) -> tuple[str, ...]:
+    return tuple(_text(word) for word in _list(value))
+
+
 def _tensors(value: object) -> tuple[TensorFile, ...]:
     return tuple(TensorFile(_text(path), _text(dtype)) for path, dtype in map(_list, _list(value)))
 
@@ -357,7 +363,8 @@ _VERDICT: dict[str, Callable[[Any], Any]] = {
     "diagnostics": diagnostics,
 }
 _ITEM: dict[str, Callable[[Any], Any]] = {
-    **dict.fromkeys(("name", "path", "digest", "inside", "producer", "case"), _text),
+    **dict.fromkeys(("name", "path", "digest", "inside", "producer", "case", "reference"), _text),
+    "given": _words,
     **dict.fromkeys(("claimed", "producer_version"), _maybe_version),
     **dict.fromkeys(("inputs", "expected"), _tensors),
     **dict.fromkeys(("relative", "absolute"), _number),

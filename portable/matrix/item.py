@@ -49,6 +49,10 @@ class Item:
         expected: What it should compute; empty when nobody said.
         relative: How far an output may be off, relative to the expected value.
         absolute: Added to that.
+        given: How whoever asked said what to execute it with, as options of `portable matrix`;
+            a Case brings that itself.
+        reference: The Release whose results are expected, as `jaxlib==0.12.0.1`; empty where
+            they are known otherwise.
     """
 
     name: str
@@ -63,6 +67,8 @@ class Item:
     expected: tuple[TensorFile, ...] = ()
     relative: float = 0.0
     absolute: float = 0.0
+    given: tuple[str, ...] = ()
+    reference: str = ""
 
     @property
     def key(self) -> tuple[str, str]:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from portable.matrix.cell import Cell
+    from portable.matrix.item import Item
     from portable.verdict import Verdict
 
 __all__ = ["NothingToMerge", "merge"]
@@ -45,7 +46,11 @@ def merge(matrices: Iterable[Matrix]) -> Matrix:
     ordered = sorted(matrices, key=lambda matrix: matrix.date)
     if not ordered:
         raise NothingToMerge("no matrix to merge", hint="run some consumers first")
-    items = {item.key: item for matrix in ordered for item in matrix.items}
+    items: dict[tuple[str, str], Item] = {}
+    for item in (item for matrix in ordered for item in matrix.items):
+        # The later one stands, unless only the earlier one has what it was executed with.
+        if item.inputs is not None or item.key not in items:
+            items[item.key] = item
     # The later row of a Release stands, for the same reason.
     releases = {str(release): release for matrix in ordered for release in matrix.releases}
     cells: dict[tuple[tuple[str, str], str], Cell] = {}

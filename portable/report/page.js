@@ -270,10 +270,14 @@
 
   // The same words as portable/report/reproducer.py.
   function reproducer(cell) {
-    const { path } = items[cell.item];
+    const { path, given = [], reference } = items[cell.item];
     const one = consumers[cell.consumer];
-    return `portable matrix ${quoted(path.startsWith("-") ? "./" + path : path)} --for `
-      + `${quoted(`${one.distribution}==${one.version}`)} --stage ${data.stage}`;
+    const executes = data.stage === "execute";
+    const named = new Set([`${one.distribution}==${one.version}`]);
+    if (executes && reference) named.add(reference);
+    return ["portable matrix", quoted(path.startsWith("-") ? "./" + path : path),
+      "--for", ...[...named].map(quoted), "--stage", data.stage,
+      ...(executes ? given : []).map(quoted)].join(" ");
   }
 
   function badge(result) {

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from portable.verdict import Stage
+
 if TYPE_CHECKING:
     from portable.matrix import Cell
-    from portable.verdict import Stage
 
 __all__ = ["reproducer"]
 
@@ -22,10 +23,15 @@ def reproducer(cell: Cell, stage: Stage) -> str:
         One command; everything that came from outside is quoted. The page has its own copy of
         this in `page.js`.
     """
-    path, release = cell.item.path, cell.release
-    path = f"./{path}" if path.startswith("-") else path
-    consumer = f"{release.distribution}=={release.version}"
-    return f"portable matrix {_quoted(path)} --for {_quoted(consumer)} --stage {stage}"
+    item, release = cell.item, cell.release
+    path = f"./{item.path}" if item.path.startswith("-") else item.path
+    consumers = [f"{release.distribution}=={release.version}"]
+    executes = stage >= Stage.EXECUTE
+    if executes and item.reference:
+        # Without the Release that said what is right there is nothing to compare with.
+        consumers.append(item.reference)
+    words = [_quoted(path), "--for", *map(_quoted, dict.fromkeys(consumers)), "--stage", str(stage)]
+    return " ".join(["portable matrix", *words, *map(_quoted, item.given if executes else ())])
 
 
 def _quoted(text: str) -> str:
