@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import sqlite3
 from dataclasses import replace
 from pathlib import Path
@@ -242,3 +243,14 @@ def test_the_newest_jaxlib_says_what_is_expected() -> None:
     assert newest_jaxlib(named) == named[0]
     assert newest_jaxlib(named[::-1]) == named[0]
     assert newest_jaxlib(named[1:2]) is None
+
+
+def test_where_nobody_tells_which_cores_are_free_all_are_used(
+    nowhere: Environments, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A matrix also runs on a system without affinities, as macOS."""
+    monkeypatch.delattr(os, "sched_getaffinity")
+    with Store(":memory:") as store:
+        run = Run(store, environments=nowhere)
+        matrix = run.matrix(collect([CASE], pick=Pick.LOWEST), [find_release(RELEASE)])
+    assert "PORTABLE_CACHE" in matrix.cells[0].note

@@ -144,7 +144,7 @@ class Run:
     def _pool(self) -> ThreadPoolExecutor | nullcontext[Executor]:
         if self.executor is not None:
             return nullcontext(self.executor)
-        return ThreadPoolExecutor(len(os.sched_getaffinity(0)))
+        return ThreadPoolExecutor(_cores())
 
     def _unobtainable(self, name: str) -> str:
         """Make the environment of a Release; return why that cannot be done."""
@@ -162,6 +162,13 @@ class Run:
             return packed(batch)
         directory, offline = str(self.environments.directory), self.environments.offline
         return replace(batch, directory=directory, offline=offline)
+
+
+def _cores() -> int:
+    """Return how many cores there are for this process, or, where nobody tells that, at all."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _settled(found: dict[Key, Observation], limit: float) -> dict[Key, Observation]:
