@@ -3,9 +3,9 @@
 Every jaxlib reads the oldest artifact of every Case that it can read and writes it again: for its
 own Version, and for the lowest that the Case can be written for. What it wrote is read by the
 newest jaxlib and has to be the same program. Every Release then reads all that was sealed and all
-that was written, equal bytes once; the lowest artifact of every Case is also executed, where the
-Release can. Observations are kept, so an interrupted run goes on and a second one only does what is
-new.
+that was written, equal bytes once, and executes, where it can, the lowest artifact of every Case
+that has inputs, or the lowest and the highest. Observations are kept, so an interrupted run goes on
+and a second one only does what is new.
 
     python -m tools.full_matrix              run it: docs/matrix/*.tsv and the pages made of them
 """
@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 
 from portable.corpus import load_corpus
 from portable.environments import Environments
-from portable.matrix import Agreement, Item, Pick, Run, Store, collect
+from portable.matrix import Agreement, Item, Pick, Run, Store, case_items
 from portable.matrix.store import default_path
 from portable.releases import find_release, releases
 from portable.verdict import Outcome, Stage
@@ -47,7 +47,7 @@ from tools.matrix_pages import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from portable.corpus import Case
     from portable.releases import Release
@@ -60,8 +60,9 @@ CORPUS = ROOT / "corpus"
 SLOW = frozenset({"iree-base-compiler"})
 # It reads only to execute, and takes a second for each.
 READS_BY_EXECUTING = frozenset({"torch-xla"})
-# A whole TensorFlow is over a gigabyte for each Release; tests execute on two of them.
-EXECUTES = frozenset({"jaxlib", "torch-xla"})
+# These execute the lowest artifact of each Case, the others the highest too: there are 45 jaxlibs,
+# and a torch_xla that crashes takes ten seconds to start again.
+EXECUTES_LOWEST = frozenset({"jaxlib", "torch-xla"})
 JUDGE = "jaxlib 0.12.0.1"
 
 
@@ -125,27 +126,42 @@ def changed(written: Iterable[Written], cases: Iterable[Case], folder: Path) -> 
     Returns:
         The digests of those that read back as another program, or not at all.
     """
-    judge = Environments().get(find_release(JUDGE))
-    seen: dict[Path, object] = {}
-
-    def text(worker: Worker, path: Path) -> object:
-        if path not in seen:
-            answer = worker.ask({"kind": "read", "path": str(path), "want": ["text_sha256"]})
-            seen[path] = answer.payload.get("module_sha256")
-        return seen[path]
-
-    with judge.worker() as worker:
-        programs = {case.name: text(worker, case.artifacts[0].path) for case in cases}
-        return {
-            one.digest
-            for one in written
-            if one.digest and text(worker, folder / f"{one.digest}.mlir.bc") != programs[one.case]
-        }
+    oldest = {case.name: case.artifacts[0].path for case in cases if case.artifacts}
+    digests = {one.digest for one in written if one.digest}
+    with Environments().get(find_release(JUDGE)).worker() as worker:
+        programs = {name: _program(worker, path) for name, path in oldest.items()}
+        texts = {digest: _program(worker, folder / f"{digest}.mlir.bc") for digest in digests}
+    return others(written, programs, texts)
 
 
-def items_of(written: Iterable[Written], folder: Path) -> list[Item]:
+def _program(worker: Worker, path: Path) -> str:
+    answer = worker.ask({"kind": "read", "path": str(path), "want": ["text_sha256"]})
+    return str(answer.payload.get("module_sha256", ""))
+
+
+def others(
+    written: Iterable[Written], programs: Mapping[str, str], texts: Mapping[str, str]
+) -> set[str]:
+    """Return the digests of what is not the Case's program.
+
+    Args:
+        written: What was written.
+        programs: What each Case reads back as; empty where it does not.
+        texts: The same for what was written, by digest.
+
+    Returns:
+        Those that read back as something else, and all that do not read back.
+    """
+    return {
+        one.digest
+        for one in written
+        if one.digest and (not texts[one.digest] or texts[one.digest] != programs[one.case])
+    }
+
+
+def items_of(sealed: Iterable[Item], written: Iterable[Written], folder: Path) -> list[Item]:
     """Return what is read: every sealed artifact, and every other that was written, once."""
-    found = {item.digest: replace(item, inputs=None, expected=()) for item in collect([CORPUS])}
+    found = {item.digest: replace(item, inputs=None, expected=()) for item in sealed}
     for one in written:
         if one.digest and one.digest not in found:
             found[one.digest] = Item(
@@ -194,31 +210,41 @@ class Marks:
                 self.surprises.add(Surprise(*where, predicted, observed, cell.listed))
 
 
-def observe_all(items: Sequence[Item], store: Store) -> Marks:
+def observe_all(items: Sequence[Item], cases: Sequence[Case], store: Store) -> Marks:
     """Have every Release read, and execute what it can.
 
     Args:
         items: What is read.
+        cases: What is executed.
         store: Where observations are kept.
 
     Returns:
         What they did.
     """
     marks = Marks(store)
-    ends = collect([CORPUS], pick=Pick.ENDS)
-    lowest = [item for item in collect([CORPUS], pick=Pick.LOWEST) if item.inputs is not None]
-    readers = list(consumers().values())
-    apart = SLOW | READS_BY_EXECUTING
-    marks.observe(ends, [one for one in readers if one.distribution in SLOW], Stage.DECODE)
-    marks.observe(items, [r for r in readers if r.distribution not in apart], Stage.DECODE)
-    marks.observe(lowest, [r for r in readers if r.distribution in EXECUTES], Stage.EXECUTE)
+    ends, lowest = (
+        [item for case in cases for item in case_items(case, pick)]
+        for pick in (Pick.ENDS, Pick.LOWEST)
+    )
+
+    def among(names: Collection[str], *, but: bool = False) -> list[Release]:
+        return [one for one in consumers().values() if (one.distribution in names) is not but]
+
+    marks.observe(ends, among(SLOW), Stage.DECODE)
+    marks.observe(items, among(SLOW | READS_BY_EXECUTING, but=True), Stage.DECODE)
+    marks.observe(_executable(lowest), among(EXECUTES_LOWEST), Stage.EXECUTE)
+    marks.observe(_executable(ends), among(EXECUTES_LOWEST, but=True), Stage.EXECUTE)
     return marks
 
 
-def rows_of(written: Sequence[Written], other: set[str]) -> list[Row]:
+def _executable(items: Iterable[Item]) -> list[Item]:
+    return [item for item in items if item.inputs is not None]
+
+
+def rows_of(written: Sequence[Written], cases: Iterable[Case], other: Collection[str]) -> list[Row]:
     """Return what every producer did with every Case, for the lowest target and for its own."""
     producers = [str(release) for release in releases("jaxlib")]
-    lowest = {case.name: str(case.first) for case in load_corpus(CORPUS)}
+    lowest = {case.name: str(case.first) for case in cases}
     marks: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     for one in written:
         mark = REFUSED if not one.digest else CHANGED if one.digest in other else WRITTEN
@@ -252,15 +278,16 @@ def run(store: Store, folder: Path) -> Results:
     with ThreadPoolExecutor(2) as pool:
         parts = pool.map(lambda release: produce(release, cases, folder), releases("jaxlib"))
         written = [one for part in parts for one in part]
-    items = items_of(written, folder)
-    marks = observe_all(items, store)
+    sealed = [item for case in cases for item in case_items(case, Pick.ALL)]
+    items = items_of(sealed, written, folder)
+    marks = observe_all(items, cases, store)
     readers = tuple(str(release) for release in consumers().values())
-    sealed = {item.digest for item in collect([CORPUS])}
+    digests = {item.digest for item in sealed}
     artifacts = tuple(
         Row(
             item.case,
             str(item.claimed),
-            "sealed" if item.digest in sealed else item.producer,
+            "sealed" if item.digest in digests else item.producer,
             "".join(marks.found.get((item.digest, name), NOT_ASKED) for name in readers),
         )
         for item in items
@@ -271,7 +298,7 @@ def run(store: Store, folder: Path) -> Results:
         consumers=readers,
         artifacts=artifacts,
         producers=tuple(str(release) for release in releases("jaxlib")),
-        written=tuple(rows_of(written, changed(written, cases, folder))),
+        written=tuple(rows_of(written, cases, changed(written, cases, folder))),
         surprises=tuple(marks.surprises),
     )
 

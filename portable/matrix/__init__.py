@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from portable.matrix.cell import Agreement, Cell, Role
-from portable.matrix.collect import Pick, collect
+from portable.matrix.collect import Pick, case_items, collect
 from portable.matrix.document import MalformedMatrix
 from portable.matrix.item import Item, NothingToTest
 from portable.matrix.merging import merge
@@ -22,6 +22,7 @@ __all__ = [
     "Role",
     "Run",
     "Store",
+    "case_items",
     "collect",
     "merge",
 ]

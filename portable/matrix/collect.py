@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from portable.corpus import Case, Sealed
     from portable.version import Version
 
-__all__ = ["PATTERNS", "Pick", "collect"]
+__all__ = ["PATTERNS", "Pick", "case_items", "collect"]
 
 PATTERNS = ("*.mlir.bc", "*.mlirbc")
 _MANIFEST = "case.toml"
@@ -74,10 +74,10 @@ def collect(paths: Iterable[str | os.PathLike[str]], *, pick: Pick = Pick.ALL) -
 
 def _items(path: Path, pick: Pick) -> Iterator[Item]:
     if (path / _MANIFEST).exists():
-        yield from _of_case(load_case(path), pick)
+        yield from case_items(load_case(path), pick)
     elif any(path.glob(f"*/{_MANIFEST}")):
         for case in load_corpus(path):
-            yield from _of_case(case, pick)
+            yield from case_items(case, pick)
     else:
         for file in find_files([path], PATTERNS):
             yield from _sealed(type(path)(file)) or _of_file(file)
@@ -88,7 +88,7 @@ def _sealed(file: Path) -> list[Item]:
     home = file.parent.parent
     if not (home / _MANIFEST).exists():
         return []
-    return [item for item in _of_case(load_case(home), Pick.ALL) if file.samefile(item.path)]
+    return [item for item in case_items(load_case(home), Pick.ALL) if file.samefile(item.path)]
 
 
 def _of_file(file: str) -> Iterator[Item]:
@@ -97,7 +97,16 @@ def _of_file(file: str) -> Iterator[Item]:
         yield Item(label, file, artifact.digest, artifact.version, inside)
 
 
-def _of_case(case: Case, pick: Pick) -> Iterator[Item]:
+def case_items(case: Case, pick: Pick) -> Iterator[Item]:
+    """Return the sealed artifacts of a Case that is loaded already.
+
+    Args:
+        case: The Case.
+        pick: Which of them.
+
+    Yields:
+        The items, from the lowest Version to the highest.
+    """
     inputs = tuple(TensorFile(str(tensor.path), tensor.dtype) for tensor in case.inputs)
     expected = tuple(TensorFile(str(tensor.path), tensor.dtype) for tensor in case.expected)
     for sealed in _picked(case.artifacts, pick):
