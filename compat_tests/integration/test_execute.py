@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
@@ -26,7 +27,6 @@ from portable.worker import Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from portable.artifact import Artifact
     from portable.environments import Environment
@@ -220,6 +220,48 @@ def test_large_outputs_stay_what_they_were(release: Release) -> None:
     assert [int(each.sum()) >> 20 for each in outputs] == [2, 4, 6]
     outputs[0][0, 0] = 7.0
     assert [int(each[0, 0]) for each in (*inputs, *outputs)] == [1, 2, 3, 7, 4, 6]
+
+
+def test_memory_is_used_again_when_nobody_has_it(release: Release) -> None:
+    """An output that was let go makes room for the next; a slice of one keeps all of it."""
+    program = DOUBLED.format(type="f32").replace("2x3x", "1024x1024x")
+    with find_executor("pjrt", release("jaxlib 0.10.2")) as executor:
+        doubled = executor.compile(_artifact(program))
+        slices = []
+        for value in range(1, 7):
+            (output,) = doubled.run([np.full((1024, 1024), value, np.float32)])
+            assert (output == 2 * value).all()
+            if value % 3 == 0:
+                slices.append(output[5:, ::7].T)
+            del output
+    assert [(int(each.min()), int(each.max())) for each in slices] == [(6, 6), (12, 12)]
+
+
+def test_what_a_program_was_given_goes_with_it(release: Release) -> None:
+    """The same bytes are the same program; the files of one that nobody has are removed."""
+    with find_executor("pjrt", release("jaxlib 0.10.2")) as executor:
+        doubled = executor.compile(_artifact(DOUBLED.format(type="f32")))
+        assert executor.compile(_artifact(DOUBLED.format(type="f32"))) is doubled
+        folder = Path(doubled.path).parent  # type: ignore[attr-defined]  # of these Executors only
+        counted = executor.compile(_artifact(COUNT))
+        assert doubled.run([np.ones((2, 3), np.float32)])[0].tolist() == [[2, 2, 2]] * 2
+        del doubled
+        assert not folder.exists()
+        assert counted.run([])[0].tolist() == 32
+
+
+@pytest.mark.parametrize("version", ["0.4.13", "0.6.1", "0.10.2", "0.12.0.1"])
+def test_a_donated_input_is_not_changed(release: Release, version: str) -> None:
+    """A program that says its result may take the place of its argument leaves the argument."""
+    program = DOUBLED.format(type="f32").replace("2x3x", "1024x1024x")
+    donating = program.replace("f32>)", "f32> {tf.aliasing_output = 0 : i32})", 1)
+    values = np.ones((1024, 1024), np.float32)
+    artifact = serialize(donating, "0.9.0", locations="strip")
+    with find_executor("pjrt", release(f"jaxlib {version}")) as executor:
+        doubled = executor.compile(artifact)
+        for _ in range(3):
+            assert (doubled.run([values])[0] == 2).all()
+    assert (values == 1).all()
 
 
 def test_a_failure_is_a_verdict(release: Release) -> None:

@@ -6,12 +6,13 @@ import importlib.metadata
 import os
 import shutil
 import tempfile
-from contextlib import ExitStack, suppress
+import weakref
+from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from portable.executors.signature import UnsupportedType, check_inputs, signatur
 from portable.executors.tensors import dtype_named, stored
 from portable.verdict import Stage
 from portable.worker import Worker
+from portable.worker.inside.mapped import MAPPED_BYTES, MappedFiles
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,8 +42,6 @@ __all__ = ["ChildExecutor", "Engine"]
 # Files here are memory; a container may have little of it.
 _SHARED = Path("/dev/shm")  # noqa: S108 - each folder in it is made for its owner alone
 _MARGIN_BYTES = 1 << 30
-# Smaller outputs are copied: a mapping takes whole pages, and a process has not many.
-_MAPPED_BYTES = 1 << 20
 
 
 class ChildExecutor:
@@ -72,7 +72,8 @@ class ChildExecutor:
         self._release = release
         self._worker = worker
         self._hint = hint
-        self._folders = ExitStack()
+        self._folders: list[weakref.finalize[..., _ChildExecutable]] = []
+        self._last: _ChildExecutable | None = None
 
     @property
     def name(self) -> str:
@@ -85,18 +86,24 @@ class ChildExecutor:
         return bool(self._release)
 
     def compile(self, artifact: Artifact) -> _ChildExecutable:
-        """Compile a program; see `Executor.compile`."""
+        """Compile a program, unless it was the last one; see `Executor.compile`."""
+        if self._last is not None and self._last.program == artifact.data:
+            return self._last
         if not self.available():
             raise ExecutorMissing(f"nothing to execute on by {self.engine}", hint=self._hint)
         wanted = signature(artifact)
         for tensor in (*wanted.arguments, *wanted.results):
             if tensor.element in self.capabilities.excluded:
                 raise UnsupportedType(f"{self.name} cannot take or return {tensor}")
-        made = tempfile.TemporaryDirectory(prefix="portable-", dir=_home(wanted))
-        folder = Path(self._folders.enter_context(made))
-        (folder / "program").write_bytes(artifact.data)
-        self.ask({"kind": "compile", "path": str(folder / "program")})
-        return _ChildExecutable(self, folder, wanted)
+        self._last = None
+        made = tempfile.mkdtemp(prefix="portable-", dir=_home(wanted))
+        executable = _ChildExecutable(self, artifact.data, Path(made), wanted)
+        # Many programs on one Executor: what an earlier one was given goes with it.
+        self._folders.append(weakref.finalize(executable, shutil.rmtree, made, ignore_errors=True))
+        Path(executable.path).write_bytes(artifact.data)
+        self.ask({"kind": "compile", "path": executable.path})
+        self._last = executable
+        return executable
 
     def ask(self, job: Mapping[str, Any]) -> Answer:
         """Have a job done by the worker; raise ExecutionFailed unless it was."""
@@ -108,7 +115,9 @@ class ChildExecutor:
     def close(self) -> None:
         """End the child process and remove its files."""
         self._worker.close()
-        self._folders.close()
+        self._last = None
+        for remove in self._folders:
+            remove()
 
     def __enter__(self) -> Self:
         return self
@@ -175,27 +184,41 @@ def _installed(distributions: Sequence[str]) -> str:
 class _ChildExecutable:
     """A program that the worker has compiled, or compiles again after a crash."""
 
-    def __init__(self, executor: ChildExecutor, folder: Path, wanted: Signature) -> None:
+    def __init__(
+        self, executor: ChildExecutor, program: bytes, folder: Path, wanted: Signature
+    ) -> None:
         self.signature = wanted
+        self.program = program
+        self.path = str(folder / "program")
         self._executor = executor
         self._folder = folder
+        self._inputs = MappedFiles()
+        self._lent: dict[int, weakref.ref[Any]] = {}
 
     def run(self, inputs: Sequence[Array]) -> list[Array]:
         """Execute the program; see `Executable.run`."""
         given = []
         for number, array in enumerate(check_inputs(inputs, self.signature)):
-            path = self._folder / f"input-{number}.npy"
-            _give(path, stored(array))
-            given.append({"path": str(path), "dtype": array.dtype.name})
+            path = str(self._folder / f"input-{number}.npy")
+            self._inputs.write(path, stored(array))
+            given.append({"path": path, "dtype": array.dtype.name})
         results = [
             {"dtype": result.dtype.name, "shape": list(result.shape)}
             for result in self.signature.results
         ]
-        program, out = str(self._folder / "program"), str(self._folder)
-        answer = self._executor.ask(
-            {"kind": "execute", "path": program, "inputs": given, "results": results, "out": out}
-        )
-        return [_taken(told) for told in answer.payload["outputs"]]
+        job = {"kind": "execute", "path": self.path, "inputs": given, "results": results}
+        back = [number for number, lent in self._lent.items() if lent() is None]
+        answer = self._executor.ask({**job, "out": str(self._folder), "over": back})
+        return [self._taken(number, told) for number, told in enumerate(answer.payload["outputs"])]
+
+    def _taken(self, number: int, told: Mapping[str, str]) -> Array:
+        """Take an output over: a large one is mapped, until nobody has it any more."""
+        if Path(told["path"]).stat().st_size < MAPPED_BYTES:
+            array = np.load(told["path"], allow_pickle=False)
+        else:
+            array = np.load(told["path"], mmap_mode="c", allow_pickle=False)
+            self._lent[number] = weakref.ref(array.base)
+        return np.asarray(array).view(dtype_named(told["dtype"]))
 
 
 def _home(wanted: Signature) -> Path | None:
@@ -208,22 +231,3 @@ def _home(wanted: Signature) -> Path | None:
         if os.access(_SHARED, os.W_OK) and shutil.disk_usage(_SHARED).free > size + _MARGIN_BYTES:
             return _SHARED
     return None
-
-
-def _give(path: Path, array: Array) -> None:
-    """Write an input; where the last one was like it, into the same memory."""
-    if array.nbytes >= _MAPPED_BYTES and path.exists():
-        kept = np.load(path, mmap_mode="r+", allow_pickle=False)
-        if (kept.shape, kept.dtype) == (array.shape, array.dtype) and not kept.flags.fnc:
-            kept[...] = array
-            return
-    np.save(path, array, allow_pickle=False)
-
-
-def _taken(told: Mapping[str, str]) -> Array:
-    """Take an output over: a large one is mapped, and its file has no name any more."""
-    path = Path(told["path"])
-    mode: Literal["c"] | None = "c" if path.stat().st_size >= _MAPPED_BYTES else None
-    array = np.asarray(np.load(path, mmap_mode=mode, allow_pickle=False))
-    path.unlink()
-    return array.view(dtype_named(told["dtype"]))

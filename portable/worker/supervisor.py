@@ -141,8 +141,9 @@ class Worker:
                 `data`) for a `target`. `out` names a file for the result, `want` lists what to
                 return as base64: `module`, `artifact`. `compile` and `execute` of an artifact
                 or program name an `engine`; the latter takes `inputs`, each the `path` of a
-                `.npy` file and its `dtype`, and writes the outputs into the folder `out`; it
-                tells `path`, `dtype` and `shape` of each.
+                `.npy` file and its `dtype`, and writes the outputs into the folder `out`, where
+                those of the numbers `over` may be written over; it tells `path`, `dtype` and
+                `shape` of each.
             limit: Seconds, if not the worker's own.
 
         Returns:

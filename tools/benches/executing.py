@@ -13,39 +13,57 @@ if TYPE_CHECKING:
 __all__ = ["bench_execute"]
 
 
+_INPUT = "tensor<25600x1024xf32>"  # 100 MB
+_HALF = "tensor<12800x1024xf32>"
+
+
+def _dense(layers: int) -> str:
+    """Write dense layers over an input of 100 MB."""
+    small = "tensor<1024x1024xf32>"
+    lines, last = [], "%x"
+    for layer in range(layers):
+        lines.append(
+            f"%d{layer} = stablehlo.dot_general {last}, %w, contracting_dims = [1] x [0]"
+            f" : ({_INPUT}, {small}) -> {_INPUT}\n%t{layer} = stablehlo.tanh %d{layer} : {_INPUT}"
+        )
+        last = f"%t{layer}"
+    head = f"func.func @main(%x: {_INPUT}, %w: {small}) -> {_INPUT}"
+    return "\n".join([f"{head} {{", *lines, f"return {last} : {_INPUT}", "}"])
+
+
+_ADD = f"""func.func @main(%x: {_HALF}, %y: {_HALF}) -> {_HALF} {{
+%0 = stablehlo.add %x, %y : {_HALF}
+return %0 : {_HALF}
+}}"""
+
+
 def bench_execute() -> Iterator[Figure]:
     """A compiled program with 100 MB of inputs, in the child and by the same calls in here."""
     import numpy as np
 
+    import portable
     from portable.executors import find_executor
     from portable.pin import serialize
     from portable.worker.inside.pjrt import Pjrt
 
-    activations = np.random.default_rng(0).standard_normal((25_600, 1024), np.float32)
-    weights = activations[:1024].copy()
-    for name, layers in (("one dense layer", 1), ("four dense layers", 4)):
-        big, small = "tensor<25600x1024xf32>", "tensor<1024x1024xf32>"
-        lines, last = [], "%x"
-        for layer in range(layers):
-            lines.append(
-                f"%d{layer} = stablehlo.dot_general {last}, %w, contracting_dims = [1] x [0]"
-                f" : ({big}, {small}) -> {big}\n%t{layer} = stablehlo.tanh %d{layer} : {big}"
-            )
-            last = f"%t{layer}"
-        text = "\n".join(lines)
-        head = f"func.func @main(%x: {big}, %w: {small}) -> {big}"
-        artifact = serialize(f"{head} {{\n{text}\nreturn {last} : {big} }}", "1.0.0")
+    values = np.random.default_rng(0).standard_normal((25_600, 1024), np.float32)
+    dense = [values, values[:1024].copy()]
+    for name, text, inputs in (
+        ("one add", _ADD, [values[:12_800].copy(), values[12_800:].copy()]),
+        ("one dense layer", _dense(1), dense),
+        ("four dense layers", _dense(4), dense),
+    ):
+        artifact = serialize(text, "1.0.0")
         client = Pjrt(bytes, "cpu")
         client.compile(artifact.data)
         with find_executor("pjrt") as executor:
-            executable = executor.compile(artifact)
-            inputs = [activations, weights]
+            executor.compile(artifact)
 
             def direct() -> Callable[[], object]:
                 return lambda: client.run(artifact.data, inputs, [])  # noqa: B023 - called at once
 
             def child() -> Callable[[], object]:
-                return lambda: executable.run(inputs)  # noqa: B023 - called at once
+                return lambda: portable.run(artifact, inputs, executor)  # noqa: B023 - called at once
 
-            theirs, ours = compare(direct, child, rounds=5)
+            theirs, ours = compare(direct, child, rounds=7)
         yield ratio(f"run / the PJRT client itself, 100 MB, {name}", 1.1, ours, theirs)

@@ -49,6 +49,7 @@ class Engines:
     def __init__(self, made_by: dict[str, Callable[[str], Engine]]) -> None:
         self._made_by = made_by
         self._made: dict[str, Engine] = {}
+        self._exchange: Any = None
 
     def compile(self, job: Job) -> Payload:
         """Compile the program of a job."""
@@ -60,11 +61,12 @@ class Engines:
 
     def execute(self, job: Job) -> Payload:
         """Execute the program of a job on its inputs."""
-        tensors = importlib.import_module(".tensors", __package__)
-        inputs = tensors.load_arrays(job["inputs"])
+        if self._exchange is None:
+            self._exchange = importlib.import_module(".tensors", __package__).Exchange()
+        inputs = self._exchange.load(job["inputs"])
         try:
             outputs = self._engine(job).run(given(job), inputs, job.get("results", []))
-            return {"outputs": tensors.save_arrays(job["out"], outputs)}
+            return {"outputs": self._exchange.save(job["out"], outputs, job.get("over", []))}
         except MemoryError as full:
             raise Refused(f"out of memory: {full}") from None
 

@@ -13,47 +13,58 @@ from typing import Any
 import numpy as np
 
 from .answer import Payload, Unavailable
+from .mapped import MappedFiles
 
-__all__ = ["dtype_named", "load_arrays", "save_arrays", "stored_dtype"]
+__all__ = ["Exchange", "dtype_named", "stored_dtype"]
 
 # numpy numbers its own types below this; what others register comes after.
 _FIRST_REGISTERED = 256
 
 
-def load_arrays(records: list[Payload]) -> list[Any]:
-    """Load the inputs of a job.
+class Exchange:
+    """The files in which arrays come and go."""
 
-    Args:
-        records: `path` of the `.npy` file and `dtype`, a name of numpy or ml_dtypes, for each.
+    def __init__(self) -> None:
+        self._inputs = MappedFiles()
+        self._outputs = MappedFiles()
 
-    Returns:
-        The arrays. Large ones are mapped, not copied.
-    """
-    arrays = []
-    for record in records:
-        stored = np.load(record["path"], mmap_mode="r", allow_pickle=False)
-        arrays.append(np.asarray(stored).view(dtype_named(record["dtype"])))
-    return arrays
+    def load(self, records: list[Payload]) -> list[Any]:
+        """Load the inputs of a job.
 
+        Args:
+            records: `path` of the `.npy` file and `dtype`, a name of numpy or ml_dtypes, for each.
 
-def save_arrays(folder: str, arrays: list[Any]) -> list[Payload]:
-    """Save the outputs of a job.
+        Returns:
+            The arrays. Large ones are mapped, not copied, and change with the next job.
+        """
+        self._inputs.keep_only([record["path"] for record in records])
+        return [
+            np.asarray(self._inputs.read(record["path"])).view(dtype_named(record["dtype"]))
+            for record in records
+        ]
 
-    Args:
-        folder: Where; the files are `0.npy`, `1.npy` and so on.
-        arrays: The outputs.
+    def save(self, folder: str, arrays: list[Any], over: list[int]) -> list[Payload]:
+        """Save the outputs of a job.
 
-    Returns:
-        `path`, `dtype` and `shape` of each.
-    """
-    records = []
-    for number, array in enumerate(arrays):
-        path = Path(folder) / f"{number}.npy"
-        whole = np.ascontiguousarray(array).reshape(array.shape)
-        np.save(path, whole.view(stored_dtype(array.dtype)), allow_pickle=False)
-        shape = [int(size) for size in array.shape]
-        records.append({"path": str(path), "dtype": array.dtype.name, "shape": shape})
-    return records
+        Args:
+            folder: Where; the files are `0.npy`, `1.npy` and so on.
+            arrays: The outputs.
+            over: The numbers of those files that nobody reads any more; others there are replaced.
+
+        Returns:
+            `path`, `dtype` and `shape` of each.
+        """
+        paths = [str(Path(folder) / f"{number}.npy") for number in range(len(arrays))]
+        self._outputs.keep_only([paths[number] for number in over])
+        records = []
+        for number, (path, array) in enumerate(zip(paths, arrays, strict=True)):
+            whole = np.ascontiguousarray(array).reshape(array.shape)
+            if number not in over:
+                Path(path).unlink(missing_ok=True)
+            self._outputs.write(path, whole.view(stored_dtype(array.dtype)))
+            shape = [int(size) for size in array.shape]
+            records.append({"path": path, "dtype": array.dtype.name, "shape": shape})
+        return records
 
 
 def dtype_named(name: str) -> Any:
