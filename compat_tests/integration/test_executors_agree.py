@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from compat_tests.programs import DYNAMIC, MOVED
-from portable.errors import PortableError
+from portable.cli import main
 from portable.executors import (
     EXECUTORS,
     ExecutorMissing,
@@ -21,10 +22,10 @@ from portable.executors import (
 from portable.pin import serialize
 from portable.verdict import Outcome
 from portable.verification import verify
+from portable.worker.answer import CouldNotObserve
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from portable.environments import Environment
 
@@ -35,6 +36,7 @@ ELEMENTS = [
     *(f"{sign}i{width}" for sign in ("", "u") for width in (2, 4, 8, 16, 32, 64)),
     *("f8E3M4", "f8E4M3", "f8E4M3FN", "f8E4M3B11FNUZ", "f8E5M2", "f8E8M0FNU", "f4E2M1FN"),
 ]
+EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 IDENTITY = """
 func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> {
   %narrow = stablehlo.convert %x : (tensor<64xf32>) -> tensor<64xf8E4M3FN>
@@ -115,9 +117,20 @@ def test_what_is_missing_is_told(release: Release) -> None:
         find_executor("gpu")
     with (
         find_executor("interpreter", release("jaxlib 0.4.30")) as executor,
-        pytest.raises(PortableError, match="has no interpreter"),
+        pytest.raises(CouldNotObserve, match=r"has no interpreter; it executes by pjrt$"),
     ):
         executor.compile(serialize(DYNAMIC, "0.9.0", locations="strip"))
+
+
+def test_an_executor_of_another_release_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    """One line and exit code 2 say by which Executors the Release could be executed."""
+    words = ["run", str(EXAMPLES / "encoder.mlir"), "--random", "0", "--executor", "iree"]
+    assert main([*words, "--on", "jaxlib 0.10.2"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith(
+        "could not ask jaxlib 0.10.2 (iree): this release has no iree; "
+        "it executes by pjrt or interpreter"
+    )
 
 
 def test_a_missing_one_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:

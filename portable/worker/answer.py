@@ -54,6 +54,7 @@ class Answer:
         diagnostics: What MLIR's diagnostic handler saw, where the Release has one that works.
         stderr: The end of what it wrote to its standard output and error during the job.
         seconds: Wall-clock time of the job.
+        hint: What to do about its being unavailable, where that is known.
     """
 
     status: Status
@@ -62,6 +63,7 @@ class Answer:
     diagnostics: tuple[Diagnostic, ...] = ()
     stderr: str = ""
     seconds: float = 0.0
+    hint: str = ""
 
     @property
     def ok(self) -> bool:
@@ -89,10 +91,7 @@ class Answer:
             CouldNotObserve: The Release is unavailable: nothing was observed.
         """
         if self.status is Status.UNAVAILABLE:
-            raise CouldNotObserve(
-                f"could not ask {consumer}: {self.error}",
-                hint="check that it loads on this machine",
-            )
+            raise CouldNotObserve(f"could not ask {consumer}: {self.error}", hint=self.hint)
         outcome, told = _OUTCOMES[self.status], self.diagnostics
         return Verdict(
             consumer, outcome, stage, Basis.OBSERVED, "" if self.ok else self.reason, told

@@ -310,4 +310,5 @@ def _answer(raw: bytes, number: int) -> Answer:
     if status == "broken":
         raise WorkerFailed(f"a job could not be done: {error}")
     found = tuple(diagnostic(record) for record in heard)
-    return Answer(Status(status), told.get("payload", {}), error, found)
+    hint = told.get("hint", "")
+    return Answer(Status(status), told.get("payload", {}), error, found, hint=hint)

@@ -27,7 +27,16 @@ class Refused(Exception):
 
 
 class Unavailable(Exception):
-    """The Release cannot be loaded, or has no way to do this job."""
+    """The Release cannot be loaded, or has no way to do this job.
+
+    Args:
+        reason: What is missing.
+        hint: What to do about it, where that is known.
+    """
+
+    def __init__(self, reason: str, hint: str = "") -> None:
+        super().__init__(reason)
+        self.hint = hint
 
 
 class Crashed(Exception):

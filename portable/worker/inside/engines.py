@@ -73,7 +73,9 @@ class Engines:
     def _engine(self, job: Job) -> Engine:
         name = job.get("engine", DEFAULT)
         if name not in self._made_by:
-            raise Unavailable(f"this release has no {name}")
+            raise Unavailable(
+                f"this release has no {name}", f"it executes by {' or '.join(self._made_by)}"
+            )
         if name not in self._made:
             self._made[name] = self._made_by[name](job.get("platform", CPU))
         return self._made[name]

@@ -19,6 +19,8 @@ __all__ = ["main"]
 # kernel ends the process even while native code holds the interpreter lock.
 ORPHAN_GRACE_S = 10.0
 
+LOADS = "check that it loads on this machine"
+
 FAMILIES = {
     "jaxlib": "jaxlib_door",
     "tensorflow": "tensorflow_door",
@@ -71,7 +73,7 @@ class _Bench:
             raise Unavailable("nothing is loaded")
         method = getattr(self._door, kind, None) if kind in KINDS else None
         if method is None:
-            raise Unavailable(f"{self._family} cannot {kind}")
+            raise Unavailable(f"a release of {self._family} cannot {kind}")
         answer: Payload = method(job)
         return answer
 
@@ -83,8 +85,11 @@ def _do(bench: _Bench, job: Job) -> Payload:
     except Refused as refusal:
         answer |= {"status": "refused", "error": str(refusal)}
         answer["diagnostics"] = refusal.diagnostics
-    except (Unavailable, ImportError, MemoryError) as reason:
+    except Unavailable as lack:
+        answer |= {"status": "unavailable", "error": str(lack), "hint": lack.hint}
+    except (ImportError, MemoryError) as reason:
         answer |= {"status": "unavailable", "error": f"{type(reason).__name__}: {reason}"}
+        answer["hint"] = LOADS
     except (Crashed, Hung) as end:
         answer |= {"status": type(end).__name__.lower(), "error": str(end)}
     except Exception as defect:  # noqa: BLE001 - whatever it is, the parent must hear of it

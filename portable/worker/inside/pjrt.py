@@ -35,6 +35,7 @@ PLUGINS = {
     "cuda": ("jax_plugins", "xla_cuda*/xla_cuda_plugin.so"),
     "tpu": ("libtpu", "libtpu.so"),
 }
+WHEELS = {"cuda": "jax-cuda13-plugin", "tpu": "libtpu"}
 # What it is called while it is loaded.
 PLUGIN = "portable"
 _MESSAGE_LIMIT = 2000
@@ -162,7 +163,10 @@ def _library(platform: str) -> str:
     for folder in (home and home.submodule_search_locations) or ():
         for found in sorted(Path(folder).glob(pattern)):
             return str(found)
-    raise Unavailable(f"no PJRT plugin for {platform} is installed beside this jaxlib")
+    raise Unavailable(
+        f"no PJRT plugin for {platform} is installed beside this jaxlib",
+        f"install {WHEELS[platform]} there, or give the path of its .so as the platform",
+    )
 
 
 def _refused(error: BaseException) -> Refused:
