@@ -107,10 +107,8 @@ def serialize(
         frozenset(allow),
         frozenset(allow_dialects),
     )
-    data, content = job.run(module)
-    if job.unchecked(content):
-        job.recheck(content)
-    return Artifact(data, content.header)
+    data = job.run(module)
+    return Artifact(data, job.checked(data))
 
 
 def pin(
@@ -148,7 +146,8 @@ def pin(
         frozenset(allow),
         frozenset(allow_dialects),
     )
-    data, content = job.run(module)
+    data = job.run(module)
+    content = job.read(data)
     return Pinned(Artifact(data, content.header), target, job.recheck(content))
 
 
@@ -223,8 +222,7 @@ def minimum(
         frozenset(),
         frozenset(allow_dialects),
     )
-    _, content = job.run(module)
-    return analyze(content, strictness=strictness or Strictness.READABLE)
+    return analyze(job.read(job.run(module)), strictness=strictness or Strictness.READABLE)
 
 
 def _version(target: str | Version | Target | Sequence[str], library: Library) -> Version:

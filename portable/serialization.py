@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 
 from portable import program as programs
 from portable.bytecode import read
+from portable.bytecode.entries import ATTRIBUTES, TYPES
+from portable.bytecode.glance import Glance
+from portable.bytecode.layouts import BUILTIN, VHLO
 from portable.downgrade import downgrade, refuse_idle
 from portable.errors import PortableError
 from portable.features import analyze
@@ -18,7 +21,7 @@ from portable.version import Version
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from portable.bytecode import Bytecode
+    from portable.bytecode import Bytecode, Header
     from portable.features import Analysis, Feature, Needs
     from portable.libstablehlo import Library, Module
     from portable.program import Program
@@ -72,8 +75,6 @@ class ForeignDialect(PortableError):
 # Below these Versions upstream's expander has something to do: 1.16 mesh replica groups, 1.9
 # location ranges, 1.4 tan, 1.1 batching dimensions. From the newest of them on it need not run.
 _EXPANDER_FLOOR = Version(1, 16, 0)
-# Other dialects may ride along from here on; the serializer lets them through to any target.
-_MIXED_SINCE = Version(1, 11, 0)
 _EXPAND_CHLO = "builtin.module(func.func(chlo-legalize-to-stablehlo))"
 _STRIP = "builtin.module(strip-debuginfo)"
 # The dialects whose ops libStablehlo turns into VHLO.
@@ -105,30 +106,37 @@ class Serialization:
     rewrites: frozenset[str]
     allowed: frozenset[str]
 
-    def run(self, module: Module) -> tuple[bytes, Bytecode]:
-        """Write `module`, which is ours and is ruined by it; return the artifact, read and raw."""
+    def run(self, module: Module) -> bytes:
+        """Write `module`, which is ours and is ruined by it; return the artifact."""
         done = self._rewrite(module)
         try:
             data = self._write(module)
         except LibraryError as error:
             data, done = self._recovered(error)
         refuse_idle(self.rewrites, done, self.target)
-        content = read(data)
-        if _is_mixed(content):
-            self._refuse_foreign(_operations(content))
-        return data, content
+        return data
 
-    def unchecked(self, content: Bytecode) -> bool:
-        """Say whether there is anything in an artifact that upstream's serializer did not check.
+    def checked(self, data: bytes) -> Header:
+        """Recheck what was written if anything is in it that upstream's serializer did not check.
 
         It checks every op, and every type and attribute but these. Looking for them costs little;
         a whole strict reading would cost more than the serializing of a small program.
         """
-        if self.target < RANGES_SINCE and content.pool.attributes_named(_RANGE):
-            return True
-        if self.target < _MIXED_SINCE and _is_mixed(content):
-            return True
-        return bool(content.pool.types_named(*_UNCHECKED_TYPES))
+        seen = Glance(data)
+        if (
+            not _NATIVE.issuperset(seen.dialects)
+            or (self.target < RANGES_SINCE and seen.may_have(ATTRIBUTES, BUILTIN, _RANGE))
+            or seen.may_have(TYPES, VHLO, *_UNCHECKED_TYPES)
+        ):
+            self.recheck(self.read(data))
+        return seen.header
+
+    def read(self, data: bytes) -> Bytecode:
+        """Read what was written; refuse the dialects that were not allowed."""
+        content = read(data)
+        if not _NATIVE.issuperset([dialect.name for dialect in content.dialects]):
+            self._refuse_foreign(_operations(content))
+        return content
 
     def recheck(self, content: Bytecode) -> Analysis:
         """Judge what was written by what an old reader really reads."""
@@ -212,10 +220,6 @@ class Serialization:
 def _rewrites(features: Sequence[Feature]) -> set[str]:
     known = bridges().features
     return {name for f in features if f.name in known for name in known[f.name].rewrites}
-
-
-def _is_mixed(content: Bytecode) -> bool:
-    return not _NATIVE.issuperset([dialect.name for dialect in content.dialects])
 
 
 def _operations(content: Bytecode) -> dict[str, tuple[int, str]]:

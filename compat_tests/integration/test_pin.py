@@ -148,6 +148,17 @@ def test_keeping_ranges_that_the_target_cannot_read_is_refused() -> None:
     assert portable.serialize(RANGE, "1.9.0", locations="keep").version == Version(1, 9, 0)
 
 
+def test_what_upstream_does_not_check_inside_a_type_is_refused(library: Library) -> None:
+    """Upstream writes i2 inside a per-axis quantized type to 1.0.0, whose readers do not know i2."""
+    quantized = "tensor<2x!quant.uniform<i2:f32:0, {1.0, 0.5}>>"
+    program = f"func.func @main(%x: {quantized}) -> {quantized} {{ return %x : {quantized} }}"
+    module = library.parse(program, library.context())
+    assert library.serialize(module, Version(1, 0, 0))
+    with pytest.raises(pin.NotExpressible, match="i2_v1") as caught:
+        portable.serialize(program, "1.0.0")
+    assert caught.value.minimum == Version(1, 2, 0)
+
+
 @pytest.mark.parametrize("expand", [True, False])
 def test_ranges_become_points(library: Library, expand: bool) -> None:
     """By upstream's expander, and by us where it must not run; names and files stay."""

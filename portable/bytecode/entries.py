@@ -278,7 +278,7 @@ class Pool:
 
 def _named(entries: Entries, dialect: str, names: Sequence[str]) -> list[int]:
     """Return the numbers of a dialect's entries of some kinds, by their first bytes."""
-    wanted = _first_bytes(entries.kind, dialect, tuple(names))
+    wanted = first_bytes(entries.kind, dialect, tuple(names))
     found: list[int] = []
     for owner, group in entries.groups():
         if owner == dialect:
@@ -290,7 +290,7 @@ def _named(entries: Entries, dialect: str, names: Sequence[str]) -> list[int]:
 
 
 @cache
-def _first_bytes(kind: str, dialect: str, names: tuple[str, ...]) -> frozenset[int]:
+def first_bytes(kind: str, dialect: str, names: tuple[str, ...]) -> frozenset[int]:
     layouts = table(dialect, kind).items()
     return frozenset(code << 1 | 1 for code, layout in layouts if layout.name in names)
 

@@ -1,0 +1,41 @@
+"""The look at what a serializer has just written sees what a careful reading sees."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from portable.bytecode import read
+from portable.bytecode.glance import Glance
+from portable.bytecode.layouts import VHLO, table
+
+ARTIFACTS = sorted((Path(__file__).parents[2] / "corpus").glob("*/artifacts/*.mlir.bc"))
+
+
+def test_glance_agrees_with_reading_on_every_sealed_artifact() -> None:
+    """Header, dialects and the first byte of every entry are those that the full reader finds."""
+    assert len(ARTIFACTS) > 3000
+    for path in ARTIFACTS:
+        data = path.read_bytes()
+        seen, content = Glance(data), read(data)
+        assert seen.header == content.header, path
+        assert seen.dialects == [dialect.name for dialect in content.dialects], path
+        expected: dict[tuple[str, str], bytes] = {}
+        for entries in (content.pool.attributes, content.pool.types):
+            for dialect, group in entries.groups():
+                key = entries.kind, dialect
+                expected[key] = expected.get(key, b"") + entries.first_bytes(group)
+        assert seen.firsts == expected, path
+
+
+def test_glance_never_misses_a_kind_of_type() -> None:
+    """What `types_named` finds in a sealed artifact, `may_have` says may be there."""
+    names = {layout.name for layout in table(VHLO, "types").values()}
+    met = set()
+    for path in ARTIFACTS:
+        data = path.read_bytes()
+        seen, pool = Glance(data), read(data).pool
+        for name in names:
+            if pool.types_named(name):
+                met.add(name)
+                assert seen.may_have("types", VHLO, name), (path, name)
+    assert {"quant_per_axis_v1", "future_v1"} <= met
