@@ -149,7 +149,7 @@ def test_keeping_ranges_that_the_target_cannot_read_is_refused() -> None:
 
 
 def test_what_upstream_does_not_check_inside_a_type_is_refused(library: Library) -> None:
-    """Upstream writes i2 inside a per-axis quantized type to 1.0.0, whose readers do not know i2."""
+    """Upstream writes i2 in a per-axis quantized type to 1.0.0, whose readers do not know i2."""
     quantized = "tensor<2x!quant.uniform<i2:f32:0, {1.0, 0.5}>>"
     program = f"func.func @main(%x: {quantized}) -> {quantized} {{ return %x : {quantized} }}"
     module = library.parse(program, library.context())
