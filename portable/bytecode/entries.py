@@ -291,6 +291,7 @@ def _named(entries: Entries, dialect: str, names: Sequence[str]) -> list[int]:
 
 @cache
 def first_bytes(kind: str, dialect: str, names: tuple[str, ...]) -> frozenset[int]:
+    """Return how the bytes of a dialect's entries of some kinds begin: with their code."""
     layouts = table(dialect, kind).items()
     return frozenset(code << 1 | 1 for code, layout in layouts if layout.name in names)
 
