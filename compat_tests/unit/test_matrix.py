@@ -5,11 +5,15 @@ from __future__ import annotations
 import multiprocessing
 import os
 import sqlite3
+import subprocess
+import sys
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from compat_tests import misbehaving
 from portable.cli.matrix import newest_jaxlib
 from portable.environments import Environments
 from portable.files import FileError
@@ -18,11 +22,12 @@ from portable.matrix.batch import Observation
 from portable.matrix.cell import agreement
 from portable.matrix.item import Item, NothingToTest
 from portable.matrix.listed import contradictions
-from portable.matrix.store import StoreUnusable, key
+from portable.matrix.store import Key, StoreUnusable, key
 from portable.releases import find_release
 from portable.verdict import Basis, Diagnostic, Outcome, Severity, Stage, Verdict
 
-CORPUS = Path(__file__).parents[2] / "corpus"
+ROOT = Path(__file__).parents[2]
+CORPUS = ROOT / "corpus"
 CASE = CORPUS / "abs_f32"
 RELEASE = "jaxlib 0.4.33"
 
@@ -181,6 +186,93 @@ def test_a_release_that_cannot_be_had_is_told(nowhere: Environments) -> None:
     assert cell.agreement is Agreement.UNOBSERVED
     assert "PORTABLE_CACHE" in cell.note
     assert not matrix.compatible
+
+
+def _misbehaving(folder: Path, *words: str) -> list[Item]:
+    """Write what makes the Release misbehave, as artifacts."""
+    items = []
+    for word in words:
+        path = folder / f"{word}.mlir.bc"
+        path.write_text(word)
+        items.append(Item(word, str(path), word, None))
+    return items
+
+
+def test_a_release_that_misbehaves_costs_one_cell_each(tmp_path: Path) -> None:
+    """A hang, a crash, noise on stdout, garbage and a full disk are Verdicts of their artifacts."""
+    words = ("before", "hang", "segfault", "print", "answer-itself", "full", "exit", "after")
+    items = _misbehaving(tmp_path, *words)
+    with Store(":memory:") as store:
+        run = Run(store, environments=misbehaving.environments(tmp_path / "envs"), limit=2.0)
+        matrix = run.matrix(items, [misbehaving.RELEASE])
+    seen = {cell.item.name: cell.observed for cell in matrix.cells}
+    assert {name: one and str(one.outcome) for name, one in seen.items()} == {
+        **dict.fromkeys(("before", "print", "after"), "compatible"),
+        **dict.fromkeys(("segfault", "answer-itself", "exit"), "crashed"),
+        "hang": "hung",
+        "full": "incompatible",
+    }
+
+
+def test_a_defect_of_a_door_costs_one_cell(tmp_path: Path) -> None:
+    """A job that cannot be done is no Verdict, and the others of its batch have theirs."""
+    items = _misbehaving(tmp_path, "before", "defect", "after", "gone")
+    Path(items[-1].path).unlink()
+    with Store(":memory:") as store:
+        run = Run(store, environments=misbehaving.environments(tmp_path / "envs"))
+        before, defect, after, gone = run.matrix(items, [misbehaving.RELEASE]).cells
+    assert before.observed
+    assert after.observed
+    assert defect.observed is None
+    assert "KeyError" in defect.note
+    assert gone.observed is None
+    assert "FileNotFoundError" in gone.note
+
+
+def test_without_room_for_scratch_nothing_is_observed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that takes no file is the note of each cell; nothing is taken for a Verdict."""
+    environments = misbehaving.environments(tmp_path / "envs")
+    items = _misbehaving(tmp_path, "before", "after")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
+    with Store(":memory:") as store:
+        cells = Run(store, environments=environments).matrix(items, [misbehaving.RELEASE]).cells
+    assert [cell.observed for cell in cells] == [None, None]
+    assert all("No such file" in cell.note for cell in cells)
+
+
+_FILLING = """
+import resource, sys
+from compat_tests.unit.test_matrix import RELEASE, _verdict
+from portable.matrix import Store
+from portable.matrix.batch import Observation
+from portable.matrix.store import Key, StoreUnusable
+from portable.verdict import Stage
+
+with Store(sys.argv[1]) as store:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+    for number in range(1000):
+        seen = Observation(_verdict("compatible decode"), "x" * 1000)
+        try:
+            store.keep(RELEASE, Stage.DECODE, {Key(str(number), ""): seen})
+        except StoreUnusable as error:
+            print(number, error)
+            break
+"""
+
+
+def test_a_full_disk_keeps_what_was_observed(tmp_path: Path) -> None:
+    """Where the store cannot grow any more it says so, and all that was kept before is there."""
+    path = tmp_path / "store.sqlite"
+    command = [sys.executable, "-c", _FILLING, str(path)]
+    told = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    kept, _, error = told.partition(" ")
+    assert "cannot keep observations" in error
+    with Store(path) as store:
+        wanted = [Key(str(number), "") for number in range(1000)]
+        found = store.find(RELEASE, Stage.DECODE, wanted)
+    assert set(found) == set(wanted[: int(kept)]) != set()
 
 
 def test_what_is_known_is_not_asked_again(nowhere: Environments) -> None:

@@ -7,60 +7,22 @@ import os
 import signal
 import subprocess
 import sys
-import textwrap
 import time
 from pathlib import Path
 
 import pytest
 
+from compat_tests import misbehaving
 from portable.verdict import Outcome, Severity, Stage
-from portable.worker import Family, Status, Worker, WorkerFailed
+from portable.worker import Family, Status, Worker, WorkerFailed, supervisor
 from portable.worker.answer import CouldNotObserve, printed
-
-# A module that looks like TensorFlow's extension to the door, and does what its input says. The
-# real door, loop and supervisor run it; only the native code is pretended.
-_MISBEHAVING = """
-import os, signal, sys, time
-
-def get_current_version(): return "1.7.3"
-def get_minimum_version(): return "0.9.0"
-def get_api_version(): return 9
-
-def deserialize_portable_artifact_str(artifact):
-    what = bytes(artifact).decode()
-    if what == "abort": os.abort()
-    if what == "segfault": os.kill(os.getpid(), signal.SIGSEGV)
-    if what == "exit": os._exit(3)
-    if what == "hang": time.sleep(1000)
-    if what == "deaf":
-        signal.pthread_sigmask(signal.SIG_BLOCK, set(signal.Signals))
-        time.sleep(1000)
-    if what == "print":
-        print("garbage" * 10000)
-        os.write(1, b"{}\\n" * 1000)
-    if what == "answer-itself":
-        for descriptor in range(3, 20):
-            try: os.write(descriptor, b"not json\\n")
-            except OSError: pass
-        time.sleep(1000)
-    if what == "refuse":
-        os.write(2, b'loc("-":1:73): error: custom op \\'x.y\\' is unknown\\n')
-        raise SystemError("returned a result with an exception set")
-    if what == "defect": raise KeyError("a bug")
-    if what == "big": return b"x" * 3_000_000
-    return b"module " + bytes(artifact)
-
-def serialize_portable_artifact_str(module, target):
-    return b"artifact for " + target.encode()
-"""
+from portable.worker.supervisor import MOST_FILE_BYTES
 
 
 @pytest.fixture
 def library(tmp_path: Path) -> Path:
     """Return the path of the misbehaving extension."""
-    path = tmp_path / "stablehlo_extension.py"
-    path.write_text(textwrap.dedent(_MISBEHAVING), encoding="utf-8")
-    return path
+    return misbehaving.library(tmp_path)
 
 
 @pytest.fixture
@@ -122,13 +84,29 @@ def test_what_is_printed_is_not_an_answer(worker: Worker) -> None:
         assert all(said.startswith("loc(") for said in refusals)
 
 
-def test_garbage_on_the_private_descriptor_is_a_crash(worker: Worker) -> None:
-    """A Release that writes over the answers themselves is ended and counted as crashed."""
+@pytest.mark.parametrize("what", ["answer-itself", "answer-to-another"])
+def test_garbage_on_the_private_descriptor_is_a_crash(worker: Worker, what: str) -> None:
+    """A Release that writes over the answers, even with one, is ended and counted as crashed."""
     with worker:
-        answer = worker.ask(_read("answer-itself"))
+        answer = worker.ask(_read(what))
         assert answer.status is Status.CRASHED
         assert "not an answer" in answer.error
         assert worker.ask(_read("a")).ok
+
+
+def test_a_release_that_fills_the_disk_is_stopped(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No file grows beyond the limit, not even what it prints; the jobs around it are done."""
+    assert str(MOST_FILE_BYTES) in supervisor._BOOT
+    small = supervisor._BOOT.replace(str(MOST_FILE_BYTES), str(10_000_000))
+    monkeypatch.setattr(supervisor, "_BOOT", small)
+    with worker:
+        before, flooded, after = worker.ask_all([_read("a"), _read("flood"), _read("b")])
+    assert (before.ok, after.ok) == (True, True)
+    assert flooded.status is Status.REFUSED
+    assert "File too large" in flooded.error
+    assert len(flooded.stderr) <= 10_000
 
 
 def test_a_refusal_carries_what_was_printed(worker: Worker) -> None:

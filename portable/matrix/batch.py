@@ -20,7 +20,7 @@ from portable.errors import PortableError
 from portable.executors import ExecutionFailed, Tolerance, compare_all, find_executor
 from portable.releases import find_release
 from portable.verdict import Basis, Diagnostic, Outcome, Severity, Stage, Verdict
-from portable.worker import Family
+from portable.worker import Family, WorkerFailed
 from portable.worker.answer import CouldNotObserve
 
 if TYPE_CHECKING:
@@ -96,20 +96,24 @@ def observe_batch(batch: Batch) -> tuple[Observation, ...]:
         batch: What to do.
 
     Returns:
-        One Observation for each item. A Release that cannot be had, or does not load, gives
-        Observations without a Verdict; it raises nothing.
+        One Observation for each item. A Release that cannot be had, or does not load, or a disk
+        that is full, gives Observations without a Verdict; it raises nothing.
     """
-    with tempfile.TemporaryDirectory(prefix="portable-") as folder:
-        try:
+    found: list[Observation] = []
+    try:
+        with tempfile.TemporaryDirectory(prefix="portable-") as folder:
             items = _unpacked(batch, Path(folder))
             environments = Environments(batch.directory or None, offline=batch.offline)
             environment = environments.get(
                 find_release(batch.release), to_execute=batch.stage >= Stage.EXECUTE
             )
             with _Bench(environment, batch) as bench:
-                return tuple(bench.observe(item) for item in items)
-        except PortableError as error:
-            return (Observation(None, str(error)),) * len(batch.items)
+                found.extend(map(bench.observe, items))
+    except (PortableError, OSError) as error:
+        # What was seen until then stands.
+        rest = len(batch.items) - len(found)
+        found += [Observation(None, str(error))] * rest
+    return tuple(found)
 
 
 def _tensors(item: Item) -> list[str]:
@@ -177,9 +181,9 @@ class _Bench:
                 break
             try:
                 passed, note = step(self, item), ""
-            except CouldNotObserve as reason:
+            except (CouldNotObserve, WorkerFailed) as reason:
                 # A Release that can read and not execute has still been seen to read; torch_xla
-                # reads only to execute.
+                # reads only to execute. A defect of ours is no Verdict either, and costs no other.
                 note = str(reason)
         return Observation(passed, note, time.monotonic() - began)
 
