@@ -8,7 +8,9 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -173,6 +175,33 @@ def test_offline_uses_what_is_here_and_fetches_nothing(monkeypatch: pytest.Monke
     assert Environments().get(KEPT) == made
 
 
+@needs_uv
+def test_offline_asks_no_index(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even for what uv installs; without PORTABLE_OFFLINE it does ask."""
+    asked: list[str] = []
+
+    class Index(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            """Have nothing."""
+            asked.append(self.path)
+            self.send_error(404)
+
+        def log_message(self, *_: object) -> None:
+            """Be quiet."""
+
+    monkeypatch.delenv("UV_FIND_LINKS")
+    with ThreadingHTTPServer(("127.0.0.1", 0), Index) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.setenv("UV_DEFAULT_INDEX", f"http://127.0.0.1:{server.server_port}/simple")
+        with pytest.raises(Unreachable, match="PORTABLE_OFFLINE"):
+            Environments(offline=True).get(WHOLE)
+        assert asked == []
+        with pytest.raises(ReleaseNotFound):
+            Environments(offline=False).get(WHOLE)
+        assert asked != []
+        server.shutdown()
+
+
 def test_a_python_that_is_not_here() -> None:
     """A Release whose interpreter is missing names it."""
     with pytest.raises(PythonMissing, match=r"3\.99"):
@@ -204,6 +233,13 @@ def test_old_jaxlibs_get_old_companions() -> None:
     """The numpy 1 and an ml_dtypes before 0.5 that fits belong together."""
     assert Recipe.of(Wanted("jaxlib", numpy="<2")).also == ("numpy<2", "ml_dtypes<0.5")
     assert Recipe.of(Wanted("jaxlib", numpy=">=2.0")).also == ("numpy>=2.0", "ml_dtypes")
+
+
+def test_a_patch_that_pytorch_never_had() -> None:
+    """torch_xla 2.6.1 and 2.8.1 run on the PyTorch of their minor; the others on their own."""
+    for version, torch in (("2.6.1", "2.6.0"), ("2.8.1", "2.8.0"), ("2.9.0", "2.9.0")):
+        also = Recipe.of(Wanted("torch-xla", version)).also
+        assert {f"torch=={torch}", f"torch-xla=={version}"} <= set(also)
 
 
 def test_executing_may_need_the_wholewrite_wheel() -> None:

@@ -91,7 +91,11 @@ class Recipe:
         if not keep:
             key = "whole" if whole else "old" if release.numpy.startswith("<") else "also"
             beside = row.get(key, row.get("also", ()))
-            also = (f"numpy{release.numpy}", *(b.format(version=release.version) for b in beside))
+            versions = {
+                "version": release.version,
+                "beside": row.get("patches", {}).get(release.version, release.version),
+            }
+            also = (f"numpy{release.numpy}", *(one.format(**versions) for one in beside))
         family = Family(row["family"])
         shipped = (release.distribution, release.version, release.python)
         return cls(*shipped, family, also, keep, whole)
