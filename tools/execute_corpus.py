@@ -38,8 +38,9 @@ if TYPE_CHECKING:
     from portable.corpus import Case
     from portable.executors import Executor
     from portable.executors.tensors import Array
+    from portable.version import Version
 
-__all__ = ["EXECUTED", "RUNS", "Became", "Ending", "Run", "execute", "load_executed"]
+__all__ = ["EXECUTED", "RUNS", "Became", "Ending", "Run", "attempt", "execute", "load_executed"]
 
 ROOT = Path(__file__).parent.parent
 EXECUTED = ROOT / "compat_tests" / "data" / "executed.json"
@@ -117,19 +118,26 @@ def execute(run: Run, cases: Iterable[Case]) -> dict[str, Became]:
     environment = Environments().get(release, to_execute=True)
     with find_executor(run.executor, environment, limit=LIMIT_S) as executor:
         return {
-            case.name: _became(
-                executor,
-                case,
-                [a.path for a in case.artifacts if a.target.target <= release.target],
-            )
+            case.name: attempt(executor, case, release.target)[0]
             for case in cases
             if case.expected and case.artifacts
         }
 
 
-def _became(executor: Executor, case: Case, paths: list[Path]) -> Became:
+def attempt(executor: Executor, case: Case, newest: Version) -> tuple[Became, list[Array]]:
+    """Execute the lowest and the highest artifact of a Case that a Release may be given.
+
+    Args:
+        executor: On what.
+        case: One with expected outputs.
+        newest: The highest Version of an artifact.
+
+    Returns:
+        What became of it, and what the highest computed, if both could be executed.
+    """
+    paths = [a.path for a in case.artifacts if a.target.target <= newest]
     if not paths:
-        return Became(Ending.NEWER, f"needs {case.first}")
+        return Became(Ending.NEWER, f"needs {case.first}"), []
     inputs = [load_tensor(tensor) for tensor in case.inputs]
     outputs: list[list[Array]] = []
     for path in dict.fromkeys((paths[0], paths[-1])):
@@ -137,9 +145,13 @@ def _became(executor: Executor, case: Case, paths: list[Path]) -> Became:
             outputs.append(executor.compile(Artifact.load(path)).run(inputs))
         except ExecutionFailed as failure:
             verdict = failure.verdict
-            return Became(_FAILED.get(verdict.outcome, Ending.REFUSED), _short(verdict.reason))
+            return Became(_FAILED.get(verdict.outcome, Ending.REFUSED), _short(verdict.reason)), []
         except PortableError as error:
-            return Became(Ending.EXCLUDED, _short(error.what))
+            return Became(Ending.EXCLUDED, _short(error.what)), []
+    return _judged(case, outputs), outputs[-1]
+
+
+def _judged(case: Case, outputs: list[list[Array]]) -> Became:
     near = Tolerance(0, case.tolerance.relative, case.tolerance.absolute)
     expected = [load_tensor(tensor) for tensor in case.expected]
     for ending, comparisons in (

@@ -101,7 +101,8 @@ class ChildExecutor:
         # Many programs on one Executor: what an earlier one was given goes with it.
         self._folders.append(weakref.finalize(executable, shutil.rmtree, made, ignore_errors=True))
         Path(executable.path).write_bytes(artifact.data)
-        self.ask({"kind": "compile", "path": executable.path})
+        told = self.ask({"kind": "compile", "path": executable.path})
+        executable.device = str(told.payload["device"])
         self._last = executable
         return executable
 
@@ -188,6 +189,7 @@ class _ChildExecutable:
         self, executor: ChildExecutor, program: bytes, folder: Path, wanted: Signature
     ) -> None:
         self.signature = wanted
+        self.device = ""
         self.program = program
         self.path = str(folder / "program")
         self._executor = executor

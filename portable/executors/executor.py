@@ -87,6 +87,11 @@ class Executable(Protocol):
         """What its `main` takes and returns."""
         ...
 
+    @property
+    def device(self) -> str:
+        """What it runs on, in the words of the runtime: `NVIDIA H100 80GB HBM3`."""
+        ...
+
     def run(self, inputs: Sequence[Array]) -> list[Array]:
         """Execute the program.
 

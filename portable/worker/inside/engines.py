@@ -19,7 +19,12 @@ DEFAULT, CPU = "pjrt", "cpu"
 
 
 class Engine(Protocol):
-    """Executes programs, and keeps the one that was compiled last."""
+    """Executes programs, and keeps the one that was compiled last.
+
+    `device` is what it executes on, in the words of the runtime, once a program was compiled.
+    """
+
+    device: str
 
     def compile(self, program: bytes) -> Any:
         """Compile a program: a portable artifact, MLIR bytecode or MLIR text."""
@@ -52,12 +57,13 @@ class Engines:
         self._exchange: Any = None
 
     def compile(self, job: Job) -> Payload:
-        """Compile the program of a job."""
+        """Compile the program of a job; tell the device."""
+        engine = self._engine(job)
         try:
-            self._engine(job).compile(given(job))
+            engine.compile(given(job))
         except MemoryError as full:
             raise Refused(f"out of memory: {full}") from None
-        return {}
+        return {"device": engine.device}
 
     def execute(self, job: Job) -> Payload:
         """Execute the program of a job on its inputs."""

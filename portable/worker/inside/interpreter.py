@@ -44,6 +44,8 @@ class Interpreter:
         evaluate: `eval_module`.
     """
 
+    device = "cpu"
+
     def __init__(self, ir: Any, era: ModuleEra, evaluate: Callable[..., Any]) -> None:
         self._numpy = importlib.import_module("numpy")
         self._named = importlib.import_module(".tensors", __package__).dtype_named

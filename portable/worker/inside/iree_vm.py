@@ -31,6 +31,8 @@ class Iree:
         compile_module: Compile a program to the bytes of a module.
     """
 
+    device = "cpu"
+
     def __init__(self, compile_module: Callable[[bytes], bytes]) -> None:
         try:
             self._runtime = importlib.import_module("iree.runtime")

@@ -53,6 +53,7 @@ class Pjrt:
     """
 
     def __init__(self, read: Callable[[bytes], Any], platform: str) -> None:
+        self.device = ""
         self._read = read
         self._platform = platform
         self._client: Any = None
@@ -116,10 +117,11 @@ class Pjrt:
         self._xla = importlib.import_module("jaxlib.xla_client")
         if self._platform == CPU:
             self._client = self._xla.make_cpu_client()
-            return
-        self._xla.load_pjrt_plugin_dynamically(PLUGIN, _library(self._platform))
-        self._xla.initialize_pjrt_plugin(PLUGIN)
-        self._client = self._xla.make_c_api_client(PLUGIN, {}, None)
+        else:
+            self._xla.load_pjrt_plugin_dynamically(PLUGIN, _library(self._platform))
+            self._xla.initialize_pjrt_plugin(PLUGIN)
+            self._client = self._xla.make_c_api_client(PLUGIN, {}, None)
+        self.device = str(self._client.devices()[0].device_kind)
 
     def _compile(self, program: bytes) -> Any:
         version = importlib.import_module("jaxlib.version").__version_info__

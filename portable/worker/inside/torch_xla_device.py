@@ -22,6 +22,8 @@ REFUSALS = (RuntimeError, ValueError)
 class TorchXlaDevice:
     """torch and torch_xla, imported once."""
 
+    device = "cpu"
+
     def __init__(self) -> None:
         self._numpy = importlib.import_module("numpy")
         self._torch = importlib.import_module("torch")

@@ -27,6 +27,8 @@ PLATFORM = "CPU"
 class XlaCallModule:
     """TensorFlow, imported once. It keeps the kernels that it has made."""
 
+    device = "cpu"
+
     def __init__(self) -> None:
         # The wheel has CUDA in it, and complains where no device is.
         os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
