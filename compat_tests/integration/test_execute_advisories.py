@@ -9,6 +9,7 @@ import pytest
 from compat_tests.advised import ENDINGS, edges, endings, shown
 from portable.executors import ExecutionFailed, find_executor
 from portable.pin import serialize
+from portable.prediction import predict
 from portable.releases import find_release
 from portable.releases.advisory import advisories
 from portable.verdict import Outcome
@@ -88,6 +89,45 @@ def test_refused_here_and_executed_there(
             with pytest.raises(ExecutionFailed) as refused:
                 executor.compile(artifact).run([])
         assert refused.value.verdict.outcome is Outcome.INCOMPATIBLE
+
+
+FOUR_BITS = """
+func.func @main({}) -> tensor<4xi32> {{
+  {}
+  %sum = stablehlo.add %x, %x : tensor<4xi4>
+  %wide = stablehlo.convert %sum : (tensor<4xi4>) -> tensor<4xi32>
+  return %wide : tensor<4xi32>
+}}
+"""
+CONSTANT = "stablehlo.constant dense<[0, 1, 2, 3]> : tensor<4xi4>"
+NARROWED = "stablehlo.convert %n : (tensor<4xi32>) -> tensor<4xi4>"
+
+
+@pytest.mark.parametrize("version", ["0.4.18", "0.4.19"])
+@pytest.mark.parametrize(
+    ("parts", "computed", "predicted"),
+    [
+        (("", f"%x = {CONSTANT}"), True, Outcome.COMPATIBLE),
+        (("%x: tensor<4xi4>", ""), False, Outcome.INCOMPATIBLE),
+        # Whether it depends on an argument is not followed.
+        (("%n: tensor<4xi32>", f"%x = {NARROWED}"), False, Outcome.COMPATIBLE),
+    ],
+)
+def test_four_bits_that_are_folded_away(
+    release: Release, version: str, parts: tuple[str, str], computed: bool, predicted: Outcome
+) -> None:
+    """No refusal is predicted of four bits that may be folded away: there is a warning instead."""
+    artifact = serialize(FOUR_BITS.format(*parts), "0.9.0", locations="strip")
+    verdict = predict(artifact, f"jaxlib {version}")
+    warned = any("i4-refused-everywhere" in d.message for d in verdict.diagnostics)
+    with find_executor("pjrt", release(f"jaxlib {version}")) as executor:
+        if computed:
+            assert executor.compile(artifact).run([])[0].tolist() == [0, 2, 4, 6]
+        else:
+            with pytest.raises(ExecutionFailed):
+                executor.compile(artifact)
+    assert verdict.outcome is predicted
+    assert warned or predicted is Outcome.INCOMPATIBLE
 
 
 @pytest.mark.parametrize(("version", "right"), [("0.7.0", True), ("0.7.2", False), ("0.8.0", True)])

@@ -64,12 +64,36 @@ def _four_bits(reading: Reading) -> bool:
     return not reading.present.isdisjoint({"type:i4", "type:ui4"})
 
 
+def _keeps_four_bits(reading: Reading) -> bool | None:
+    """Find four bits in the type of a function; perhaps elsewhere, where XLA may fold them away.
+
+    What it folds depends on the values an op is computed from, and on limits of size.
+    """
+    if not _four_bits(reading):
+        return False
+    pool = reading.content.pool
+    for shape in reading.of("vhlo.func_v1"):
+        function = pool.type(_index(reading.value(shape, "function_type").get("value")))
+        for types in (function.fields.get("inputs"), function.fields.get("outputs")):
+            for type_ in types if isinstance(types, list) else ():
+                if reading.element(type_) in _FOUR_BITS:
+                    return True
+    return None
+
+
+def _index(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
 def _computes_four_bits(reading: Reading) -> bool | None:
-    """Find an op on four-bit integers that is no conversion; perhaps one that only takes them."""
+    """Find an op on four-bit integers that is no conversion.
+
+    Perhaps it only takes them, or is folded away; see `_keeps_four_bits`.
+    """
     others = reading.ops - _ALWAYS_FOUR_BITS
     if not others or not _four_bits(reading):
         return False
-    return True if _gives(reading, others, _FOUR_BITS) else None
+    return True if _gives(reading, others, _FOUR_BITS) and _keeps_four_bits(reading) else None
 
 
 def _constants_of_complex_f64(reading: Reading) -> bool:
@@ -120,7 +144,7 @@ COMPUTED: dict[str, Callable[[Reading], bool | None]] = {
     ),
     "scatter to a promoted type": lambda reading: _promotes(reading, _SCATTERS),
     "convert to a narrower float and back": _rounds,
-    "i4 or ui4": _four_bits,
+    "i4 or ui4 that is not folded away": _keeps_four_bits,
     "negative i4": lambda reading: _perhaps("type:i4" in reading.present),
     "constant of i4 or ui4": lambda reading: _perhaps(
         _gives(reading, ("vhlo.constant_v1",), _FOUR_BITS)
