@@ -1,6 +1,7 @@
 """Export the model zoo by one backend and note what works; write the table in the docs.
 
 python -m tools.model_zoo measure torchax     run where the backend is installed
+python -m tools.model_zoo agree [NAME ...]    hold each against AOTInductor and eager PyTorch
 python -m tools.model_zoo write               docs/model_zoo.md, from all that was measured
 python -m tools.model_zoo write --check       fail where it is not what was measured
 """
@@ -16,11 +17,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from portable.executors import Executor
     from tools.zoo import Model
 
 ROOT = Path(__file__).parent.parent
 MEASURED = ROOT / "compat_tests" / "data" / "model_zoo.json"
+AGREED = ROOT / "compat_tests" / "data" / "model_zoo_oracle.json"
 PAGE = ROOT / "docs" / "model_zoo.md"
 BACKENDS = {
     "torchax": ("torch", "torchax", "jaxlib"),
@@ -52,6 +56,45 @@ def measure(backend: str) -> None:
     table[backend] = found
     ordered = {name: table[name] for name in BACKENDS if name in table}
     MEASURED.write_text(json.dumps(ordered, indent=1) + "\n", encoding="utf-8")
+
+
+def agree(names: Collection[str]) -> None:
+    """Run every model by eager PyTorch, AOTInductor and the artifact, and note who agrees.
+
+    Args:
+        names: `static mlp`, `dynamic mlp`, ...; those that are noted already stay, none means all.
+    """
+    from tools.zoo import DYNAMIC, STATIC
+
+    noted = json.loads(AGREED.read_text("utf-8")) if names and AGREED.exists() else {}
+    releases = {name: importlib.metadata.version(name) for name in BACKENDS["torchax"]}
+    for group, models in (("static", STATIC), ("dynamic", DYNAMIC)):
+        for model in models:
+            name = f"{group} {model.name}"
+            if names and name not in names:
+                continue
+            noted[name] = _agreement(model) | {"releases": releases}
+            print(name, noted[name], flush=True)
+            AGREED.write_text(json.dumps(noted, indent=1) + "\n", encoding="utf-8")
+
+
+def _agreement(model: Model) -> dict[str, Any]:
+    """Return whether all agree, on how many sets of inputs, and the worst distance by runner."""
+    from portable.exporters.oracle import verify_export
+
+    found = verify_export(
+        model.module(),
+        model.inputs(),
+        target="0.9.0",
+        dynamic_shapes=model.dynamic_shapes(),
+        allow=["exact"],
+    )
+    runs: dict[str, int] = {}
+    for opinion in found.opinions:
+        runs[opinion.runner] = runs.get(opinion.runner, 0) + opinion.agrees
+    target = str(found.exported.artifact.version)
+    sets = len({opinion.inputs for opinion in found.opinions})
+    return {"same": found.same, "target": target, "sets": sets, "agreed": runs}
 
 
 def _measured(model: Model, backend: str, executor: Executor) -> dict[str, Any]:
@@ -125,7 +168,31 @@ def page() -> str:
         for name, entry in names.items():
             cells = [_cell(found[group].get(name)) for found in table.values()]
             lines.append(f"| `{name}` | {entry['what']} | {' | '.join(cells)} |")
+    lines += _agreements()
     return "\n".join(lines) + "\n"
+
+
+def _agreements() -> list[str]:
+    """Return the part of the page about the oracle."""
+    noted = json.loads(AGREED.read_text("utf-8"))
+    lines = [
+        "",
+        "## The oracle",
+        "",
+        "Noted by `python -m tools.model_zoo agree`: `portable verify-export` at 0.9.0, by",
+        "torchax. On how many sets of random inputs AOTInductor, and the artifact on XLA's CPU,",
+        "agree with eager PyTorch in every output; models with an open batch are run at two sizes.",
+        "",
+        "| model | AOTInductor | artifact |",
+        "|---|---|---|",
+    ]
+    for name, entry in noted.items():
+        group, model = name.split()
+        runs = entry["sets"]
+        cells = [f"{entry['agreed'][runner]} of {runs}" for runner in ("aotinductor", "pjrt")]
+        what = f"`{model}`" + (", open batch" if group == "dynamic" else "")
+        lines.append(f"| {what} | {' | '.join(cells)} |")
+    return lines
 
 
 def _good(entries: dict[str, Any]) -> str:
@@ -149,10 +216,14 @@ def main() -> int:
     )
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("measure").add_argument("backend", choices=sorted(BACKENDS))
+    commands.add_parser("agree").add_argument("names", nargs="*")
     commands.add_parser("write").add_argument("--check", action="store_true")
     chosen = parser.parse_args()
     if chosen.command == "measure":
         measure(chosen.backend)
+        return 0
+    if chosen.command == "agree":
+        agree(chosen.names)
         return 0
     if chosen.check:
         if PAGE.read_text("utf-8") == page():

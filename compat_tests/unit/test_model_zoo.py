@@ -17,3 +17,16 @@ def test_the_default_backend_exports_every_model() -> None:
     for entry in (*found["static"].values(), *found["dynamic"].values()):
         assert entry["target"] == "0.9.0"
         assert entry["difference"] <= model_zoo.NEAR
+
+
+def test_the_oracle_agrees_on_every_model() -> None:
+    """Eager PyTorch, AOTInductor and the artifact, on every set of inputs that was tried."""
+    measured = json.loads(model_zoo.MEASURED.read_text("utf-8"))["torchax"]
+    wanted = {f"{group} {name}" for group in ("static", "dynamic") for name in measured[group]}
+    found = json.loads(model_zoo.AGREED.read_text("utf-8"))
+    assert set(found) == wanted
+    for name, entry in found.items():
+        assert entry["same"], name
+        assert entry["target"] == "0.9.0"
+        assert entry["sets"] == (6 if name.startswith("dynamic") else 3)
+        assert entry["agreed"] == {"aotinductor": entry["sets"], "pjrt": entry["sets"]}

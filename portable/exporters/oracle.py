@@ -7,6 +7,7 @@ where it, eager PyTorch and the artifact agree, no single one of them is wrong a
 from __future__ import annotations
 
 import importlib.util
+import re
 import subprocess
 import sys
 import tempfile
@@ -146,12 +147,19 @@ def verify_export(
 
 
 # What the child runs. Its own process: lowering imports torchax, which renames a backend of
-# PyTorch, and then AOTInductor finds no allocator.
-_COMPILE = (
-    "import sys, torch, torch._inductor;"
-    "program = torch.export.load(sys.argv[1]);"
-    "torch._inductor.aoti_compile_and_package(program, package_path=sys.argv[2])"
-)
+# PyTorch, and then AOTInductor finds no allocator. Some ops tell their shape only by being run: a
+# traced program allows that, a loaded one does not.
+_COMPILE = """
+import sys, torch, torch._inductor
+program = torch.export.load(sys.argv[1])
+for node in program.graph.nodes:
+    mode = getattr(node.meta.get("val"), "fake_mode", None)
+    if mode is not None:
+        mode.allow_fallback_kernels = True
+torch._inductor.aoti_compile_and_package(program, package_path=sys.argv[2])
+"""
+# What Python says last of an exception, `module.Name: reason`; PyTorch adds advice behind it.
+_RAISED = re.compile(r"[\w.]+(?:Error|Exception): .*")
 _COMPILE_LIMIT_S = 1800
 
 
@@ -174,12 +182,18 @@ def _inductor(traced: Any, path: Path) -> Callable[..., Any]:
                 check=False,
             )
             if done.returncode:
-                said = [line for line in done.stderr.splitlines() if line.strip()] or ["no reason"]
-                raise OracleFailed(f"AOTInductor does not compile it: {said[-1].strip()[:300]}")
+                raise OracleFailed(f"AOTInductor does not compile it: {_reason(done.stderr)}")
             loaded: Callable[..., Any] = torch._inductor.aoti_load_package(str(path))  # noqa: SLF001 - its documented home
         except (OSError, RuntimeError, ValueError, subprocess.SubprocessError) as error:
             raise OracleFailed(f"AOTInductor does not compile it: {first_line(error)}") from error
     return loaded
+
+
+def _reason(stderr: str) -> str:
+    """Return the line that says why, of all that a failed child wrote."""
+    lines = [line.strip() for line in stderr.splitlines() if line.strip()]
+    raised = [line for line in lines if _RAISED.fullmatch(line)]
+    return (raised or lines or ["no reason"])[-1][:300]
 
 
 def _executed(exported: ExportedArtifact, executor: str) -> Callable[..., Any]:

@@ -16,6 +16,7 @@ from portable.cli import main
 from portable.executors import BITS
 from portable.exporters import ExportFailed
 from portable.exporters.oracle import verify_export
+from tools.zoo import STATIC
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::FutureWarning", "ignore::DeprecationWarning", "ignore::UserWarning"
@@ -49,6 +50,14 @@ def test_all_agree_at_two_sizes_of_the_batch() -> None:
     assert all(len(opinion.comparisons) == 2 for opinion in found.opinions)
     worst = [c.worst for opinion in found.opinions for c in opinion.comparisons]
     assert any(worst)
+
+
+def test_ops_that_tell_their_shape_only_by_being_run() -> None:
+    """Fake quantization has no other way to, and AOTInductor compiles a program that was loaded."""
+    (model,) = (model for model in STATIC if model.name == "fake_quantized")
+    found = verify_export(model.module(), model.inputs(), target="0.9.0", seeds=(0,))
+    assert found.same
+    assert {opinion.runner for opinion in found.opinions} == {"aotinductor", "pjrt"}
 
 
 def test_the_command_says_who_does_not_agree(
