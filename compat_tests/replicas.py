@@ -1,7 +1,7 @@
 """Run a program on several devices, one replica each, in a process of its own.
 
 That process reads arrays: `program`, the bytes of an artifact, then `0`, `1`, ..., the arguments.
-It writes the results in the same way.
+It writes the results in the same way. How many replicas there are is the second axis of each.
 """
 
 import io
@@ -16,21 +16,24 @@ import numpy as np
 REPLICAS = 2
 
 
-def run_replicated(program: bytes, arguments: Sequence[np.ndarray[Any, Any]]) -> list[Any]:
-    """Run a program on `REPLICAS` devices of XLA CPU.
+def run_replicated(
+    program: bytes, arguments: Sequence[np.ndarray[Any, Any]], *, partitions: bool = False
+) -> list[Any]:
+    """Run a program on as many devices of XLA CPU as there are arguments for.
 
     Args:
         program: A portable artifact.
         arguments: The arguments, for all runs: axes of runs and replicas come first.
+        partitions: Whether the devices are partitions of one replica, not replicas.
 
     Returns:
         The results, with the same two axes in front.
     """
     given = io.BytesIO()
     _save(given, {"program": np.frombuffer(program, np.uint8), **_numbered(arguments)})
-    flags = f"--xla_force_host_platform_device_count={REPLICAS}"
+    flags = f"--xla_force_host_platform_device_count={arguments[0].shape[1]}"
     done = subprocess.run(
-        [sys.executable, __file__],
+        [sys.executable, __file__, *(["partitions"] if partitions else [])],
         input=given.getvalue(),
         env={**os.environ, "XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"},
         capture_output=True,
@@ -59,7 +62,11 @@ def _main() -> None:
     devices = jax.devices()
     sharding = NamedSharding(Mesh(devices, ("replica",)), PartitionSpec("replica"))
     options = xla_client.CompileOptions()
-    options.num_replicas = REPLICAS
+    if sys.argv[1:]:
+        options.num_partitions = len(devices)
+        options.executable_build_options.num_partitions = len(devices)
+    else:
+        options.num_replicas = len(devices)
     loaded = devices[0].client.compile_and_load(
         given["program"].tobytes(), xla_client.DeviceList(tuple(devices)), options
     )

@@ -18,6 +18,8 @@ class Sample:
         allow: The rewrites that take it to 0.9.0; none where the expander does.
         runs: Whether XLA CPU executes it as it is.
         types: What the arguments become before it is executed, where their sizes are unknown.
+        beside: What its time is compared with where it does not run as it is: the nearest program
+            that does.
     """
 
     name: str
@@ -26,6 +28,7 @@ class Sample:
     allow: tuple[str, ...] = ()
     runs: bool = True
     types: str = ""
+    beside: str = ""
 
 
 _BIG = "tensor<262144xf32>"
@@ -154,11 +157,20 @@ func.func @main(%a: {_BIG}) -> {_BIG} {{
   return %0 : {_BIG}
 }}"""
 
-_PROMOTING = f"""
-func.func @main(%a: tensor<1024x1024xf32>, %i: tensor<f32>) -> tensor<1024xf64> {{
-  %0 = "stablehlo.reduce"(%a, %i) {_sum("f64")} {{dimensions = array<i64: 1>}}
-    : (tensor<1024x1024xf32>, tensor<f32>) -> tensor<1024xf64>
-  return %0 : tensor<1024xf64>
+
+def _reduced(kind: str) -> str:
+    return f"""
+    func.func @main(%a: tensor<1024x1024xf32>, %i: tensor<f32>) -> tensor<1024x{kind}> {{
+      %0 = "stablehlo.reduce"(%a, %i) {_sum(kind)} {{dimensions = array<i64: 1>}}
+        : (tensor<1024x1024xf32>, tensor<f32>) -> tensor<1024x{kind}>
+      return %0 : tensor<1024x{kind}>
+    }}"""
+
+
+_BROADCAST = f"""
+func.func @main(%a: {_BIG}) -> {_BIG} {{
+  %0 = "stablehlo.collective_broadcast"(%a) {{{_ONE_GROUP}}} : ({_BIG}) -> {_BIG}
+  return %0 : {_BIG}
 }}"""
 
 _RANGE = _unary("tanh").replace(
@@ -220,8 +232,16 @@ SAMPLES = (
     Sample(
         "promoting reduction",
         ("reduction_promotes",),
-        _PROMOTING,
+        _reduced("f64"),
         ("promotions-to-converts",),
+        runs=False,
+        beside=_reduced("f32"),
+    ),
+    Sample(
+        "broadcast",
+        ("collective_broadcast_v1",),
+        _BROADCAST,
+        ("broadcasts-to-permutes",),
         runs=False,
     ),
     Sample("range of lines", ("location_file_line_col_range",), _RANGE),

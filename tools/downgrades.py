@@ -72,8 +72,10 @@ result is farther from what it was than `--ulps`, by default 0. From Python:
 ## Rewrites
 
 Each was executed before and after on at least 100 random inputs
-(`compat_tests/integration/test_downgrade.py`); where no Executor runs the program as it was,
-against numpy.
+(`compat_tests/integration/test_downgrade.py`), collectives on several devices; those that XLA CPU
+refuses as they were, on StableHLO's reference interpreter before and XLA CPU after
+(`test_downgrade_rooted.py`). Where no Executor runs the program as it was, numpy says what is
+right.
 
 | rewrite | what it does | results | what is lost |
 |---|---|---|---|
@@ -85,7 +87,9 @@ Every op form, type, attribute, constraint and location of the VHLO table that 0
 *Ops* is how many more there are afterwards, *time* the processor time on XLA CPU after /
 before, and *bits* how far the results are apart, all for one sample of the Feature in
 `tools/downgrade_samples.py`,
-{when}. A dash: the program cannot be executed as it was, or nothing is to be measured.
+{when}. A dash: XLA CPU does not execute the program as it was, or nothing is to be measured.
+In parentheses, for a reduction that promotes and is refused as it was: the time over that of the
+same reduction in the narrow type, so what the promotion costs itself.
 
 | Feature | needs | bridge | ops | time | bits | remedy, or why there is none |
 |---|---|---|---|---|---|---|
@@ -106,18 +110,24 @@ def render() -> str:
         cost = costs["features"].get(name, {})
         who = [_WHO["expander"]] * (bridge.by == "expander")
         who += [_WHO["ours"].format(rewrite) for rewrite in bridge.rewrites]
-        ops, ratio, ulps = (cost.get(key) for key in ("ops", "ratio", "ulps"))
+        ops, ulps = (cost.get(key) for key in ("ops", "ulps"))
         cells = [
             f"`{name}`",
             since()[name],
             "; ".join(who) or _WHO[bridge.by],
             "-" if ops is None else f"{ops:+d}",
-            "-" if ratio is None else f"{ratio:.2f}x",
+            _time(cost),
             "-" if ulps is None else ("equal" if not ulps else f"{ulps} ulps"),
             bridge.remedy,
         ]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
+
+
+def _time(cost: dict[str, float]) -> str:
+    if "beside" in cost:
+        return f"({cost['beside']:.2f}x)"
+    return f"{cost['ratio']:.2f}x" if "ratio" in cost else "-"
 
 
 def measure() -> dict[str, Any]:
@@ -147,12 +157,17 @@ def _cost(sample: Sample, executor: Any) -> dict[str, Any]:
     after = pin.serialize(sample.program, _TARGET, allow=[*lossy, EXACT])
     cost: dict[str, Any] = {"ops": _count(library, after) - _count(library, before)}
     if not sample.runs:
-        return cost
+        beside = sample.beside and pin.serialize(sample.beside, _TARGET)
+        return cost | ({"beside": _median(beside, after)} if beside else {})
     if sample.types:
         before, after = (_concrete(library, one, sample.types) for one in (before, after))
     cost["ulps"] = _apart(before, after, executor)
+    return cost | {"ratio": _median(before, after)}
+
+
+def _median(before: Artifact, after: Artifact) -> float:
     ratios = sorted(_ratio(before, after) for _ in range(_COMPILATIONS))
-    return cost | {"ratio": round(ratios[_COMPILATIONS // 2], 2)}
+    return round(ratios[_COMPILATIONS // 2], 2)
 
 
 def _count(library: Any, artifact: Artifact) -> int:

@@ -78,8 +78,8 @@ def test_the_page_of_downgrades_is_derived() -> None:
 
 
 def test_every_feature_that_can_be_avoided_was_measured() -> None:
-    """But for collective_broadcast, which no Executor runs."""
+    """But for what the bindings that measured, those for Python 3.11, do not know."""
     measured = json.loads(COSTS.read_text())["features"]
     avoidable = {name for name, row in bridges().features.items() if row.by in {"expander", "ours"}}
-    assert avoidable - set(measured) == {"collective_broadcast_v2"}
+    assert avoidable - set(measured) == {"collective_broadcast_v2", "collective_reduce_v1"}
     assert set(measured) <= avoidable

@@ -52,7 +52,7 @@ def downgrade(
     wanted = {name: REWRITES[name].needed(target) for name in REWRITES if name in chosen}
     done: dict[str, int] = {}
     with library.editing(module) as ir:
-        editor = Editor(ir, module, target)
+        editor = Editor(ir, module, target, library.run)
         found = editor.select(frozenset().union(*wanted.values()))
         for name, names in wanted.items():
             rewrite = REWRITES[name]
@@ -60,7 +60,7 @@ def downgrade(
                 operation
                 for kind in sorted(names & found.keys())
                 for operation in found[kind]
-                if rewrite.concerns(editor, operation)
+                if id(operation) not in editor.gone and rewrite.concerns(editor, operation)
             ]
             if concerned:
                 rewrite.rewrite(editor, concerned)

@@ -12,7 +12,9 @@ from portable.downgrade import (
     collectives,
     composites,
     promotions,
+    rooted,
 )
+from portable.downgrade.channels import GROUPED
 from portable.errors import PortableError
 from portable.features.bridges import bridges, since
 from portable.version import Version
@@ -63,7 +65,7 @@ def _stablehlo(*names: str) -> frozenset[str]:
     return frozenset(f"stablehlo.{name}" for name in names)
 
 
-# In the order in which they are applied: what erases an op comes after what changes it.
+# In the order in which they are applied: what replaces an op comes after what changes it.
 REWRITES: dict[str, Rewrite] = {
     "async-to-sync": Rewrite(
         _forms(_stablehlo("async_start"), "{}_v1"), collectives.is_any, collectives.synchronous
@@ -75,9 +77,22 @@ REWRITES: dict[str, Rewrite] = {
         _forms(promotions.OPS, "reduction_promotes"), promotions.promotes, promotions.converts
     ),
     "mesh-names-to-meshes": Rewrite(
-        _forms(collectives.GROUPED, "replica_group_mesh_axes_v1"),
+        _forms(GROUPED, "replica_group_mesh_axes_v1"),
         collectives.has_mesh_name,
         collectives.meshes,
+    ),
+    "dynamic-roots-to-slices": Rewrite(
+        _forms(_stablehlo("collective_broadcast"), "{}_v2"),
+        rooted.has_dynamic_root,
+        rooted.slices,
+    ),
+    "broadcasts-to-permutes": Rewrite(
+        _forms(_stablehlo("collective_broadcast"), "{}_v1"),
+        rooted.has_fixed_root,
+        rooted.broadcasts,
+    ),
+    "reductions-to-all-reduces": Rewrite(
+        _forms(_stablehlo("collective_reduce"), "{}_v1"), collectives.is_any, rooted.reductions
     ),
     "split-collectives": Rewrite(
         _forms(_stablehlo("all_gather", "all_reduce", "collective_broadcast"), "{}_v2"),

@@ -5,27 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from portable.downgrade.channels import Channels
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from portable.downgrade.editor import Editor
 
-__all__ = ["GROUPED", "has_mesh_name", "is_any", "is_variadic", "meshes", "split", "synchronous"]
+__all__ = ["has_mesh_name", "is_any", "is_variadic", "meshes", "split", "synchronous"]
 
-GROUPED = frozenset(
-    f"stablehlo.{name}"
-    for name in (
-        "all_gather",
-        "all_reduce",
-        "all_to_all",
-        "collective_broadcast",
-        "collective_reduce",
-        "reduce_scatter",
-    )
-)
-"""The collectives that name groups of processes."""
-_CHANNELED = GROUPED | {"stablehlo.collective_permute", "stablehlo.recv", "stablehlo.send"}
-_HANDLE = re.compile(r"handle = (\d+)")
 _MESH_NAME = re.compile(r"(mesh = )@([\w.$-]+)")
 
 
@@ -55,63 +43,28 @@ def synchronous(editor: Editor, starts: Sequence[Any]) -> None:
 
 def is_variadic(_editor: Editor, operation: Any) -> bool:
     """Say whether a collective has several operands, all of them data."""
-    return len(operation.results) > 1
+    return len(operation.results) > 1 and "has_dynamic_root" not in operation.attributes
 
 
 def split(editor: Editor, collectives: Sequence[Any]) -> None:
     """Give every operand a collective of its own, and that a channel of its own."""
-    channels = _free_channels(editor)
+    channels = Channels(editor)
     for collective in collectives:
-        if len(collective.operands) != len(collective.results):
-            raise editor.refuse(collective, "its root is a value, which no older form takes")
-        attributes = {name: collective.attributes[name] for name in _names(collective)}
+        attributes = {name: collective.attributes[name] for name in editor.names(collective)}
         pairs = zip(collective.operands, collective.results, strict=True)
         made = []
         for number, (operand, result) in enumerate(pairs):
-            handle = str(attributes.get("channel_handle", ""))
-            if number and _HANDLE.search(handle):
-                handle = _HANDLE.sub(f"handle = {next(channels)}", handle)
-                attributes["channel_handle"] = editor.ir.Attribute.parse(handle)
             one = editor.emit(
                 collective,
                 collective.name,
                 [operand],
                 [result.type],
-                attributes,
+                attributes | (channels.next(collective) if number else {}),
                 regions=len(collective.regions),
             )
-            _copy_regions(collective, one)
+            editor.copy_regions(collective, one)
             made.append(one.result)
         editor.replace(collective, made)
-
-
-def _names(operation: Any) -> list[str]:
-    # Iterating gives names on newer bindings, named attributes on older ones.
-    return [item if isinstance(item, str) else item.name for item in operation.attributes]
-
-
-def _copy_regions(source: Any, destination: Any) -> None:
-    """Give `destination` the regions of `source`, whose clone dies for it."""
-    if not len(source.regions):
-        return
-    clone = source.operation.clone()
-    for region, empty in zip(clone.regions, destination.regions, strict=True):
-        for block in list(region.blocks):
-            block.append_to(empty)
-    clone.operation.erase()
-
-
-def _free_channels(editor: Editor) -> Iterator[int]:
-    """Yield channels that no collective of the module uses."""
-    used = [0]
-    for operations in editor.select(_CHANNELED).values():
-        for operation in operations:
-            if "channel_handle" in operation.attributes:
-                used += map(int, _HANDLE.findall(str(operation.attributes["channel_handle"])))
-    number = max(used)
-    while True:
-        number += 1
-        yield number
 
 
 def has_mesh_name(_editor: Editor, operation: Any) -> bool:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from portable.errors import PortableError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from portable.version import Version
 
-__all__ = ["DoesNotApply", "Editor", "NothingToDo"]
+__all__ = ["Attribute", "DoesNotApply", "Editor", "NothingToDo", "Operation"]
 
 # The bindings ship no types; these names say what is meant.
 Operation: TypeAlias = Any
@@ -48,12 +48,18 @@ class Editor:
         ir: The namespace of the bindings, with the context of the module entered.
         module: Owned by the caller; rewritten in place.
         target: The Version to reach.
+        run: Runs a pass pipeline on a module.
     """
 
-    def __init__(self, ir: Any, module: Any, target: Version) -> None:
+    def __init__(
+        self, ir: Any, module: Any, target: Version, run: Callable[[Any, str], None]
+    ) -> None:
         self.ir = ir
+        self.run = run
         self.module = module
         self.target = target
+        self.gone: set[int] = set()
+        """The ids of the objects of ops that were replaced: those must not be asked any more."""
 
     def select(self, names: frozenset[str]) -> dict[str, list[Operation]]:
         """Return the ops of these names, by name, inner ones before those around them."""
@@ -115,6 +121,22 @@ class Editor:
         for old, new in zip(operation.results, values, strict=True):
             old.replace_all_uses_with(new)
         operation.operation.erase()
+        self.gone.add(id(operation))
+
+    def names(self, operation: Operation) -> list[str]:
+        """Return the names of the attributes of an op."""
+        # Iterating gives names on newer bindings, named attributes on older ones.
+        return [item if isinstance(item, str) else item.name for item in operation.attributes]
+
+    def copy_regions(self, source: Operation, destination: Operation) -> None:
+        """Give `destination`, whose regions are empty, copies of those of `source`."""
+        if not len(source.regions):
+            return
+        clone = source.operation.clone()
+        for region, empty in zip(clone.regions, destination.regions, strict=True):
+            for block in list(region.blocks):
+                block.append_to(empty)
+        clone.operation.erase()
 
     def tensor(self, shape: Sequence[int], element: Type) -> Type:
         """Return the type of a tensor."""
