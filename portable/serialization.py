@@ -57,15 +57,24 @@ class NotExpressible(PortableError):
 
 
 class ForeignDialect(PortableError):
-    """The program has ops outside StableHLO, which upstream's promise does not cover."""
+    """The program has ops or attributes that upstream's promise does not cover.
 
-    def __init__(self, operations: dict[str, tuple[int, str]]) -> None:
+    Args:
+        operations: The ops that are not StableHLO: how often, and where first.
+        attributes: The dialects of attributes that are not StableHLO, where no op is to blame.
+    """
+
+    def __init__(
+        self, operations: dict[str, tuple[int, str]], attributes: Sequence[str] = ()
+    ) -> None:
         named = ", ".join(
             f"{name} ({count}x, first at {where})" for name, (count, where) in operations.items()
         )
-        dialects = sorted({name.partition(".")[0] for name in operations})
+        dialects = sorted({name.partition(".")[0] for name in operations} | set(attributes))
         super().__init__(
-            f"the program has ops that are not StableHLO: {named}",
+            f"the program has ops that are not StableHLO: {named}"
+            if operations
+            else f"the program has attributes that are not StableHLO, but {', '.join(attributes)}",
             hint="lower them to StableHLO, or let them through for readers that know them: "
             + " ".join(f"--allow-dialect {dialect}" for dialect in dialects),
         )
@@ -201,6 +210,7 @@ class Serialization:
             current = self.library.current.target
             data = self.library.serialize(module, current, mixed=bool(self.allowed))
         except LibraryError:
+            self._refuse_foreign_attributes()
             raise error from None  # no Version can express it: the diagnostics are the reason
         raise self._not_expressible(analyze(read(data)).minimum) from error
 
@@ -215,6 +225,17 @@ class Serialization:
         }
         if foreign:
             raise ForeignDialect(foreign)
+
+    def _refuse_foreign_attributes(self) -> None:
+        """Name the dialects that only attributes are of; libStablehlo names no reason then."""
+        try:
+            current = self.library.current.target
+            data = self.library.serialize(self._copy(), current, mixed=True)
+        except LibraryError:
+            return
+        foreign = {dialect.name for dialect in read(data).dialects} - _NATIVE - self.allowed
+        if foreign:
+            raise ForeignDialect({}, sorted(foreign))
 
 
 def _rewrites(features: Sequence[Feature]) -> set[str]:

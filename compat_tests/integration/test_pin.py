@@ -214,6 +214,20 @@ def test_foreign_ops_are_named_and_let_through_on_request(library: Library) -> N
     assert "sdy.mesh" in text_of(library, artifact)
 
 
+def test_foreign_attributes_are_named_and_let_through_on_request(library: Library) -> None:
+    """As jax.export puts them on calls of LAPACK; upstream's diagnostic does not say which."""
+    text = """
+    func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+      %y = stablehlo.custom_call @f(%x) {sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i])
+        {i=4}, custom>} : (tensor<4xf32>) -> tensor<4xf32>
+      return %y : tensor<4xf32>
+    }"""
+    with pytest.raises(pin.ForeignDialect, match="attributes.*sdy.*--allow-dialect sdy"):
+        portable.serialize(text, "1.17.0")
+    artifact = portable.serialize(text, "1.17.0", allow_dialects=["sdy"])
+    assert "sdy.sharding_rule" in text_of(library, artifact)
+
+
 def test_retargeting_goes_both_ways(example: Path) -> None:
     """The bytes are those that the program itself would have given."""
     old, new = portable.serialize(example, "0.19.0"), portable.serialize(example, "1.12.0")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from portable.exporters import nesting
 from portable.exporters.decompositions import decompositions
 from portable.exporters.exported import Argument, ExportFailed, Kind
 from portable.exporters.lowered import Lowered
@@ -35,11 +36,14 @@ def lower(traced: Traced, platform: str) -> Lowered:  # noqa: ARG001 - it lowers
         ExportFailed: It cannot be lowered, or not without losing something.
     """
     from torch.export import default_decompositions  # noqa: PLC0415 - a framework
-    from torch_xla.stablehlo import exported_program_to_stablehlo  # noqa: PLC0415 - as above
 
+    exported_program_to_stablehlo = _import_torch_xla().exported_program_to_stablehlo
     try:
         ready = traced.program.run_decompositions({**default_decompositions(), **decompositions()})
         refuse_losses(ready)
+        # torch_xla writes down how results are nested, and cannot for all that PyTorch returns.
+        signature = ready.module_call_graph[0].signature
+        signature.out_spec = nesting.flat(signature.out_spec)
         module = exported_program_to_stablehlo(ready)
         bundle = module._bundle  # noqa: SLF001 - what it saves; there is no other way to it
         arguments = tuple(_arguments(bundle.stablehlo_funcs[0].meta, traced))
@@ -50,6 +54,21 @@ def lower(traced: Traced, platform: str) -> Lowered:  # noqa: ARG001 - it lowers
         raise ExportFailed(f"torch_xla cannot lower the model: {first_line(error)}") from error
     data = module.get_stablehlo_bytecode()
     return Lowered(data, arguments, traced.results, weights, traced.trees)
+
+
+def _import_torch_xla() -> Any:
+    """Import torch_xla, and leave the PyTorch of this process as it was.
+
+    Importing it puts a GRU of its own in the place of `torch.nn.GRU`, which runs on its devices
+    alone and which `torch.export` cannot trace.
+    """
+    from torch import nn  # noqa: PLC0415 - a framework
+
+    gru, clip = nn.GRU, nn.utils.clip_grad_norm_
+    import torch_xla.stablehlo  # noqa: PLC0415 - as above
+
+    nn.GRU, nn.utils.clip_grad_norm_ = gru, clip
+    return torch_xla.stablehlo
 
 
 def _arguments(meta: Any, traced: Traced) -> Iterator[Argument]:

@@ -26,6 +26,7 @@ __all__ = ["Lowered", "Pipeline", "cleaned"]
 
 _ASSERTION = "shape_assertion"
 _EMPTY_MESH = "empty_mesh"
+_RULE = "sdy.sharding_rule"
 
 
 class Pipeline(TypedDict, total=False):
@@ -87,8 +88,9 @@ class Lowered:
 def cleaned(data: bytes) -> Program:
     """Take out what jax.export puts in for its own callers, and few runtimes know.
 
-    Assertions of open sizes: `ExportedArtifact` holds the sizes against the signature instead. And
-    constraints of sharding over a mesh without devices, which constrain nothing.
+    Assertions of open sizes: `ExportedArtifact` holds the sizes against the signature instead.
+    Constraints of sharding over a mesh without devices, which constrain nothing, and rules how to
+    shard custom calls where nothing is sharded.
 
     Args:
         data: An artifact by jax.export.
@@ -96,7 +98,8 @@ def cleaned(data: bytes) -> Program:
     Returns:
         The same bytes, or a module where there was something to take out.
     """
-    asserts, shards = _ASSERTION.encode() in data, _EMPTY_MESH.encode() in data
+    asserts = _ASSERTION.encode() in data
+    shards = any(mark.encode() in data for mark in (_EMPTY_MESH, _RULE))
     if not asserts and not shards:
         return data
     library, module = programs.load(data)
@@ -110,16 +113,23 @@ def cleaned(data: bytes) -> Program:
 
 def _unshard(library: Library, module: Module) -> None:
     with library.editing(module) as ir:
-        for function in list(module.body.operations):
-            if function.operation.name == "sdy.mesh" and _named(function, ir) == _EMPTY_MESH:
-                function.operation.erase()
-                continue
+        meshes = [o for o in module.body.operations if o.operation.name == "sdy.mesh"]
+        empty = [mesh for mesh in meshes if _named(mesh, ir) == _EMPTY_MESH]
+        sharded = len(meshes) > len(empty)
+        for mesh in empty:
+            mesh.operation.erase()
+        for function in module.body.operations:
             for operation in [o for region in function.regions for b in region for o in b]:
-                if operation.operation.name != "sdy.sharding_constraint":
-                    continue
-                if f"<@{_EMPTY_MESH}," in str(operation.attributes["sharding"]):
-                    operation.results[0].replace_all_uses_with(operation.operands[0])
-                    operation.operation.erase()
+                _unshard_operation(operation.operation, sharded=sharded)
+
+
+def _unshard_operation(operation: Any, *, sharded: bool) -> None:
+    if not sharded and _RULE in operation.attributes:
+        del operation.attributes[_RULE]
+    constrains = operation.name == "sdy.sharding_constraint"
+    if constrains and f"<@{_EMPTY_MESH}," in str(operation.attributes["sharding"]):
+        operation.results[0].replace_all_uses_with(operation.operands[0])
+        operation.erase()
 
 
 def _named(operation: Any, ir: Any) -> str:

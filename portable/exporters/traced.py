@@ -7,8 +7,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from portable.exporters import nesting
 from portable.exporters.exported import Argument, ExportFailed, Kind, Result, Trees
-from portable.exporters.naming import dotted, first_line
+from portable.exporters.naming import first_line
 from portable.exporters.tensors import dtype_name, from_torch
 
 if TYPE_CHECKING:
@@ -108,9 +109,26 @@ def trace(
     except Exception as error:
         raise ExportFailed(
             f"torch.export cannot trace {type(program).__name__}: {first_line(error)}",
-            hint="torch.export.export shows the whole report; call it in a new process when the "
-            "model branches: torchax, once imported, breaks the tracing of torch.cond",
+            hint=_why_not(program),
         ) from error
+
+
+def _why_not(module: Any) -> str:
+    """Return what to do about a module that cannot be traced."""
+    replaced = [name for name, m in module.named_modules() if _of_torch_xla(m)]
+    if replaced:
+        return (
+            f"{replaced[0] or 'it'!r} is the GRU that torch_xla puts in the place of torch.nn.GRU "
+            "when it is imported: build the model before that, or of torch.nn.GRU._orig"
+        )
+    return (
+        "torch.export.export shows the whole report; call it in a new process when the "
+        "model branches: torchax, once imported, breaks the tracing of torch.cond"
+    )
+
+
+def _of_torch_xla(module: Any) -> bool:
+    return type(module).__module__.startswith("torch_xla.")
 
 
 def inspect_program(program: _ExportedProgram) -> Traced:
@@ -125,14 +143,12 @@ def inspect_program(program: _ExportedProgram) -> Traced:
     Raises:
         ExportFailed: It takes or returns what is no tensor.
     """
-    from torch.utils import _pytree as pytree  # noqa: PLC0415 - a framework
-
     spec = program.call_spec
     return Traced(
         program,
         tuple(_placeholders(program)),
         tuple(_results(program, spec.out_spec)),
-        Trees(pytree.treespec_dumps(spec.in_spec), pytree.treespec_dumps(spec.out_spec)),
+        Trees(nesting.written(spec.in_spec), nesting.written(spec.out_spec)),
     )
 
 
@@ -230,7 +246,7 @@ def _results(program: _ExportedProgram, tree: Any) -> Iterator[Result]:
         for node, spec in zip(output.args[0], specs, strict=True)
         if spec.kind is kinds.OutputKind.USER_OUTPUT
     ]
-    for name, (node, spec) in zip(_names(tree), pairs, strict=True):
+    for name, (node, spec) in zip(nesting.names(tree), pairs, strict=True):
         if isinstance(spec.arg, kinds.ConstantArgument) and spec.arg.value is None:
             continue  # nothing is lost with a None
         if not isinstance(spec.arg, kinds.TensorArgument):
@@ -239,12 +255,3 @@ def _results(program: _ExportedProgram, tree: Any) -> Iterator[Result]:
             )
         value = node.meta["val"]
         yield Result(name, _shape(value), dtype_name(value.dtype))
-
-
-def _names(tree: Any) -> list[str]:
-    """Return where each leaf of a tree stands: `0`, `0.logits`; `output` for one without a tree."""
-    from torch.utils import _pytree as pytree  # noqa: PLC0415 - a framework
-
-    whole = pytree.tree_unflatten(range(tree.num_leaves), tree)
-    paths = [path for path, _ in pytree.tree_flatten_with_path(whole)[0]]
-    return [dotted(path) or "output" for path in paths]

@@ -14,7 +14,7 @@ from portable.errors import PortableError
 from portable.executors import InputMismatch
 from portable.exporters import ExportedArtifact, ExportFailed, export_jax, repin_exported
 from portable.features import analyze
-from portable.pin import NotExpressible
+from portable.pin import ForeignDialect, NotExpressible
 from portable.version import Version
 
 PARAMETERS = {
@@ -78,6 +78,20 @@ def test_keys_of_random_numbers() -> None:
     assert "sdy" not in made.get_stablehlo_text()
     (got,) = made(np.asarray(jax.random.key_data(key)))
     assert np.allclose(got, jax.random.normal(key, (3,)), atol=2e-6)
+
+
+def test_rules_of_sharding_go_where_nothing_is_sharded() -> None:
+    """And stay where something is, for which the dialect has to be let through."""
+    x = np.ones((4, 4), np.float32)
+    made = export_jax(jnp.linalg.qr, x, target="1.0.0")
+    assert b"sdy" not in made.artifact.data
+    mesh = jax.make_mesh((1,), ("rows",), axis_types=(jax.sharding.AxisType.Auto,))
+    rows = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("rows"))
+    sharded = jax.jit(jnp.linalg.qr, in_shardings=rows)
+    with pytest.raises(ForeignDialect, match="sdy"):
+        export_jax(sharded, x, target="1.11.0")
+    kept = export_jax(sharded, x, target="1.11.0", allow_dialects=["sdy"])
+    assert "sdy.sharding_rule" in kept.get_stablehlo_text()
 
 
 def test_several_platforms() -> None:

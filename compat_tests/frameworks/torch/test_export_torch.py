@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.utils import _pytree as pytree
 
 from portable.errors import PortableError
 from portable.executors import InputMismatch
@@ -300,3 +301,72 @@ def test_quantized_and_sparse_weights_are_refused() -> None:
     traced.state_dict["weight"] = nn.Parameter(sparse)
     with pytest.raises(ExportFailed, match=r"weight is torch\.sparse_coo"):
         inspect_program(traced).weights()
+
+
+class Nested(nn.Module):
+    """Returns what PyTorch returns under names, alone and inside of other values."""
+
+    def __init__(self, *, alone: bool) -> None:
+        super().__init__()
+        self.alone = alone
+
+    def forward(self, x: Tensor) -> Any:
+        """Return the largest of each row, and where they are."""
+        largest = torch.max(x, 1)
+        return largest if self.alone else {"best": largest, "all": [torch.topk(x, 2), x]}
+
+
+def test_results_that_pytorch_names() -> None:
+    """`torch.max` and its like: by their names, int64 kept, one tensor each."""
+    x = torch.tensor([[1.0, 3.0, 2.0], [6.0, 5.0, 4.0]])
+    alone = export_torch(Nested(alone=True), (x,), target=TARGET)
+    assert [(r.name, r.dtype) for r in alone.results] == [
+        ("values", "float32"),
+        ("indices", "int64"),
+    ]
+    values, indices = alone(x)
+    assert (values.tolist(), indices.tolist()) == ([3, 6], [1, 0])
+    within = export_torch(Nested(alone=False), (x,), target=TARGET, allow=["exact"])
+    names = ["best.values", "best.indices", "all.0.values", "all.0.indices", "all.1"]
+    assert [r.name for r in within.results] == names
+    assert [got.tolist() for got in within(x)[2:4]] == [[[3, 2], [6, 5]], [[1, 2], [0, 1]]]
+    # What is loaded elsewhere has plain tuples in their place.
+    assert pytree.treespec_loads(alone.trees.results) == pytree.tree_structure((0, 1))
+    nested = pytree.tree_structure({"best": (0, 1), "all": [(2, 3), 4]})
+    assert pytree.treespec_loads(within.trees.results) == nested
+
+
+class Pair:
+    """A class of the user's own, which PyTorch was told how to take apart, and nothing else."""
+
+    def __init__(self, first: Any, second: Any) -> None:
+        self.parts = [first, second]
+
+
+pytree.register_pytree_node(Pair, lambda p: (p.parts, None), lambda parts, _: Pair(*parts))
+
+
+def test_results_in_classes_without_names() -> None:
+    """By their numbers; how they are nested is written nowhere, because PyTorch cannot."""
+
+    class Paired(nn.Module):
+        def forward(self, x: Tensor) -> Pair:
+            return Pair(x + 1, (x * 2).to(torch.int64))
+
+    made = export_torch(Paired(), (torch.ones(2),), target=TARGET)
+    assert [(r.name, r.dtype) for r in made.results] == [("0", "float32"), ("1", "int64")]
+    assert made.trees.arguments is not None
+    assert made.trees.results is None
+    assert [got.tolist() for got in made(torch.ones(2))] == [[2, 2], [2, 2]]
+
+
+def test_linear_algebra_needs_no_dialect_of_jax() -> None:
+    """JAX marks such calls with how to shard them; here nothing is sharded."""
+
+    class Factors(nn.Module):
+        def forward(self, x: Tensor) -> Any:
+            return torch.linalg.qr(x)
+
+    made = export_torch(Factors(), (torch.randn(3, 4),), target=TARGET)
+    assert [r.name for r in made.results] == ["Q", "R"]
+    assert b"sdy" not in made.artifact.data
