@@ -222,7 +222,7 @@ def test_foreign_attributes_are_named_and_let_through_on_request(library: Librar
         {i=4}, custom>} : (tensor<4xf32>) -> tensor<4xf32>
       return %y : tensor<4xf32>
     }"""
-    with pytest.raises(pin.ForeignDialect, match="attributes.*sdy.*--allow-dialect sdy"):
+    with pytest.raises(pin.ForeignDialect, match=r"attributes.*sdy.*--allow-dialect sdy"):
         portable.serialize(text, "1.17.0")
     artifact = portable.serialize(text, "1.17.0", allow_dialects=["sdy"])
     assert "sdy.sharding_rule" in text_of(library, artifact)

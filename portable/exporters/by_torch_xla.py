@@ -39,7 +39,8 @@ def lower(traced: Traced, platform: str) -> Lowered:  # noqa: ARG001 - it lowers
 
     exported_program_to_stablehlo = _import_torch_xla().exported_program_to_stablehlo
     try:
-        ready = traced.program.run_decompositions({**default_decompositions(), **decompositions()})
+        table = {**default_decompositions(), **decompositions(), **_safe_softmax()}
+        ready = traced.program.run_decompositions(table)
         refuse_losses(ready)
         # torch_xla writes down how results are nested, and cannot for all that PyTorch returns.
         signature = ready.module_call_graph[0].signature
@@ -69,6 +70,25 @@ def _import_torch_xla() -> Any:
 
     nn.GRU, nn.utils.clip_grad_norm_ = gru, clip
     return torch_xla.stablehlo
+
+
+def _safe_softmax() -> dict[Any, Any]:
+    """Return how attention's softmax is decomposed: rows that are masked as a whole are zero.
+
+    torch_xla itself takes the plain softmax, which makes NaN of them. PyTorch's decomposition
+    chooses between two constants, for which torch_xla finds no place inside of composites.
+    """
+    import torch  # noqa: PLC0415 - a framework
+
+    def decomposed(x: Any, dim: int, dtype: Any = None) -> Any:
+        kept = dtype or x.dtype
+        wide = x.to(torch.promote_types(kept, torch.float32))
+        largest = wide.amax(dim, keepdim=True).clamp(min=torch.finfo(wide.dtype).min)
+        exponentials = (wide - largest).exp()
+        total = exponentials.sum(dim, keepdim=True)
+        return (exponentials / (total + (total == 0).to(wide.dtype))).to(kept)
+
+    return {torch.ops.aten._safe_softmax.default: decomposed}  # noqa: SLF001 - ATen's name
 
 
 def _arguments(meta: Any, traced: Traced) -> Iterator[Argument]:

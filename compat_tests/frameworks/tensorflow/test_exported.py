@@ -67,6 +67,24 @@ def test_directories_of_torch_xla_are_served(directory: Path, tmp_path: Path) ->
     assert pinned.artifact.version == Version.parse(LOWEST)
 
 
+def test_tensorflows_own_command_runs_it(tmp_path: Path) -> None:
+    """`saved_model_cli`, in a process that knows nothing of us, by the names of the signature."""
+    save_as_saved_model(_open(), tmp_path / "1")
+    np.save(tmp_path / "x.npy", np.ones((4, 3), np.float32))
+    command = [str(Path(sys.executable).with_name("saved_model_cli")), "run"]
+    command += ["--dir", str(tmp_path / "1"), "--tag_set", "serve"]
+    command += ["--signature_def", "serving_default", "--inputs", f"x={tmp_path / 'x.npy'}"]
+    done = subprocess.run(
+        [*command, "--outdir", str(tmp_path / "out")], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert np.array_equal(
+        np.load(tmp_path / "out" / "output_0.npy"),
+        np.ones((4, 3), np.float32) + np.arange(3, dtype=np.float32),
+    )
+    assert np.load(tmp_path / "out" / "count.npy") == 4
+
+
 def test_there_are_nine_of_them() -> None:
     """The test above is not empty."""
     assert len(DIRECTORIES) == 9

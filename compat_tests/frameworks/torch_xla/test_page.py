@@ -1,9 +1,12 @@
 """PyTorch/XLA's page "Torch Export to StableHLO", step by step, by torch_xla itself and by us.
 
-Needs torch 2.9, torch_xla 2.9, torchvision and PJRT_DEVICE=CPU.
+Needs torch 2.9, torch_xla 2.9, torchvision, TensorFlow and PJRT_DEVICE=CPU.
 """
 
 import json
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +28,10 @@ from torch_xla.stablehlo import (
 
 import portable
 from portable.artifact import Artifact
+from portable.containers import open_container
 from portable.exporters import ExportedArtifact, export_torch
 from portable.pin import NotExpressible, retarget
+from portable.repinning import repin
 from portable.version import Version
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -75,6 +80,11 @@ def test_the_wrappers_of_the_page(resnet: Any, tmp_path: Path) -> None:
     save_as_stablehlo(export(model, sample), tmp_path / "one")
     save_torch_model_as_stablehlo(model, sample, tmp_path / "two")
     for folder in ("one", "two"):
+        names = {str(path.relative_to(tmp_path / folder)) for path in (tmp_path / folder).iterdir()}
+        assert names == {"functions", "constants", "data"}
+        functions = {path.name for path in (tmp_path / folder / "functions").iterdir()}
+        assert functions == {"forward.mlir", "forward.bytecode", "forward.meta"}
+        assert set(model.state_dict()) >= {p.name for p in (tmp_path / folder / "data").iterdir()}
         (got,) = ExportedArtifact.load(tmp_path / folder)(sample[0])
         assert np.abs(got - eager.numpy()).max() <= NEAR
 
@@ -95,6 +105,70 @@ def test_the_page_under_our_names(resnet: Any, tmp_path: Path) -> None:
     assert torch.allclose(eager, theirs(*moved).cpu(), atol=NEAR)
 
 
+# TensorFlow runs in processes of its own: where it is loaded, torch_xla lowers no composites.
+SERVE = """
+import sys
+import numpy as np
+import tensorflow as tf
+x = tf.constant(np.load(sys.argv[1]))
+for directory in sys.argv[2:]:
+    served = tf.saved_model.load(directory).signatures["serving_default"]
+    (name,) = served.structured_input_signature[1]
+    (value,) = served(**{name: x}).values()
+    np.save(f"{directory}.npy", value.numpy())
+"""
+WRAP = """
+import sys, warnings
+warnings.simplefilter("ignore")
+import torch
+from torch_xla.tf_saved_model_integration import save_torch_module_as_tf_saved_model
+import torchvision
+resnet18 = torchvision.models.resnet18().eval()
+resnet18.load_state_dict(torch.load(sys.argv[1]))
+save_torch_module_as_tf_saved_model(resnet18, (torch.randn(4, 3, 224, 224),), sys.argv[2])
+"""
+
+
+def _run(*words: object) -> None:
+    done = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def _demand_served(folder: Path, names: tuple[str, ...], x: torch.Tensor, y: torch.Tensor) -> None:
+    """Let TensorFlow load models and run what they serve."""
+    np.save(folder / "x.npy", x.numpy())
+    _run(sys.executable, "-c", SERVE, folder / "x.npy", *(folder / name for name in names))
+    for name in names:
+        assert np.abs(np.load(folder / f"{name}.npy") - y.numpy()).max() <= NEAR
+
+
+def test_serving_by_torch_xla(resnet: Any, tmp_path: Path) -> None:
+    """Its converter and `save_torch_module_as_tf_saved_model`; both are then re-pinned by us."""
+    model, sample, eager = resnet
+    save_as_stablehlo(export(model, sample), tmp_path / "stablehlo_dir")
+    command = Path(sys.executable).with_name("stablehlo-to-saved-model")
+    _run(command, tmp_path / "stablehlo_dir", tmp_path / "by_command")
+    torch.save(model.state_dict(), tmp_path / "weights")
+    _run(sys.executable, "-c", WRAP, tmp_path / "weights", tmp_path / "by_call")
+    for name in ("by_command", "by_call"):
+        repin(tmp_path / name, "0.9.0", to=tmp_path / f"{name}_low")
+        for entry in open_container(tmp_path / f"{name}_low").artifacts():
+            assert Artifact.from_bytes(bytes(entry)).version == Version(0, 9, 0)
+    names = ("by_command", "by_call", "by_command_low", "by_call_low")
+    _demand_served(tmp_path, names, sample[0], eager)
+
+
+def test_serving_under_our_names(resnet: Any, tmp_path: Path) -> None:
+    """From the model at 0.9.0, and from a directory of torch_xla's as it is."""
+    model, sample, eager = resnet
+    export_torch(model, sample, target="0.9.0", backend="torch_xla").save(tmp_path / "ours")
+    save_as_stablehlo(export(model, sample), tmp_path / "theirs")
+    for name in ("ours", "theirs"):
+        command = [sys.executable, "-m", "portable", "export", "saved-model"]
+        _run(*command, tmp_path / name, "-o", tmp_path / f"{name}_served")
+    _demand_served(tmp_path, ("ours_served", "theirs_served"), sample[0], eager)
+
+
 class Attention(torch.nn.Module):
     """Attention with its core marked as a composite."""
 
@@ -109,6 +183,16 @@ class Attention(torch.nn.Module):
         inputs = self.marks.mark_inputs(self.query(x), self.key(x), self.value(x))
         attended = F.scaled_dot_product_attention(*inputs, scale=0.25)
         return self.marks.mark_outputs(attended) + x
+
+
+def test_composites_by_torch_xla() -> None:
+    """As printed there: the name and the attributes, and what it is made of beside it."""
+    program = exported_program_to_stablehlo(export(Attention(), (torch.randn(10, 8, 128),)))
+    text = str(program.get_stablehlo_text())
+    assert 'stablehlo.composite "test.sdpa"' in text
+    assert "decomposition = @test.sdpa.impl" in text
+    assert "func.func private @test.sdpa.impl" in text
+    assert 'composite_attributes = {other_attr = "val", scale = 2.500000e-01 : f32}' in text
 
 
 def test_composites_of_the_builder() -> None:
@@ -129,3 +213,26 @@ def test_composites_of_the_builder() -> None:
     (one,), (other,) = kept(*inputs), gone(*inputs)
     assert np.array_equal(one, other)
     assert np.abs(one - eager).max() <= NEAR
+
+
+DIRECTORIES = sorted((Path(__file__).parents[3] / "corpus").glob("torch_xla_*/container"))
+
+
+@pytest.mark.parametrize("directory", DIRECTORIES, ids=lambda path: path.parent.name)
+def test_what_torch_xla_makes_of_older_directories(directory: Path, tmp_path: Path) -> None:
+    """Its own loader takes those since 2.2, as they are and re-pinned; we take and run all."""
+    original = Path(shutil.copytree(directory, tmp_path / "original"))
+    (original / "constants").mkdir(exist_ok=True)  # empty ones are in no repository
+    repin(original, "0.9.0", to=tmp_path / "low")
+    with np.load(directory / "io.npz", allow_pickle=False) as arrays:
+        x, y = arrays["x"], arrays["y"]
+    (got,) = ExportedArtifact.load(tmp_path / "low")(x)
+    assert np.abs(got - y).max() <= NEAR
+    for path in (original, tmp_path / "low"):
+        if "2_1_0" in directory.parent.name:
+            assert "torch_xla 2.9 cannot load it" in "".join(open_container(path).warnings)
+            with pytest.raises(AttributeError):  # it wants unused_inputs, which 2.1 did not write
+                StableHLOGraphModule.load(str(path))
+            continue
+        theirs = StableHLOGraphModule.load(str(path))(torch.from_numpy(x).to(torch_xla.device()))
+        assert np.abs(theirs.cpu().numpy() - y).max() <= NEAR
