@@ -61,8 +61,8 @@ SLOW = frozenset({"iree-base-compiler"})
 # It reads only to execute, and takes a second for each.
 READS_BY_EXECUTING = frozenset({"torch-xla"})
 # These execute the lowest artifact of each Case, the others the highest too: there are 45 jaxlibs,
-# and a torch_xla that crashes takes ten seconds to start again.
-EXECUTES_LOWEST = frozenset({"jaxlib", "torch-xla"})
+# IREE has processes of its own for each, and a torch_xla that crashes takes ten seconds to start.
+EXECUTES_LOWEST = frozenset({"iree-base-compiler", "jaxlib", "torch-xla"})
 JUDGE = "jaxlib 0.12.0.1"
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CHANGED",
+    "EXECUTED",
     "MARKS",
     "NOT_ASKED",
     "READ",
@@ -57,8 +58,8 @@ MARKS = {
     (Outcome.HUNG, Stage.EXECUTE): "H",
 }
 """One character for each end of an observation; capital where it was executed."""
-_EXECUTED = "EWXCH"
-_READS = "rtuR" + _EXECUTED
+EXECUTED = frozenset("EWXCH")
+_READS = frozenset("rtuR") | EXECUTED
 # What a producer did.
 WRITTEN, REFUSED, CHANGED = "w", "x", "!"
 
@@ -181,7 +182,7 @@ def _page(results: Results) -> str:
         writers=len(results.producers),
         readers=sum(set(column) != {NOT_ASKED} for column in columns),
         asked=f"{total.total() - total[NOT_ASKED]:,}",
-        executed=f"{sum(total[mark] for mark in _EXECUTED):,}",
+        executed=f"{sum(total[mark] for mark in EXECUTED):,}",
         **{
             name: "\n".join(f"| {' | '.join(row)} |" for row in rows)
             for name, rows in lines.items()

@@ -192,6 +192,8 @@ FOUND_IN = {
         "reduce_scatter_promoting_f32_to_f64",
     },
     "scatter to a promoted type": {"scatter_promoting_f32_to_f64"},
+    "pad by a negative amount": {"pad_negative_f32"},
+    "get_dimension_size of a known dimension": {"get_dimension_size_static"},
     "function without a body": {"function_declaration_only"},
     "constant of several complex<f64>": {"constant_list_complex_f64"},
     "dynamic_broadcast_in_dim with known expanding dimensions": {

@@ -19,7 +19,8 @@ _COLLECTIVES = (
     "vhlo.reduce_scatter_v1",
 )
 _SCATTERS = ("vhlo.scatter_v1", "vhlo.scatter_v2")
-TYPED = (*_COLLECTIVES, *_SCATTERS)
+_SIZES = ("vhlo.get_dimension_size_v1",)
+TYPED = (*_COLLECTIVES, *_SCATTERS, *_SIZES)
 """The ops whose operand types a form depends on."""
 
 _TWO_BITS = frozenset({"i2_v1", "ui2_v1"})
@@ -118,6 +119,29 @@ def _expands(reading: Reading) -> bool:
     return False
 
 
+def _pads_by_less_than_nothing(reading: Reading) -> bool:
+    """Find a pad that takes elements away."""
+    for shape in reading.of("vhlo.pad_v1"):
+        for side in ("edge_padding_low", "edge_padding_high"):
+            data = reading.value(shape, side).get("data")
+            if isinstance(data, Blob):
+                amounts = bytes(reading.data[data.offset : data.offset + data.size])
+                # Little-endian i64: the sign is in the last byte of each.
+                if any(last >= 0x80 for last in amounts[7::8]):
+                    return True
+    return False
+
+
+def _asks_what_is_known(reading: Reading) -> bool:
+    """Find a get_dimension_size of a dimension whose size the type tells."""
+    for shape in (shape for op in _SIZES for shape in reading.of(op)):
+        sizes = reading.dimensions((shape.operand_types or (None,))[0])
+        dimension = reading.value(shape, "dimension").get("value")
+        if sizes and isinstance(dimension, int) and sizes[dimension] >= 0:
+            return True
+    return False
+
+
 def _perhaps(found: bool) -> bool | None:
     """Weaken an answer: what was found is necessary and not sufficient."""
     return None if found else False
@@ -145,6 +169,16 @@ COMPUTED: dict[str, Callable[[Reading], bool | None]] = {
     "scatter to a promoted type": lambda reading: _promotes(reading, _SCATTERS),
     "convert to a narrower float and back": _rounds,
     "i4 or ui4 that is not folded away": _keeps_four_bits,
+    "convert to bf16 and back": lambda reading: _perhaps(
+        _gives(reading, ("vhlo.convert_v1",), frozenset({"bf16_v1"}))
+    ),
+    "reduce of several operands by maximum": lambda reading: _perhaps(
+        "vhlo.maximum_v1" in reading.ops
+        # Beside each operand stands its initial value.
+        and any(shape.operands > 2 for shape in reading.of("vhlo.reduce_v1"))
+    ),
+    "pad by a negative amount": _pads_by_less_than_nothing,
+    "get_dimension_size of a known dimension": _asks_what_is_known,
     "negative i4": lambda reading: _perhaps("type:i4" in reading.present),
     "constant of i4 or ui4": lambda reading: _perhaps(
         _gives(reading, ("vhlo.constant_v1",), _FOUR_BITS)
