@@ -168,6 +168,32 @@ def test_a_change_is_located_in_what_is_called_and_in_regions(
     assert verify(serialize(program, "1.9.0"), serialize(program, "0.19.0"), seeds=(0,)).same
 
 
+DYNAMIC = """
+func.func @main(%x: tensor<?x3xf32>, %y: tensor<?x3xf32>) -> tensor<?x3xf32> {
+  %sum = stablehlo.add %x, %y : tensor<?x3xf32>
+  %difference = stablehlo.subtract %sum, %y : tensor<?x3xf32>
+  return %difference : tensor<?x3xf32>
+}
+"""
+
+
+def test_a_change_is_located_where_shapes_are_unknown(tmp_path: Path, capsys: Any) -> None:
+    """A dynamic program on the interpreter: the swapped op, in text and in JSON."""
+    changed = DYNAMIC.replace("subtract %sum, %y", "subtract %y, %sum")
+    before, after = tmp_path / "before.mlir.bc", tmp_path / "after.mlir.bc"
+    before.write_bytes(serialize(DYNAMIC, "1.9.0").data)
+    after.write_bytes(retarget(serialize(changed, "1.9.0"), "1.0.0").data)
+    words = ["verify", str(before), str(after), "--executor", "interpreter"]
+    assert main(words) == 1
+    assert "first different: stablehlo.subtract at " in capsys.readouterr().out
+    assert main([*words, "--format", "json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert told["located"].startswith("stablehlo.subtract at ")
+    assert ":4:" in told["located"]
+    after.write_bytes(retarget(serialize(DYNAMIC, "1.9.0"), "1.0.0").data)
+    assert main(words) == 0
+
+
 def test_a_verification_is_observed() -> None:
     """Equal artifacts are compatible at Stage `execute`, with one trial for each seed."""
     artifact = serialize(PROGRAM, "1.9.0")
@@ -246,7 +272,7 @@ def test_bad_usage_is_told(tmp_path: Path, capsys: Any) -> None:
     pickled = tmp_path / "p.npz"
     np.savez(pickled, np.array([{}], dtype=object))
     for words, told in (
-        (["run", str(program)], "main takes 2 inputs"),
+        (["run", str(program)], "main takes 2 inputs, and none were given; give --inputs"),
         (["run", str(program), "--inputs", str(pickled)], "no .npz file of plain arrays"),
         (["verify", str(program)], "name two artifacts"),
     ):

@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from compat_tests.sealed import CASES
+from compat_tests.sealed import CASES, CORPUS
 from portable.artifact import Artifact
 from portable.executors import Signature, TensorType, UnsupportedType, random_inputs, signature
 from portable.executors.tensors import UnreadableArrays, dtype_of, load_arrays, stored_arrays
@@ -43,6 +43,38 @@ def test_random_inputs_depend_on_the_seed_alone() -> None:
         assert (array.astype(np.int32) > 0).all()
     assert np.isfinite(one[0]).all()
     assert np.isnan(random_inputs(wanted, 7, specials=True)[0]).any()
+
+
+# By hand: of what is indexed the smallest dimension that is, less what is taken from it, and one.
+ROOMS = {
+    "dynamic_slice_f32": ("i32", 2),
+    "dynamic_update_slice_f32": ("i32", 3),
+    "gather_f32": ("i64", 3),
+    "gather_unsorted_index_ui32": ("ui32", 5),
+    "scatter_update_window_dims_f32": ("i32", 4),
+    "torch_index_select_f32": ("i32", 5),
+    "whole_embedding": ("i32", 6),
+}
+
+
+@pytest.mark.parametrize("name", ROOMS)
+def test_indices_are_in_range(name: str) -> None:
+    """What a program indexes by is smaller than what it indexes, at each Version, and varies."""
+    element, room = ROOMS[name]
+    for path in (CORPUS / name / "artifacts").glob("*.bc"):
+        wanted = signature(Artifact.load(path))
+        assert wanted.rooms == {element: room}
+        for number, argument in enumerate(wanted.arguments):
+            if argument.element == element:
+                made = [random_inputs(wanted, seed)[number] for seed in range(40)]
+                values = {int(value) for array in made for value in array.reshape(-1)}
+                assert values <= set(range(room))
+                assert len(values) > 1
+
+
+def test_without_an_index_integers_are_small_and_positive() -> None:
+    """Nothing is indexed by the integers of a sum."""
+    assert signature(Artifact.load(CASES["add_i32"].artifacts[0].path)).rooms == {}
 
 
 def test_what_no_array_holds_is_told() -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from portable.cli.execution import executor_options, given_inputs, load_program, open_chosen
 from portable.cli.output import format_option, print_json, write_bytes
 from portable.cli.usage import natural
-from portable.executors import ExecutionFailed, random_inputs
+from portable.executors import ExecutionFailed, InputMismatch, random_inputs, signature
 from portable.executors.tensors import stored_arrays
 
 if TYPE_CHECKING:
@@ -43,6 +43,12 @@ def run(chosen: argparse.Namespace) -> int:
     """Execute one program."""
     artifact = load_program(chosen.file, chosen)
     given = given_inputs(chosen)
+    takes = len(signature(artifact).arguments)
+    if takes and given is None and chosen.random is None:
+        raise InputMismatch(
+            f"main takes {takes} inputs, and none were given",
+            hint="give --inputs X.npz, or --random SEED to have some made",
+        )
     with open_chosen(chosen) as executor:
         try:
             program = executor.compile(artifact)

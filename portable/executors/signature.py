@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from portable.bytecode import read
 from portable.bytecode.text import attribute_text, type_text
 from portable.errors import PortableError
+from portable.executors.indices import index_rooms
 from portable.executors.tensors import dtype_of
 
 if TYPE_CHECKING:
@@ -94,10 +95,12 @@ class Signature:
     Args:
         arguments: The types of the arguments.
         results: The types of the results.
+        rooms: How many indices are in range, by element type; see `index_rooms`.
     """
 
     arguments: tuple[TensorType, ...]
     results: tuple[TensorType, ...]
+    rooms: Mapping[str, int] = field(default_factory=dict, compare=False)
 
 
 def signature(artifact: Artifact) -> Signature:
@@ -125,7 +128,8 @@ def signature(artifact: Artifact) -> Signature:
         }
         name = attributes.get("sym_name")
         if name is not None and attribute_text(content.pool, name) == _MAIN:
-            return _signature(content, attributes["function_type"])
+            wanted = _signature(content, attributes["function_type"])
+            return replace(wanted, rooms=index_rooms(content, artifact.data))
     raise NoMain(f"none of its {functions} functions is called main", hint="rename the entry point")
 
 
