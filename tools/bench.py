@@ -31,7 +31,7 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
     "minimum": ("serializing", ("jaxlib",)),
     "downgrade": ("serializing", ("jaxlib",)),
     "serialize": ("serializing", ("jaxlib", "jax")),
-    "export": ("exporting", ("torch", "torchax", "jax")),
+    "export": ("exporting", ("torch",)),
     "execute": ("executing", ("jaxlib", "numpy")),
 }
 

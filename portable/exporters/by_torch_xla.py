@@ -37,7 +37,9 @@ def lower(traced: Traced, platform: str) -> Lowered:  # noqa: ARG001 - it lowers
     """
     from torch.export import default_decompositions  # noqa: PLC0415 - a framework
 
-    exported_program_to_stablehlo = _import_torch_xla().exported_program_to_stablehlo
+    torch_xla = _import_torch_xla()
+    # Its text would cost as much as the bytecode again.
+    options = torch_xla.StableHLOExportOptions(include_human_readable_text=False)
     try:
         table = {**default_decompositions(), **decompositions(), **_safe_softmax()}
         ready = traced.program.run_decompositions(table)
@@ -45,7 +47,7 @@ def lower(traced: Traced, platform: str) -> Lowered:  # noqa: ARG001 - it lowers
         # torch_xla writes down how results are nested, and cannot for all that PyTorch returns.
         signature = ready.module_call_graph[0].signature
         signature.out_spec = nesting.flat(signature.out_spec)
-        module = exported_program_to_stablehlo(ready)
+        module = torch_xla.exported_program_to_stablehlo(ready, options)
         bundle = module._bundle  # noqa: SLF001 - what it saves; there is no other way to it
         arguments = tuple(_arguments(bundle.stablehlo_funcs[0].meta, traced))
         weights = dict(_weights(bundle, arguments))

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 import portable
 from portable.containers import open_container
-from portable.exporters import Argument, ExportedArtifact, Kind, Result
+from portable.exporters import Argument, ExportedArtifact, ExportFailed, Kind, Result
 from portable.exporters.saved_model import save_as_saved_model
 from portable.files import FileError
 from portable.pin import retarget
@@ -62,8 +62,10 @@ def test_directories_of_torch_xla_are_served(directory: Path, tmp_path: Path) ->
     assert list(served.structured_input_signature[1]) == ["input0"]
     got = served(input0=tf.constant(x))["output"]
     assert np.abs(got.numpy() - y).max() <= NEAR
-    inside = {bytes(entry) for entry in open_container(tmp_path / "1").artifacts()}
-    assert inside == {pinned.artifact.data}
+    entries = open_container(tmp_path / "1").artifacts()
+    assert {bytes(entry) for entry in entries} == {pinned.artifact.data}
+    # The oldest that TensorFlow since 2.14 runs whole; newer ones are refused by older TensorFlow.
+    assert {entry.versions["XlaCallModule"] for entry in entries} == {"5"}
     assert pinned.artifact.version == Version.parse(LOWEST)
 
 
@@ -95,6 +97,8 @@ def test_open_dimensions_and_names(tmp_path: Path) -> None:
     save_as_saved_model(_open(), tmp_path / "1")
     model = tf.saved_model.load(str(tmp_path / "1"))
     served = model.signatures["serving_default"]
+    assert served.structured_input_signature[1]["x"].shape.as_list() == [None, 3]
+    assert served.structured_outputs["output_0"].shape.as_list() == [None, 3]
     for rows in (2, 5):
         got = served(x=tf.ones((rows, 3)))
         assert np.array_equal(got["output_0"], np.ones((rows, 3)) + np.arange(3))
@@ -104,12 +108,54 @@ def test_open_dimensions_and_names(tmp_path: Path) -> None:
     assert np.array_equal(variable, np.arange(3))
 
 
+PLACES = """
+func.func @main(%y: tensor<2xf32>, %w: tensor<2xi64>, %x: tensor<2xf32>, %v: tensor<2xi64>)
+    -> (tensor<2xf32>, tensor<2xi64>, tensor<2xf32>) {
+  %less = stablehlo.subtract %x, %y : tensor<2xf32>
+  %wide = stablehlo.subtract %w, %v : tensor<2xi64>
+  %more = stablehlo.add %x, %y : tensor<2xf32>
+  return %less, %wide, %more : tensor<2xf32>, tensor<2xi64>, tensor<2xf32>
+}
+"""
+
+
+def test_everything_has_its_place(tmp_path: Path) -> None:
+    """Inputs in another order than their positions, weights and results of the same type."""
+    exported = ExportedArtifact(
+        portable.serialize(PLACES, "0.9.0"),
+        None,
+        (
+            Argument("y", Kind.INPUT, (2,), "float32", 1),
+            Argument("w", Kind.PARAMETER, (2,), "int64"),
+            Argument("x", Kind.INPUT, (2,), "float32", 0),
+            Argument("v", Kind.CONSTANT, (2,), "int64"),
+        ),
+        (
+            Result("less", (2,), "float32"),
+            Result("wide", (2,), "int64"),
+            Result("a.more", (2,), "float32"),
+        ),
+        {"w": np.array([5, 2**40]), "v": np.array([2, 1])},
+    )
+    save_as_saved_model(exported, tmp_path / "1")
+    model = tf.saved_model.load(str(tmp_path / "1"))
+    got = model.signatures["serving_default"](x=tf.constant([5.0, 6.0]), y=tf.constant([1.0, 3.0]))
+    found = {name: value.numpy() for name, value in got.items()}
+    assert found["less"].tolist() == [4, 3]
+    assert found["a_more"].tolist() == [6, 9]
+    assert found["wide"].dtype == np.int64
+    assert found["wide"].tolist() == [3, 2**40 - 1]
+
+
 def test_nothing_is_overwritten_or_left_behind(tmp_path: Path) -> None:
     """What is there stays as it was."""
     (tmp_path / "1").mkdir()
     (tmp_path / "1" / "file").write_text("mine")
     with pytest.raises(FileError, match="something is there"):
         save_as_saved_model(_open(), tmp_path / "1")
+    results = (Result("0", ("batch", 3), "float128"), _open().results[1])
+    with pytest.raises(ExportFailed, match="TensorFlow cannot save the model"):
+        save_as_saved_model(dataclasses.replace(_open(), results=results), tmp_path / "2")
     assert [path.name for path in tmp_path.iterdir()] == ["1"]
 
 

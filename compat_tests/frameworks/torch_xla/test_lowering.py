@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch_xla.stablehlo import StableHLOGraphModule
 
+from compat_tests.lossy import LOSSES, Everything
 from portable.executors import Executor, find_executor
 from portable.exporters import ExportedArtifact, ExportFailed, Kind, export_torch
 from portable.version import Version
@@ -68,78 +69,39 @@ def test_rows_that_are_masked_as_a_whole(dtype: torch.dtype, executor: Executor)
     assert np.abs(got.astype(np.float64) - wanted).max() <= (2e-3 if dtype.itemsize < 4 else NEAR)
 
 
-class Everything(nn.Module):
-    """Has a weight, a buffer, a tensor of its own code, an unused weight and an unused input."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        torch.manual_seed(0)
-        self.linear, self.spare = nn.Linear(4, 3), nn.Linear(2, 2)
-        self.register_buffer("gain", torch.arange(3, dtype=torch.int64))
-
-    def forward(self, x: Tensor, unused: Tensor, count: Tensor) -> Any:
-        """Return a pair that PyTorch names, and integers beyond int32."""
-        del unused
-        y = self.linear(x) * self.gain - torch.tensor([1.0, -2.0, 3.0])
-        return torch.max(y, 1), (count * 2**40 + self.gain)
-
-
 def test_names_dtypes_and_places(tmp_path: Path, executor: Executor) -> None:
     """Of weights, inputs and results; torch_xla loads the directory and computes the same."""
     module = Everything().eval()
-    inputs = (torch.randn(2, 4), torch.randn(5), torch.tensor([1, 2, 3]))
-    made = export_torch(module, inputs, **OPTIONS)
+    made = export_torch(module, module.inputs(), **OPTIONS)
     told = {a.name: (a.kind, a.shape, a.dtype) for a in made.arguments}
     assert told == {
-        "lifted_tensor_0": (Kind.PARAMETER, (3,), "float32"),  # torch_xla makes no difference
-        "linear.weight": (Kind.PARAMETER, (3, 4), "float32"),
-        "linear.bias": (Kind.PARAMETER, (3,), "float32"),
-        "gain": (Kind.PARAMETER, (3,), "int64"),
+        "lifted_tensor_0": (Kind.PARAMETER, (4,), "float32"),  # torch_xla makes no difference
+        "first": (Kind.PARAMETER, (4, 4), "float32"),
+        "second": (Kind.PARAMETER, (4, 4), "float32"),
+        "gain": (Kind.PARAMETER, (4,), "int64"),
         "x": (Kind.INPUT, (2, 4), "float32"),
-        "count": (Kind.INPUT, (3,), "int64"),
+        "y": (Kind.INPUT, (2, 4), "float32"),
+        "count": (Kind.INPUT, (4,), "int64"),
     }
     assert [(r.name, r.dtype) for r in made.results] == [
         ("0.values", "float32"),
         ("0.indices", "int64"),
         ("1", "int64"),
     ]
-    assert np.array_equal(made.weights["linear.weight"], module.linear.weight.detach().numpy())
-    (values, indices), wide = module(*inputs)
-    wanted = [values.detach().numpy(), indices.numpy(), wide.numpy()]
     made.save(tmp_path / "model")
     loaded = ExportedArtifact.load(tmp_path / "model")
     theirs = StableHLOGraphModule.load(str(tmp_path / "model"))
-    moved = (tensor.to("xla") for tensor in inputs)
-    (first, second), third = theirs(*moved)
+    (first, second), third = theirs(*(tensor.to("xla") for tensor in module.inputs()))
+    wanted = module.wanted()
     for got in (
-        made(inputs[0], inputs[2], executor=executor),
-        loaded(inputs[0], inputs[2], executor=executor),
+        made(*module.used(), executor=executor),
+        loaded(*module.used(), executor=executor),
         [tensor.cpu().numpy() for tensor in (first, second, third)],
     ):
         assert np.allclose(got[0], wanted[0], atol=NEAR)
         assert [array.dtype for array in got] == [array.dtype for array in wanted]
         assert np.array_equal(got[1], wanted[1])
         assert np.array_equal(got[2], wanted[2])
-
-
-class Counting(nn.Module):
-    """Counts its calls."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.register_buffer("calls", torch.zeros(()))
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Count."""
-        self.calls += 1
-        return x * self.calls
-
-
-LOSSES: dict[str, tuple[nn.Module, str]] = {
-    "mutated buffer": (Counting(), "'calls'"),
-    "batch norm in training": (nn.BatchNorm1d(4), "'running_mean', 'running_var'"),
-    "dropout in training": (nn.Dropout(), "random numbers"),
-}
 
 
 @pytest.mark.parametrize("case", LOSSES)
@@ -177,7 +139,8 @@ def test_what_it_cannot_lower_is_one_line() -> None:
 
 def test_the_module_and_the_program_stay_as_they_were() -> None:
     """The caller's ExportedProgram too: what it returns, and how that is nested."""
-    module, inputs = Everything().eval(), (torch.randn(2, 4), torch.ones(1), torch.arange(3))
+    module = Everything().eval()
+    inputs = module.inputs()
     before = {name: value.clone() for name, value in module.state_dict().items()}
     program = torch.export.export(module, inputs)
     tree, code = program.call_spec.out_spec, program.graph_module.code
