@@ -41,8 +41,10 @@ def lower(traced: Traced, platform: str) -> Lowered:  # noqa: ARG001 - it lowers
     # Its text would cost as much as the bytecode again.
     options = torch_xla.StableHLOExportOptions(include_human_readable_text=False)
     try:
-        table = {**default_decompositions(), **decompositions(), **_safe_softmax()}
+        table = {**default_decompositions(), **decompositions(), **_its_own()}
         ready = traced.program.run_decompositions(table)
+        # torch_xla would do it again, which takes as long as all the rest.
+        ready.run_decompositions = lambda _table: ready
         refuse_losses(ready)
         # torch_xla writes down how results are nested, and cannot for all that PyTorch returns.
         signature = ready.module_call_graph[0].signature
@@ -74,13 +76,15 @@ def _import_torch_xla() -> Any:
     return torch_xla.stablehlo
 
 
-def _safe_softmax() -> dict[Any, Any]:
-    """Return how attention's softmax is decomposed: rows that are masked as a whole are zero.
+def _its_own() -> dict[Any, Any]:
+    """Return what torch_xla decomposes beside what PyTorch does: sampling of grids, and softmax.
 
-    torch_xla itself takes the plain softmax, which makes NaN of them. PyTorch's decomposition
-    chooses between two constants, for which torch_xla finds no place inside of composites.
+    In attention's softmax rows that are masked as a whole are zero: torch_xla's own, the plain
+    softmax, makes NaN of them. PyTorch's decomposition chooses between two constants, for which
+    torch_xla finds no place inside of composites.
     """
     import torch  # noqa: PLC0415 - a framework
+    from torch._decomp import get_decompositions  # noqa: PLC0415 - as above
 
     def decomposed(x: Any, dim: int, dtype: Any = None) -> Any:
         kept = dtype or x.dtype
@@ -90,7 +94,11 @@ def _safe_softmax() -> dict[Any, Any]:
         total = exponentials.sum(dim, keepdim=True)
         return (exponentials / (total + (total == 0).to(wide.dtype))).to(kept)
 
-    return {torch.ops.aten._safe_softmax.default: decomposed}  # noqa: SLF001 - ATen's name
+    aten = torch.ops.aten
+    return {
+        **get_decompositions([aten.grid_sampler_2d]),
+        aten._safe_softmax.default: decomposed,  # noqa: SLF001 - ATen's name
+    }
 
 
 def _arguments(meta: Any, traced: Traced) -> Iterator[Argument]:
