@@ -11,7 +11,13 @@ import pytest
 from portable.cli import main
 from portable.cli import pin as cli_pin
 from portable.cli.program import in_child
-from portable.executors import ExecutionFailed, InputMismatch, Tolerance, find_executor
+from portable.executors import (
+    ExecutionFailed,
+    InputMismatch,
+    Tolerance,
+    find_executor,
+    signature,
+)
 from portable.executors.tensors import load_arrays, stored_arrays
 from portable.pin import pin, retarget, serialize
 from portable.verdict import Basis, Outcome, Stage
@@ -246,6 +252,27 @@ def test_other_signatures_differ() -> None:
     verification = verify(serialize(PROGRAM, "1.0.0"), other)
     assert verification.verdict.outcome is Outcome.WRONG_RESULT
     assert "takes or returns something else" in verification.verdict.reason
+
+
+SCATTERED = """
+func.func @main(%a: tensor<9xf32>, %b: tensor<6xf32>, %i: tensor<2x1xi32>, %u: tensor<2xf32>)
+    -> (tensor<6xf32>, tensor<6xf32>) {
+  %c = stablehlo.slice %a [0:6] : (tensor<9xf32>) -> tensor<6xf32>
+  %0:2 = "stablehlo.scatter"(%c, %b, %i, %u, %u) ({
+    ^bb0(%p: tensor<f32>, %q: tensor<f32>, %r: tensor<f32>, %s: tensor<f32>):
+      stablehlo.return %r, %s : tensor<f32>, tensor<f32>
+  }) {scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0],
+      scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}
+    : (tensor<6xf32>, tensor<6xf32>, tensor<2x1xi32>, tensor<2xf32>, tensor<2xf32>)
+    -> (tensor<6xf32>, tensor<6xf32>)
+  return %0#0, %0#1 : tensor<6xf32>, tensor<6xf32>
+}
+"""
+
+
+def test_a_scatter_of_several_has_its_indices_in_the_middle() -> None:
+    """Its random indices are in range of what it scatters into."""
+    assert signature(serialize(SCATTERED, "1.0.0")).rooms == {"i32": 6}
 
 
 def test_run_keeps_outputs(tmp_path: Path) -> None:

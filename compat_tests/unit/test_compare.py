@@ -106,6 +106,23 @@ def test_complex_counts_the_worse_part() -> None:
     other.real = np.nextafter(np.nextafter(one.real, np.float32(2)), np.float32(2))
     other.imag = np.nextafter(one.imag, np.float32(2))
     assert ulps_between(one, other).tolist() == [2]
+    turned = [np.array([complex(z.imag, z.real)], np.complex64) for z in (one[0], other[0])]
+    assert ulps_between(*turned).tolist() == [2]
+
+
+def test_the_histogram_counts_each_distance_once() -> None:
+    """The values at both ends of each range, by numpy's own steps from one float to the next."""
+    distances = [0, 1, 2, 3, 4, 16, 17, 256, 257]
+    one = np.ones(len(distances) + 1, np.float32)
+    other = one.copy()
+    for at, distance in enumerate(distances):
+        for _ in range(distance):
+            other[at] = np.nextafter(other[at], np.float32(2))
+    other[-1] = np.nan
+    assert compare(one, other).histogram == (
+        ("0", 1), ("1", 1), ("2-3", 2), ("4-16", 2), ("17-256", 2), ("above 256", 1),
+        ("infinite", 1),
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 __all__ = ["index_rooms"]
 
 _NUMBER_BYTES = 8  # of each size or dimension in an attribute
+_UPDATE = "vhlo.dynamic_update_slice_v1"
 _INDEXING = (
     *("vhlo.gather_v1", "vhlo.gather_v2", "vhlo.dynamic_gather_v1", "vhlo.dynamic_gather_v2"),
     *("vhlo.scatter_v1", "vhlo.scatter_v2", "vhlo.torch_index_select_v1"),
-    *("vhlo.dynamic_slice_v1", "vhlo.dynamic_update_slice_v1"),
+    *("vhlo.dynamic_slice_v1", _UPDATE),
 )
 # Which dimensions the indices are for; all of them where no such attribute is there.
 _DIMENSIONS = ("start_index_map", "scatter_dims_to_operand_dims", "dim")
@@ -55,7 +56,8 @@ def _room(content: Bytecode, data: bytes, shape: Shape) -> tuple[str, int]:
     types = shape.operand_types or ()
     name = str(content.names[shape.name])
     # As many inputs as updates around the indices of a scatter; an update before those of this op.
-    before = len(types) // 2 if "scatter" in name else 1 + ("update" in name)
+    updates = name == _UPDATE
+    before = len(types) // 2 if "scatter" in name else 1 + updates
     if len(types) <= before or types[0] is None or types[before] is None:
         return "", 0
     attributes = {
@@ -68,7 +70,7 @@ def _room(content: Bytecode, data: bytes, shape: Shape) -> tuple[str, int]:
         return [] if index is None else _numbers(content, data, index)
 
     sizes = _sizes(content, types[0])
-    taken = numbers("slice_sizes") or (_sizes(content, types[1] or 0) if before == 2 else [])
+    taken = numbers("slice_sizes") or (_sizes(content, types[1] or 0) if updates else [])
     dimensions = [d for name in _DIMENSIONS for d in numbers(name)] or range(len(sizes))
     rooms = (
         sizes[d] - (taken[min(d, len(taken) - 1)] if taken else 1) + 1
