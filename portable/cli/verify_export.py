@@ -20,6 +20,7 @@ from portable.cli.usage import amount, count, limit, natural
 from portable.executors import Tolerance
 from portable.exporters.calls import Request, agree
 from portable.exporters.oracle import NEAR
+from portable.exporters.torch import BACKENDS, DEFAULT
 from portable.releases import resolve_target
 
 if TYPE_CHECKING:
@@ -43,6 +44,12 @@ def options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--target", required=True, metavar="T", help="as for export")
     parser.add_argument("--eval", action="store_true", help="call .eval() of the model first")
+    parser.add_argument(
+        "--backend",
+        choices=sorted(BACKENDS),
+        default=DEFAULT,
+        help="what lowers it (default: %(default)s)",
+    )
     parser.add_argument(
         "--seeds", type=count, default=3, metavar="N", help="sets of inputs (default: %(default)s)"
     )
@@ -81,7 +88,7 @@ def run(chosen: argparse.Namespace) -> int:
         str(Path.cwd()),
         (chosen.target,),
         None if chosen.inputs is None else tuple(chosen.inputs),
-        {},
+        {"backend": chosen.backend},
         chosen.eval,
         pipeline_arguments(chosen),  # type: ignore[arg-type]  # the names that Pipeline has
     )

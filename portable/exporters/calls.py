@@ -112,6 +112,7 @@ def agree(request: Request, seeds: int, tolerance: Tolerance) -> dict[str, Any]:
         dynamic_shapes=shapes,
         seeds=range(seeds),
         tolerance=tolerance,
+        backend=request.options.get("backend", DEFAULT),
         **request.pipeline,
     ).record()
 

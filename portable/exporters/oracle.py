@@ -22,7 +22,7 @@ from portable.errors import PortableError
 from portable.executors import Tolerance, compare_all
 from portable.exporters.exported import ExportFailed, array
 from portable.exporters.naming import first_line
-from portable.exporters.torch import export_torch
+from portable.exporters.torch import DEFAULT, export_torch
 from portable.exporters.traced import trace
 
 if TYPE_CHECKING:
@@ -107,6 +107,7 @@ def verify_export(
     *,
     target: str | Version | Target | Sequence[str],
     dynamic_shapes: Any = None,
+    backend: str = DEFAULT,
     seeds: Sequence[int] = (0, 1, 2),
     tolerance: Tolerance = NEAR,
     **pipeline: Unpack[Pipeline],
@@ -118,6 +119,7 @@ def verify_export(
         args: Example inputs; random ones are made like them.
         target: As for `export_torch`.
         dynamic_shapes: As for `export_torch`. Open dimensions are run at two sizes.
+        backend: As for `export_torch`.
         seeds: One set of random inputs each.
         tolerance: What counts as the same.
         pipeline: As for `export_torch`.
@@ -132,7 +134,7 @@ def verify_export(
     traced = trace(program, tuple(args), None, dynamic_shapes)
     with tempfile.TemporaryDirectory(prefix="portable-") as folder:
         inductor = _inductor(traced, Path(folder, "model.pt2"))
-        exported = export_torch(traced, target=target, **pipeline)
+        exported = export_torch(traced, target=target, backend=backend, **pipeline)
         runners: dict[str, Callable[..., Any]] = {_INDUCTOR: inductor}
         for name, package in (("pjrt", "jaxlib"), ("torch_xla", "torch_xla")):
             if importlib.util.find_spec(package) is not None:

@@ -198,6 +198,9 @@ COMPUTED: dict[str, Callable[[Reading], bool | None]] = {
         for op in ("vhlo.all_gather_v2", "vhlo.all_to_all_v2")
         for shape in reading.of(op)
     ),
+    "all_to_all of several operands": lambda reading: any(
+        shape.operands > 1 for shape in reading.of("vhlo.all_to_all_v2")
+    ),
     "constant of f6E2M3FN or f6E3M2FN": lambda reading: _gives(
         reading, ("vhlo.constant_v1",), _SIX_BITS
     ),
