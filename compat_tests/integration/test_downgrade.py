@@ -295,6 +295,35 @@ def test_two_devices_exchange_the_same(op: str, body: str, results: str) -> None
     assert not np.array_equal(wanted[0][:, 1, :4], given[0][:, 1])  # something was exchanged
 
 
+STARTED = """
+func.func @main(%a: tensor<4xf32>) -> tensor<{size}xf32> {{
+  %0 = "stablehlo.async_start"(%a) ({{
+  ^bb0(%b: tensor<4xf32>):
+    %g = "stablehlo.{op}"(%b) {body} : (tensor<4xf32>) -> tensor<{size}xf32>
+    stablehlo.return %g : tensor<{size}xf32>
+  }}) : (tensor<4xf32>) -> !stablehlo.future<tensor<{size}xf32>>
+  %1 = "stablehlo.async_done"(%0) : (!stablehlo.future<tensor<{size}xf32>>) -> tensor<{size}xf32>
+  return %1 : tensor<{size}xf32>
+}}"""
+ASYNC = [
+    ("all_reduce", SUM.format(attributes=GROUPS), 4),
+    ("all_gather", f"{{{GROUPS}, all_gather_dim = 0 : i64}}", 8),
+    ("collective_permute", "{source_target_pairs = dense<[[0, 1], [1, 0]]> : tensor<2x2xi64>}", 4),
+]
+
+
+@pytest.mark.parametrize(("op", "body", "size"), ASYNC)
+def test_two_devices_exchange_the_same_at_once(op: str, body: str, size: int) -> None:
+    """What was started and waited for, done where it was started."""
+    program = STARTED.format(op=op, body=body, size=size)
+    after = lowered(program, "async-to-sync")
+    given = [np.random.default_rng(0).standard_normal((RUNS, REPLICAS, 4)).astype(np.float32)]
+    (wanted,) = run_replicated(portable.serialize(program).data, given)
+    (made,) = run_replicated(after.data, given)
+    assert made.tobytes() == wanted.tobytes()
+    assert not np.array_equal(wanted[:, 1, :4], given[0][:, 1])  # something was exchanged
+
+
 def test_channels_stay_apart(library: Library) -> None:
     """Two collectives on one channel would talk to each other; XLA fails on the two in one.
 
