@@ -24,6 +24,7 @@ from portable.executors.tensors import dtype_named
 from portable.pin import serialize
 from portable.verdict import Outcome, Stage
 from portable.worker import Status
+from portable.worker.supervisor import MOST_FILE_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -220,6 +221,19 @@ def test_large_outputs_stay_what_they_were(release: Release) -> None:
     assert [int(each.sum()) >> 20 for each in outputs] == [2, 4, 6]
     outputs[0][0, 0] = 7.0
     assert [int(each[0, 0]) for each in (*inputs, *outputs)] == [1, 2, 3, 7, 4, 6]
+
+
+def test_an_output_may_be_larger_than_what_a_release_may_write(release: Release) -> None:
+    """The limit on files is for what the Release writes by itself."""
+    size = MOST_FILE_BYTES + 1
+    wide = f"tensor<{size}xi8>"
+    broadcast = f"stablehlo.broadcast_in_dim %x, dims = [] : (tensor<i8>) -> {wide}"
+    program = f"func.func @main(%x: tensor<i8>) -> {wide} {{ %0 = {broadcast} return %0 : {wide} }}"
+    artifact = serialize(program, "1.0.0")
+    with find_executor("pjrt", release("jaxlib 0.10.2")) as executor:
+        (output,) = portable.run(artifact, [np.full((), 7, np.int8)], executor)
+    assert output.shape == (size,)
+    assert output[-1] == 7
 
 
 def test_memory_is_used_again_when_nobody_has_it(release: Release) -> None:

@@ -6,6 +6,7 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from portable.executors import BITS, Tolerance, find_executor
@@ -28,8 +29,13 @@ EXPANDED = (
     (re.compile(r"(operand|input)_batching_dims = "), "1.0.0"),
 )
 # A tangent becomes sine over cosine: three roundings for one, more for complex numbers, where parts
-# of an infinity may also become NaN. All else moves values about.
-TANGENT, COMPLEX_TANGENT = Tolerance(ulps=2), Tolerance(ulps=16)
+# of an infinity may also become NaN, and a part that is small beside the other is off by what the
+# other one's rounding is. All else moves values about.
+TANGENT = Tolerance(ulps=2)
+COMPLEX_TANGENT = {
+    f"tan_complex_f{bits}": Tolerance(ulps=16, absolute=8 * float(np.finfo(f"f{bits // 8}").eps))
+    for bits in (32, 64)
+}
 
 
 def _pairs() -> Iterator[tuple[str, Artifact, Artifact]]:
@@ -48,16 +54,20 @@ def _pairs() -> Iterator[tuple[str, Artifact, Artifact]]:
 
 @pytest.mark.parametrize("name", ["pjrt", "interpreter"])
 def test_the_expander_keeps_the_meaning(release: Release, name: str) -> None:
-    """Equal bits, NaN and infinity among them; of a tangent within a stated distance."""
+    """On 100 inputs: equal bits, NaN and infinity among them; tangents within a distance."""
     changed = 0
     with find_executor(name, release("jaxlib 0.10.2")) as executor:
         for program, plain, expanded in _pairs():
             changed += 1
-            numbers = "complex" in program
-            near = (COMPLEX_TANGENT if numbers else TANGENT) if program.startswith("tan") else BITS
-            special = not (numbers and near is COMPLEX_TANGENT)
+            usual = TANGENT if program.startswith("tan") else BITS
+            near = COMPLEX_TANGENT.get(program, usual)
             verification = verify(
-                plain, expanded, executor=executor, tolerance=near, specials=special
+                plain,
+                expanded,
+                executor=executor,
+                seeds=range(100),
+                tolerance=near,
+                specials=program not in COMPLEX_TANGENT,
             )
             assert verification.same, (program, verification.verdict.reason)
     assert changed >= 20

@@ -29,7 +29,8 @@ __all__ = ["Family", "Worker", "WorkerFailed"]
 LIMIT_S = 30.0
 # Importing a cold 300 MB library from a slow disk.
 LOAD_LIMIT_S = 120.0
-# What a Release may write to any one file, its own stderr included, before the kernel ends it.
+# What a Release may write to any one file, its own stderr included, before the kernel ends it. The
+# limit is a soft one: what we write for it, the outputs, may be larger.
 MOST_FILE_BYTES = 1 << 30
 STDERR_TAIL_BYTES = 8192
 CHUNK_BYTES = 1 << 16
@@ -41,7 +42,8 @@ _INSIDE = Path(__file__).parent / "inside"
 # The folder is put on the path under its own name: `portable` itself need not run there.
 _BOOT = (
     "import resource, sys; sys.path.insert(0, sys.argv[1]);"
-    f"resource.setrlimit(resource.RLIMIT_FSIZE, ({MOST_FILE_BYTES}, {MOST_FILE_BYTES}));"
+    "files = resource.RLIMIT_FSIZE;"
+    f"resource.setrlimit(files, ({MOST_FILE_BYTES}, resource.getrlimit(files)[1]));"
     "resource.setrlimit(resource.RLIMIT_CORE, (0, 0));"
     "most = int(sys.argv[4]); resource.setrlimit(resource.RLIMIT_DATA, (most, most));"
     "from inside.main import main; main(sys.argv[2], sys.argv[3])"

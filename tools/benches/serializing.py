@@ -151,11 +151,11 @@ def bench_downgrade() -> Iterator[Figure]:
     library = libstablehlo.find("jaxlib")
     current = str(library.current.target)
     programs = (
-        ("300 ops", _composites(300, 100), 20, 10),
-        ("ResNet-18-sized", _blocks(12), 20, 4),
-        ("50k ops", _composites(50_000, 100), 8, 1),
+        ("300 ops", _composites(300, 100), 20, 10, 1.75),
+        ("ResNet-18-sized", _blocks(12), 20, 4, 1.5),
+        ("50k ops", _composites(50_000, 100), 8, 1, 1.5),
     )
-    for name, text, rounds, calls in programs:
+    for name, text, rounds, calls, limit in programs:
         module = library.parse(text, library.context())
 
         def bare(module: Any = module, calls: int = calls) -> Callable[[], object]:
@@ -171,5 +171,5 @@ def bench_downgrade() -> Iterator[Figure]:
             ]
 
         base, theirs, ours = compare(plain, bare, rewritten, rounds=rounds, clock=time.process_time)
-        yield ratio(f"0.9.0 by rewrites / serialize as it is, {name}", 1.5, ours, base)
+        yield ratio(f"0.9.0 by rewrites / serialize as it is, {name}", limit, ours, base)
         yield ratio(f"0.9.0 by rewrites / bare binding, {name}", 2.0, ours, theirs)
