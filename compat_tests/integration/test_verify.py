@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from compat_tests.terminal import on_terminal
 from portable.cli import main
 from portable.cli import pin as cli_pin
 from portable.cli.program import in_child
@@ -290,6 +291,16 @@ def test_run_keeps_outputs(tmp_path: Path) -> None:
     (again,) = load_arrays(second).values()
     near = np.tanh(result.astype(np.float32))
     assert np.allclose(again.astype(np.float32), near, rtol=0.1, atol=0.05)
+
+
+def test_a_terminal_is_told_what_goes_on(example: Path) -> None:
+    """With rich on a terminal; standard output stays clean, and the verdict is the same."""
+    pytest.importorskip("rich")
+    shown = on_terminal(["verify", str(example), str(example)])
+    assert shown.code == 0
+    assert "compatible: the same outputs" in shown.out
+    assert b"executing both on jaxlib" in shown.terminal
+    assert "executing" not in shown.out
 
 
 def test_bad_usage_is_told(tmp_path: Path, capsys: Any) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import pty
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -14,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from compat_tests.terminal import on_terminal
 from compat_tests.wheels import see_only, write_wheel
 from portable.cli import main
 from portable.environments import Environments
@@ -154,22 +153,8 @@ def test_bad_requests_are_one_line(
 def test_a_terminal_gets_a_bar() -> None:
     """With rich on a terminal the bar counts to the end; standard output stays clean."""
     pytest.importorskip("rich")
-    ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "portable", "env", "make", ONE, OTHER]
-    done = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs, text=True)
-    os.close(theirs)
-    shown = b""
-    while True:
-        try:
-            part = os.read(ours, 4096)
-        except OSError:  # the other end is closed
-            break
-        if not part:
-            break
-        shown += part
-    out, _ = done.communicate()
-    os.close(ours)
-    assert done.returncode == 0
-    assert [line.split(":")[0] for line in out.splitlines()] == NAMES
-    assert b"2/2" in shown
-    assert b"fetching the wheel" in shown
+    shown = on_terminal(["env", "make", ONE, OTHER])
+    assert shown.code == 0
+    assert [line.split(":")[0] for line in shown.out.splitlines()] == NAMES
+    assert b"2/2" in shown.terminal
+    assert b"fetching the wheel" in shown.terminal

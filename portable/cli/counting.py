@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["counting"]
+__all__ = ["counting", "waiting"]
 
 _EVERY_S = 10.0
 
@@ -31,6 +31,21 @@ def counting(what: str) -> Iterator[Callable[[int, int], None]]:
             yield tell
     else:
         yield _lines(what)
+
+
+@contextlib.contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """Show on a terminal that something goes on of which nobody knows how long it takes.
+
+    Args:
+        what: What goes on.
+    """
+    with contextlib.ExitStack() as stack:
+        if sys.stderr.isatty() and importlib.util.find_spec("rich"):
+            from rich.console import Console  # noqa: PLC0415 - an extra, and only for a terminal
+
+            stack.enter_context(Console(stderr=True).status(what))
+        yield
 
 
 @contextlib.contextmanager

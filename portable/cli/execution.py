@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from portable import isolation, pin
 from portable.artifact import Artifact, NotAnArtifact
 from portable.bytecode import MAGIC
+from portable.cli.making import tell_line
 from portable.cli.parts import naming, only_part
 from portable.cli.usage import limit
 from portable.environments import Environments
@@ -65,7 +66,7 @@ def open_chosen(chosen: argparse.Namespace) -> Executor:
     """Open the Executor that was chosen."""
     environment = None
     if chosen.on:
-        environment = Environments().get(find_release(chosen.on), to_execute=True)
+        environment = Environments(progress=tell_line).get(find_release(chosen.on), to_execute=True)
     memory = None if chosen.memory is None else int(chosen.memory * 2**30)
     return find_executor(
         chosen.executor,

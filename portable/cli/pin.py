@@ -19,6 +19,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from portable import isolation, pin
+from portable.cli.counting import waiting
 from portable.cli.output import format_option, print_json, print_verification, write_bytes
 from portable.cli.parts import parts_of
 from portable.cli.program import (
@@ -163,4 +164,5 @@ def _verified(chosen: argparse.Namespace, part: Part, artifact: Artifact) -> Ver
 
     arguments = pipeline_arguments(chosen) | {"allow": ()}
     before: Artifact = in_child(pin.serialize, chosen, "current", part=part, **arguments)
-    return verify(before, artifact, tolerance=Tolerance(chosen.ulps))
+    with waiting("executing both, the program and what was pinned"):
+        return verify(before, artifact, tolerance=Tolerance(chosen.ulps))

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from portable.cli.counting import waiting
 from portable.cli.execution import executor_options, given_inputs, load_program, open_chosen
 from portable.cli.output import format_option, print_json, write_bytes
 from portable.cli.usage import natural
@@ -49,7 +50,7 @@ def run(chosen: argparse.Namespace) -> int:
             f"main takes {takes} inputs, and none were given",
             hint="give --inputs X.npz, or --random SEED to have some made",
         )
-    with open_chosen(chosen) as executor:
+    with open_chosen(chosen) as executor, waiting(f"executing on {executor.name}"):
         try:
             program = executor.compile(artifact)
             if given is None and chosen.random is not None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from portable.cli.counting import waiting
 from portable.cli.execution import executor_options, given_inputs, load_program, open_chosen
 from portable.cli.output import format_option, print_verification
 from portable.cli.usage import amount, count, natural
@@ -56,7 +57,7 @@ def run(chosen: argparse.Namespace) -> int:
         raise NothingToVerify("name two artifacts, or one and --against PROGRAM")
     before, after = (chosen.file, chosen.other) if chosen.other else (chosen.against, chosen.file)
     expected, actual = load_program(before, chosen), load_program(after, chosen)
-    with open_chosen(chosen) as executor:
+    with open_chosen(chosen) as executor, waiting(f"executing both on {executor.name}"):
         verification = verify(
             expected,
             actual,

@@ -1,0 +1,55 @@
+"""Run a command whose standard error is a terminal."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Shown", "on_terminal"]
+
+
+class Shown(NamedTuple):
+    """What came of a command.
+
+    Args:
+        code: The exit code.
+        out: Standard output, which was a pipe.
+        terminal: What the terminal got.
+    """
+
+    code: int
+    out: str
+    terminal: bytes
+
+
+def on_terminal(words: Sequence[str]) -> Shown:
+    """Run `portable` with standard error on a terminal.
+
+    Args:
+        words: The command and its options.
+
+    Returns:
+        What came of it.
+    """
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "portable", *words]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs, text=True)
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            part = os.read(ours, 4096)
+        except OSError:  # the other end is closed
+            break
+        if not part:
+            break
+        shown += part
+    out, _ = running.communicate()
+    os.close(ours)
+    return Shown(running.returncode, out, shown)
