@@ -11,6 +11,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from compat_tests import misbehaving
@@ -20,6 +21,7 @@ from portable.files import FileError
 from portable.matrix import Agreement, Pick, Run, Store, collect
 from portable.matrix.batch import Observation
 from portable.matrix.cell import agreement
+from portable.matrix.inputs import with_inputs
 from portable.matrix.item import Item, NothingToTest
 from portable.matrix.listed import contradictions
 from portable.matrix.store import Key, StoreUnusable, key
@@ -29,6 +31,7 @@ from portable.verdict import Basis, Diagnostic, Outcome, Severity, Stage, Verdic
 ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "corpus"
 CASE = CORPUS / "abs_f32"
+ARTIFACTS = ROOT / "compat_tests" / "data" / "artifacts"
 RELEASE = "jaxlib 0.4.33"
 
 
@@ -227,6 +230,22 @@ def test_a_defect_of_a_door_costs_one_cell(tmp_path: Path) -> None:
     assert "KeyError" in defect.note
     assert gone.observed is None
     assert "FileNotFoundError" in gone.note
+
+
+@pytest.mark.parametrize(
+    ("largest", "allowed"), [(1.0, 1e-5), (300.0, 3e-4), (np.inf, 1e-5), (np.nan, 1e-5)]
+)
+def test_what_rounding_does_follows_the_largest_value(
+    tmp_path: Path, largest: float, allowed: float
+) -> None:
+    """Where large numbers cancel each other out compilers differ; what is asked for is taken."""
+    (item,) = collect([ARTIFACTS / "add_f32+0.9.0.mlir.bc"])
+    expected = [np.array([-1, -largest], np.float32)]
+    found = with_inputs(item, tmp_path, inputs=1, expected=expected, relative=1e-4)
+    assert found.relative == 1e-4
+    assert found.absolute == pytest.approx(allowed)
+    exact = with_inputs(item, tmp_path, inputs=1, expected=expected, relative=0, absolute=0)
+    assert exact.relative == exact.absolute == 0
 
 
 def test_without_room_for_scratch_nothing_is_observed(

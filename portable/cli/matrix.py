@@ -28,7 +28,6 @@ from portable.cli.output import write_bytes
 from portable.cli.usage import BadUsage, amount, limit, natural
 from portable.environments import Environment, Environments
 from portable.errors import PortableError
-from portable.executors import Tolerance
 from portable.executors.signature import ordered
 from portable.executors.tensors import load_arrays
 from portable.files import read_file
@@ -55,7 +54,7 @@ __all__ = ["ClusterUnreachable", "DaskMissing", "NothingToRun", "newest_jaxlib",
 _STAGES = (Stage.DECODE, Stage.ROUNDTRIP, Stage.EXECUTE)
 _COMPATIBLE, _PREDICTED = "compatible", "predicted"
 _CONNECT_S = 20
-_RELATIVE, _ABSOLUTE = 1e-4, 1e-5
+_RELATIVE = 1e-4
 _ENDINGS = {".html": "html", ".json": "json", ".xml": "junit", ".md": "markdown"}
 
 
@@ -127,7 +126,9 @@ def _execution_options(group: argparse._ArgumentGroup) -> None:
         "--rtol", type=amount, default=_RELATIVE, help="relative tolerance (default: %(default)g)"
     )
     group.add_argument(
-        "--atol", type=amount, default=_ABSOLUTE, help="absolute tolerance (default: %(default)g)"
+        "--atol",
+        type=amount,
+        help="absolute tolerance (default: 1e-6 of the largest expected value, at least 1e-5)",
     )
 
 
@@ -266,25 +267,31 @@ def _executable(
             "nothing to compare results with",
             hint="give --expected Y.npz, or a jaxlib among the consumers",
         )
-    near = Tolerance(0, chosen.rtol, chosen.atol)
     again = _given(chosen)
     named = expected.recipe.requirement if isinstance(expected, Environment) else ""
     for item in items:
         if item.case:
             yield item
             continue
-        found = with_inputs(item, folder, inputs=inputs, expected=expected, tolerance=near)
+        found = with_inputs(
+            item,
+            folder,
+            inputs=inputs,
+            expected=expected,
+            relative=chosen.rtol,
+            absolute=chosen.atol,
+        )
         yield replace(found, given=again, reference=named)
 
 
 def _given(chosen: argparse.Namespace) -> tuple[str, ...]:
     """Return the words that say what to execute with, for the commands in the report."""
-    usual = {"rtol": _RELATIVE, "atol": _ABSOLUTE}
-    values = {name: getattr(chosen, name) for name in ("inputs", "random", "expected", *usual)}
+    names = ("inputs", "random", "expected", "rtol", "atol")
+    values = {name: getattr(chosen, name) for name in names}
     return tuple(
         f"--{name}={value}"
         for name, value in values.items()
-        if value is not None and value != usual.get(name)
+        if value is not None and (name, value) != ("rtol", _RELATIVE)
     )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from portable.corpus.tensors import save_tensor
 from portable.environments import Environment
 from portable.executors import find_executor, random_inputs, signature
@@ -15,11 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from portable.executors import Tolerance
     from portable.executors.tensors import Array
     from portable.matrix.item import Item
 
 __all__ = ["with_inputs"]
+
+_LEAST = 1e-5
+# Eight times the epsilon of float32.
+_OF_LARGEST = 1e-6
 
 
 def with_inputs(
@@ -28,7 +33,8 @@ def with_inputs(
     *,
     inputs: Sequence[Array] | int,
     expected: Sequence[Array] | Environment,
-    tolerance: Tolerance,
+    relative: float,
+    absolute: float | None = None,
 ) -> Item:
     """Give an artifact what is needed to execute it.
 
@@ -37,7 +43,9 @@ def with_inputs(
         folder: Where the arrays are kept as files, as long as the item is used.
         inputs: One array for each argument of `main`, or a seed to make them from.
         expected: What it should compute, or a jaxlib whose results are taken for that.
-        tolerance: How far a Release may be off.
+        relative: How far a Release may be off, relative to the expected value.
+        absolute: Added to that; by default what rounding to float32 makes of sums of numbers as
+            large as the largest that is expected.
 
     Returns:
         The item with them.
@@ -59,9 +67,17 @@ def with_inputs(
         item,
         inputs=_saved(home, "input", checked),
         expected=_saved(home, "expected", expected),
-        relative=tolerance.relative,
-        absolute=tolerance.absolute,
+        relative=relative,
+        absolute=_rounding(expected) if absolute is None else absolute,
     )
+
+
+def _rounding(arrays: Sequence[Array]) -> float:
+    """Return how far a small number may be off where large ones cancel each other out."""
+    with np.errstate(all="ignore"):  # casting NaN and infinity warns
+        sizes = [np.abs(array.astype(np.complex128)) for array in arrays]
+    largest = max((float(size[np.isfinite(size)].max(initial=0.0)) for size in sizes), default=0.0)
+    return max(_LEAST, _OF_LARGEST * largest)
 
 
 def _saved(folder: Path, name: str, arrays: Sequence[Array]) -> tuple[TensorFile, ...]:
