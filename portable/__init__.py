@@ -5,7 +5,8 @@ Names are imported on first use, so that reading a header costs no compiler and 
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from typing import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from portable.artifact import Artifact as Artifact
     from portable.artifact import NotAnArtifact as NotAnArtifact

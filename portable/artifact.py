@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from portable.bytecode import MAGIC, read, read_header
-from portable.digest import digest_of
-from portable.errors import PortableError
-from portable.files import read_file, write_file
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
+from portable.bytecode import MAGIC, read, read_header
+from portable.errors import PortableError
+from portable.system.files import read_file, write_file
+
 if TYPE_CHECKING:
     import os
-    from dataclasses import dataclass
 
     from portable.bytecode import Header
     from portable.version import Version
-else:
-    from portable.record import dataclass
 
 __all__ = ["Artifact", "NotAnArtifact", "peek"]
 
@@ -94,7 +93,7 @@ class Artifact:
     @property
     def digest(self) -> str:
         """SHA-256 of the bytes, in hexadecimal."""
-        return digest_of(self.data)
+        return sha256(self.data).hexdigest()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the artifact atomically.

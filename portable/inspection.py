@@ -6,18 +6,18 @@ No compiler, no numpy; the file may be newer than any library installed.
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import TYPE_CHECKING
 
 from portable.bytecode import MalformedArtifact, read_header
 from portable.bytecode.content import read
 from portable.containers import Kind, kind_of_directory, kind_of_file
 from portable.containers.kind import CONTAINERS
-from portable.digest import digest_of
-from portable.files import read_file
+from portable.system.files import read_file
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from dataclasses import dataclass
 
     from portable.artifact import Artifact
     from portable.bytecode import Bytecode
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from portable.bytecode.scan import Shape
     from portable.features import Analysis, Needs, Strictness
     from portable.version import Version
-else:
-    from portable.record import dataclass
 
 __all__ = ["SCHEMA", "Constant", "Inspection", "inspect"]
 
@@ -85,19 +83,19 @@ class Inspection:
     producer: str = ""
     claimed: Version | None = None
     analysis: Analysis | None = None
-    operations: Mapping[str, int] = {}
-    custom_calls: Mapping[str, int] = {}
-    discardable: Mapping[str, int] = {}
+    operations: Mapping[str, int] = field(default_factory=dict)
+    custom_calls: Mapping[str, int] = field(default_factory=dict)
+    discardable: Mapping[str, int] = field(default_factory=dict)
     unregistered: tuple[str, ...] = ()
-    locations: Mapping[str, int] = {}
+    locations: Mapping[str, int] = field(default_factory=dict)
     leaks: tuple[str, ...] = ()
     constants: tuple[Constant, ...] = ()
     fingerprint: str = ""
     warnings: tuple[str, ...] = ()
     damage: str = ""
-    versions: Mapping[str, str] = {}
+    versions: Mapping[str, str] = field(default_factory=dict)
     readers: tuple[str, ...] = ()
-    artifacts: Mapping[str, Inspection] = {}
+    artifacts: Mapping[str, Inspection] = field(default_factory=dict)
 
     @property
     def required(self) -> Needs | None:
@@ -228,7 +226,7 @@ def _with(found: Inspection, **changed: object) -> Inspection:
 
 
 def _inspect(data: Buffer, strictness: Strictness | None, fingerprint: bool) -> Inspection:
-    kind, digest = kind_of_file(data), digest_of(data)
+    kind, digest = kind_of_file(data), sha256(data).hexdigest()
     if kind not in {Kind.ARTIFACT, Kind.BYTECODE}:
         return Inspection(kind, len(data), digest)
     try:

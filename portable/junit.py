@@ -6,7 +6,7 @@ import enum
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from portable.plain import printable
+from portable.system.escaping import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,7 +12,7 @@ from portable.bytecode import MAGIC, read
 from portable.containers import kind_of_file
 from portable.containers.kind import CONTAINERS
 from portable.errors import PortableError
-from portable.files import read_file
+from portable.system.files import read_file
 
 if TYPE_CHECKING:
     from portable.libstablehlo import Library, Module

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import enum
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from dataclasses import dataclass
-else:
-    from portable.record import dataclass
+from dataclasses import dataclass
 
 __all__ = ["Basis", "Diagnostic", "Outcome", "Severity", "Stage", "Verdict"]
 

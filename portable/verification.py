@@ -10,7 +10,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from portable import isolation
 from portable import program as programs
 from portable.artifact import Artifact
 from portable.errors import PortableError
@@ -23,6 +22,7 @@ from portable.executors import (
     random_inputs,
     signature,
 )
+from portable.system import children
 from portable.verdict import Basis, Outcome, Stage, Verdict
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def locate(
     """
     try:
         one, other = (
-            isolation.call(_exposed, artifact.data, timeout=_LOCATE_LIMIT_S)
+            children.call(_exposed, artifact.data, timeout=_LOCATE_LIMIT_S)
             for artifact in (expected, actual)
         )
         (before, wrote), (after, writes) = one, other

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from portable.errors import PortableError
+from dataclasses import dataclass
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from dataclasses import dataclass
-else:
-    from portable.record import dataclass
+from portable.errors import PortableError
 
 __all__ = ["InvalidVersion", "Version"]
 

@@ -28,8 +28,8 @@ from portable.corpus.tensors import load_tensor
 from portable.environments import Environments
 from portable.errors import PortableError
 from portable.executors import ExecutionFailed, Tolerance, compare_all, find_executor
-from portable.files import write_file
 from portable.releases import find_release
+from portable.system.files import write_file
 from portable.verdict import Outcome
 
 if TYPE_CHECKING:

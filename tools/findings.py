@@ -12,10 +12,10 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, TypeAlias
 
-from portable.files import write_file
 from portable.matrix.listed import contradictions
 from portable.releases.advisory import Effect
 from portable.releases.table import rows
+from portable.system.files import write_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

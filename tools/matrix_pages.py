@@ -14,8 +14,8 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING
 
-from portable.files import write_file
 from portable.releases import find_release
+from portable.system.files import write_file
 from portable.verdict import Outcome, Stage
 from portable.version import Version
 

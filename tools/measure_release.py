@@ -28,7 +28,7 @@ from packaging.version import Version as PackageVersion
 from portable.environments import Environment, Environments, Phase
 from portable.environments.installer import find_uv
 from portable.errors import PortableError
-from portable.files import write_file
+from portable.system.files import write_file
 from portable.version import Version
 from portable.worker import Answer, Family, Status
 

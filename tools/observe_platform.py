@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING
 from portable.corpus import load_corpus
 from portable.environments import Environments
 from portable.executors import compare_all, find_executor
-from portable.files import write_file
 from portable.pin import serialize
 from portable.releases import find_release
+from portable.system.files import write_file
 from tools.execute_corpus import LIMIT_S, ROOT, Ending, attempt
 
 if TYPE_CHECKING:

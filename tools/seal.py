@@ -28,8 +28,8 @@ from typing import TYPE_CHECKING
 
 from portable.corpus import SEALS, Case, Seals, digest, load_corpus
 from portable.environments import Environments
-from portable.files import write_file
 from portable.releases import Release, releases
+from portable.system.files import write_file
 from portable.version import Version
 from tools.full_scan import TARGETS, Scanner
 

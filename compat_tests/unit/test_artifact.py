@@ -7,7 +7,7 @@ import pytest
 
 from portable.artifact import Artifact, NotAnArtifact, peek
 from portable.bytecode import MalformedArtifact
-from portable.files import FileError
+from portable.system.files import FileError
 from portable.version import Version
 
 # As jaxlib writes it: magic, format 6, producer.

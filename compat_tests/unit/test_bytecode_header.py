@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import mmap
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -86,18 +84,3 @@ def test_no_header_is_malformed(data: bytes) -> None:
         read_header(data)
     assert 0 <= caught.value.offset <= len(data)
     assert str(caught.value).startswith(f"byte {caught.value.offset}: ")
-
-
-def test_reading_a_header_imports_next_to_nothing() -> None:
-    """The header is on the path of every command: no `re`, `json`, `enum` or `dataclasses`."""
-    code = (
-        "import sys; before = set(sys.modules)\n"
-        "from portable.bytecode import read_header\n"
-        f"read_header({SAMPLES[0].data[:64]!r})\n"
-        "print(*sorted(set(sys.modules) - before))"
-    )
-    run = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
-    )
-    ours = {"portable", "portable.bytecode", "portable.bytecode.header", "portable.errors"}
-    assert set(run.stdout.split()) - ours <= {"__future__"}

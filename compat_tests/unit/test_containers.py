@@ -21,7 +21,7 @@ from portable.containers import (
     artifacts_in,
     open_container,
 )
-from portable.files import FileError
+from portable.system.files import FileError
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "compat_tests" / "data"

@@ -7,7 +7,7 @@ import pkgutil
 import portable
 from portable import PortableError
 from portable.bytecode import MalformedArtifact
-from portable.isolation import ChildCrashed
+from portable.system.children import ChildCrashed
 
 
 def test_an_error_is_one_line_with_all_its_parts() -> None:

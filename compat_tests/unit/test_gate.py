@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from portable.artifact import Artifact
-from portable.files import FileError
 from portable.policy import (
     ExpiredWaiver,
     GateResult,
@@ -23,6 +22,7 @@ from portable.policy import (
 )
 from portable.policy.gate import CannotObserve
 from portable.policy.report import as_github, as_junit, as_record, as_text
+from portable.system.files import FileError
 from portable.verdict import Basis, Outcome, Stage, Verdict
 
 ARTIFACTS = Path(__file__).parents[1] / "data" / "artifacts"

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from portable.containers import Kind
-from portable.files import FileError
 from portable.inspection import Inspection, inspect
+from portable.system.files import FileError
 from portable.version import Version
 
 DATA = Path(__file__).parents[1] / "data"

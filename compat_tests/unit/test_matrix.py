@@ -17,7 +17,6 @@ import pytest
 from compat_tests import misbehaving
 from portable.cli.matrix import newest_jaxlib
 from portable.environments import Environments
-from portable.files import FileError
 from portable.matrix import Agreement, Pick, Run, Store, collect
 from portable.matrix.batch import Observation
 from portable.matrix.cell import agreement
@@ -26,6 +25,7 @@ from portable.matrix.item import Item, NothingToTest
 from portable.matrix.listed import contradictions
 from portable.matrix.store import Key, StoreUnusable, key
 from portable.releases import find_release
+from portable.system.files import FileError
 from portable.verdict import Basis, Diagnostic, Outcome, Severity, Stage, Verdict
 
 ROOT = Path(__file__).parents[2]

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from portable.files import FileError
 from portable.policy import (
     ContradictoryPolicy,
     Depth,
@@ -19,6 +18,7 @@ from portable.policy import (
     load_policy,
     parse_policy,
 )
+from portable.system.files import FileError
 from portable.verdict import Stage
 
 FULL = """

@@ -5,9 +5,10 @@ Names are imported on first use: reading a header needs nothing of the rest.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from portable.bytecode.header import MAGIC, Header, MalformedArtifact, read_header
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from portable.bytecode.content import Bytecode as Bytecode
     from portable.bytecode.content import read as read

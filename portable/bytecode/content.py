@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import TYPE_CHECKING
+
 from portable.bytecode.encoding import Cursor
 from portable.bytecode.entries import Pool, read_entries
 from portable.bytecode.header import MalformedArtifact, read_header
@@ -19,16 +22,12 @@ from portable.bytecode.tables import (
 )
 from portable.bytecode.vhlo import inherent
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
-    from functools import cached_property
 
     from portable.bytecode.header import Buffer
     from portable.bytecode.operations import Operation
     from portable.bytecode.tables import OperationName
-else:
-    from portable.cached import cached_property
 
 __all__ = ["Bytecode", "read"]
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
 from portable.bytecode.header import MalformedArtifact
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from portable.bytecode.header import Buffer
 

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from portable.bytecode.encoding import Cursor, offsets
 from portable.bytecode.fields import ATTRIBUTES, POINTERS, READERS, TYPES, Blob, read_type
 from portable.bytecode.layouts import BUILTIN, VHLO, table, widths
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from functools import cache
-    from typing import NamedTuple, TypeAlias
+    from typing import TypeAlias
 
     from portable.bytecode.layouts import Layout
     from portable.bytecode.tables import Dialect, Strings
 
     Reference: TypeAlias = tuple[str, int]
-else:
-    from portable.cached import cache
-    from portable.record import NamedTuple
 
 __all__ = ["ATTRIBUTES", "TYPES", "Blob", "Entries", "Entry", "Outline", "Pool", "read_entries"]
 

@@ -6,20 +6,19 @@ checked here.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
 from portable.bytecode.encoding import unzigzag
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from dataclasses import dataclass
     from typing import TypeVar
 
     from portable.bytecode.encoding import Cursor
     from portable.bytecode.entries import Pool
 
     T = TypeVar("T")
-else:
-    from portable.record import dataclass
 
 __all__ = ["ATTRIBUTES", "POINTERS", "READERS", "TYPES", "Blob", "read_type"]
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
 from portable.bytecode.entries import ATTRIBUTES, TYPES, Blob
 from portable.bytecode.layouts import POINTERS
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from portable.bytecode.content import Bytecode
     from portable.bytecode.entries import Reference

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
 from portable.bytecode.layouts import VHLO
 from portable.bytecode.text import type_text
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dataclasses import dataclass
-
     from portable.bytecode.content import Bytecode
     from portable.bytecode.scan import Shape
-else:
-    from portable.record import dataclass
 
 __all__ = ["Function", "functions"]
 

@@ -5,9 +5,10 @@ This module is on the path of every command: it imports the root of the errors, 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from portable.errors import PortableError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mmap import mmap
     from typing import TypeAlias

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from portable.ini import read_ini
+from functools import cache
+from typing import NamedTuple
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from functools import cache
-    from typing import NamedTuple
-else:
-    from portable.cached import cache
-    from portable.record import NamedTuple
+from portable.tables import read_table
 
 __all__ = ["BUILTIN", "POINTERS", "VHLO", "Layout", "table", "widths"]
 
@@ -57,7 +52,7 @@ def widths(dialect: str) -> dict[str, int]:
 
 @cache
 def _table() -> dict[str, dict[str, str]]:
-    return read_ini(__file__, "layouts.ini")
+    return read_table(__file__, "layouts.ini")
 
 
 def _layout(text: str) -> Layout:

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from enum import IntEnum
+from typing import NamedTuple
 
 from portable.bytecode.encoding import Cursor
 from portable.bytecode.tables import Format, Section
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from enum import IntEnum
-    from typing import NamedTuple
-else:
-    from portable.enumeration import IntEnum
-    from portable.record import NamedTuple
 
 __all__ = ["Mask", "Operation", "Sizes", "Walker"]
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 from functools import cache
 from itertools import islice, takewhile
 from operator import attrgetter, itemgetter, methodcaller
+from typing import TYPE_CHECKING
 
 from portable.bytecode.encoding import HALF, ODD
 from portable.bytecode.operations import Mask
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from re import Match, Pattern
     from typing import TypeAlias

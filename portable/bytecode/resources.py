@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from enum import IntEnum
+from typing import TYPE_CHECKING, NamedTuple
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from enum import IntEnum
-    from typing import NamedTuple
 
     from portable.bytecode.encoding import Cursor
     from portable.bytecode.tables import Dialect, Strings
-else:
-    from portable.enumeration import IntEnum
-    from portable.record import NamedTuple
 
 __all__ = ["Resource", "read_resources"]
 

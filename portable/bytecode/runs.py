@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
 
 from portable.bytecode.encoding import Cursor
 from portable.bytecode.operations import Mask
@@ -20,16 +21,12 @@ from portable.bytecode.patterns import (
 from portable.bytecode.scan import EXAMPLES, Shape
 from portable.bytecode.tables import Format
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import NamedTuple
 
     from portable.bytecode.operations import Sizes, Walker
     from portable.bytecode.patterns import Key
     from portable.bytecode.scan import Scan
-else:
-    from portable.record import NamedTuple
 
 __all__ = ["Runs"]
 

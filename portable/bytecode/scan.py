@@ -8,18 +8,16 @@ everything else goes through the careful `Walker`.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NamedTuple
+
 from portable.bytecode.operations import Walker
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
-    from typing import NamedTuple
 
     from portable.bytecode.encoding import Cursor
     from portable.bytecode.operations import Sizes
     from portable.bytecode.runs import Runs
-else:
-    from portable.record import NamedTuple
 
 __all__ = ["EXAMPLES", "Scan", "Shape"]
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
+from typing import TYPE_CHECKING, NamedTuple
+
 from portable.bytecode.encoding import Cursor, offsets
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from enum import IntEnum
-    from typing import NamedTuple
 
     from portable.bytecode.header import Buffer
-else:
-    from portable.enumeration import IntEnum
-    from portable.record import NamedTuple
 
 __all__ = [
     "Dialect",

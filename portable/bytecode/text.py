@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from portable.bytecode.entries import Blob
 from portable.bytecode.layouts import VHLO
 from portable.bytecode.vhlo import enum_case
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from portable.bytecode.entries import Entry, Pool
 

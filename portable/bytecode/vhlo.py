@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from portable.bytecode.layouts import BUILTIN, VHLO
-from portable.ini import read_ini
+from functools import cache
+from typing import NamedTuple
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from functools import cache
-    from typing import NamedTuple
-else:
-    from portable.cached import cache
-    from portable.record import NamedTuple
+from portable.bytecode.layouts import BUILTIN, VHLO
+from portable.tables import read_table
 
 __all__ = [
     "Lifetime",
@@ -123,7 +118,7 @@ def inherent(dialect: str, name: str) -> tuple[str, ...] | None:
 
 @cache
 def _table() -> dict[str, dict[str, str]]:
-    return read_ini(__file__, "vhlo.ini")
+    return read_table(__file__, "vhlo.ini")
 
 
 def _lifetime(row: str) -> Lifetime:

@@ -7,16 +7,16 @@ module of the command that is asked for is imported.
 from __future__ import annotations
 
 import gc
+import importlib
 import os
 import sys
+from typing import TYPE_CHECKING
 
+from portable.cli import parser
 from portable.cli.output import complain
-from portable.cli.plain import plain
 from portable.errors import PortableError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import Namespace
     from typing import Any
 
 __all__ = ["main"]
@@ -76,26 +76,14 @@ def main(arguments: list[str] | None = None) -> int:
 def _dispatch(words: list[str]) -> int:
     if words and words[0] in COMMANDS:
         module = _command(words[0])
-        chosen = plain(module.options, words[1:]) or _parsed(words[0], module, words[1:])
-        code: int = module.run(chosen)
+        code: int = module.run(parser.parse(words[0], module, words[1:]))
         sys.stdout.flush()
         return code
-    from portable.cli import parser  # noqa: PLC0415 - cold start: argparse takes long
-
     return parser.overview(words, COMMANDS)
 
 
-def _parsed(command: str, module: Any, words: list[str]) -> Namespace:
-    from portable.cli import parser  # noqa: PLC0415 - as above
-
-    return parser.parse(command, module, words)
-
-
 def _command(name: str) -> Any:
-    # What importlib.import_module does, without the 3 ms that importing importlib takes.
-    full = f"portable.cli.{name.replace('-', '_')}"
-    __import__(full)
-    return sys.modules[full]
+    return importlib.import_module(f"portable.cli.{name.replace('-', '_')}")
 
 
 def _wants_json(words: list[str]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from portable import isolation, pin
+from portable import pin
 from portable.artifact import Artifact, NotAnArtifact
 from portable.bytecode import MAGIC
 from portable.cli.making import tell_line
@@ -15,6 +15,7 @@ from portable.executors import EXECUTORS, find_executor
 from portable.executors.signature import ordered, signature
 from portable.executors.tensors import load_arrays
 from portable.releases import find_release
+from portable.system import children
 
 if TYPE_CHECKING:
     import argparse
@@ -102,7 +103,7 @@ def _artifact(data: bytes, chosen: argparse.Namespace) -> Artifact:
             pass  # plain MLIR bytecode is serialized like text
     # A Release that is newer than the installed library gets what the library can write.
     target = ["current", str(find_release(chosen.on).target)] if chosen.on else "current"
-    made: Artifact = isolation.call(pin.serialize, data, target, timeout=chosen.timeout)
+    made: Artifact = children.call(pin.serialize, data, target, timeout=chosen.timeout)
     return made
 
 

@@ -27,15 +27,15 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from portable import isolation
 from portable.cli.output import format_option, print_json
 from portable.cli.program import goal_options, pipeline_arguments, pipeline_options
 from portable.cli.usage import BadUsage, limit
 from portable.exporters import BACKENDS
 from portable.exporters.calls import FRAMEWORKS, Request, export
 from portable.exporters.saved_model import save_as_saved_model
-from portable.files import FileError
 from portable.releases import resolve_target
+from portable.system import children
+from portable.system.files import FileError
 
 if TYPE_CHECKING:
     import argparse
@@ -113,7 +113,7 @@ def run(chosen: argparse.Namespace) -> int:
     # Written beside its place by the child, which may die, and moved there when it is whole.
     with tempfile.TemporaryDirectory(prefix=".portable-", dir=output.absolute().parent) as stage:
         made = str(Path(stage, "made"))
-        record: dict[str, Any] = isolation.call(
+        record: dict[str, Any] = children.call(
             export, request, made, chosen.weights, timeout=chosen.timeout, whole=whole
         )
         try:
@@ -131,7 +131,7 @@ def run(chosen: argparse.Namespace) -> int:
 def _save_model(chosen: argparse.Namespace) -> int:
     output = Path(chosen.output)
     _demand_room(output, whole=True)
-    isolation.call(save_as_saved_model, chosen.program, str(output), timeout=chosen.timeout)
+    children.call(save_as_saved_model, chosen.program, str(output), timeout=chosen.timeout)
     if chosen.format == "json":
         print_json({"output": chosen.output})
     else:

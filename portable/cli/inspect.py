@@ -9,11 +9,12 @@ No compiler runs: the file may be newer than any library installed, or damaged.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from portable.cli.output import format_option, print_json, strictness_option
 from portable.containers.kind import CONTAINERS
 from portable.inspection import inspect
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Mapping

@@ -30,7 +30,6 @@ from portable.environments import Environment, Environments
 from portable.errors import PortableError
 from portable.executors.signature import ordered
 from portable.executors.tensors import load_arrays
-from portable.files import read_file
 from portable.matrix import MalformedMatrix, Pick, Run, Store, collect
 from portable.matrix.document import load
 from portable.matrix.inputs import with_inputs
@@ -39,6 +38,7 @@ from portable.matrix.run import LIMIT_S
 from portable.matrix.store import default_path
 from portable.releases import distributions, matching_releases, normalize_name, releases
 from portable.report import FORMATS, render
+from portable.system.files import read_file
 from portable.verdict import Stage
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING
 
-from portable.files import FileError, read_file, write_file
+from portable.system.files import FileError, read_file, write_file
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Sequence

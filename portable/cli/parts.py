@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from portable.cli.output import input_bytes
 from portable.containers import NotAContainer, open_container
 from portable.errors import PortableError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from dataclasses import dataclass
 
     from portable.bytecode.header import Buffer
     from portable.containers import Container
-else:
-    from portable.record import dataclass
 
 __all__ = ["ManyPrograms", "Part", "label_of", "naming", "only_part", "parts_of"]
 

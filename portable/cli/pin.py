@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from portable import isolation, pin
+from portable import pin
 from portable.cli.counting import waiting
 from portable.cli.output import format_option, print_json, print_verification, write_bytes
 from portable.cli.parts import parts_of
@@ -35,6 +35,7 @@ from portable.errors import PortableError
 from portable.features.bridges import bridges
 from portable.releases import resolve_target
 from portable.repinning import pin_all
+from portable.system import children
 
 if TYPE_CHECKING:
     import argparse
@@ -105,7 +106,7 @@ def _container(
 ) -> int:
     if "-" in {chosen.program, chosen.output}:
         raise PortableError("a container comes from a path and goes to one", where="-")
-    found: Repinned = isolation.call(
+    found: Repinned = children.call(
         pin_all, chosen.program, *wants, timeout=chosen.timeout, **pipeline_arguments(chosen)
     )
     verified: dict[str, Verification] = {}

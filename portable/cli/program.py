@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from portable import isolation
 from portable.cli.parts import naming, only_part
 from portable.cli.usage import limit
+from portable.system import children
 
 if TYPE_CHECKING:
     import argparse
@@ -125,6 +125,6 @@ def in_child(
     if part is None:
         part = only_part(chosen.program)
     with naming(part.label):
-        return isolation.call(
+        return children.call(
             function, bytes(part.data), *arguments, timeout=chosen.timeout, **keywords
         )

@@ -11,10 +11,11 @@ Several wants may be given; the lowest wins.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from portable.cli.output import format_option, print_json
 from portable.releases import resolve_target
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 

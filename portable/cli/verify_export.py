@@ -13,7 +13,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from portable import isolation
 from portable.cli.output import format_option, print_json, print_table
 from portable.cli.program import pipeline_arguments, pipeline_options
 from portable.cli.usage import amount, count, limit, natural
@@ -22,6 +21,7 @@ from portable.exporters.calls import Request, agree
 from portable.exporters.oracle import NEAR
 from portable.exporters.torch import BACKENDS, DEFAULT
 from portable.releases import resolve_target
+from portable.system import children
 
 if TYPE_CHECKING:
     import argparse
@@ -93,7 +93,7 @@ def run(chosen: argparse.Namespace) -> int:
         pipeline_arguments(chosen),  # type: ignore[arg-type]  # the names that Pipeline has
     )
     tolerance = Tolerance(chosen.ulps, chosen.relative, chosen.absolute)
-    record: dict[str, Any] = isolation.call(
+    record: dict[str, Any] = children.call(
         agree, request, chosen.seeds, tolerance, timeout=chosen.timeout
     )
     if chosen.format == "json":

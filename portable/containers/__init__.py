@@ -14,9 +14,10 @@ Adding a kind is a module with `open_container` and its row in `kind.py`.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from portable.containers.kind import Kind, kind_of_directory, kind_of_file
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from portable.containers.container import Container as Container
     from portable.containers.container import Entry as Entry

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
 from portable.errors import PortableError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
-    from dataclasses import dataclass
-    from typing import Protocol
 
     from portable.artifact import Artifact
     from portable.bytecode.header import Buffer
     from portable.containers.kind import Kind
-else:
-    from portable.record import dataclass
-
-    Protocol = object  # typing costs the cold path more than all of this
 
 __all__ = [
     "Container",
@@ -97,7 +93,7 @@ class Entry:
 
     name: str
     data: Buffer
-    versions: Mapping[str, str] = {}
+    versions: Mapping[str, str] = field(default_factory=dict)
     has_text: bool = False
 
     def __bytes__(self) -> bytes:
@@ -131,7 +127,7 @@ class Container(Protocol):
         artifacts: Mapping[str, bytes | Artifact],
         *,
         to: str | os.PathLike[str],
-        texts: Mapping[str, str] = {},
+        texts: Mapping[str, str] = field(default_factory=dict),
     ) -> None:
         """Write a copy with some artifacts replaced, and what the container says about them.
 

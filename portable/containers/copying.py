@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from portable.containers.container import MalformedContainer
 from portable.containers.source import demand_file
-from portable.files import FileError, file_error, umask, write_through
+from portable.system.files import FileError, file_error, umask, write_through
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from io import FileIO
@@ -85,7 +85,7 @@ def write_beside(
         FileError: It cannot be written, or is the original; nothing is left behind.
     """
     try:
-        same = bool(original) and os.path.exists(to) and os.path.samefile(original, to)  # noqa: PTH110, PTH121 - as in portable.files
+        same = bool(original) and os.path.exists(to) and os.path.samefile(original, to)  # noqa: PTH110, PTH121 - as in portable.system.files
     except (OSError, ValueError) as error:
         raise file_error("write", error, to) from error
     if same:
@@ -113,9 +113,9 @@ def files_of(root: str) -> Iterator[tuple[str, bool]]:
 
     for here, folders, names in os.walk(root, onerror=refuse):
         for name in sorted([*folders, *names]):
-            path = os.path.join(here, name)  # noqa: PTH118 - as in portable.files
+            path = os.path.join(here, name)  # noqa: PTH118 - as in portable.system.files
             inside = os.path.relpath(path, root)
-            link = os.path.islink(path)  # noqa: PTH114 - as in portable.files
+            link = os.path.islink(path)  # noqa: PTH114 - as in portable.system.files
             if link and not os.path.realpath(path).startswith(real + os.sep):
                 raise MalformedContainer(
                     "a link that leads out of the container",
@@ -147,7 +147,7 @@ def copy_tree(
     import shutil  # noqa: PLC0415 - cold start: readers need none of it
     import tempfile  # noqa: PLC0415 - as above
 
-    place = os.path.abspath(to)  # noqa: PTH100 - as in portable.files
+    place = os.path.abspath(to)  # noqa: PTH100 - as in portable.system.files
     _demand_free(root, place)
     temporary = None
     try:
@@ -156,13 +156,13 @@ def copy_tree(
         for inside, folder in files_of(root):
             path = f"{temporary}/{inside}"
             if folder:
-                os.mkdir(path)  # noqa: PTH102 - as in portable.files
+                os.mkdir(path)  # noqa: PTH102 - as in portable.system.files
             elif inside not in replaced:
                 _copy_file(f"{root}/{inside}", path)
             elif (write := replaced[inside]) is not None:
                 write_through(path, write)
-        os.chmod(temporary, 0o777 & ~umask())  # noqa: PTH101 - as in portable.files
-        os.rename(temporary, place)  # noqa: PTH104 - as in portable.files
+        os.chmod(temporary, 0o777 & ~umask())  # noqa: PTH101 - as in portable.system.files
+        os.rename(temporary, place)  # noqa: PTH104 - as in portable.system.files
     except BaseException as error:
         if temporary is not None:
             shutil.rmtree(temporary, ignore_errors=True)
@@ -172,7 +172,7 @@ def copy_tree(
 
 
 def _copy_file(path: str, to: str) -> None:
-    with open(path, "rb", buffering=0) as original:  # noqa: PTH123 - as in portable.files
+    with open(path, "rb", buffering=0) as original:  # noqa: PTH123 - as in portable.system.files
         size = os.fstat(original.fileno()).st_size
         write_through(to, lambda target: copy_bytes(original, target, 0, size))
 
@@ -181,5 +181,5 @@ def _demand_free(root: str, place: str) -> None:
     origin, goal = os.path.realpath(root), os.path.realpath(place)
     if goal == origin or goal.startswith(origin + os.sep):
         raise FileError("will not write into the original", where=place, hint="name a new place")
-    if os.path.lexists(place) and not (os.path.isdir(place) and not os.listdir(place)):  # noqa: PTH112, PTH208 - as in portable.files
+    if os.path.lexists(place) and not (os.path.isdir(place) and not os.listdir(place)):  # noqa: PTH112, PTH208 - as in portable.system.files
         raise FileError("is there already", where=place, hint="name a new place")

@@ -7,23 +7,21 @@ yet to come are read and rewritten as long as they keep these.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 from portable.containers.container import Entry, MalformedContainer, TooLarge, demanded
 from portable.containers.flatbuffer import Table, root
 from portable.containers.kind import Kind
 from portable.containers.source import Edit
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Mapping
-    from dataclasses import dataclass
 
     from portable.artifact import Artifact
     from portable.containers.source import Source
-else:
-    from portable.record import dataclass
 
 __all__ = ["Exported", "open_container"]
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
 
 from portable.containers.container import NoArtifact
 from portable.containers.kind import CONTAINERS, kind_of_directory
 from portable.containers.opening import open_container
 from portable.errors import PortableError
-from portable.files import FileError
+from portable.system.files import FileError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from portable.containers.container import MalformedContainer
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from portable.bytecode.header import Buffer
 

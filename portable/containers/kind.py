@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
+from enum import Enum
+from typing import TYPE_CHECKING
 
 from portable.bytecode import MAGIC, MalformedArtifact, read_header
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from enum import Enum
-
     from portable.bytecode.header import Buffer
-else:
-    from portable.enumeration import Enum
 
 __all__ = ["CONTAINERS", "Kind", "kind_of_directory", "kind_of_file"]
 

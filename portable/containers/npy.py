@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 
 from portable.containers.container import MalformedContainer
 from portable.containers.source import demand_file
-from portable.files import file_error
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from dataclasses import dataclass
-else:
-    from portable.record import dataclass
+from portable.system.files import file_error
 
 __all__ = ["Array", "read_array"]
 
@@ -53,7 +48,7 @@ def read_array(path: str, where: str) -> Array:
     """
     demand_file(path, where)
     try:
-        with open(path, "rb", buffering=0) as stream:  # noqa: PTH123 - as in portable.files
+        with open(path, "rb", buffering=0) as stream:  # noqa: PTH123 - as in portable.system.files
             size = os.fstat(stream.fileno()).st_size
             head = stream.read(12)
             if head[:6] != _MAGIC:

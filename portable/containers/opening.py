@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from portable.containers.container import NotAContainer
 from portable.containers.kind import CONTAINERS, kind_of_directory, kind_of_file
 from portable.containers.source import Source
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from portable.artifact import Artifact
     from portable.containers.container import Container
@@ -33,7 +33,7 @@ def open_container(source: str | os.PathLike[str] | bytes) -> Container:
     found: Source | str
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
-        if os.path.isdir(path):  # noqa: PTH112 - as in portable.files
+        if os.path.isdir(path):  # noqa: PTH112 - as in portable.system.files
             kind, found = kind_of_directory(path), path
         else:
             found = Source(path)

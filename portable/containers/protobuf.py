@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NamedTuple
+
 from portable.containers.container import MalformedContainer
 from portable.containers.source import Edit
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from typing import NamedTuple
 
     from portable.bytecode.header import Buffer
-else:
-    from portable.record import NamedTuple
 
 __all__ = ["Field", "fields", "number", "only", "relengthened", "text"]
 

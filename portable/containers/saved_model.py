@@ -6,23 +6,21 @@ its library. Only `saved_model.pb` is looked into; variables and assets are neve
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 from portable.containers.container import Entry, MalformedContainer, NoArtifact, TooLarge, demanded
 from portable.containers.kind import Kind
 from portable.containers.protobuf import Field, fields, number, only, relengthened, text
 from portable.containers.source import Source, demand_file
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Mapping
-    from dataclasses import dataclass
 
     from portable.artifact import Artifact
     from portable.bytecode.header import Buffer
-else:
-    from portable.record import dataclass
 
 __all__ = ["SavedModel", "open_container"]
 

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import os
 import stat
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from portable.containers.container import MalformedContainer
-from portable.files import FileError, file_error
+from portable.system.files import FileError, file_error
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from dataclasses import dataclass
     from io import FileIO
     from mmap import mmap
 
     from portable.bytecode.header import Buffer
-else:
-    from portable.record import dataclass
 
 __all__ = ["Edit", "Source", "demand_file"]
 
@@ -57,7 +55,7 @@ class Source:
             return
         self.path = source
         try:
-            with open(source, "rb", buffering=0) as stream:  # noqa: PTH123 - as in portable.files
+            with open(source, "rb", buffering=0) as stream:  # noqa: PTH123 - as in portable.system.files
                 status = os.fstat(stream.fileno())
                 if not status.st_size:  # empty, or a pipe, which has no size: neither can be mapped
                     self.data = stream.readall()
@@ -109,7 +107,7 @@ class Source:
                 write_zeros(target, edit.zeros)
                 at = edit.stop
             return
-        with open(self.path, "rb", buffering=0) as original:  # noqa: PTH123 - as in portable.files
+        with open(self.path, "rb", buffering=0) as original:  # noqa: PTH123 - as in portable.system.files
             if _identity(os.fstat(original.fileno())) != self._identity:
                 raise FileError("changed since it was opened", where=self.path, hint="try again")
             at = 0
@@ -131,7 +129,7 @@ def demand_file(path: str, where: str) -> None:
         MalformedContainer: It is missing or something else.
     """
     try:
-        mode = os.stat(path).st_mode  # noqa: PTH116 - as in portable.files
+        mode = os.stat(path).st_mode  # noqa: PTH116 - as in portable.system.files
     except (OSError, ValueError):
         raise MalformedContainer("is missing", where=where) from None
     if not stat.S_ISREG(mode):

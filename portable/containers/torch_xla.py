@@ -8,23 +8,21 @@ may hold its text; weights are `numpy.save` files in `data/` and `constants/`. t
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 from portable.containers.container import Entry, MalformedContainer, demanded
 from portable.containers.kind import Kind
 from portable.containers.npy import read_array
 from portable.containers.source import Source, demand_file
-from portable.files import file_error, read_file
+from portable.system.files import file_error, read_file
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from dataclasses import dataclass
     from typing import Any
 
     from portable.artifact import Artifact
-else:
-    from portable.record import dataclass
 
 __all__ = ["TorchXla", "open_container"]
 
@@ -120,7 +118,7 @@ def open_container(path: str) -> TorchXla:
 
 def _functions(path: str) -> Iterator[_Function]:
     try:
-        names = sorted(os.listdir(f"{path}/functions"))  # noqa: PTH208 - as in portable.files
+        names = sorted(os.listdir(f"{path}/functions"))  # noqa: PTH208 - as in portable.system.files
     except OSError as error:
         raise file_error("read", error, f"{path}/functions") from error
     described = [name.removesuffix(".meta") for name in names if name.endswith(".meta")]
@@ -216,7 +214,7 @@ def _weight(location: Mapping[str, object], where: str) -> str | None:
 
 
 def _exists(path: str) -> bool:
-    return os.path.exists(path)  # noqa: PTH110 - as in portable.files
+    return os.path.exists(path)  # noqa: PTH110 - as in portable.system.files
 
 
 def _claimed(data: Any) -> str:

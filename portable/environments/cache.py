@@ -18,7 +18,7 @@ from portable.environments.interpreter import PythonMissing, find_python
 from portable.environments.recipe import Recipe, Shipped
 from portable.environments.wheel import broken_files, installed_files, keep_from_wheel
 from portable.errors import PortableError
-from portable.files import read_file, write_file
+from portable.system.files import read_file, write_file
 from portable.worker import LIMIT_S, Family, Worker
 
 if TYPE_CHECKING:

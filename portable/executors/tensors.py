@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from portable.errors import PortableError
-from portable.files import read_file
+from portable.system.files import read_file
 
 if TYPE_CHECKING:
     import os

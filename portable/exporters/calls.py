@@ -22,7 +22,7 @@ from portable.exporters.requests import (
     parse_inputs,
 )
 from portable.exporters.torch import DEFAULT, export_torch, find_backend
-from portable.files import write_file
+from portable.system.files import write_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -30,8 +30,8 @@ from portable.exporters.exported import (
     Trees,
     frozen,
 )
-from portable.files import FileError, read_file, umask
 from portable.program import deserialize
+from portable.system.files import FileError, read_file, umask
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

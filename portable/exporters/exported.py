@@ -7,12 +7,12 @@ import types
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from portable import isolation
 from portable.errors import PortableError
 from portable.executors import InputMismatch, run, signature
 from portable.program import deserialize
 from portable.releases import resolve_target
 from portable.specialization import specialize
+from portable.system import children
 
 if TYPE_CHECKING:
     import os
@@ -208,7 +208,7 @@ class ExportedArtifact:
         if any(None in argument.shape for argument in self.signature.arguments):
             kinds = zip(self.signature.arguments, passed, strict=True)
             shapes = [_type(a.element, array.shape) for a, array in kinds]
-            artifact = isolation.call(specialize, artifact, shapes, timeout=_SPECIALIZE_S)
+            artifact = children.call(specialize, artifact, shapes, timeout=_SPECIALIZE_S)
         return run(artifact, passed, executor)
 
     def save(self, directory: str | os.PathLike[str], *, text: bool = True) -> None:

@@ -21,8 +21,8 @@ from portable.exporters.exported import (
 )
 from portable.exporters.lowered import Lowered, Pipeline, cleaned
 from portable.exporters.naming import dotted, first_line
-from portable.files import read_file
 from portable.repinning import repin
+from portable.system.files import read_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from portable.exporters.exported import ExportedArtifact, ExporterMissing, ExportFailed, Kind
 from portable.exporters.naming import first_line
-from portable.files import FileError, umask
+from portable.system.files import FileError, umask
 
 if TYPE_CHECKING:
     import os

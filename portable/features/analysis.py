@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import TYPE_CHECKING
+
 from portable.bytecode.entries import TYPES
 from portable.bytecode.layouts import VHLO
 from portable.bytecode.text import location_text
@@ -20,15 +23,11 @@ from portable.features.model import (
 from portable.features.rules import rules
 from portable.version import Version
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from functools import cached_property
 
     from portable.bytecode.content import Bytecode
     from portable.bytecode.scan import Scan, Shape
-else:
-    from portable.cached import cached_property
 
 __all__ = ["analyze"]
 

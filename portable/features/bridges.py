@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
+from typing import NamedTuple
+
 from portable.bytecode.vhlo import lifetimes, minimum, ops
 from portable.features.rules import rules
-from portable.ini import read_ini
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from functools import cache
-    from typing import NamedTuple
-else:
-    from portable.cached import cache
-    from portable.record import NamedTuple
+from portable.tables import read_table
 
 __all__ = ["OTHER_DIALECTS", "Bridge", "Bridges", "Terms", "bridges", "since"]
 
@@ -68,7 +63,7 @@ class Bridges(NamedTuple):
 @cache
 def bridges() -> Bridges:
     """Return the table, read once."""
-    table = read_ini(__file__, "bridges.ini")
+    table = read_table(__file__, "bridges.ini")
     return Bridges(
         {name: _bridge(text) for name, text in table["features"].items()},
         {

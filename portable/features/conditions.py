@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import TYPE_CHECKING
+
 from portable.bytecode.vhlo import enum_case
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from functools import cached_property
 
     from portable.bytecode.content import Bytecode
     from portable.bytecode.entries import Entry
     from portable.bytecode.scan import Shape
-else:
-    from portable.cached import cached_property
 
 __all__ = ["TESTS", "Use"]
 

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
 from portable.bytecode.entries import ATTRIBUTES, TYPES
 from portable.bytecode.layouts import BUILTIN, VHLO
 from portable.bytecode.vhlo import has_op, lifetimes, minimum, op
 from portable.features.conditions import TESTS, Use
 from portable.features.rules import rules
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from functools import cache
-    from typing import NamedTuple
 
     from portable.bytecode.content import Bytecode
     from portable.bytecode.entries import Outline, Reference
     from portable.bytecode.scan import Shape
     from portable.features.rules import Constraint, Downgrade
-else:
-    from portable.cached import cache
-    from portable.record import NamedTuple
 
 __all__ = ["Judge", "Judgement", "Need"]
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from dataclasses import dataclass
-    from enum import Enum
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
 
+if TYPE_CHECKING:
     from portable.version import Version
-else:
-    from portable.enumeration import Enum
-    from portable.record import dataclass
 
 __all__ = ["Analysis", "Caveat", "Feature", "FeatureKind", "Needs", "RemovedForm", "Strictness"]
 

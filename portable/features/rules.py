@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from portable.ini import read_ini
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False
+from portable.tables import read_table
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from functools import cache
-    from typing import NamedTuple
-else:
-    from portable.cached import cache
-    from portable.record import NamedTuple
 
 __all__ = ["Condition", "Constraint", "Downgrade", "Removal", "Rules", "rules"]
 
@@ -105,7 +102,7 @@ class Rules(NamedTuple):
 @cache
 def rules() -> Rules:
     """Return the rules, read once."""
-    table = read_ini(__file__, "rules.ini")
+    table = read_table(__file__, "rules.ini")
     constraints: dict[str, list[Constraint]] = {}
     for name, row in _about("constraint", table):
         for op in row["ops"].split():

@@ -34,9 +34,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from portable.errors import PortableError
-from portable.files import read_file
 from portable.policy.keys import Keys, PolicyError
 from portable.releases import resolve_target
+from portable.system.files import read_file
 from portable.verdict import Stage
 
 if TYPE_CHECKING:

@@ -16,11 +16,11 @@ from portable.containers.finding import find_files
 from portable.containers.kind import CONTAINERS
 from portable.containers.source import Source
 from portable.errors import PortableError
-from portable.files import FileError, read_file
 from portable.policy.document import Depth, LocationRule, Policy, Rule, Rules, Waiver
 from portable.prediction import RANGE, Subject, examine, predict
 from portable.releases import Release, matching_releases
 from portable.releases.wants import Situation, candidates
+from portable.system.files import FileError, read_file
 from portable.verdict import Stage, Verdict
 
 if TYPE_CHECKING:

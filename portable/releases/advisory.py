@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import enum
 import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from portable.releases.release import Release, normalize_name
 from portable.releases.specifier import Specifier
 from portable.releases.table import rows
 from portable.verdict import Stage
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     import datetime
-    from dataclasses import dataclass
-else:
-    from portable.record import dataclass
 
 __all__ = ["Advisory", "Effect", "advisories", "advisories_for"]
 

@@ -12,16 +12,11 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 from portable.errors import PortableError
 from portable.version import InvalidVersion, Version
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from dataclasses import dataclass
-else:
-    from portable.record import dataclass
 
 __all__ = [
     "PluginAnswer",

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from portable.releases.release import Release, normalize_name
 from portable.releases.specifier import Specifier
 from portable.releases.table import rows
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dataclasses import dataclass
-
     from portable.version import Version
-else:
-    from portable.record import dataclass
 
 __all__ = [
     "DialectReader",

@@ -5,19 +5,17 @@ from __future__ import annotations
 import enum
 import functools
 import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from portable.errors import PortableError
 from portable.releases.specifier import version_key
 from portable.releases.table import Row, rows
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     import datetime
-    from dataclasses import dataclass
 
     from portable.version import Version
-else:
-    from portable.record import dataclass
 
 __all__ = [
     "Confidence",

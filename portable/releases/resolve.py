@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import datetime
+from typing import TYPE_CHECKING
 
 from portable.releases.release import Confidence
 from portable.releases.target import NoTarget, Target, lowest
 from portable.releases.wants import Situation, Want, candidates
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from portable.errors import PortableError
 from portable.releases.table import rows
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     import datetime
-    from dataclasses import dataclass
 
     from portable.version import Version
-else:
-    from portable.record import dataclass
 
 __all__ = [
     "ShippedVersion",

@@ -11,16 +11,13 @@ from __future__ import annotations
 
 import functools
 import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from portable.errors import PortableError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dataclasses import dataclass
-
     from packaging.specifiers import SpecifierSet
-else:
-    from portable.record import dataclass
 
 __all__ = ["ImpossibleSpecifier", "InvalidSpecifier", "Specifier", "version_key"]
 

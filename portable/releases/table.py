@@ -6,12 +6,11 @@ import datetime
 import functools
 import os
 import tomllib
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from portable.errors import PortableError
 from portable.version import InvalidVersion, Version
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 

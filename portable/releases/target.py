@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import datetime
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from portable.errors import PortableError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dataclasses import dataclass
-
     from portable.releases.release import Confidence, Release
     from portable.version import Version
-else:
-    from portable.record import dataclass
 
 __all__ = ["NoTarget", "Target", "lowest"]
 

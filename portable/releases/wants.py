@@ -17,6 +17,8 @@ from __future__ import annotations
 
 import datetime
 import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from portable.releases.release import (
     Confidence,
@@ -36,12 +38,8 @@ from portable.releases.specifier import Specifier
 from portable.releases.target import NoTarget, Target
 from portable.version import Version
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from dataclasses import dataclass
-else:
-    from portable.record import dataclass
 
 __all__ = [
     "EmptySpecifier",

@@ -6,18 +6,13 @@ import calendar
 import datetime
 import functools
 import re
+from dataclasses import dataclass
 from typing import Protocol
 
 from portable.releases.release import Release, find_release
 from portable.releases.shipped import UnknownVersion, available_since, newest_version
 from portable.releases.table import TableError, rows
 from portable.version import Version
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from dataclasses import dataclass
-else:
-    from portable.record import dataclass
 
 __all__ = ["Promise", "Window", "promise_for", "window"]
 

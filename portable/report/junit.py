@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from portable.junit import Problem, Suite, TestCase, as_xml
-from portable.plain import one_line
 from portable.report.reproducer import reproducer
 from portable.report.tally import describe
+from portable.system.escaping import one_line
 from portable.verdict import Outcome
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ import re
 from typing import TYPE_CHECKING
 
 from portable.matrix import Agreement
-from portable.plain import one_line
 from portable.report.reproducer import reproducer
 from portable.report.tally import alike, describe, squares, subject, totals
+from portable.system.escaping import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from portable.matrix.document import parse, record
-from portable.plain import printable
 from portable.report.tally import totals
+from portable.system.escaping import printable
 
 if TYPE_CHECKING:
     from portable.matrix import Matrix

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from portable.plain import one_line
 from portable.report.reproducer import reproducer
 from portable.report.tally import alike, describe, outcomes, subject, totals
+from portable.system.escaping import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

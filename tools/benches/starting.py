@@ -22,7 +22,7 @@ __all__ = ["bench_process", "bench_resolve"]
 
 def bench_process() -> Iterator[Figure]:
     """Time `portable inspect` as a process against a bare Python."""
-    from portable.files import write_file
+    from portable.system.files import write_file
 
     example = ROOT / "docs" / "examples" / "encoder.mlir"
     with tempfile.TemporaryDirectory() as folder:

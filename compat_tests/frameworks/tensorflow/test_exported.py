@@ -13,8 +13,8 @@ import portable
 from portable.containers import open_container
 from portable.exporters import Argument, ExportedArtifact, ExportFailed, Kind, Result
 from portable.exporters.saved_model import save_as_saved_model
-from portable.files import FileError
 from portable.pin import retarget
+from portable.system.files import FileError
 from portable.version import Version
 
 DIRECTORIES = sorted((Path(__file__).parents[3] / "corpus").glob("torch_xla_*/container"))

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from portable.containers import MalformedContainer, open_container
 from portable.errors import PortableError
 from portable.exporters import ExportedArtifact, export_torch
-from portable.files import FileError
+from portable.system.files import FileError
 
 # PyTorch warns of its own use of what it deprecates.
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from portable.files import FileError, read_file, write_file
+from portable.system.files import FileError, read_file, write_file
 
 
 def test_a_write_replaces_the_whole_file(tmp_path: Path) -> None:

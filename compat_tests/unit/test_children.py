@@ -7,7 +7,7 @@ import time
 import pytest
 
 from portable import PortableError, Version
-from portable.isolation import ChildCrashed, ChildFailed, ChildHung, call
+from portable.system.children import ChildCrashed, ChildFailed, ChildHung, call
 
 
 def _crash(number: int) -> None:

@@ -11,10 +11,10 @@ import pickle
 import signal
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 from portable.errors import PortableError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
@@ -67,7 +67,7 @@ def call(
     name = f"{function.__module__}.{function.__qualname__}"
     try:
         done = subprocess.run(
-            [sys.executable, "-c", "from portable.isolation import _serve; _serve()"],
+            [sys.executable, "-c", "from portable.system.children import _serve; _serve()"],
             input=pickle.dumps((sys.path, function, arguments, keywords)),
             capture_output=True,
             timeout=timeout,
