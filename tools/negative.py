@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from portable.bytecode import MalformedArtifact
+from portable.corpus import find_case
 from portable.environments import Environments
 from portable.inspection import inspect
 from portable.releases import find_release
@@ -160,7 +161,8 @@ def judged(data: bytes) -> str:
 def main() -> int:
     """Write what is not there yet, and the manifest of all."""
     NEGATIVE.mkdir(exist_ok=True)
-    good = next((CORPUS / "tanh_result_accuracy_highest_f32" / "artifacts").glob("1.10.0+*"))
+    case = find_case(CORPUS, "tanh_result_accuracy_highest_f32")
+    good = next(sealed.path for sealed in case.artifacts if str(sealed.target) == "1.10.0")
     wrongs = [*derived(good.read_bytes()), plain_bytecode(Scanner()), *written_by_old_releases()]
     wrongs += [
         Wrong(

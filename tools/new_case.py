@@ -234,9 +234,8 @@ def write_case(directory: Path, draft: Draft, evidence: Evidence, first: str) ->
 
 def _manifest(draft: Draft, evidence: Evidence, first: str) -> str:
     fields: dict[str, object] = {
-        "schema": 1,
+        "schema": 2,
         "feature": draft.name.replace("_", " "),
-        "family": draft.family,
         "first": first,
         "provenance": draft.provenance,
         "oracle": str(evidence.oracle),
@@ -301,7 +300,7 @@ def main(words: list[str] | None = None) -> int:
     made = failed = 0
     with Native() as native:
         for draft in drafts:
-            directory = arguments.corpus / draft.name
+            directory = arguments.corpus / draft.family / draft.name
             if directory.exists():
                 continue
             try:

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from portable.corpus import SEALS, Case, Seals, digest, load_corpus
+from portable.corpus import MOVED, SEALS, Case, Seals, digest, load_corpus
 from portable.environments import Environments
 from portable.releases import Release, releases
 from portable.system.files import write_file
@@ -263,10 +263,18 @@ def rewritten(before: str, now: str) -> list[str]:
     """Return the seals that are gone or say something else: seals are only ever added.
 
     Args:
-        before: The text of an older SEALS.
+        before: The text of an older SEALS; folders may have been renamed since, as MOVED says.
         now: The text of the present one.
     """
-    return sorted(set(before.splitlines()) - set(now.splitlines()))
+    moves = dict(line.split() for line in (CORPUS / MOVED).read_text("utf-8").splitlines())
+    return sorted({_renamed(line, moves) for line in before.splitlines()} - {*now.splitlines()})
+
+
+def _renamed(seal: str, moves: dict[str, str]) -> str:
+    """Return a seal with the name that its file has now."""
+    value, _, path = seal.partition("  ")
+    folder, slash, rest = path.partition("/")
+    return f"{value}  {moves.get(folder, folder)}{slash}{rest}"
 
 
 def _since(revision: str) -> int:

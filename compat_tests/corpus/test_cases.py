@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from compat_tests.sealed import CASES, CORPUS, scanner
-from portable.corpus import Case, Oracle, load_case
+from portable.corpus import Case, Oracle, find_case
 from portable.corpus.tensors import load_tensor
 from portable.releases import matching_releases
 from portable.version import Version
@@ -45,7 +45,7 @@ def test_manifest_is_complete(case: Case) -> None:
     assert re.fullmatch("[A-Za-z0-9_]+", case.name)
     assert case.feature
     assert case.provenance
-    assert load_case(CORPUS / case.name) == case
+    assert find_case(CORPUS, case.name) == case
     if case.oracle is Oracle.NONE:
         assert case.reason
         assert not case.expected

@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 CONTAINERS = ROOT / "compat_tests" / "data" / "containers"
 EXPORTED = sorted(CONTAINERS.glob("*.exported"))
 GRAPH = CONTAINERS / "graph-tensorflow-2.20.0"
-TORCH_XLA = sorted((ROOT / "corpus").glob("torch_xla_*/container"))
+TORCH_XLA = sorted((ROOT / "corpus").glob("torch_xla/*/container"))
 
 X = np.linspace(-2, 2, 6, dtype="float32").reshape(2, 3)
 SCALE = np.float32(3)

@@ -16,6 +16,7 @@ import pytest
 
 import portable
 from compat_tests.replicas import REPLICAS, run_replicated
+from portable.corpus import find_case
 from portable.downgrade import DoesNotApply, NothingToDo, UnknownRewrite
 from portable.executors import Executor, find_executor, random_inputs, signature
 from portable.libstablehlo import Library, LibraryError
@@ -42,7 +43,7 @@ def interpreter() -> Iterator[Executor]:
 
 def corpus(name: str) -> str:
     """Return the program of a Case."""
-    return (CORPUS / name / "program.mlir").read_text()
+    return find_case(CORPUS, name).program
 
 
 def lowered(program: Any, *allow: str) -> portable.Artifact:

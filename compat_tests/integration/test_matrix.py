@@ -45,7 +45,7 @@ def _outcomes(matrix: Matrix) -> list[str]:
 
 def test_releases_of_every_era_execute_what_they_read(store: Store) -> None:
     """0.4.13 cannot read bytecode format 6 of the newest artifact; all else computes |x|."""
-    items = collect([CORPUS / "abs_f32"], pick=Pick.ENDS)
+    items = collect([CORPUS / "elementwise" / "abs_f32"], pick=Pick.ENDS)
     matrix = Run(store, Stage.EXECUTE).matrix(items, ERAS)
     worked, refused = "compatible execute", "incompatible decode"
     assert _outcomes(matrix) == [worked, worked, worked, refused, worked, worked]
@@ -54,7 +54,9 @@ def test_releases_of_every_era_execute_what_they_read(store: Store) -> None:
 
 def test_a_wrong_result_is_found_and_was_predicted(store: Store) -> None:
     """Jaxlib 0.9.1 reads a splat of 32 true and computes 255; 0.9.2 computes 1."""
-    items = collect([CORPUS / "constant_i1_splat_32_converted_to_i32"], pick=Pick.ENDS)
+    items = collect(
+        [CORPUS / "constants" / "constant_i1_splat_32_converted_to_i32"], pick=Pick.ENDS
+    )
     releases = [find_release("jaxlib 0.9.1"), find_release("jaxlib 0.9.2")]
     matrix = Run(store, Stage.EXECUTE).matrix(items[:1], releases)
     assert _outcomes(matrix) == ["wrong-result execute", "compatible execute"]
@@ -64,7 +66,7 @@ def test_a_wrong_result_is_found_and_was_predicted(store: Store) -> None:
 
 def test_a_crash_costs_one_cell(store: Store) -> None:
     """What kills the process of a Release is a Verdict; the artifacts after it are still read."""
-    healthy = collect([CORPUS / "abs_f32"], pick=Pick.LOWEST)
+    healthy = collect([CORPUS / "elementwise" / "abs_f32"], pick=Pick.LOWEST)
     matrix = Run(store).matrix([*collect([CRASHER]), *healthy], ERAS[2:])
     assert _outcomes(matrix) == ["crashed decode", "compatible decode"]
     assert "SIG" in matrix.cells[0].verdict.reason

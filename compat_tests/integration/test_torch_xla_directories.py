@@ -14,7 +14,7 @@ from portable.features import analyze
 from portable.repinning import repin
 from portable.version import Version
 
-DIRECTORIES = sorted((Path(__file__).parents[2] / "corpus").glob("torch_xla_*/container"))
+DIRECTORIES = sorted((Path(__file__).parents[2] / "corpus").glob("torch_xla/*/container"))
 NEAR = 2e-6
 
 

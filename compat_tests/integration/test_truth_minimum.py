@@ -72,7 +72,7 @@ def test_every_condition_is_on_both_sides() -> None:
 
 
 ROOT = Path(__file__).parents[2]
-WHOLE = [*ROOT.glob("corpus/whole_*/program.mlir"), *ROOT.glob("docs/examples/*.mlir")]
+WHOLE = [*ROOT.glob("corpus/whole_programs/*/program.mlir"), *ROOT.glob("docs/examples/*.mlir")]
 
 
 @pytest.mark.parametrize("path", sorted(WHOLE), ids=lambda path: f"{path.parent.name}/{path.name}")

@@ -30,7 +30,7 @@ SAVED_MODELS = [
     (CONTAINERS / name / "saved_model.pb").read_bytes()
     for name in ("gate-jax2tf-0.7.1-tensorflow-2.20.0", "graph-tensorflow-2.20.0")
 ]
-TORCH_XLA = ROOT / "corpus" / "torch_xla_2_9_0" / "container"
+TORCH_XLA = ROOT / "corpus" / "torch_xla" / "torch_xla_2_9_0" / "container"
 SEEDS, EACH = range(8), 250
 LIMIT = 0.25  # seconds of processor time
 

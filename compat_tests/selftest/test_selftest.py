@@ -13,7 +13,7 @@ import pytest
 from compat_tests.sealed import CASES, CORPUS, canonical_program, different, scanner
 from compat_tests.truth import wrong_minimums
 from portable.cli import main
-from portable.corpus import SEALS, CorpusError, Seals, Tolerance, load_case, load_corpus
+from portable.corpus import SEALS, CorpusError, Seals, Tolerance, find_case, load_corpus
 from portable.corpus.coverage import COVERAGE, Subject, measure
 from portable.corpus.tensors import load_tensor
 from portable.releases import find_release
@@ -30,7 +30,7 @@ SMALL = ("tanh_f32", "abs_i32", "fft_RFFT_f32")
 def corpus(tmp_path: Path) -> Path:
     """Return a small sealed corpus that may be spoiled."""
     for name in SMALL:
-        shutil.copytree(CORPUS / name, tmp_path / name)
+        shutil.copytree(CASES[name].directory, tmp_path / CASES[name].family / name)
     (tmp_path / COVERAGE).write_text("", "utf-8")
     seal.seal_files(tmp_path)
     assert main(["corpus", "verify", "--corpus", str(tmp_path)]) == 0
@@ -39,7 +39,7 @@ def corpus(tmp_path: Path) -> Path:
 
 def test_seals_notice_a_changed_file(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One flipped bit of an artifact breaks its seal, and the command says so with exit code 1."""
-    victim = next((corpus / "tanh_f32" / "artifacts").iterdir())
+    victim = next((corpus / "elementwise" / "tanh_f32" / "artifacts").iterdir())
     data = bytearray(victim.read_bytes())
     data[-1] ^= 1
     victim.write_bytes(data)
@@ -51,7 +51,7 @@ def test_seals_notice_a_changed_file(corpus: Path, capsys: pytest.CaptureFixture
 
 def test_seals_notice_a_missing_and_an_added_file(corpus: Path) -> None:
     """A file without a seal and a seal without a file are both found."""
-    folder = corpus / "tanh_f32" / "artifacts"
+    folder = corpus / "elementwise" / "tanh_f32" / "artifacts"
     next(folder.iterdir()).rename(folder / "9.9.0+nobody-1.mlir.bc")
     assert sorted(str(broken.defect) for broken in Seals.load(corpus).verify()) == [
         "missing",
@@ -61,12 +61,12 @@ def test_seals_notice_a_missing_and_an_added_file(corpus: Path) -> None:
 
 def test_sealing_refuses_to_forgive(corpus: Path) -> None:
     """The tool that seals never replaces a digest, nor an artifact that is there."""
-    (corpus / "tanh_f32" / "program.mlir").write_text("module {}", "utf-8")
+    (corpus / "elementwise" / "tanh_f32" / "program.mlir").write_text("module {}", "utf-8")
     before = (corpus / SEALS).read_bytes()
     with pytest.raises(SystemExit, match="changed"):
         seal.seal_files(corpus)
     assert (corpus / SEALS).read_bytes() == before
-    case = load_case(corpus / "abs_i32")
+    case = find_case(corpus, "abs_i32")
     sealed = case.artifacts[0]
     distribution, _, version = sealed.producer.partition("-")
     job = seal.Job(case, str(sealed.target), b"")
@@ -82,13 +82,26 @@ def test_seals_may_be_added_and_nothing_else() -> None:
     assert seal.rewritten(before, "aa  one\n") == ["bb  two"]
 
 
+def test_a_renamed_folder_keeps_its_seals() -> None:
+    """What MOVED names is looked for under its new name; its digest must be the same."""
+    assert seal.rewritten("aa  abs_f32/x\n", "aa  elementwise/abs_f32/x\n") == []
+    assert seal.rewritten("aa  abs_f32/x\n", "bb  elementwise/abs_f32/x\n") != []
+
+
+def test_two_cases_never_have_one_name(corpus: Path) -> None:
+    """Cases are known by their names, whatever family they are in."""
+    shutil.copytree(corpus / "elementwise" / "tanh_f32", corpus / "shapes" / "tanh_f32")
+    with pytest.raises(CorpusError, match="two Cases are named 'tanh_f32'"):
+        load_corpus(corpus)
+
+
 def test_coverage_notices_what_is_not_shown(corpus: Path) -> None:
     """A corpus of three Cases misses most of VHLO, and loses an op with its last artifact."""
     before = measure(corpus, load_corpus(corpus))
     assert not before.complete
     assert Subject("op", "fft_v1") in before.shown
     assert Subject("op", "cosine_v1") in before.missing
-    shutil.rmtree(corpus / "fft_RFFT_f32" / "artifacts")
+    shutil.rmtree(find_case(corpus, "fft_RFFT_f32").directory / "artifacts")
     after = measure(corpus, load_corpus(corpus))
     assert Subject("op", "fft_v1") in after.missing
     assert main(["corpus", "coverage", "--corpus", str(corpus)]) == 1
@@ -108,9 +121,9 @@ def test_coverage_notices_a_stale_exclusion(corpus: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("schema = 1", "schema = 2"),
-        ("schema = 1\n", ""),
-        ('family = "elementwise"', 'family = "elementwise"\nflavour = "odd"'),
+        ("schema = 2", "schema = 3"),
+        ("schema = 2\n", ""),
+        ('oracle = "numpy"', 'oracle = "numpy"\nflavour = "odd"'),
         ('first = "0.9.0"', 'first = "soon"'),
         ('oracle = "numpy"', 'oracle = "portable"'),
         ("[tolerance]", "[tolerance"),
@@ -119,7 +132,7 @@ def test_coverage_notices_a_stale_exclusion(corpus: Path) -> None:
 )
 def test_loading_refuses_a_malformed_manifest(corpus: Path, old: str, new: str) -> None:
     """A wrong schema, an unknown or missing key, a bad value: each is an error, never ignored."""
-    manifest = corpus / "tanh_f32" / "case.toml"
+    manifest = corpus / "elementwise" / "tanh_f32" / "case.toml"
     text = manifest.read_text("utf-8")
     assert old in text
     manifest.write_text(text.replace(old, new), "utf-8")
@@ -129,7 +142,7 @@ def test_loading_refuses_a_malformed_manifest(corpus: Path, old: str, new: str) 
 
 def test_loading_refuses_a_wrong_tensor(corpus: Path) -> None:
     """A pickle, another dtype and a missing file are errors."""
-    (tensor,) = load_case(corpus / "tanh_f32").inputs
+    (tensor,) = find_case(corpus, "tanh_f32").inputs
     np.save(tensor.path, np.zeros(4, np.float64))
     with pytest.raises(CorpusError, match="float64"):
         load_tensor(tensor)
@@ -203,7 +216,7 @@ def test_one_command_makes_a_case(tmp_path: Path) -> None:
     program.write_text(CASES["abs_f32"].program.replace("abs %a", "negate %a"), "utf-8")
     words = ["twice", "--program", str(program), "--corpus", str(tmp_path)]
     assert new_case.main(words) == 0
-    case = load_case(tmp_path / "twice")
+    case = find_case(tmp_path, "twice")
     assert (str(case.first), str(case.oracle)) == ("0.9.0", "interpreter and XLA")
     assert len(case.agreeing) == 2
     (given,), (answer,) = case.inputs, case.expected

@@ -8,7 +8,7 @@ from portable.bytecode import read
 from portable.bytecode.glance import Glance
 from portable.bytecode.layouts import VHLO, table
 
-ARTIFACTS = sorted((Path(__file__).parents[2] / "corpus").glob("*/artifacts/*.mlir.bc"))
+ARTIFACTS = sorted((Path(__file__).parents[2] / "corpus").glob("*/*/artifacts/*.mlir.bc"))
 
 
 def test_glance_agrees_with_reading_on_every_sealed_artifact() -> None:

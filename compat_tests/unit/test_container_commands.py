@@ -18,7 +18,7 @@ CONTAINERS = ROOT / "compat_tests" / "data" / "containers"
 EXPORTED = CONTAINERS / "gate-vjp2-jax-0.10.2.exported"
 GRAPH = CONTAINERS / "graph-tensorflow-2.20.0"
 PLAIN = CONTAINERS / "plain-tensorflow-2.20.0"
-TORCH_XLA = ROOT / "corpus" / "torch_xla_2_9_0" / "container"
+TORCH_XLA = ROOT / "corpus" / "torch_xla" / "torch_xla_2_9_0" / "container"
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:

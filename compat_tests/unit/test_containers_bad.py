@@ -23,7 +23,7 @@ CONTAINERS = ROOT / "compat_tests" / "data" / "containers"
 EXPORTED = (CONTAINERS / "gate-vjp2-jax-0.10.2.exported").read_bytes()
 GRAPH = CONTAINERS / "graph-tensorflow-2.20.0"
 JAX2TF = CONTAINERS / "gate-jax2tf-0.7.1-tensorflow-2.20.0"
-TORCH_XLA = ROOT / "corpus" / "torch_xla_2_9_0" / "container"
+TORCH_XLA = ROOT / "corpus" / "torch_xla" / "torch_xla_2_9_0" / "container"
 SMALL = (ROOT / "compat_tests/data/artifacts/add_f32+1.17.0.mlir.bc").read_bytes()
 
 

@@ -8,7 +8,7 @@ from portable.corpus import load_case
 from portable.matrix import Pick, case_items
 from tools.full_matrix import Written, items_of, others
 
-CASE = load_case(Path(__file__).parents[2] / "corpus" / "abs_f32")
+CASE = load_case(Path(__file__).parents[2] / "corpus" / "elementwise" / "abs_f32")
 
 
 def _written(digest: str, target: str = "1.0.0") -> Written:

@@ -30,7 +30,7 @@ from portable.verdict import Basis, Diagnostic, Outcome, Severity, Stage, Verdic
 
 ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "corpus"
-CASE = CORPUS / "abs_f32"
+CASE = CORPUS / "elementwise" / "abs_f32"
 ARTIFACTS = ROOT / "compat_tests" / "data" / "artifacts"
 RELEASE = "jaxlib 0.4.33"
 

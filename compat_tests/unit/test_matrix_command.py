@@ -11,7 +11,7 @@ from compat_tests.matrices import sample
 from portable.cli import main
 from portable.matrix.document import dump
 
-CASE = str(Path(__file__).parents[2] / "corpus" / "abs_f32")
+CASE = str(Path(__file__).parents[2] / "corpus" / "elementwise" / "abs_f32")
 
 
 @pytest.mark.parametrize(

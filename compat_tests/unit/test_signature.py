@@ -61,7 +61,7 @@ ROOMS = {
 def test_indices_are_in_range(name: str) -> None:
     """What a program indexes by is smaller than what it indexes, at each Version, and varies."""
     element, room = ROOMS[name]
-    for path in (CORPUS / name / "artifacts").glob("*.bc"):
+    for path in CORPUS.glob(f"*/{name}/artifacts/*.bc"):
         wanted = signature(Artifact.load(path))
         assert wanted.rooms == {element: room}
         for number, argument in enumerate(wanted.arguments):

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from portable.cli.output import format_option, print_json, print_table
-from portable.corpus import Case, CorpusError, Seals, load_case, load_corpus
-from portable.corpus.case import MANIFEST
+from portable.corpus import Case, CorpusError, Seals, find_case, load_corpus
 
 if TYPE_CHECKING:
     import argparse
@@ -106,10 +105,7 @@ def _list(corpus: Path, chosen: argparse.Namespace) -> int:
 
 
 def _show(corpus: Path, chosen: argparse.Namespace) -> int:
-    directory = corpus / chosen.case
-    if not (directory / MANIFEST).is_file():
-        raise CorpusError(f"there is no Case {chosen.case!r}", hint="see portable corpus list")
-    case = load_case(directory)
+    case = find_case(corpus, chosen.case)
     if chosen.format == "json":
         print_json(_record(case))
         return 0

@@ -10,12 +10,15 @@ from portable.corpus.case import (
     Sealed,
     Tensor,
     Tolerance,
+    case_folders,
+    find_case,
     load_case,
     load_corpus,
 )
-from portable.corpus.seals import SEALS, Broken, Seals, digest
+from portable.corpus.seals import MOVED, SEALS, Broken, Seals, digest
 
 __all__ = [
+    "MOVED",
     "SEALS",
     "Broken",
     "Case",
@@ -26,7 +29,9 @@ __all__ = [
     "Seals",
     "Tensor",
     "Tolerance",
+    "case_folders",
     "digest",
+    "find_case",
     "load_case",
     "load_corpus",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import tomllib
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from portable.errors import PortableError
@@ -23,6 +24,8 @@ __all__ = [
     "Sealed",
     "Tensor",
     "Tolerance",
+    "case_folders",
+    "find_case",
     "load_case",
     "load_corpus",
 ]
@@ -31,7 +34,7 @@ MANIFEST = "case.toml"
 PROGRAM = "program.mlir"
 ARTIFACTS = "artifacts"
 SUFFIX = ".mlir.bc"
-SCHEMA = 1
+SCHEMA = 2
 
 
 class CorpusError(PortableError):
@@ -115,10 +118,10 @@ class Case:
     """One feature.
 
     Args:
-        name: The folder.
+        name: Its folder; unique in a corpus.
         directory: Where it is.
         feature: What it shows, in words.
-        family: The kind of feature, for example `collectives`.
+        family: The kind of feature, for example `collectives`: the folder that it is in.
         first: The lowest target at which it can be written and read.
         provenance: Where the program comes from.
         oracle: Where the expected outputs come from.
@@ -167,21 +170,58 @@ class Case:
 
 
 def load_corpus(directory: Path) -> tuple[Case, ...]:
-    """Load every Case of a corpus.
+    """Load every Case of a corpus, or of one family.
 
     Args:
-        directory: The corpus.
+        directory: The corpus, with a folder for each family; or the folder of a family.
 
     Returns:
         The Cases, by name.
 
     Raises:
-        CorpusError: It is not a corpus, or a Case is malformed.
+        CorpusError: It is not a corpus, a Case is malformed, or two have one name.
     """
-    manifests = sorted(directory.glob(f"*/{MANIFEST}"))
-    if not manifests:
+    folders = case_folders(directory)
+    if not folders:
         raise CorpusError("no Cases here", where=str(directory), hint="name a corpus with --corpus")
-    return tuple(load_case(path.parent) for path in manifests)
+    for one, next_one in pairwise(folders):
+        if one.name == next_one.name:
+            raise CorpusError(f"two Cases are named {one.name!r}", where=f"{one}, {next_one}")
+    return tuple(map(load_case, folders))
+
+
+def case_folders(directory: Path) -> list[Path]:
+    """Find the Cases of a corpus or of one family without reading them.
+
+    Args:
+        directory: The corpus, or the folder of a family.
+
+    Returns:
+        Their folders, by name.
+    """
+    manifests = [*directory.glob(f"*/{MANIFEST}"), *directory.glob(f"*/*/{MANIFEST}")]
+    return sorted((path.parent for path in manifests), key=lambda folder: folder.name)
+
+
+def find_case(directory: Path, name: str) -> Case:
+    """Load the Case of a name.
+
+    Args:
+        directory: The corpus, or the folder of a family.
+        name: The name of the Case.
+
+    Returns:
+        The Case.
+
+    Raises:
+        CorpusError: There is none, or it is malformed.
+    """
+    for folder in case_folders(directory):
+        if folder.name == name:
+            return load_case(folder)
+    raise CorpusError(
+        f"no Case {name!r}", where=str(directory), hint="'portable corpus list' names them"
+    )
 
 
 def load_case(directory: Path) -> Case:
@@ -222,7 +262,7 @@ def _case(directory: Path, fields: dict[str, Any]) -> Case:
         name=directory.name,
         directory=directory,
         feature=fields.pop("feature"),
-        family=fields.pop("family"),
+        family=directory.parent.name,
         first=Version.parse(fields.pop("first")),
         provenance=fields.pop("provenance"),
         oracle=Oracle(fields.pop("oracle")),

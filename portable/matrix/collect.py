@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from portable.containers import artifacts_in
 from portable.containers.finding import find_files
-from portable.corpus import load_case, load_corpus
+from portable.corpus import case_folders, load_case, load_corpus
 from portable.errors import PortableError
 from portable.matrix.item import Item, NothingToTest, TensorFile
 from portable.releases import find_release
@@ -75,7 +75,7 @@ def collect(paths: Iterable[str | os.PathLike[str]], *, pick: Pick = Pick.ALL) -
 def _items(path: Path, pick: Pick) -> Iterator[Item]:
     if (path / _MANIFEST).exists():
         yield from case_items(load_case(path), pick)
-    elif any(path.glob(f"*/{_MANIFEST}")):
+    elif case_folders(path):
         for case in load_corpus(path):
             yield from case_items(case, pick)
     else:

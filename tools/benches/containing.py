@@ -37,7 +37,7 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 def bench_containers() -> Iterator[Figure]:
     """Write containers with 1 GB of weights anew."""
     small = {
-        "torch_xla directory": ROOT / "corpus" / "torch_xla_2_9_0" / "container",
+        "torch_xla directory": ROOT / "corpus" / "torch_xla" / "torch_xla_2_9_0" / "container",
         "SavedModel": _CONTAINERS / "graph-tensorflow-2.20.0",
         "Exported": _CONTAINERS / "gate-vjp2-jax-0.10.2.exported",
     }

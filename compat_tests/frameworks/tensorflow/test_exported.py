@@ -17,7 +17,7 @@ from portable.pin import retarget
 from portable.system.files import FileError
 from portable.version import Version
 
-DIRECTORIES = sorted((Path(__file__).parents[3] / "corpus").glob("torch_xla_*/container"))
+DIRECTORIES = sorted((Path(__file__).parents[3] / "corpus").glob("torch_xla/*/container"))
 LOWEST = "0.9.0"
 NEAR = 2e-6
 

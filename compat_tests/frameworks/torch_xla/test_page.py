@@ -215,7 +215,7 @@ def test_composites_of_the_builder() -> None:
     assert np.abs(one - eager).max() <= NEAR
 
 
-DIRECTORIES = sorted((Path(__file__).parents[3] / "corpus").glob("torch_xla_*/container"))
+DIRECTORIES = sorted((Path(__file__).parents[3] / "corpus").glob("torch_xla/*/container"))
 
 
 @pytest.mark.parametrize("directory", DIRECTORIES, ids=lambda path: path.parent.name)
