@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 FAMILY = "torch_xla"
 
 
-FAMILY = CORPUS / "torch_xla"
-
-
 def arguments_of(directory: Path) -> dict[str, Array]:
     """Load the arguments of the program, weights and input, in order.
 
@@ -73,13 +70,13 @@ def main() -> int:
         (f"PyTorch eager beside torch_xla {arguments.release}",),
         tolerance=Tolerance(1e-5, 1e-5),
     )
-    write_case(FAMILY / name, draft, evidence, str(version))
-    artifacts = FAMILY / name / "artifacts"
+    write_case(CORPUS / FAMILY / name, draft, evidence, str(version))
+    artifacts = CORPUS / FAMILY / name / "artifacts"
     artifacts.mkdir()
     shutil.copyfile(source, artifacts / f"{version}+torch_xla-{arguments.release}.mlir.bc")
     shutil.copytree(
         arguments.directory,
-        FAMILY / name / "container",
+        CORPUS / FAMILY / name / "container",
         copy_function=shutil.copyfile,
     )
     return 0
