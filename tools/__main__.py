@@ -1,7 +1,7 @@
 """The maintainers' commands: what measures real Releases, seals evidence and writes derived pages.
 
-  python -m tools                    list the commands
-  python -m tools seal --check       run one; each takes --help
+python -m tools                    list the commands
+python -m tools seal --check       run one; each takes --help
 """
 
 from __future__ import annotations
