@@ -7,17 +7,22 @@ import os
 import re
 import shlex
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+import portable
 from portable.cli import main
 from portable.environments import Environments
 from portable.matrix import Agreement, Matrix, Pick, Run, Store, collect
+from portable.matrix.document import load
+from portable.matrix.inputs import with_inputs
 from portable.releases import find_release
 from portable.verdict import Outcome, Stage
 
@@ -125,14 +130,12 @@ def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
     assert _known(kept) == len(cells) > before
 
 
-def _known(path: Path) -> int:
+def _known(path: Path, table: str = "observation") -> int:
     if not path.exists():
         return 0
-    import sqlite3
-
     with sqlite3.connect(path, timeout=60) as connection:
         try:
-            return int(connection.execute("SELECT count(*) FROM observation").fetchone()[0])
+            return int(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])  # noqa: S608 - ours
         except sqlite3.OperationalError:  # the table is not there yet
             return 0
 
@@ -169,3 +172,140 @@ def test_a_cluster_that_loses_a_worker_loses_nothing(tmp_path: Path) -> None:
     with Store(tmp_path / "alone.sqlite") as store:
         alone = Run(store).matrix(items, releases)
     assert _outcomes(matrix) == _outcomes(alone)
+
+
+JUDGE, OTHER = find_release("jaxlib 0.12.0.1"), find_release("jaxlib 0.4.33")
+_TOPK = "stablehlo.custom_call @TopK(%a) : (tensor<3xf32>) -> tensor<3xf32>"
+_UNKNOWN = "stablehlo.custom_call @nobody(%a) : (tensor<3xf32>) -> tensor<3xf32>"
+_HARMLESS = "stablehlo.negate %a : tensor<3xf32>"
+_ENDLESS = """stablehlo.while(%x = %a) : tensor<3xf32> cond {
+    %s = stablehlo.slice %x [0:1] : (tensor<3xf32>) -> tensor<1xf32>
+    %v = stablehlo.reshape %s : (tensor<1xf32>) -> tensor<f32>
+    %c = stablehlo.compare EQ, %v, %v : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  } do {
+    %n = stablehlo.sine %x : tensor<3xf32>
+    stablehlo.return %n : tensor<3xf32>
+  }"""
+
+
+def _write(folder: Path, **bodies: str) -> str:
+    """Write one artifact for each body."""
+    folder.mkdir(exist_ok=True)
+    for name, body in bodies.items():
+        text = f"func.func @main(%a: tensor<3xf32>) -> tensor<3xf32> {{ %r = {body}\n"
+        portable.serialize(text + "return %r : tensor<3xf32> }", "1.0.0").save(
+            folder / f"{name}.mlir.bc"
+        )
+    return str(folder)
+
+
+def _words(folder: str, out: Path, *more: str) -> list[str]:
+    words = ["matrix", folder, "--for", str(JUDGE).replace(" ", "=="), "jaxlib==0.4.33"]
+    words += ["--stage", "execute", "--random", "7", "--format", "json", "-o", str(out)]
+    return [*words, "--cache", str(out.with_suffix(".sqlite")), *more]
+
+
+def test_what_the_judge_cannot_say_is_a_cell_without_a_judgement(tmp_path: Path) -> None:
+    """A judge that crashes on one artifact, hangs on one and refuses one judges the others.
+
+    XLA's TopK takes its second result for granted; it aborts in 0.12.0.1, and crashes in 0.4.33.
+    """
+    folder = _write(
+        tmp_path / "in", a=_HARMLESS, crash=_TOPK, hang=_ENDLESS, refuse=_UNKNOWN, z=_HARMLESS
+    )
+    # One more, whose inputs nobody can make.
+    no_main = "func.func @other() { return }"
+    portable.serialize(no_main, "1.0.0").save(tmp_path / "in" / "none.mlir.bc")
+    out = tmp_path / "out.json"
+    assert main(_words(folder, out, "--timeout", "6")) == 1
+    matrix = load(out.read_text())
+    seen = {
+        (Path(cell.item.path).name.partition(".")[0], str(cell.release)): cell
+        for cell in matrix.cells
+    }
+    assert len(seen) == 12
+    for release in map(str, (JUDGE, OTHER)):
+        outcomes = {
+            name: str(cell.verdict.outcome) for (name, on), cell in seen.items() if on == release
+        }
+        assert outcomes == {
+            "a": "compatible",
+            "crash": "crashed",
+            "hang": "hung",
+            "none": "compatible",
+            "refuse": "incompatible",
+            "z": "compatible",
+        }
+        assert {name for (name, on), cell in seen.items() if on == release and cell.note} == {
+            "none"
+        }
+        assert seen["a", release].verdict.stage is Stage.EXECUTE
+        assert seen["none", release].verdict.stage is Stage.ROUNDTRIP
+        assert "main" in seen["none", release].note
+    assert {cell.item.name for cell in matrix.partial} == {f"{folder}/none.mlir.bc"}
+
+
+def test_one_process_judges_all(tmp_path: Path) -> None:
+    """Judging starts as many processes as there are cores, not one for each artifact."""
+    count = 45
+    bodies = {f"p{n}": f"stablehlo.constant dense<{n}.0> : tensor<3xf32>" for n in range(count)}
+    out = tmp_path / "out.json"
+    words = _words(_write(tmp_path / "in", **bodies), out)
+    counted = subprocess.run(
+        [sys.executable, "-c", _COUNTING, *words], check=True, capture_output=True, text=True
+    )
+    cores = len(os.sched_getaffinity(0))
+    # One executor of the judge for each core; one reader and one executor of each of two Releases.
+    assert int(counted.stdout) <= cores * 5
+    assert all(cell.verdict.stage is Stage.EXECUTE for cell in load(out.read_text()).cells)
+
+
+_COUNTING = """
+import sys
+import portable
+from portable.cli import main
+started = []
+sys.addaudithook(lambda event, args: started.append(args) if event == "subprocess.Popen" else None)
+assert main(sys.argv[1:]) == 0
+print(len(started))
+"""
+
+
+def test_what_was_judged_before_a_kill_is_kept(tmp_path: Path) -> None:
+    """Killed in the middle of judging, the same command asks the judge for the rest only."""
+    bodies = {f"p{n}": f"stablehlo.constant dense<{n}.0> : tensor<3xf32>" for n in range(80)}
+    out = tmp_path / "out.json"
+    words = _words(_write(tmp_path / "in", **bodies), out)
+    kept = out.with_suffix(".sqlite")
+    first = subprocess.Popen(
+        [sys.executable, "-m", "portable", *words],
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    while not _known(kept, "judgement") and first.poll() is None:
+        time.sleep(0.02)
+    first.kill()
+    first.wait(timeout=60)
+    known = _judged(kept)
+    assert 0 < len(known) < 80
+    assert main(words) == 0
+    again = _judged(kept)
+    assert len(again) == 80
+    assert known.items() <= again.items()
+
+
+def _judged(path: Path) -> dict[str, float]:
+    """Return how long the judge took for each artifact: a second time it would take another."""
+    with sqlite3.connect(path, timeout=60) as connection:
+        return dict(connection.execute("SELECT digest, seconds FROM judgement"))
+
+
+def test_an_execution_without_a_judgement_is_no_verdict(tmp_path: Path, store: Store) -> None:
+    """Where the judge failed, a Release that executes the artifact was seen to read it, no more."""
+    (item,) = collect([_write(tmp_path / "in", a=_HARMLESS)])
+    item = replace(with_inputs(item, tmp_path, inputs=7, relative=0.0), unjudged="nobody knows")
+    matrix = Run(store, Stage.EXECUTE).matrix([item], [OTHER])
+    assert _outcomes(matrix) == ["compatible roundtrip"]
+    assert matrix.partial == matrix.cells
+    assert matrix.cells[0].note == "nobody knows"

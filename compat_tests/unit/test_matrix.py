@@ -17,10 +17,11 @@ import pytest
 from compat_tests import misbehaving
 from portable.cli.matrix import newest_jaxlib
 from portable.environments import Environments
+from portable.executors.tensors import stored_arrays
 from portable.matrix import Agreement, Pick, Run, Store, collect
 from portable.matrix.batch import Observation
 from portable.matrix.cell import agreement
-from portable.matrix.inputs import with_inputs
+from portable.matrix.inputs import with_expected, with_inputs
 from portable.matrix.item import Item, NothingToTest
 from portable.matrix.listed import contradictions
 from portable.matrix.store import Key, StoreUnusable, key
@@ -241,11 +242,40 @@ def test_what_rounding_does_follows_the_largest_value(
     """Where large numbers cancel each other out compilers differ; what is asked for is taken."""
     (item,) = collect([ARTIFACTS / "add_f32+0.9.0.mlir.bc"])
     expected = [np.array([-1, -largest], np.float32)]
-    found = with_inputs(item, tmp_path, inputs=1, expected=expected, relative=1e-4)
+    given = with_inputs(item, tmp_path, inputs=1, relative=1e-4)
+    found = with_expected(given, tmp_path, expected)
     assert found.relative == 1e-4
     assert found.absolute == pytest.approx(allowed)
-    exact = with_inputs(item, tmp_path, inputs=1, expected=expected, relative=0, absolute=0)
-    assert exact.relative == exact.absolute == 0
+    assert with_expected(given, tmp_path, expected, 0).absolute == 0
+
+
+def _judgement(outcome: str, outputs: bytes = b"") -> Observation:
+    return Observation(_verdict(f"{outcome} execute"), outputs=outputs)
+
+
+def test_what_a_judge_said_is_not_asked_again(tmp_path: Path, nowhere: Environments) -> None:
+    """Kept results are what is expected of the others; no environment of the judge is needed."""
+    items = [
+        with_inputs(item, tmp_path, inputs=1, relative=0.0)
+        for item in collect([ARTIFACTS / "add_f32+0.9.0.mlir.bc", ARTIFACTS / "tan+1.4.0.mlir.bc"])
+    ]
+    computed = np.array([1.5, -2.5], np.float32)
+    seen = [_judgement("compatible", stored_arrays([computed])), _judgement("crashed")]
+    judge = find_release(RELEASE)
+    with Store(tmp_path / "store.sqlite") as store:
+        found = dict(zip([key(item, Stage.EXECUTE) for item in items], seen, strict=True))
+        store.keep(RELEASE, Stage.EXECUTE, found, judging=True)
+        run = Run(store, Stage.EXECUTE, environments=nowhere)
+        known, crashed = run.judged(items, judge, tmp_path)
+        (other,) = run.judged(
+            [with_inputs(items[0], tmp_path, inputs=2, relative=0.0)], judge, tmp_path
+        )
+    np.testing.assert_array_equal(np.load(known.expected[0].path), computed)
+    assert known.reference == "jaxlib==0.4.33"
+    assert crashed.unjudged == (
+        "nothing to compare with: jaxlib 0.4.33 crashed with no while executing"
+    )
+    assert "PORTABLE_CACHE" in other.unjudged
 
 
 def test_without_room_for_scratch_nothing_is_observed(

@@ -10,7 +10,7 @@ new, and an interrupted one goes on. Contradictions between prediction and obser
   portable matrix --from monday.json tuesday.json -o both.html
 
 Exit code 0: every artifact works on every consumer (--judge predicted: everything was observed,
-and no contradiction is unexplained). 1: not so. 2: could not check.
+and no contradiction is unexplained). 1: not so. 2: could not check, or not everything.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from portable.cli.counting import counting
 from portable.cli.making import tell_line
 from portable.cli.output import write_bytes
 from portable.cli.usage import BadUsage, amount, limit, natural
-from portable.environments import Environment, Environments
+from portable.environments import Environments
 from portable.errors import PortableError
 from portable.executors.signature import ordered
 from portable.executors.tensors import load_arrays
 from portable.matrix import MalformedMatrix, Pick, Run, Store, collect
 from portable.matrix.document import load
-from portable.matrix.inputs import with_inputs
+from portable.matrix.inputs import with_expected, with_inputs
 from portable.matrix.merging import merge
 from portable.matrix.run import LIMIT_S
 from portable.matrix.store import default_path
@@ -49,7 +49,15 @@ if TYPE_CHECKING:
     from portable.matrix import Item, Matrix
     from portable.releases import Release
 
-__all__ = ["ClusterUnreachable", "DaskMissing", "NothingToRun", "newest_jaxlib", "options", "run"]
+__all__ = [
+    "ClusterUnreachable",
+    "DaskMissing",
+    "NotObserved",
+    "NothingToRun",
+    "newest_jaxlib",
+    "options",
+    "run",
+]
 
 _STAGES = (Stage.DECODE, Stage.ROUNDTRIP, Stage.EXECUTE)
 _COMPATIBLE, _PREDICTED = "compatible", "predicted"
@@ -60,6 +68,10 @@ _ENDINGS = {".html": "html", ".json": "json", ".xml": "junit", ".md": "markdown"
 
 class NothingToRun(PortableError):
     """There are no artifacts, or no consumers."""
+
+
+class NotObserved(PortableError):
+    """Nothing failed, and not everything was seen to work."""
 
 
 class DaskMissing(PortableError):
@@ -178,9 +190,18 @@ def run(chosen: argparse.Namespace) -> int:
         print(report, end="")
     else:
         write_bytes(chosen.output, report.encode())
-    if chosen.judge == _COMPATIBLE:
-        return 0 if matrix.compatible else 1
-    return 1 if matrix.unobserved or any(one.unexplained for one in matrix.contradictions) else 0
+    if chosen.judge == _PREDICTED:
+        failed = matrix.unobserved or any(one.unexplained for one in matrix.contradictions)
+        return 1 if failed else 0
+    if any(cell.observed and not cell.observed.compatible for cell in matrix.cells):
+        return 1
+    unknown = len(matrix.unobserved) + len(matrix.partial)
+    if unknown:
+        raise NotObserved(
+            f"{unknown} of {len(matrix.cells)} cells were not observed up to {matrix.stage}",
+            hint="the report says why",
+        )
+    return 0
 
 
 def _demand_sense(chosen: argparse.Namespace) -> None:
@@ -220,11 +241,11 @@ def _observed(chosen: argparse.Namespace) -> Matrix:
     stage = Stage[chosen.stage.upper()]
     environments = Environments(progress=tell_line)
     with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="portable-")))
+        judge = None
         if chosen.random is not None or chosen.inputs:
-            newest = newest_jaxlib(consumers)
-            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="portable-")))
-            reference = environments.get(newest) if newest else None
-            items = tuple(_executable(items, folder, chosen, reference))
+            judge = _judge(chosen, consumers)
+            items = _executable(items, folder, chosen)
         store = stack.enter_context(Store(chosen.cache or default_path()))
         executor = stack.enter_context(_cluster(chosen.cluster)) if chosen.cluster else None
         crew = Run(
@@ -236,7 +257,11 @@ def _observed(chosen: argparse.Namespace) -> Matrix:
             fresh=chosen.fresh,
             progress=stack.enter_context(counting("cells")),
         )
-        return _finished(crew, items, consumers)
+        with _going_on():
+            if judge is not None:
+                with counting("expected results") as tell:
+                    items = crew.judged(items, judge, folder, absolute=chosen.atol, progress=tell)
+            return crew.matrix(items, consumers)
 
 
 def _admitted(spec: str) -> Sequence[Release]:
@@ -244,9 +269,10 @@ def _admitted(spec: str) -> Sequence[Release]:
     return releases(spec) if normalize_name(spec) in distributions() else matching_releases(spec)
 
 
-def _finished(crew: Run, items: Sequence[Item], releases: Sequence[Release]) -> Matrix:
+@contextlib.contextmanager
+def _going_on() -> Iterator[None]:
     try:
-        return crew.matrix(items, releases)
+        yield
     except KeyboardInterrupt:
         print("interrupted; what was observed is kept, run it again to go on", file=sys.stderr)
         raise
@@ -257,31 +283,48 @@ def newest_jaxlib(consumers: Collection[Release]) -> Release | None:
     return next((one for one in reversed(releases("jaxlib")) if one in consumers), None)
 
 
-def _executable(
-    items: Sequence[Item], folder: Path, chosen: argparse.Namespace, reference: Environment | None
-) -> Iterator[Item]:
-    inputs = ordered(load_arrays(chosen.inputs)) if chosen.inputs else chosen.random
-    expected = ordered(load_arrays(chosen.expected)) if chosen.expected else reference
-    if expected is None:
+def _judge(chosen: argparse.Namespace, consumers: Collection[Release]) -> Release | None:
+    """Return the Release whose results are expected; None where what is expected was given."""
+    if chosen.expected:
+        return None
+    newest = newest_jaxlib(consumers)
+    if newest is None:
         raise NothingToRun(
             "nothing to compare results with",
             hint="give --expected Y.npz, or a jaxlib among the consumers",
         )
+    return newest
+
+
+def _executable(
+    items: Sequence[Item], folder: Path, chosen: argparse.Namespace
+) -> tuple[Item, ...]:
+    """Give artifacts that are no Cases what to execute them with, as far as they can be executed.
+
+    Raises:
+        PortableError: Of the first, where none can.
+    """
+    inputs = ordered(load_arrays(chosen.inputs)) if chosen.inputs else chosen.random
+    expected = ordered(load_arrays(chosen.expected)) if chosen.expected else None
     again = _given(chosen)
-    named = expected.recipe.requirement if isinstance(expected, Environment) else ""
+    found: list[Item] = []
+    refused: list[PortableError] = []
     for item in items:
         if item.case:
-            yield item
+            found.append(item)
             continue
-        found = with_inputs(
-            item,
-            folder,
-            inputs=inputs,
-            expected=expected,
-            relative=chosen.rtol,
-            absolute=chosen.atol,
-        )
-        yield replace(found, given=again, reference=named)
+        try:
+            one = with_inputs(item, folder, inputs=inputs, relative=chosen.rtol)
+        except PortableError as error:
+            refused.append(error)
+            one = replace(item, unjudged=str(error))
+        else:
+            if expected is not None:
+                one = with_expected(one, folder, expected, chosen.atol)
+        found.append(replace(one, given=again))
+    if len(refused) == len(found) > 0:
+        raise refused[0]
+    return tuple(found)
 
 
 def _given(chosen: argparse.Namespace) -> tuple[str, ...]:

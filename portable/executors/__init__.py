@@ -17,6 +17,7 @@ from portable.executors.executor import (
     Executor,
     ExecutorMissing,
     PlatformMissing,
+    failure,
 )
 from portable.executors.inputs import random_inputs
 from portable.executors.running import EXECUTORS, UnknownExecutor, find_executor, run
@@ -49,6 +50,7 @@ __all__ = [
     "UnsupportedType",
     "compare",
     "compare_all",
+    "failure",
     "find_executor",
     "random_inputs",
     "run",

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Self
 
 from portable.errors import PortableError
+from portable.verdict import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +25,7 @@ __all__ = [
     "ExecutorMissing",
     "PlatformMissing",
     "Setting",
+    "failure",
 ]
 
 
@@ -38,13 +40,34 @@ class PlatformMissing(PortableError):
 class ExecutionFailed(PortableError):
     """A program was not compiled or not executed; `verdict` says how it ended."""
 
-    def __init__(self, verdict: Verdict) -> None:
-        super().__init__(f"{verdict.consumer}: {verdict.outcome} to execute: {verdict.reason}")
+    def __init__(self, verdict: Verdict, doing: str = "execute") -> None:
+        super().__init__(f"{verdict.consumer}: {failure(verdict, doing)}")
         self.verdict = verdict
 
     def record(self) -> dict[str, object]:
         """Return the fields as plain data, the Verdict among them."""
         return super().record() | {"verdict": self.verdict.record()}
+
+
+def failure(verdict: Verdict, doing: str = "execute") -> str:
+    """Say how an Executor failed.
+
+    Args:
+        verdict: How it ended.
+        doing: What it was to do: `compile` or `execute`.
+
+    Returns:
+        For example `timed out after 30 s while executing`.
+    """
+    return _FAILURES[verdict.outcome].format(verdict.reason, do=doing, doing=_DOING[doing])
+
+
+_DOING = {"compile": "compiling", "execute": "executing"}
+_FAILURES = {
+    Outcome.INCOMPATIBLE: "refused to {do}: {}",
+    Outcome.CRASHED: "crashed with {} while {doing}",
+    Outcome.HUNG: "{} while {doing}",
+}
 
 
 @dataclass(frozen=True, slots=True)

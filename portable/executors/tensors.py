@@ -7,6 +7,7 @@ unsigned integers, and the name of the entry says what they are: `0.bfloat16`.
 from __future__ import annotations
 
 import io
+import os
 import zipfile
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -17,12 +18,12 @@ from portable.errors import PortableError
 from portable.system.files import read_file
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Sequence
 
 __all__ = [
     "Array",
     "UnreadableArrays",
+    "arrays_in",
     "dtype_named",
     "dtype_of",
     "load_arrays",
@@ -121,16 +122,31 @@ def load_arrays(path: str | os.PathLike[str]) -> dict[str, Array]:
         UnreadableArrays: It is no `.npz` file, or holds Python objects.
         FileError: It cannot be read.
     """
-    data = read_file(path)
+    return arrays_in(read_file(path), where=os.fspath(path))
+
+
+def arrays_in(data: bytes, *, where: str | None = None) -> dict[str, Array]:
+    """Read the bytes of an `.npz` file, as `load_arrays` does.
+
+    Args:
+        data: The bytes.
+        where: What to call them in errors.
+
+    Returns:
+        The arrays by name.
+
+    Raises:
+        UnreadableArrays: It is no `.npz` file, or holds Python objects.
+    """
     if not zipfile.is_zipfile(io.BytesIO(data)):  # numpy would advise to unpickle it
-        raise UnreadableArrays("is no .npz file", where=str(path), hint=_ADVICE)
+        raise UnreadableArrays("is no .npz file", where=where, hint=_ADVICE)
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as archive:
             loaded = {name: archive[name] for name in archive.files}
     except (ValueError, OSError, EOFError, AttributeError, TypeError, zipfile.BadZipFile) as error:
         raise UnreadableArrays(
             f"is no .npz file of plain arrays: {error}",
-            where=str(path),
+            where=where,
             hint=_ADVICE,
         ) from error
     found = {}

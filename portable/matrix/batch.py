@@ -1,14 +1,16 @@
 """Batches: many artifacts on one Release, in one process of that Release.
 
 A Batch and its results are plain values, so that any `concurrent.futures.Executor` can carry them
-to another process or machine. Nothing here is remembered between batches.
+to another process or machine. On this machine `Benches` keep a process for the next batch.
 """
 
 from __future__ import annotations
 
 import base64
 import tempfile
+import threading
 import time
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -18,22 +20,25 @@ from portable.corpus.tensors import load_tensor
 from portable.environments import Environments
 from portable.errors import PortableError
 from portable.executors import ExecutionFailed, Tolerance, compare_all, find_executor
+from portable.executors.tensors import stored_arrays
 from portable.releases import find_release
 from portable.verdict import Basis, Diagnostic, Outcome, Severity, Stage, Verdict
 from portable.worker import Family, WorkerFailed
 from portable.worker.answer import CouldNotObserve
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from portable.environments import Environment
     from portable.executors import Executor
     from portable.executors.tensors import Array
     from portable.matrix.item import Item, TensorFile
 
-__all__ = ["Batch", "Observation", "observe_batch", "packed"]
+__all__ = ["Batch", "Benches", "Observation", "observe_batch", "packed"]
 
 _MOST_DIAGNOSTICS = 8
+# What a store takes is one string of bytes of SQLite's, of 10**9 at most.
+_MOST_OUTPUT_BYTES = 900_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +54,7 @@ class Batch:
         offline: Whether the network must not be used; None for what that machine says.
         files: The content of every file that the items name, for a machine without them; None
             where the paths are good.
+        judging: Whether the outputs are what is asked for, and nothing is compared.
     """
 
     release: str
@@ -58,6 +64,7 @@ class Batch:
     directory: str = ""
     offline: bool | None = None
     files: Mapping[str, bytes] | None = None
+    judging: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +75,13 @@ class Observation:
         verdict: The observed Verdict; None when the Release could not be asked.
         note: Why there is none, or why it goes less far than was asked for.
         seconds: How long it took.
+        outputs: Of a batch that is judging: an `.npz` of what it computed.
     """
 
     verdict: Verdict | None
     note: str = ""
     seconds: float = 0.0
+    outputs: bytes = b""
 
 
 def packed(batch: Batch) -> Batch:
@@ -89,11 +98,12 @@ def packed(batch: Batch) -> Batch:
     return replace(batch, files=files)
 
 
-def observe_batch(batch: Batch) -> tuple[Observation, ...]:
+def observe_batch(batch: Batch, benches: Benches | None = None) -> tuple[Observation, ...]:
     """Have one Release do all of a batch.
 
     Args:
         batch: What to do.
+        benches: Where its process is kept for the next batch; None to end it with this one.
 
     Returns:
         One Observation for each item. A Release that cannot be had, or does not load, or a disk
@@ -101,14 +111,11 @@ def observe_batch(batch: Batch) -> tuple[Observation, ...]:
     """
     found: list[Observation] = []
     try:
-        with tempfile.TemporaryDirectory(prefix="portable-") as folder:
+        with ExitStack() as stack:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="portable-"))
             items = _unpacked(batch, Path(folder))
-            environments = Environments(batch.directory or None, offline=batch.offline)
-            environment = environments.get(
-                find_release(batch.release), to_execute=batch.stage >= Stage.EXECUTE
-            )
-            with _Bench(environment, batch) as bench:
-                found.extend(map(bench.observe, items))
+            bench = stack.enter_context((benches or stack.enter_context(Benches(0))).lent(batch))
+            found.extend(map(bench.judge if batch.judging else bench.observe, items))
     except (PortableError, OSError) as error:
         # What was seen until then stands.
         rest = len(batch.items) - len(found)
@@ -154,6 +161,65 @@ def _given(item: Item) -> dict[str, str]:
     return {"path": str(Path(item.path).absolute())}
 
 
+class Benches:
+    """The processes of Releases that one run has started, kept for its next batches.
+
+    Args:
+        most: How many may rest at a time; those that rested longest are ended first.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._resting: list[tuple[Batch, _Bench]] = []
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._rest(0)
+
+    @contextmanager
+    def lent(self, batch: Batch) -> Iterator[_Bench]:
+        """Lend the Release of a batch at work.
+
+        Args:
+            batch: Any batch of the run.
+
+        Yields:
+            A bench that nobody else uses.
+
+        Raises:
+            PortableError: The Release is not available.
+        """
+        kind = replace(batch, items=(), files=None)
+        with self._lock:
+            place = next((n for n, (one, _) in enumerate(self._resting) if one == kind), None)
+            bench = None if place is None else self._resting.pop(place)[1]
+        bench = bench or _bench(batch)
+        try:
+            yield bench
+        except BaseException:
+            bench.close()
+            raise
+        with self._lock:
+            self._resting.append((kind, bench))
+        self._rest(self._most)
+
+    def _rest(self, most: int) -> None:
+        with self._lock:
+            count = max(0, len(self._resting) - most)
+            ended, self._resting = self._resting[:count], self._resting[count:]
+        for _, bench in ended:
+            bench.close()
+
+
+def _bench(batch: Batch) -> _Bench:
+    environments = Environments(batch.directory or None, offline=batch.offline)
+    release = find_release(batch.release)
+    return _Bench(environments.get(release, to_execute=batch.stage >= Stage.EXECUTE), batch)
+
+
 class _Bench:
     """One Release at work, and how far it is to go."""
 
@@ -165,10 +231,8 @@ class _Bench:
         self._worker = environment.worker(limit=batch.limit)
         self._executor: Executor | None = None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """End the processes."""
         self._worker.close()
         if self._executor is not None:
             self._executor.close()
@@ -202,28 +266,57 @@ class _Bench:
 
     def execute(self, item: Item) -> Verdict:
         """Execute it, and compare with what is expected."""
-        if item.inputs is None:
-            raise CouldNotObserve("there are no inputs to execute it with")
         try:
-            program = self._engine().compile(item.artifact())
-            outputs = program.run([_loaded(tensor) for tensor in item.inputs])
+            outputs = self._outputs(item)
         except ExecutionFailed as failed:
-            seen = failed.verdict
-            told = (self._release, seen.outcome, Stage.EXECUTE, Basis.OBSERVED, seen.reason)
-            return _short(Verdict(*told, seen.diagnostics))
-        except PortableError as error:
-            # The Executor has no such type, or is not there: that says nothing of the Release.
-            raise CouldNotObserve(str(error)) from error
+            return self._refusal(failed)
+        if item.unjudged:
+            raise CouldNotObserve(item.unjudged)
         wrong = _differences(item, outputs)
         if wrong:
             return self._failed(Outcome.WRONG_RESULT, Stage.EXECUTE, wrong)
-        return Verdict(self._release, Outcome.COMPATIBLE, Stage.EXECUTE, Basis.OBSERVED)
+        return self._works()
+
+    def judge(self, item: Item) -> Observation:
+        """Execute it, for what it computes."""
+        began = time.monotonic()
+        verdict, note, outputs = None, "", b""
+        try:
+            outputs = stored_arrays(self._outputs(item))
+            if len(outputs) > _MOST_OUTPUT_BYTES:
+                raise CouldNotObserve(f"its outputs are too large to keep: {len(outputs):,} bytes")
+            verdict = self._works()
+        except ExecutionFailed as failed:
+            verdict = self._refusal(failed)
+        except CouldNotObserve as reason:
+            note, outputs = str(reason), b""
+        return Observation(verdict, note, time.monotonic() - began, outputs)
+
+    def _outputs(self, item: Item) -> list[Array]:
+        if item.inputs is None:
+            raise CouldNotObserve(item.unjudged or "there are no inputs to execute it with")
+        try:
+            program = self._engine().compile(item.artifact())
+            return program.run([_loaded(tensor) for tensor in item.inputs])
+        except ExecutionFailed:
+            raise
+        except PortableError as error:
+            # The Executor has no such type, or is not there: that says nothing of the Release.
+            raise CouldNotObserve(str(error)) from error
 
     def _engine(self) -> Executor:
         if self._executor is None:
             name = _ENGINES[self._environment.recipe.family]
             self._executor = find_executor(name, self._environment, limit=self._limit)
         return self._executor
+
+    def _works(self) -> Verdict:
+        return Verdict(self._release, Outcome.COMPATIBLE, Stage.EXECUTE, Basis.OBSERVED)
+
+    def _refusal(self, failed: ExecutionFailed) -> Verdict:
+        seen = failed.verdict
+        told = (self._release, seen.outcome, Stage.EXECUTE, Basis.OBSERVED, seen.reason)
+        return _short(Verdict(*told, seen.diagnostics))
 
     def _failed(self, outcome: Outcome, stage: Stage, errors: Sequence[str]) -> Verdict:
         told = tuple(Diagnostic(Severity.ERROR, text) for text in errors)

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from portable.corpus.tensors import save_tensor
-from portable.environments import Environment
-from portable.executors import find_executor, random_inputs, signature
+from portable.executors import random_inputs, signature
 from portable.executors.signature import check_inputs
 from portable.matrix.item import TensorFile
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from portable.executors.tensors import Array
     from portable.matrix.item import Item
 
-__all__ = ["with_inputs"]
+__all__ = ["with_expected", "with_inputs"]
 
 _LEAST = 1e-5
 # Eight times the epsilon of float32.
@@ -28,48 +27,48 @@ _OF_LARGEST = 1e-6
 
 
 def with_inputs(
-    item: Item,
-    folder: Path,
-    *,
-    inputs: Sequence[Array] | int,
-    expected: Sequence[Array] | Environment,
-    relative: float,
-    absolute: float | None = None,
+    item: Item, folder: Path, *, inputs: Sequence[Array] | int, relative: float
 ) -> Item:
-    """Give an artifact what is needed to execute it.
+    """Give an artifact what to execute it with.
 
     Args:
         item: The artifact.
         folder: Where the arrays are kept as files, as long as the item is used.
         inputs: One array for each argument of `main`, or a seed to make them from.
-        expected: What it should compute, or a jaxlib whose results are taken for that.
         relative: How far a Release may be off, relative to the expected value.
-        absolute: Added to that; by default what rounding to float32 makes of sums of numbers as
-            large as the largest that is expected.
 
     Returns:
-        The item with them.
+        The item with them; what is expected is still to be said.
 
     Raises:
         InputMismatch: The inputs are not what `main` takes.
-        ExecutionFailed: The jaxlib does not execute it.
+        NoMain: It cannot be executed.
+        UnsupportedType: No array can hold what it takes.
     """
-    artifact = item.artifact()
-    wanted = signature(artifact)
+    wanted = signature(item.artifact())
     given = random_inputs(wanted, inputs) if isinstance(inputs, int) else inputs
-    checked = check_inputs(given, wanted)
-    if isinstance(expected, Environment):
-        with find_executor("pjrt", expected) as executor:
-            expected = executor.compile(artifact).run(checked)
-    home = folder / item.digest
-    home.mkdir(parents=True, exist_ok=True)
-    return replace(
-        item,
-        inputs=_saved(home, "input", checked),
-        expected=_saved(home, "expected", expected),
-        relative=relative,
-        absolute=_rounding(expected) if absolute is None else absolute,
-    )
+    saved = _saved(folder / item.digest, "input", check_inputs(given, wanted))
+    return replace(item, inputs=saved, relative=relative)
+
+
+def with_expected(
+    item: Item, folder: Path, expected: Sequence[Array], absolute: float | None = None
+) -> Item:
+    """Say what an artifact should compute.
+
+    Args:
+        item: The artifact, with inputs.
+        folder: As for `with_inputs`.
+        expected: One array for each result of `main`.
+        absolute: How far a Release may be off; by default what rounding to float32 makes of sums
+            of numbers as large as the largest that is expected.
+
+    Returns:
+        The item with it.
+    """
+    saved = _saved(folder / item.digest, "expected", expected)
+    near = _rounding(expected) if absolute is None else absolute
+    return replace(item, expected=saved, absolute=near)
 
 
 def _rounding(arrays: Sequence[Array]) -> float:
@@ -81,6 +80,7 @@ def _rounding(arrays: Sequence[Array]) -> float:
 
 
 def _saved(folder: Path, name: str, arrays: Sequence[Array]) -> tuple[TensorFile, ...]:
+    folder.mkdir(parents=True, exist_ok=True)
     files = []
     for number, array in enumerate(arrays):
         path = folder / f"{name}-{number}.npy"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from portable.artifact import Artifact
@@ -53,6 +53,7 @@ class Item:
             a Case brings that itself.
         reference: The Release whose results are expected, as `jaxlib==0.12.0.1`; empty where
             they are known otherwise.
+        unjudged: Why it is not executed, or not compared with anything; empty where it is.
     """
 
     name: str
@@ -69,6 +70,7 @@ class Item:
     absolute: float = 0.0
     given: tuple[str, ...] = ()
     reference: str = ""
+    unjudged: str = field(default="", compare=False)  # no part of a kept Matrix: its Cells say it
 
     @property
     def key(self) -> tuple[str, str]:

@@ -48,6 +48,15 @@ class Matrix:
         return tuple(cell for cell in self.cells if cell.observed is None)
 
     @property
+    def partial(self) -> tuple[Cell, ...]:
+        """The Cells that work as far as they were observed, which is less far than was asked."""
+        return tuple(
+            cell
+            for cell in self.cells
+            if cell.observed and cell.observed.compatible and cell.observed.stage < self.stage
+        )
+
+    @property
     def compatible(self) -> bool:
         """Whether every artifact was seen to work on every consumer."""
         return all(cell.observed is not None and cell.observed.compatible for cell in self.cells)

@@ -5,14 +5,18 @@ from __future__ import annotations
 import datetime
 import os
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from portable.environments import Environments
 from portable.errors import PortableError
-from portable.matrix.batch import Batch, Observation, observe_batch, packed
+from portable.executors import failure
+from portable.executors.signature import ordered
+from portable.executors.tensors import arrays_in
+from portable.matrix.batch import Batch, Benches, Observation, observe_batch, packed
 from portable.matrix.cell import Agreement, Cell, Role
+from portable.matrix.inputs import with_expected
 from portable.matrix.listed import listed
 from portable.matrix.result import Matrix
 from portable.matrix.store import Key, key
@@ -23,6 +27,7 @@ from portable.verdict import Basis, Outcome, Stage, Verdict
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from concurrent.futures import Executor, Future
+    from pathlib import Path
 
     from portable.matrix.item import Item
     from portable.matrix.store import Store
@@ -37,8 +42,10 @@ _Task: TypeAlias = tuple[str, tuple[Key, ...]]
 
 LIMIT_S = 30.0
 # How many artifacts a task has: enough to make up for loading a library, few enough that little is
-# lost when a run is interrupted. Reading takes less than a millisecond, executing some fifty.
+# lost when a run is interrupted. Reading takes less than a millisecond, executing some fifty. On
+# this machine the next task has the same process, so that an execution may be one of few.
 _JOBS = {Stage.DECODE: 2000, Stage.ROUNDTRIP: 1000, Stage.EXECUTE: 100}
+_JOBS_HERE = _JOBS | {Stage.EXECUTE: 20}
 
 
 def _quiet(done: int, total: int) -> None:
@@ -105,23 +112,76 @@ class Run:
             Every Cell, artifact by artifact.
         """
         keys = [key(item, self.stage) for item in items]
-        known = self._observe(dict(zip(keys, items, strict=True)), releases)
+        known = self._observe(dict(zip(keys, items, strict=True)), releases, self.progress)
         for item, name in zip(items, keys, strict=True):
             yield from _cells(item, releases, [known[str(release)][name] for release in releases])
 
-    def _observe(self, distinct: Mapping[Key, Item], releases: Sequence[Release]) -> _Known:
+    def judged(
+        self,
+        items: Sequence[Item],
+        release: Release,
+        folder: Path,
+        *,
+        absolute: float | None = None,
+        progress: Callable[[int, int], None] = _quiet,
+    ) -> tuple[Item, ...]:
+        """Have a Release compute what is expected of the others.
+
+        Args:
+            items: The artifacts; those that need no judgement are returned as they are.
+            release: Whose results are taken for right.
+            folder: Where they are kept as files, as long as the items are used.
+            absolute: As for `with_expected`.
+            progress: Called with how many artifacts are judged, and how many there are.
+
+        Returns:
+            The items with what is expected; where the Release cannot say it, with the reason.
+        """
+        # What it computes does not depend on what is near enough.
+        keys = [
+            key(replace(item, relative=0.0, absolute=0.0), Stage.EXECUTE)
+            if item.inputs is not None and not item.expected
+            else None
+            for item in items
+        ]
+        distinct = {name: item for name, item in zip(keys, items, strict=True) if name is not None}
+        seen = self._observe(distinct, [release], progress, judging=True)[str(release)]
+
+        def judged(item: Item, name: Key) -> Item:
+            item = replace(item, reference=f"{release.distribution}=={release.version}")
+            verdict, note = seen[name].verdict, seen[name].note
+            if verdict is not None and verdict.compatible:
+                outputs = arrays_in(self.store.outputs(str(release), name))
+                return with_expected(item, folder, ordered(outputs), absolute)
+            why = note if verdict is None else f"{release} {failure(verdict)}"
+            return replace(item, unjudged=f"nothing to compare with: {why}")
+
+        pairs = zip(items, keys, strict=True)
+        return tuple(item if name is None else judged(item, name) for item, name in pairs)
+
+    def _observe(
+        self,
+        distinct: Mapping[Key, Item],
+        releases: Sequence[Release],
+        progress: Callable[[int, int], None],
+        *,
+        judging: bool = False,
+    ) -> _Known:
         """Have Releases read, write or execute artifacts, as far as that is not known."""
         reusable = frozenset() if self.fresh else distinct.keys()
         known = {
-            str(r): _settled(self.store.find(str(r), self.stage, reusable), self.limit)
+            str(r): _settled(
+                self.store.find(str(r), self.stage, reusable, judging=judging), self.limit
+            )
             for r in releases
         }
 
         def keep(name: str, found: Mapping[Key, Observation]) -> None:
-            self.store.keep(name, self.stage, found)
-            known[name] |= found
-            self.progress(sum(map(len, known.values())), len(known) * len(distinct))
+            self.store.keep(name, self.stage, found, judging=judging)
+            known[name] |= {one: replace(seen, outputs=b"") for one, seen in found.items()}
+            progress(sum(map(len, known.values())), len(known) * len(distinct))
 
+        jobs = (_JOBS_HERE if self.executor is None else _JOBS)[self.stage]
         tasks: list[_Task] = []
         for name, found in known.items():
             wanted = [one for one in distinct if one not in found]
@@ -129,10 +189,10 @@ class Run:
             if note:
                 keep(name, dict.fromkeys(wanted, Observation(None, note)))
             else:
-                tasks += [(name, part) for part in _parts(wanted, _JOBS[self.stage])]
-        with self._pool() as pool:
+                tasks += [(name, part) for part in _parts(wanted, jobs)]
+        with self._pool() as submit:
             futures = {
-                pool.submit(observe_batch, self._batch(name, [distinct[k] for k in part])): (
+                submit(self._batch(name, [distinct[k] for k in part], judging=judging)): (
                     name,
                     part,
                 )
@@ -141,10 +201,16 @@ class Run:
             _settle(futures, keep)
         return known
 
-    def _pool(self) -> ThreadPoolExecutor | nullcontext[Executor]:
+    @contextmanager
+    def _pool(self) -> Iterator[Callable[[Batch], Future[tuple[Observation, ...]]]]:
+        """Open what runs batches; yield what to hand them to."""
         if self.executor is not None:
-            return nullcontext(self.executor)
-        return ThreadPoolExecutor(_cores())
+            executor = self.executor
+            yield lambda batch: executor.submit(observe_batch, batch)
+            return
+        cores = _cores()
+        with Benches(cores) as benches, ThreadPoolExecutor(cores) as pool:
+            yield lambda batch: pool.submit(observe_batch, batch, benches)
 
     def _unobtainable(self, name: str) -> str:
         """Make the environment of a Release; return why that cannot be done."""
@@ -156,8 +222,8 @@ class Run:
             return str(error)
         return ""
 
-    def _batch(self, name: str, items: Sequence[Item]) -> Batch:
-        batch = Batch(name, self.stage, tuple(items), self.limit)
+    def _batch(self, name: str, items: Sequence[Item], *, judging: bool) -> Batch:
+        batch = Batch(name, self.stage, tuple(items), self.limit, judging=judging)
         if self.executor is not None:
             return packed(batch)
         directory, offline = str(self.environments.directory), self.environments.offline

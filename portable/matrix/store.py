@@ -28,16 +28,25 @@ WORKER_SCHEMA = 1
 
 _LAYOUT = 1
 _PATIENCE_S = 60.0
-_TABLE = """
-CREATE TABLE IF NOT EXISTS observation (
+_COLUMNS = """
     digest TEXT NOT NULL, inputs TEXT NOT NULL,
     release TEXT NOT NULL, stage INTEGER NOT NULL, schema INTEGER NOT NULL,
     outcome TEXT NOT NULL, reached INTEGER NOT NULL, reason TEXT NOT NULL,
     diagnostics TEXT NOT NULL, note TEXT NOT NULL, seconds REAL NOT NULL,
+    {}
     PRIMARY KEY (release, stage, schema, digest, inputs)
 ) WITHOUT ROWID
 """
-_INSERT = f"INSERT OR REPLACE INTO observation VALUES ({', '.join('?' * 11)})"  # noqa: S608 - marks
+_TABLES = (
+    "CREATE TABLE IF NOT EXISTS observation (" + _COLUMNS.format(""),
+    # What was observed where nothing was compared, and what was computed.
+    "CREATE TABLE IF NOT EXISTS judgement (" + _COLUMNS.format("outputs BLOB NOT NULL,"),
+)
+_FIND = (
+    "SELECT digest, inputs, outcome, reached, reason, diagnostics, note, seconds"
+    " FROM {} WHERE release = ? AND stage = ? AND schema = ?"
+)
+_KEEP = "INSERT OR REPLACE INTO {} VALUES ({})"
 
 
 class StoreUnusable(PortableError):
@@ -65,42 +74,70 @@ class Store:
     def __exit__(self, *_: object) -> None:
         self._connection.close()
 
-    def find(self, release: str, stage: Stage, wanted: Collection[Key]) -> dict[Key, Observation]:
+    def find(
+        self, release: str, stage: Stage, wanted: Collection[Key], *, judging: bool = False
+    ) -> dict[Key, Observation]:
         """Return what is known of one Release.
 
         Args:
             release: The Release.
             stage: The Stage that was asked for.
             wanted: Which artifacts, see `key`.
+            judging: Whether it was asked for what it computes, see `outputs`.
 
         Returns:
             The Observations that there are.
         """
-        query = (
-            "SELECT digest, inputs, outcome, reached, reason, diagnostics, note, seconds"
-            " FROM observation WHERE release = ? AND stage = ? AND schema = ?"
-        )
+        query = _FIND.format("judgement" if judging else "observation")
         with self._errors():
             rows = self._connection.execute(query, (release, stage, WORKER_SCHEMA))
             return {
                 Key(*row[:2]): _observation(release, row[2:]) for row in rows if row[:2] in wanted
             }
 
-    def keep(self, release: str, stage: Stage, observed: Mapping[Key, Observation]) -> None:
+    def outputs(self, release: str, wanted: Key) -> bytes:
+        """Return what a Release computed, as it was kept.
+
+        Args:
+            release: The Release.
+            wanted: Which artifact; one that `find` returns for `judging`.
+
+        Returns:
+            An `.npz`; nothing where it failed.
+        """
+        query = (
+            "SELECT outputs FROM judgement WHERE (release, schema, digest, inputs) = (?, ?, ?, ?)"
+        )
+        with self._errors():
+            row = self._connection.execute(query, (release, WORKER_SCHEMA, *wanted)).fetchone()
+        return bytes(row[0]) if row else b""
+
+    def keep(
+        self,
+        release: str,
+        stage: Stage,
+        observed: Mapping[Key, Observation],
+        *,
+        judging: bool = False,
+    ) -> None:
         """Keep what a Release did; where there is no Verdict there is nothing to keep.
 
         Args:
             release: The Release.
             stage: The Stage that was asked for.
             observed: What it did with each artifact.
+            judging: As for `find`.
         """
         rows = [
             (*name, release, int(stage), WORKER_SCHEMA, *_fields(seen.verdict, seen))
+            + ((seen.outputs,) if judging else ())
             for name, seen in observed.items()
             if seen.verdict is not None
         ]
-        with self._errors(), self._connection:
-            self._connection.executemany(_INSERT, rows)
+        if rows:
+            table, marks = "judgement" if judging else "observation", ", ".join("?" * len(rows[0]))
+            with self._errors(), self._connection:
+                self._connection.executemany(_KEEP.format(table, marks), rows)
 
     def _prepare(self) -> None:
         version = self._connection.execute("PRAGMA user_version").fetchone()[0]
@@ -112,7 +149,8 @@ class Store:
             )
         self._connection.execute("PRAGMA journal_mode = WAL")
         with self._connection:
-            self._connection.execute(_TABLE)
+            for table in _TABLES:
+                self._connection.execute(table)
             self._connection.execute(f"PRAGMA user_version = {_LAYOUT}")
 
     @contextlib.contextmanager
@@ -157,7 +195,7 @@ def key(item: Item, stage: Stage) -> Key:
     """
     if stage < Stage.EXECUTE or item.inputs is None:
         return Key(item.digest, "")
-    digest = hashlib.sha256(f"{item.relative!r} {item.absolute!r}".encode())
+    digest = hashlib.sha256(f"{item.relative!r} {item.absolute!r}{item.unjudged}".encode())
     for tensor in (*item.inputs, *item.expected):
         digest.update(f" {tensor.dtype} ".encode() + Path(tensor.path).read_bytes())
     return Key(item.digest, digest.hexdigest())

@@ -24,7 +24,7 @@ def totals(matrix: Matrix) -> list[str]:
         matrix: Which.
 
     Returns:
-        How large it is; what was observed; how many contradictions there are.
+        How large it is; what was observed, and how far; how many contradictions there are.
     """
     seen = [cell for cell in matrix.cells if cell.observed is not None]
     size = f"{_many(len(matrix.items), 'artifact')} x {_many(len(matrix.releases), 'consumer')}"
@@ -35,6 +35,8 @@ def totals(matrix: Matrix) -> list[str]:
     unseen = len(matrix.cells) - len(seen)
     if unseen:
         lines.append(f"{unseen} not observed, only predicted: {outcomes(matrix.unobserved)}")
+    if matrix.partial:
+        lines.append(f"{len(matrix.partial)} observed less far than {matrix.stage}")
     found = matrix.contradictions
     unexplained = sum(cell.unexplained for cell in found)
     tail = f", {unexplained} of them not explained" if found else ""

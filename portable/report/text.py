@@ -10,7 +10,7 @@ from portable.report.tally import alike, describe, outcomes, subject, totals
 from portable.system.escaping import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from portable.matrix import Cell, Matrix
 
@@ -37,7 +37,8 @@ def render(matrix: Matrix, *, full: bool = False) -> str:
         *totals(matrix),
         *_contradictions(matrix, full=full),
         *_failures(matrix, full=full),
-        *_unobserved(matrix),
+        *_noted("not observed", matrix.unobserved),
+        *_noted(f"observed less far than {matrix.stage}", matrix.partial),
     ]
     return "".join(f"{_shown(line, _LONGEST if full else _WIDTH)}\n" for line in lines)
 
@@ -90,14 +91,14 @@ def _failures(matrix: Matrix, *, full: bool) -> Iterator[str]:
     yield from _rest(len(failing) - len(shown), "consumers with failures")
 
 
-def _unobserved(matrix: Matrix) -> Iterator[str]:
-    why = Counter((str(cell.release), cell.note) for cell in matrix.unobserved)
+def _noted(heading: str, cells: Sequence[Cell]) -> Iterator[str]:
+    why = Counter((str(cell.release), cell.note) for cell in cells)
     if why:
         yield ""
-        yield "not observed:"
+        yield f"{heading}:"
     for (release, note), count in why.most_common(_CONTRADICTIONS):
         yield f"  {release}: {count} cells" + (f": {note}" if note else "")
-    yield from _rest(len(why) - _CONTRADICTIONS, "consumers")
+    yield from _rest(len(why) - _CONTRADICTIONS, "reasons")
 
 
 def _rest(number: int, what: str) -> Iterator[str]:

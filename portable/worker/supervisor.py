@@ -216,7 +216,7 @@ class Worker:
             answer = _answer(raw, self._sent)
         except _Late:
             self._bury()
-            answer = Answer(Status.HUNG, error=f"no answer within {limit:g} s")
+            answer = Answer(Status.HUNG, error=f"timed out after {limit:g} s")
         except _Gone as gone:
             words = self._last_words()
             answer = Answer(Status.CRASHED, error=str(gone) or words)
