@@ -6,6 +6,8 @@ An exception means "could not do or could not check"; an incompatibility that wa
 
 from __future__ import annotations
 
+from portable.system.escaping import line
+
 __all__ = ["PortableError"]
 
 
@@ -53,13 +55,14 @@ class PortableError(Exception):
         return {name: value for name, value in fields.items() if value is not None}
 
     def __str__(self) -> str:
-        text = f"{self.where}: {self.what}" if self.where else self.what
+        # A place is a name, which is shown as it is; a diagnostic of a compiler may have lines.
+        text = f"{line(self.where)}: " if self.where else ""
+        text += " ".join(self.what.split())
         if self.needs:
             text += f" (needs {self.needs})"
         if self.hint:
             text += f"; {self.hint}"
-        # Messages may quote foreign text (paths, native diagnostics): one line stays one line.
-        return " ".join(text.split())
+        return line(text)
 
     def __reduce__(self) -> tuple[object, ...]:
         # Exceptions with keyword-only fields do not pickle by default; process pools need it.

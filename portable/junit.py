@@ -6,7 +6,7 @@ import enum
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from portable.system.escaping import printable
+from portable.system.escaping import block, line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,13 +65,13 @@ def as_xml(suites: Sequence[Suite]) -> str:
         suites: The suites; where there is one, it is the root.
 
     Returns:
-        The document, in ASCII; what XML cannot carry is replaced by question marks.
+        The document, in ASCII; characters that cannot be seen or carried stand by their numbers.
     """
     from xml.etree import ElementTree as ET  # noqa: PLC0415 - only for this format
 
     root = ET.Element("testsuites")
     for suite in suites:
-        element = ET.SubElement(root, "testsuite", name=printable(suite.name))
+        element = ET.SubElement(root, "testsuite", name=line(suite.name))
         _count(element, suite.cases)
         for case in suite.cases:
             _write(ET.SubElement(element, "testcase"), case)
@@ -95,12 +95,12 @@ def _count(element: Element, cases: Sequence[TestCase]) -> None:
 def _write(element: Element, case: TestCase) -> None:
     from xml.etree import ElementTree as ET  # noqa: PLC0415 - only for this format
 
-    element.set("classname", printable(case.group))
-    element.set("name", printable(case.name))
+    element.set("classname", line(case.group))
+    element.set("name", line(case.name))
     if case.problem is None:
         return
     inner = ET.SubElement(element, str(case.problem))
     if case.kind:
-        inner.set("type", printable(case.kind))
-    inner.set("message", printable(case.message))
-    inner.text = printable(case.details) or None
+        inner.set("type", line(case.kind))
+    inner.set("message", line(case.message))
+    inner.text = block(case.details) or None

@@ -22,7 +22,7 @@ def _rooms() -> tuple[list[set[str]], int]:
     rows, line = [], 0
     for text in ARCHITECTURE.read_text().splitlines():
         match = re.match(r"\| (.*?) \|", text)
-        names = set(re.findall(r"`([a-z_]+)/?`", match[1])) if match else set()
+        names = set(re.findall(r"`([a-z_]+(?:/[a-z_]+)?)/?`", match[1])) if match else set()
         if names:
             rows.append(names)
         elif "above this line" in text:
@@ -36,7 +36,8 @@ RANK = {name: rank for rank, names in enumerate(ROOMS) for name in names}
 
 def _room(module: str) -> str:
     parts = module.split(".")
-    return parts[1] if len(parts) > 1 else ""
+    inner = "/".join(parts[1:3])  # a module may have a row of its own
+    return inner if inner in RANK else parts[1] if len(parts) > 1 else ""
 
 
 def _modules() -> Iterator[tuple[str, Path]]:

@@ -29,7 +29,7 @@ def test_nothing_is_lost() -> None:
 
 
 def test_every_field_of_an_item_and_a_verdict_is_kept() -> None:
-    """Arrays, tolerances, producers, nested notes, and names that are no UTF-8."""
+    """Arrays, tolerances, producers, nested notes, and of a name that is no UTF-8 what JSON has."""
     note = Diagnostic(Severity.NOTE, "in bytecode version 6 produced by: StableHLO_v1.16.0")
     seen = _with(note)
     full = replace(
@@ -51,7 +51,8 @@ def test_every_field_of_an_item_and_a_verdict_is_kept() -> None:
     written = matrix(one, stage=Stage.EXECUTE)
     text = dump(written)
     assert text.isascii()
-    assert load(text) == written
+    written_name = replace(full, name="caf\\udce9 \x00 </script>")
+    assert load(text) == matrix(replace(one, item=written_name), stage=Stage.EXECUTE)
 
 
 def _with(note: Diagnostic) -> Verdict:

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import gc
 import importlib
-import os
 import sys
 from typing import TYPE_CHECKING
 
 from portable.cli import parser
-from portable.cli.output import complain
-from portable.errors import PortableError
+from portable.cli.failing import as_error
+from portable.cli.output import complain, drop_output, flush, hold_streams
 
 if TYPE_CHECKING:
     from typing import Any
@@ -57,28 +56,27 @@ def main(arguments: list[str] | None = None) -> int:
     if arguments is None:
         # A command lives for milliseconds; what runs long runs in a child process.
         gc.disable()
+        hold_streams()
     try:
-        return _dispatch(words)
-    except PortableError as error:
-        complain(error, as_json=_wants_json(words))
-        return 2
+        code = _dispatch(words)
+        flush()
+        return code
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # Whoever read our output has left; the interpreter must not complain about it at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        # Whoever read our output has left: there is nobody to tell.
+        drop_output()
         return 2
-    except Exception:  # noqa: BLE001 - a defect of ours: 1, as Python ends, would say "incompatible"
-        sys.excepthook(*sys.exc_info())
+    except Exception as error:  # noqa: BLE001 - the last resort: a traceback is no answer, nor is 1
+        complain(as_error(error), as_json=_wants_json(words))
+        drop_output()
         return 2
 
 
 def _dispatch(words: list[str]) -> int:
     if words and words[0] in COMMANDS:
         module = _command(words[0])
-        code: int = module.run(parser.parse(words[0], module, words[1:]))
-        sys.stdout.flush()
-        return code
+        return int(module.run(parser.parse(words[0], module, words[1:])))
     return parser.overview(words, COMMANDS)
 
 

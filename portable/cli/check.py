@@ -15,7 +15,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from portable.artifact import Artifact
-from portable.cli.output import format_option, print_json, print_table
+from portable.cli.output import format_option, print_json, print_table, say
 from portable.cli.parts import naming, parts_of
 from portable.cli.usage import limit
 from portable.errors import PortableError
@@ -90,9 +90,9 @@ def run(chosen: argparse.Namespace) -> int:
     else:
         if container is not None:
             said = "".join(f", {name} {version}" for name, version in container.versions.items())
-            print(f"{chosen.file}: {container.kind}{said}")
+            say(f"{chosen.file}: {container.kind}{said}")
             for reader in container.readers:
-                print(f"{chosen.file}: the container itself is opened by {reader}")
+                say(f"{chosen.file}: the container itself is opened by {reader}")
         for part in parts:
             _print(part.label, found[part.name], everything=chosen.all)
     return 0 if compatible else 1
@@ -144,4 +144,4 @@ def _print(name: str, verdicts: Sequence[Verdict], *, everything: bool) -> None:
         )
     counts = Counter((str(v.outcome), str(v.basis)) for v in verdicts)
     total = ", ".join(f"{n} {outcome} ({basis})" for (outcome, basis), n in counts.items())
-    print(f"{name}: {total}")
+    say(f"{name}: {total}")

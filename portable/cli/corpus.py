@@ -13,8 +13,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from portable.cli.output import format_option, print_json, print_table
+from portable.cli.output import format_option, print_json, print_table, say, write_text
 from portable.corpus import Case, CorpusError, Seals, find_case, load_corpus
+from portable.system.escaping import program_text
 
 if TYPE_CHECKING:
     import argparse
@@ -60,7 +61,7 @@ def _verify(corpus: Path, chosen: argparse.Namespace) -> int:
     elif broken:
         print_table(("FILE", "DEFECT"), [(each.path, str(each.defect)) for each in broken])
     else:
-        print(f"{len(seals.digests)} files are as they were sealed")
+        say(f"{len(seals.digests)} files are as they were sealed")
     return 1 if broken else 0
 
 
@@ -85,7 +86,7 @@ def _coverage(corpus: Path, chosen: argparse.Namespace) -> int:
     if rows:
         print_table(("WHAT", "SUBJECT", "REASON"), rows)
     total = len(found.shown) + len(found.missing) + len(found.excluded)
-    print(f"{len(found.shown)} of {total} shown, {len(found.excluded)} excluded with a reason")
+    say(f"{len(found.shown)} of {total} shown, {len(found.excluded)} excluded with a reason")
     return 0 if found.complete else 1
 
 
@@ -125,10 +126,11 @@ def _show(corpus: Path, chosen: argparse.Namespace) -> int:
     }
     for name, value in facts.items():
         if value:
-            print(f"{name + ':':<12} {value}")
+            say(f"{name + ':':<12} {value}")
     for known in case.exceptions:
-        print(f"exception:   {known.consumer} at {known.stage}: {known.reason} ({known.link})")
-    print(f"\n{case.program}")
+        say(f"exception:   {known.consumer} at {known.stage}: {known.reason} ({known.link})")
+    say()
+    write_text("-", program_text(case.program) + "\n")
     print_table(
         ("TARGET", "PRODUCER", "BYTES"),
         [(str(a.target), a.producer, str(a.path.stat().st_size)) for a in case.artifacts],

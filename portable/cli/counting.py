@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
-import sys
 import time
 from typing import TYPE_CHECKING
+
+from portable.cli.output import has_bars, note
+from portable.system.escaping import line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,7 +27,7 @@ def counting(what: str) -> Iterator[Callable[[int, int], None]]:
     Yields:
         What to call with how many are done, and how many there are.
     """
-    if sys.stderr.isatty() and importlib.util.find_spec("rich"):
+    if has_bars():
         with _bar(what) as tell:
             yield tell
     else:
@@ -41,10 +42,11 @@ def waiting(what: str) -> Iterator[None]:
         what: What goes on.
     """
     with contextlib.ExitStack() as stack:
-        if sys.stderr.isatty() and importlib.util.find_spec("rich"):
+        if has_bars():
             from rich.console import Console  # noqa: PLC0415 - an extra, and only for a terminal
+            from rich.text import Text  # noqa: PLC0415 - as above
 
-            stack.enter_context(Console(stderr=True).status(what))
+            stack.enter_context(Console(stderr=True).status(Text(line(what))))
         yield
 
 
@@ -59,7 +61,12 @@ def _bar(what: str) -> Iterator[Callable[[int, int], None]]:
         TimeRemainingColumn,
     )
 
-    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn(line(what), markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(what, total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)
@@ -72,6 +79,6 @@ def _lines(what: str) -> Callable[[int, int], None]:
         nonlocal told
         if time.monotonic() - told >= _EVERY_S:
             told = time.monotonic()
-            print(f"{done:,} of {total:,} {what}", file=sys.stderr)
+            note(f"{done:,} of {total:,} {what}")
 
     return tell

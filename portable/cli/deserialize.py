@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from portable.cli.output import write_bytes
+from portable.cli.output import write_bytes, write_text
 from portable.cli.program import in_child, program_argument
+from portable.system.escaping import program_text
 
 if TYPE_CHECKING:
     import argparse
@@ -29,7 +30,7 @@ def run(chosen: argparse.Namespace) -> int:
     """Print one program."""
     text = in_child(_text, chosen, locations=chosen.locations)
     if chosen.output == "-":
-        print(text, end="")
+        write_text("-", program_text(text))
     else:
         write_bytes(chosen.output, text.encode())
     return 0

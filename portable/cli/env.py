@@ -15,12 +15,11 @@ from __future__ import annotations
 import contextlib
 import datetime
 import math
-import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from portable.cli.making import making
-from portable.cli.output import complain, format_option, print_json, print_table
+from portable.cli.output import complain, format_option, note, print_json, print_table, say
 from portable.cli.usage import amount
 from portable.environments import EnvironmentMissing, Environments, Phase
 from portable.errors import PortableError
@@ -89,8 +88,8 @@ def _list(chosen: argparse.Namespace) -> int:
     if found:
         print_table(("NAME", "PYTHON", "FREES", "LAST USED (UTC)"), [one.row() for one in found])
     for name in broken:
-        print(f"{name}: unfinished or broken")
-    print(f"{len(found)} environments, {_shown(total)} in {environments.directory}")
+        say(f"{name}: unfinished or broken")
+    say(f"{len(found)} environments, {_shown(total)} in {environments.directory}")
     return 0
 
 
@@ -114,7 +113,7 @@ def _make(chosen: argparse.Namespace) -> int:
         print_json({"ready": ready, "failed": failures})
     else:
         for environment in made:
-            print(f"{environment.name}: ready in {environment.directory}")
+            say(f"{environment.name}: ready in {environment.directory}")
         for _, failure in failed:
             complain(failure, as_json=False)
     return 2 if failed else 0
@@ -134,10 +133,10 @@ def _clear(chosen: argparse.Namespace) -> int:
         print_json({"removed": removed, "busy": busy})
     else:
         for name in removed:
-            print(f"{name}: removed")
+            say(f"{name}: removed")
         for name in busy:
-            print(f"{name}: in use by another run, left alone", file=sys.stderr)
-        print(f"{len(removed)} environments removed")
+            note(f"{name}: in use by another run, left alone")
+        say(f"{len(removed)} environments removed")
     return 2 if busy else 0
 
 

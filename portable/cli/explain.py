@@ -8,9 +8,10 @@ target by what it does unasked, 1 when rewrites have to be allowed or it is out 
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING
 
-from portable.cli.output import format_option, print_json, print_table
+from portable.cli.output import format_option, print_json, print_table, say
 from portable.cli.parts import parts_of
 from portable.cli.program import dialects_option, in_child, program_argument
 from portable.explanation import explain
@@ -95,25 +96,25 @@ def _print(name: str, path: str, found: Explanation) -> None:
             ],
         )
     for caveat in found.caveats:
-        print(f"not judged: {caveat.text} ({caveat.count}x)")
-    print(f"{name}: as it is, {found.minimum or 'an unknown Version'} can express it")
+        say(f"not judged: {caveat.text} ({caveat.count}x)")
+    say(f"{name}: as it is, {found.minimum or 'an unknown Version'} can express it")
     for refusal in found.refusals:
-        print(f"cannot be rewritten: {refusal}")
+        say(f"cannot be rewritten: {refusal}")
     _print_commands(path, found)
 
 
 def _print_commands(path: str, found: Explanation) -> None:
     """End with what would get there, or nearest to it."""
-    pin = f"portable pin {path} -o FILE --target"
+    pin = f"portable pin {quote(path)} -o FILE --target"
     if found.reachable:
-        print(f"{found.target} is reached: {pin} {found.target}")
+        say(f"{found.target} is reached: {pin} {found.target}")
         return
     for way in found.ways:
         place = "" if way.target == found.target else f"instead of {found.target} "
         allow = " ".join(f"--allow {rewrite}" for rewrite in way.allow)
-        print(f"{way.target} {place}is reached by rewriting: {pin} {way.target} {allow}")
+        say(f"{way.target} {place}is reached by rewriting: {pin} {way.target} {allow}")
         for rewrite in way.allow:
             terms = bridges().rewrites[rewrite]
-            print(f"  {rewrite} {terms.does}; {terms.bound}; lost: {terms.loses}")
+            say(f"  {rewrite} {terms.does}; {terms.bound}; lost: {terms.loses}")
     if all(way.target != found.target for way in found.ways):
-        print(f"{found.target} is out of reach; {found.minimum} is not: {pin} {found.minimum}")
+        say(f"{found.target} is out of reach; {found.minimum} is not: {pin} {found.minimum}")

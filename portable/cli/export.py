@@ -27,7 +27,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from portable.cli.output import format_option, print_json
+from portable.cli.output import format_option, print_json, say
 from portable.cli.program import goal_options, pipeline_arguments, pipeline_options
 from portable.cli.usage import BadUsage, limit
 from portable.exporters import BACKENDS
@@ -135,7 +135,7 @@ def _save_model(chosen: argparse.Namespace) -> int:
     if chosen.format == "json":
         print_json({"output": chosen.output})
     else:
-        print(f"{chosen.output}: a SavedModel of {chosen.program}")
+        say(f"{chosen.output}: a SavedModel of {chosen.program}")
     return 0
 
 
@@ -163,9 +163,9 @@ def _demand_room(output: Path, *, whole: bool) -> None:
 
 def _print(output: str, record: dict[str, Any]) -> None:
     weights = f", {record['weights']} weights" if record["weights"] else ""
-    print(f"{output}: StableHLO {record['version']}, {record['size']:,} bytes{weights}")
-    print(f"  {record['target']['reason']} ({record['target']['confidence']})")
+    say(f"{output}: StableHLO {record['version']}, {record['size']:,} bytes{weights}")
+    say(f"  {record['target']['reason']} ({record['target']['confidence']})")
     for title, values in (("takes", record["inputs"]), ("returns", record["results"])):
         for value in values:
             sizes = ",".join(map(str, value["shape"]))
-            print(f"  {title:<7} {value['name']}: {value['dtype']}[{sizes}]")
+            say(f"  {title:<7} {value['name']}: {value['dtype']}[{sizes}]")

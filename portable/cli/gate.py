@@ -15,10 +15,10 @@ import datetime
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from portable.cli.output import print_json, write_bytes
+from portable.cli.output import write_text
 from portable.errors import PortableError
 from portable.policy import Depth, GateResult, gate, load_policy
-from portable.policy.report import as_github, as_junit, as_record, as_text
+from portable.policy.report import as_github, as_json, as_junit, as_text
 
 if TYPE_CHECKING:
     import argparse
@@ -83,16 +83,5 @@ def _observe(artifact: Artifact) -> Verdict:
 
 
 def _write(result: GateResult, style: str, output: str | None) -> None:
-    if style == "json" and output is None:
-        print_json(as_record(result))
-        return
-    if style == "json":
-        import json  # noqa: PLC0415 - only for this format
-
-        text = json.dumps(as_record(result), indent=2, ensure_ascii=False) + "\n"
-    else:
-        text = {"text": as_text, "junit": as_junit, "github": as_github}[style](result)
-    if output is None:
-        print(text, end="")
-    else:
-        write_bytes(output, text.encode())
+    renderers = {"text": as_text, "json": as_json, "junit": as_junit, "github": as_github}
+    write_text(output or "-", renderers[style](result))

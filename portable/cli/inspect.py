@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from portable.cli.output import format_option, print_json, strictness_option
+from portable.cli.output import format_option, print_json, say, strictness_option
 from portable.containers.kind import CONTAINERS
 from portable.inspection import inspect
 
@@ -58,9 +58,10 @@ def run(chosen: argparse.Namespace) -> int:
 
 def _print(found: Inspection, *, ops: bool) -> None:
     for label, value in _lines(found, ops=ops):
-        print(f"{label + ':':<20}{value}" if label else f"{'':<20}{value}")
+        say(f"{label + ':':<20}{value}" if label else f"{'':<20}{value}")
     for name, part in found.artifacts.items():
-        print(f"\n{'artifact:':<20}{name}")
+        say()
+        say(f"{'artifact:':<20}{name}")
         _print(part, ops=ops)
 
 

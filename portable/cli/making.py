@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
-import sys
 from typing import TYPE_CHECKING
 
+from portable.cli.output import has_bars, note
 from portable.environments import Phase
+from portable.system.escaping import line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,7 +25,7 @@ def making(total: int) -> Iterator[Callable[[str, Phase], None]]:
     Yields:
         What to call with the name of an environment and its Phase; also for those that were there.
     """
-    if sys.stderr.isatty() and importlib.util.find_spec("rich"):
+    if has_bars():
         with _bar(total) as tell:
             yield tell
     else:
@@ -58,7 +58,7 @@ def _bar(total: int) -> Iterator[Callable[[str, Phase], None]]:
         def tell(name: str, phase: Phase) -> None:
             if phase is Phase.READY:
                 ready.add(name)
-            progress.update(task, completed=len(ready), description=f"{name}: {phase}")
+            progress.update(task, completed=len(ready), description=line(f"{name}: {phase}"))
 
         yield tell
 
@@ -72,4 +72,4 @@ def tell_line(name: str, phase: Phase) -> None:
     """
     # Those that were there already are no news.
     if phase is not Phase.READY:
-        print(f"{name}: {phase}", file=sys.stderr, flush=True)
+        note(f"{name}: {phase}")

@@ -16,7 +16,6 @@ and no contradiction is unexplained). 1: not so. 2: could not check, or not ever
 from __future__ import annotations
 
 import contextlib
-import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from portable.cli.counting import counting
 from portable.cli.making import tell_line
-from portable.cli.output import write_bytes
+from portable.cli.output import note, write_text
 from portable.cli.usage import BadUsage, amount, limit, natural
 from portable.environments import Environments
 from portable.errors import PortableError
@@ -186,10 +185,7 @@ def run(chosen: argparse.Namespace) -> int:
     form = chosen.format or _ENDINGS.get(Path(chosen.output).suffix, "text")
     matrix = _earlier(chosen.earlier) if chosen.earlier else _observed(chosen)
     report = render(matrix, form, full=chosen.full)
-    if chosen.output == "-":
-        print(report, end="")
-    else:
-        write_bytes(chosen.output, report.encode())
+    write_text(chosen.output, report)
     if chosen.judge == _PREDICTED:
         failed = matrix.unobserved or any(one.unexplained for one in matrix.contradictions)
         return 1 if failed else 0
@@ -274,7 +270,7 @@ def _going_on() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        print("interrupted; what was observed is kept, run it again to go on", file=sys.stderr)
+        note("interrupted; what was observed is kept, run it again to go on")
         raise
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from portable.bytecode import read
-from portable.cli.output import format_option, print_json, print_table, strictness_option
+from portable.cli.output import format_option, print_json, print_table, say, strictness_option
 from portable.cli.parts import naming, parts_of
 from portable.containers import Kind, kind_of_file
 from portable.features import Strictness, analyze
@@ -48,7 +48,7 @@ def run(chosen: argparse.Namespace) -> int:
     for name, analysis in found.items():
         _print(name, analysis)
     if container:
-        print(f"minimum target: {_highest(found) or 'unknown'}")
+        say(f"minimum target: {_highest(found) or 'unknown'}")
     return 0
 
 
@@ -91,11 +91,11 @@ def _print(name: str, found: Analysis) -> None:
             ],
         )
     for caveat in found.caveats:
-        print(f"not judged: {caveat.text} ({caveat.count}x)")
+        say(f"not judged: {caveat.text} ({caveat.count}x)")
     for unknown in found.unknown:
-        print(f"unknown: {unknown}")
+        say(f"unknown: {unknown}")
     label = f"{name}: minimum target" if name else "minimum target"
-    print(f"{label}: {found.minimum.version or 'unknown'}")
+    say(f"{label}: {found.minimum.version or 'unknown'}")
 
 
 def _analysis(chosen: argparse.Namespace, part: Part) -> Analysis:

@@ -1,29 +1,44 @@
-"""Text, tables and JSON on standard output; errors, one line each, on standard error."""
+"""The only place that prints: lines, tables and JSON on standard output, errors on standard error.
+
+`say` and `note` print one line each, and escape it: a command cannot print foreign text unescaped.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from portable.system.files import FileError, read_file, write_file
+from portable.system.escaping import json_text, line
+from portable.system.files import FileError, file_error, read_file, write_file
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Sequence
+    from typing import TextIO
 
     from portable.errors import PortableError
     from portable.verification import Verification
 
 __all__ = [
     "complain",
+    "drop_output",
+    "flush",
     "format_option",
+    "has_bars",
+    "hold_streams",
     "input_bytes",
+    "note",
     "print_json",
     "print_table",
     "print_verification",
+    "say",
     "strictness_option",
     "write_bytes",
+    "write_text",
 ]
 
 
@@ -47,11 +62,41 @@ def strictness_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def say(text: str = "") -> None:
+    """Print one line on standard output; whatever is in it, it stays one printable line."""
+    _write(sys.stdout, "<stdout>", line(text) + "\n")
+
+
+def note(text: str) -> None:
+    """Print one line about what goes on, on standard error."""
+    # Nobody may be listening; that must not end the work.
+    with contextlib.suppress(FileError, BrokenPipeError):
+        _write(sys.stderr, "<stderr>", line(text) + "\n")
+
+
+def has_bars() -> bool:
+    """Return whether progress can be shown by rich, on a terminal."""
+    import importlib.util
+
+    return bool(sys.stderr and sys.stderr.isatty() and importlib.util.find_spec("rich"))
+
+
 def print_json(value: object) -> None:
     """Print one JSON document."""
-    import json
+    write_text("-", json_text(value, indent=2) + "\n")
 
-    print(json.dumps(value, indent=2, ensure_ascii=False))
+
+def write_text(path: str, text: str) -> None:
+    """Write a document that is ready to be shown to a file, or to standard output for `-`.
+
+    Args:
+        path: Where to.
+        text: What a renderer made; it has escaped foreign text as its format needs it.
+    """
+    if path == "-":
+        _write(sys.stdout, "<stdout>", text)
+    else:
+        write_file(path, text.encode("utf-8", "backslashreplace"))
 
 
 def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -61,13 +106,19 @@ def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
         headings: One for each column.
         rows: Cells as text.
     """
-    rows = list(rows)
-    if sys.stdout.isatty() and "NO_COLOR" not in os.environ and _print_rich(headings, rows):
+    rows = [[line(cell, _WIDEST) for cell in cells] for cells in rows]
+    coloured = sys.stdout and sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    if coloured and _print_rich(headings, rows):
         return
-    widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
+    # One long cell does not make all others as long.
+    widths = [min(max(map(len, column)), _ALIGNED) for column in zip(headings, *rows, strict=True)]
     for cells in (headings, *rows):
         padded = (f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True))
-        print("  ".join(padded).rstrip())
+        say("  ".join(padded).rstrip())
+
+
+_WIDEST = 2000
+_ALIGNED = 80
 
 
 def _print_rich(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
@@ -105,25 +156,31 @@ def print_verification(verification: Verification, before: str, after: str, form
         return
     verdict = verification.verdict
     does = "computes" if verification.same else "does not compute"
-    print(f"{after}: {does} what {before} does on {verdict.consumer}")
-    print(f"  {verdict.outcome}: {verdict.reason}")
+    say(f"{after}: {does} what {before} does on {verdict.consumer}")
+    say(f"  {verdict.outcome}: {verdict.reason}")
     if verification.located:
-        print(f"  first different: {verification.located}")
+        say(f"  first different: {verification.located}")
 
 
 def complain(error: PortableError, *, as_json: bool) -> None:
     """Print an error as one line on standard error."""
     if as_json:
-        import json
-
-        print(json.dumps(error.record(), ensure_ascii=False), file=sys.stderr)
+        with contextlib.suppress(FileError, BrokenPipeError):
+            _write(sys.stderr, "<stderr>", json_text(error.record()) + "\n")
     else:
-        print(f"portable: error: {error}", file=sys.stderr)
+        note(f"portable: error: {error}")
 
 
 def input_bytes(path: str) -> bytes:
     """Read a file, or standard input for `-`."""
-    return sys.stdin.buffer.read() if path == "-" else read_file(path)
+    if path != "-":
+        return read_file(path)
+    if sys.stdin is None:
+        raise FileError("cannot read: standard input is closed", where="<stdin>")
+    try:
+        return sys.stdin.buffer.read()
+    except OSError as error:
+        raise file_error("read", error, "<stdin>") from error
 
 
 def write_bytes(path: str, data: bytes) -> None:
@@ -135,9 +192,56 @@ def write_bytes(path: str, data: bytes) -> None:
     if path != "-":
         write_file(path, data)
         return
-    if sys.stdout.isatty():
+    if sys.stdout and sys.stdout.isatty():
         raise FileError(
             "will not write bytes to a terminal", where="-", hint="name a file with -o FILE"
         )
-    sys.stdout.buffer.write(data)
-    sys.stdout.buffer.flush()
+    _write(sys.stdout, "<stdout>", data)
+
+
+def hold_streams() -> None:
+    """Prepare the standard streams of this process, whatever it was started with.
+
+    No file that is opened later gets the number of a stream that was closed, and what an encoding
+    lacks is written by its number instead of failing.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest number that is free: this one
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def flush() -> None:
+    """Write what is still kept for standard output, where an error can still be told."""
+    if sys.stdout is not None:
+        _write(sys.stdout, "<stdout>", b"")
+
+
+def drop_output() -> None:
+    """Have the interpreter write what it still keeps for standard output to nowhere, at its end."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except (OSError, ValueError):
+        with contextlib.suppress(OSError), Path(os.devnull).open("wb") as nowhere:
+            os.dup2(nowhere.fileno(), 1)
+
+
+def _write(stream: TextIO | None, name: str, content: str | bytes) -> None:
+    if stream is None:
+        raise FileError("cannot write: the stream is closed", where=name)
+    try:
+        if isinstance(content, bytes):
+            stream.flush()
+            stream.buffer.write(content)
+            stream.flush()
+        else:
+            stream.write(content)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise file_error("write", error, name) from error

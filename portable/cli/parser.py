@@ -6,6 +6,7 @@ import argparse
 import os
 from typing import TYPE_CHECKING
 
+from portable.cli.output import say
 from portable.cli.usage import BadUsage
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def overview(words: list[str], commands: dict[str, str]) -> int:
     if chosen.version:
         from portable import __version__  # noqa: PLC0415 - avoids a cycle at import
 
-        print(f"portable {__version__}")
+        say(f"portable {__version__}")
         return 0
     if chosen.command is None:
         parser.print_help()

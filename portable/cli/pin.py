@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from portable import pin
 from portable.cli.counting import waiting
-from portable.cli.output import format_option, print_json, print_verification, write_bytes
+from portable.cli.output import format_option, print_json, print_verification, say, write_bytes
 from portable.cli.parts import parts_of
 from portable.cli.program import (
     goal_options,
@@ -134,7 +134,7 @@ def _container(
     for name, pinned in found.pinned.items():
         _print(f"{chosen.output}: {name}", pinned, verified.get(name))
     for reader in container.readers:
-        print(f"{chosen.output}: the container itself is opened by {reader}, as before")
+        say(f"{chosen.output}: the container itself is opened by {reader}, as before")
     return 0
 
 
@@ -151,10 +151,10 @@ def _record(pinned: Pinned, verification: Verification | None) -> dict[str, obje
 
 def _print(label: str, pinned: Pinned, verification: Verification | None) -> None:
     artifact, target = pinned.artifact, pinned.target
-    print(f"{label}: StableHLO {artifact.version}, {len(artifact):,} bytes")
-    print(f"  {target.reason} ({target.confidence})")
+    say(f"{label}: StableHLO {artifact.version}, {len(artifact):,} bytes")
+    say(f"  {target.reason} ({target.confidence})")
     if verification is not None:
-        print(f"  {verification.verdict.consumer}: {verification.verdict.reason}")
+        say(f"  {verification.verdict.consumer}: {verification.verdict.reason}")
 
 
 def _verified(chosen: argparse.Namespace, part: Part, artifact: Artifact) -> Verification:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from portable.cli.counting import waiting
 from portable.cli.execution import executor_options, given_inputs, load_program, open_chosen
-from portable.cli.output import format_option, print_json, write_bytes
+from portable.cli.output import format_option, print_json, say, write_bytes
 from portable.cli.usage import natural
 from portable.executors import ExecutionFailed, InputMismatch, random_inputs, signature
 from portable.executors.tensors import stored_arrays
@@ -67,9 +67,9 @@ def run(chosen: argparse.Namespace) -> int:
     if chosen.format == "json":
         print_json({"executor": name, "outputs": [_record(array) for array in outputs]})
     else:
-        print(f"{chosen.file}: executed on {name}")
+        say(f"{chosen.file}: executed on {name}")
         for number, array in enumerate(outputs):
-            print(f"  output {number}: {array.dtype} {_shape(array)} {_first(array)}")
+            say(f"  output {number}: {array.dtype} {_shape(array)} {_first(array)}")
     return 0
 
 
@@ -77,7 +77,7 @@ def _print_failure(chosen: argparse.Namespace, failure: ExecutionFailed) -> None
     if chosen.format == "json":
         print_json(failure.record())
     else:
-        print(f"{chosen.file}: {failure}")
+        say(f"{chosen.file}: {failure}")
 
 
 def _record(array: Array) -> dict[str, object]:

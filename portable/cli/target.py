@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from portable.cli.output import format_option, print_json
+from portable.cli.output import format_option, print_json, say
 from portable.releases import resolve_target
 
 if TYPE_CHECKING:
@@ -40,9 +40,9 @@ def run(chosen: argparse.Namespace) -> int:
     if chosen.format == "json":
         print_json(target.record())
         return 0
-    print(f"{target.version}  {target.reason} ({target.confidence})")
+    say(f"{target.version}  {target.reason} ({target.confidence})")
     if target.runner_up:
-        print(f"without that, {target.runner_up.version}: {target.runner_up.reason}")
+        say(f"without that, {target.runner_up.version}: {target.runner_up.reason}")
     for caveat in target.caveats:
-        print(f"note: {caveat}")
+        say(f"note: {caveat}")
     return 0

@@ -13,7 +13,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from portable.cli.output import format_option, print_json, print_table
+from portable.cli.output import format_option, print_json, print_table, say
 from portable.cli.program import pipeline_arguments, pipeline_options
 from portable.cli.usage import amount, count, limit, natural
 from portable.executors import Tolerance
@@ -117,4 +117,4 @@ def _print(name: str, record: dict[str, Any]) -> None:
     ]
     print_table(("runner", "inputs", "output", "with eager PyTorch", "ulps"), rows)
     verdict = "all agree" if record["same"] else "they do not agree"
-    print(f"{name} at {record['version']}: {verdict}")
+    say(f"{name} at {record['version']}: {verdict}")

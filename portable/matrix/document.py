@@ -16,6 +16,7 @@ from portable.matrix.cell import Cell, Role
 from portable.matrix.item import Item, TensorFile
 from portable.matrix.result import Matrix
 from portable.releases import Confidence, Release
+from portable.system.escaping import json_text
 from portable.verdict import Basis, Diagnostic, Outcome, Severity, Stage, Verdict
 from portable.version import Version
 
@@ -48,7 +49,7 @@ def dump(matrix: Matrix) -> str:
     Raises:
         MalformedMatrix: The Matrix contradicts itself.
     """
-    return json.dumps(record(matrix), separators=(",", ":")) + "\n"
+    return json_text(record(matrix)) + "\n"
 
 
 def load(text: str | bytes) -> Matrix:

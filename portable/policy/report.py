@@ -7,11 +7,12 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from portable.junit import Problem, Suite, TestCase, as_xml
+from portable.system.escaping import json_text, line
 
 if TYPE_CHECKING:
     from portable.policy.gate import Checked, Finding, GateResult
 
-__all__ = ["as_github", "as_junit", "as_record", "as_text"]
+__all__ = ["as_github", "as_json", "as_junit", "as_record", "as_text"]
 
 _SCHEMA = 1
 
@@ -38,7 +39,19 @@ def as_text(result: GateResult) -> str:
         f"{len(result.files)} artifacts, {len(result.consumers)} consumers: "
         f"{passed} pass, {waived} waived, {failed} fail"
     )
-    return "\n".join(lines) + "\n"
+    return "".join(f"{line(one)}\n" for one in lines)
+
+
+def as_json(result: GateResult) -> str:
+    """Render the record as JSON.
+
+    Args:
+        result: What the gate found.
+
+    Returns:
+        The document, ended by a newline.
+    """
+    return json_text(as_record(result), indent=2) + "\n"
 
 
 def as_record(result: GateResult) -> dict[str, object]:
@@ -115,7 +128,7 @@ def _label(finding: Finding) -> str:
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return line(text).replace("%", "%25")
 
 
 def _property(text: str) -> str:

@@ -74,7 +74,7 @@ def _tables(matrix: Matrix) -> Iterator[str]:
     for distribution in dict.fromkeys(release.distribution for release in matrix.releases):
         releases = [one for one in matrix.releases if one.distribution == distribution]
         yield ""
-        yield f"## {distribution}"
+        yield f"## {_plain(distribution)}"
         yield ""
         yield _row(["Release", "StableHLO", *(str(version or "?") for version in columns)])
         yield _row(["---", "---", *("---:" for _ in columns)])
@@ -90,9 +90,9 @@ def _names(releases: Sequence[Release]) -> tuple[str, str]:
     """Name neighbours that did the same in one row."""
     first, last = releases[0], releases[-1]
     if first is last:
-        return first.version, str(first.current)
+        return _plain(first.version), str(first.current)
     known = f"{first.current} to {last.current}" if first.current != last.current else ""
-    names = f"{first.version} to {last.version} ({len(releases)} Releases)"
+    names = f"{_plain(first.version)} to {_plain(last.version)} ({len(releases)} Releases)"
     return names, known or str(first.current)
 
 
@@ -107,6 +107,11 @@ def _figure(cells: Sequence[Cell]) -> str:
 
 def _row(texts: Sequence[str]) -> str:
     return f"| {' | '.join(texts)} |"
+
+
+def _plain(text: str) -> str:
+    """Leave what is a name or a version as it is, and quote anything else."""
+    return text if re.fullmatch(r"\w[\w.+-]*", text, re.ASCII) else _code(text).replace("|", "\\|")
 
 
 def _code(text: str) -> str:

@@ -10,7 +10,12 @@
   const PAGE = 60; // so many rows are drawn at once; the rest when asked for
 
   const find = (id) => document.getElementById(id);
-  const data = JSON.parse(find("data").textContent);
+  // What cannot be seen is shown by its number: as `line` of portable/system/escaping.py.
+  const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\u{e0100}-\u{e01ef}]/gu;
+  const number = (character) => `\\u{${character.codePointAt(0).toString(16)}}`;
+  const visible = (text) => text.replace(UNSEEN, (one) => one === "\n" ? one : number(one));
+  const data = JSON.parse(find("data").textContent,
+    (_, value) => typeof value === "string" ? visible(value) : value);
 
   function make(tag, attributes = {}, ...children) {
     const made = document.createElement(tag);

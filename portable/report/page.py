@@ -5,14 +5,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
-import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from portable.matrix.document import parse, record
 from portable.report.tally import totals
-from portable.system.escaping import printable
+from portable.system.escaping import json_text, line
 
 if TYPE_CHECKING:
     from portable.matrix import Matrix
@@ -42,7 +41,7 @@ def render(matrix: Matrix, *, full: bool = True) -> str:
         "script": script,
         "style-hash": _hash(style),
         "script-hash": _hash(script),
-        "totals": html.escape(printable("; ".join(totals(matrix)))),
+        "totals": html.escape(line("; ".join(totals(matrix)))),
         "data": _data(matrix),
     }
     # In one pass: what is put in may look like a mark itself.
@@ -60,7 +59,7 @@ def _data(matrix: Matrix) -> str:
         for position, cell in zip(positions, parse(document).cells, strict=True)
     }
     known = [agreements[position] for position in range(len(agreements))]
-    text = json.dumps(document | {"agreements": known}, separators=(",", ":"))
+    text = json_text(document | {"agreements": known})
     # The end of the script, or a comment in it, must not be found in the data.
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 

@@ -1,0 +1,389 @@
+"""Foreign text is data: on no channel does it move a cursor, forge a line or become markup."""
+
+from __future__ import annotations
+
+import html.parser
+import json
+import os
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from compat_tests.adversarial.generators.injection import (
+    EVERYTHING,
+    FORGED,
+    HOSTILE,
+    artifacts,
+    containers,
+    documents,
+    long_name,
+    policies,
+)
+from compat_tests.matrices import sample
+from portable.cli import main
+from portable.errors import PortableError
+from portable.matrix.document import record
+from portable.report import FORMATS
+from portable.system.escaping import block, json_text, line, one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+DATA = Path(__file__).parents[1] / "data" / "artifacts"
+CALLS = DATA / "custom_calls+1.0.0.mlir.bc"
+RANGES = DATA / "location_range+1.0.0.mlir.bc"
+# The one format whose lines are meant for the runner of the workflow.
+_OURS = re.compile(r"::(error|warning|notice) (file=[^:,]*,)?title=portable[^:]*::")
+_RUNNERS = re.compile(r"^\s*::|##\w*\[", re.MULTILINE)
+_FORGED = re.compile(rf"\s*{FORGED}")
+_MARKUP = ("<script>alert", "<img src=x")
+_LONGEST = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a command said."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def run(capfd: pytest.CaptureFixture[str]) -> Runner:
+    """Return what runs a command in this process."""
+    return Runner(capfd)
+
+
+class Runner:
+    """Runs commands, and holds what they say against the property that all of them have."""
+
+    def __init__(self, capture: pytest.CaptureFixture[str]) -> None:
+        self.capture = capture
+
+    def __call__(self, *words: object, form: str = "text") -> Said:
+        """Run one command."""
+        code = main([str(word) for word in words])
+        said = Said(code, *self.capture.readouterr())
+        demand_harmless(said.out, form)
+        demand_harmless(said.err, "json" if form == "json" and code == 2 else "text")
+        assert code in {0, 1, 2}
+        if code == 2 and not said.out:
+            assert said.err.count("\n") == 1
+        return said
+
+
+def demand_harmless(text: str, form: str) -> None:
+    """Hold what was printed against the property, and parse what machines read."""
+    bad = {c for c in text if c != "\n" and not c.isprintable()}
+    assert not bad, f"raw: {sorted(bad)!r:.200}"
+    text.encode()
+    rest = "\n".join(row for row in text.split("\n") if not (form == "github" and _OURS.match(row)))
+    assert not _RUNNERS.search(rest), _RUNNERS.search(rest)
+    if form == "text":
+        assert max(map(len, text.split("\n"))) <= _LONGEST
+        *others, _ = text.rstrip("\n").split("\n")  # the last line may say so truly
+        assert not any(map(_FORGED.match, others))
+    if not text:
+        return
+    if form == "json":
+        json.loads(text, parse_constant=pytest.fail)
+    if form == "junit":
+        ET.fromstring(text)  # noqa: S314 - we have just written it
+    if form == "html":
+        assert _Page.of(text) == _Page.of(PLAIN_PAGE)
+    if form == "markdown":
+        demand_plain_markdown(text)
+
+
+class _Page(html.parser.HTMLParser):
+    """The elements that a browser would make, with their attributes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[object] = []
+
+    @classmethod
+    def of(cls, text: str) -> list[object]:
+        page = cls()
+        page.feed(text)
+        return page.seen
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append((tag, attrs))
+
+
+def _page() -> str:
+    from portable.report import render
+
+    return render(sample(), "html")
+
+
+PLAIN_PAGE = _page()
+
+
+def demand_plain_markdown(text: str) -> None:
+    """Nothing outside of a code span is markup, and every row of a table has as many cells."""
+    columns = 0
+    for row in text.splitlines():
+        outside = re.sub(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)", "", row)
+        for sign in ("<", "](", "@", "javascript:", "http"):
+            assert sign not in outside
+        if row.startswith("|"):
+            cells = len(re.findall(r"(?<!\\)\|", row))
+            assert columns in {0, cells}
+            columns = cells
+        else:
+            columns = 0
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_every_text_becomes_one_printable_line(kind: str) -> None:
+    """What cannot be seen is shown by its number; a second time changes nothing."""
+    shown = line(HOSTILE[kind])
+    demand_harmless(shown, "text")
+    assert "\n" not in shown
+    assert line(shown) == shown
+    demand_harmless(one_line(HOSTILE[kind]), "text")
+    demand_harmless(block(HOSTILE[kind]), "lines")
+    demand_harmless(
+        str(PortableError(HOSTILE[kind], where=HOSTILE[kind], hint=HOSTILE[kind])), "text"
+    )
+    demand_harmless(json_text(HOSTILE[kind]), "json")
+    assert json.loads(json_text({HOSTILE[kind]: [HOSTILE[kind]]})) == {
+        HOSTILE[kind]: [HOSTILE[kind]]
+    }
+
+
+def test_escapes_are_visible() -> None:
+    """Each character is told by its number, as Python writes it, and nothing is lost."""
+    assert line("\x1b[0m\n\x9b\u202e\u200b\udcff\U000e0041") == (
+        r"\x1b[0m\n\x9b\u202e\u200b\udcff\U000e0041"
+    )
+    assert line("Größe 大きさ x\\y 'a'") == "Größe 大きさ x\\y 'a'"
+
+
+def test_long_names_are_shortened_and_say_how_long_they_are() -> None:
+    """In text; the line goes on behind the name."""
+    shown = line(f"op {long_name(50_000)} is unknown")
+    assert "50,000 characters" in shown
+    assert shown.startswith("op nnn")
+    assert shown.endswith("nnn is unknown")
+    assert len(shown) < 2000
+    assert len(line("word " * 100_000)) < _LONGEST
+
+
+def test_no_lone_surrogate_is_in_json() -> None:
+    """A file name that is not UTF-8 is readable in JSON, which has no way to write such bytes."""
+    assert json.loads(json_text("a\udcff.mlir.bc")) == r"a\udcff.mlir.bc"
+    json_text("\udcff").encode()
+
+
+READERS: dict[str, Sequence[str]] = {
+    "inspect": ("text", "json"),
+    "check": ("text", "json"),
+    "minimum": ("text", "json"),
+    "gate": ("text", "json", "junit", "github"),
+}
+
+
+def _words(command: str, path: Path, form: str, policy: Path) -> list[object]:
+    more: dict[str, list[object]] = {
+        "inspect": ["--ops", "--fingerprint"],
+        "check": ["--for", "jaxlib==0.4.30", "jaxlib==0.10.2", "--all"],
+        "minimum": [],
+        "gate": ["--policy", policy],
+    }
+    return [command, path, *more[command], "--format", form]
+
+
+@pytest.fixture
+def policy(tmp_path: Path) -> Path:
+    """Return a policy that everything breaks."""
+    path = tmp_path / "policy.toml"
+    path.write_text(
+        '[consumers]\na = ["jaxlib==0.4.13"]\n'
+        '[rules]\nlocations = "none"\ncustom_calls = []\ninclude = ["*"]\n'
+    )
+    return path
+
+
+@pytest.mark.parametrize("command", READERS)
+def test_no_string_of_an_artifact_is_obeyed(
+    command: str, run: Runner, tmp_path: Path, policy: Path
+) -> None:
+    """Names of dialects, ops, functions, files and targets, attributes, and the producer."""
+    path = tmp_path / "a.mlir.bc"
+    for source in (CALLS, RANGES):
+        for data in artifacts(EVERYTHING, source):
+            path.write_bytes(data)
+            for form in READERS[command]:
+                run(*_words(command, path, form, policy), form=form)
+
+
+def test_a_hostile_artifact_is_read_all_the_same(run: Runner, tmp_path: Path) -> None:
+    """The generator makes artifacts, not damaged files: most of them are inspected completely."""
+    path = tmp_path / "a.mlir.bc"
+    codes = []
+    for data in artifacts(HOSTILE["command"], CALLS):
+        path.write_bytes(data)
+        said = run("inspect", path, "--ops", form="text")
+        codes.append(said.code)
+    assert codes.count(0) > len(codes) // 2
+    shown = set()
+    for data in artifacts("\x1b[31mX", CALLS):
+        path.write_bytes(data)
+        shown.update(re.findall(r"\\x1b\[31mX", run("inspect", path, "--ops").out))
+    assert shown
+
+
+@pytest.mark.parametrize("command", READERS)
+def test_no_container_is_obeyed(command: str, run: Runner, tmp_path: Path, policy: Path) -> None:
+    """Names of functions and nodes, descriptions, and the artifacts inside."""
+    for path in containers(EVERYTHING, tmp_path):
+        for form in READERS[command]:
+            run(*_words(command, path, form, policy), form=form)
+
+
+def file_names() -> Iterator[bytes]:
+    """Yield what a file system on Linux takes: all bytes but two."""
+    for text in HOSTILE.values():
+        name = text.replace("/", "\u2215").replace("\0", "").encode("utf-8", "surrogateescape")
+        yield name[:200] + b".mlir.bc"
+    yield b"\xff\xfe not UTF-8 \x9b.mlir.bc"
+    yield b"-.mlir.bc"
+
+
+MADE = {"good": CALLS.read_bytes(), "empty": b"", "cut": CALLS.read_bytes()[:12]}
+
+
+@pytest.mark.parametrize("command", [one for one in READERS if one != "minimum"])
+@pytest.mark.parametrize("made", MADE)
+def test_no_file_name_is_obeyed(
+    command: str, made: str, run: Runner, tmp_path: Path, policy: Path
+) -> None:
+    """Neither of artifacts nor of damaged files."""
+    for path in _files(tmp_path, MADE[made]):
+        for form in READERS[command]:
+            run(*_words(command, path, form, policy), form=form)
+
+
+@pytest.mark.parametrize("form", READERS["gate"])
+@pytest.mark.parametrize("made", MADE)
+def test_reports_are_written_whatever_files_are_called(
+    form: str, made: str, tmp_path: Path, policy: Path
+) -> None:
+    """Also of names that are not UTF-8, in every format."""
+    report = tmp_path / "report"
+    _files(tmp_path, MADE[made])
+    words = ["gate", tmp_path / "tree", "--policy", policy, "--format", form, "-o", report]
+    assert main([str(word) for word in words]) == (1 if made == "good" else 2)
+    demand_harmless(report.read_text("utf-8"), form)
+
+
+def _files(folder: Path, made: bytes) -> list[Path]:
+    tree = folder / "tree"
+    tree.mkdir()
+    paths = [Path(os.fsdecode(os.fsencode(tree) + b"/" + name)) for name in file_names()]
+    for path in paths:
+        path.write_bytes(made)
+    return paths
+
+
+def test_no_policy_is_obeyed(run: Runner, tmp_path: Path) -> None:
+    """Keys, names of sets, specifiers, patterns, reasons of waivers."""
+    (tmp_path / "a.mlir.bc").write_bytes(CALLS.read_bytes())
+    policy = tmp_path / "policy.toml"
+    for text in policies(EVERYTHING):
+        policy.write_text(text, "utf-8", errors="surrogatepass")
+        for form in READERS["gate"]:
+            run("gate", tmp_path / "a.mlir.bc", "--policy", policy, "--format", form, form=form)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_no_matrix_is_obeyed(form: str, run: Runner, tmp_path: Path) -> None:
+    """Every string of an earlier result, in every report."""
+    path = tmp_path / "earlier.json"
+    accepted = 0
+    for document in documents(EVERYTHING, record(sample())):
+        path.write_text(json.dumps(document))
+        for more in ([], ["--full"]):
+            said = run("matrix", "--from", path, "--format", form, *more, form=form)
+            accepted += said.code != 2
+    assert accepted > 10
+
+
+WORDS = {
+    "target": ["{}"],
+    "releases": ["{}"],
+    "inspect": ["{}"],
+    "check": ["{}", "--for", "jaxlib"],
+    "gate": ["{}", "--policy", "{}"],
+    "minimum": ["{}"],
+    "matrix": ["{}", "--for", "{}"],
+    "env": ["{}"],
+    "corpus": ["{}"],
+    "run": ["{}"],
+    "verify": ["{}", "{}"],
+    "verify-export": ["{}", "--target", "{}"],
+    "export": ["jax", "{}", "--target", "{}", "-o", "{}"],
+    "pin": ["{}", "--target", "{}", "-o", "{}"],
+    "serialize": ["{}", "--target", "{}"],
+    "deserialize": ["{}"],
+    "explain": ["{}", "--target", "{}"],
+    "versions": ["--{}"],
+}
+
+
+def test_every_command_is_among_them() -> None:
+    """A new command joins this walk."""
+    from portable.cli import COMMANDS
+
+    assert set(WORDS) == set(COMMANDS)
+
+
+@pytest.mark.parametrize("command", WORDS)
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_no_word_of_the_command_line_is_obeyed(command: str, kind: str, run: Runner) -> None:
+    """A script may have taken it from somewhere else."""
+    for form in ("text", "json"):
+        words = [word.format(HOSTILE[kind]) for word in WORDS[command]]
+        said = run(command, *words, *(["--format=json"] if form == "json" else []), form=form)
+        assert said.code == 2
+    said = run(f"{HOSTILE[kind]}")
+    assert said.code == 2
+
+
+def test_the_process_itself_prints_them_too(tmp_path: Path) -> None:
+    """In an ASCII locale as well, from a file whose name is not UTF-8."""
+    name = os.fsencode(tmp_path) + "/\u00e9\n::error::x\x1b.mlir.bc".encode() + b"\xff"
+    Path(os.fsdecode(name)).write_bytes(CALLS.read_bytes())
+    for more in ({}, {"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C", "PYTHONUTF8": "0"}):
+        command = [sys.executable, "-m", "portable", "check", os.fsdecode(name)]
+        command += ["--for", "jaxlib==0.10.2"]
+        done = subprocess.run(command, capture_output=True, check=False, env={**os.environ, **more})
+        assert (done.returncode, done.stderr) == (0, b"")
+        demand_harmless(done.stdout.decode(), "text")
+        assert b"\\xff" in done.stdout or b"\\udcff" in done.stdout
+
+
+def test_nothing_but_output_prints() -> None:
+    """A new command is safe without a thought: only `cli/output.py` reaches a stream."""
+    import ast
+
+    import portable.cli
+
+    assert portable.cli.__file__
+    for path in sorted(Path(portable.cli.__file__).parent.glob("*.py")):
+        if path.name == "output.py":
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Name | ast.Attribute):
+                name = ast.unparse(node)
+                assert name not in {"print", "sys.stdout", "sys.stderr"}, f"{path}:{node.lineno}"

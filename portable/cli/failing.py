@@ -1,0 +1,66 @@
+"""What ended a command, as one error; what nobody foresaw as well."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from pathlib import Path
+
+from portable.errors import PortableError
+from portable.system.files import file_error
+
+__all__ = ["Defect", "OutOfMemory", "as_error"]
+
+_TRACEBACK = "PORTABLE_TRACEBACK"
+
+
+class Defect(PortableError):
+    """A defect of `portable` itself."""
+
+
+class OutOfMemory(PortableError):
+    """The memory that this process may use did not suffice."""
+
+
+def as_error(error: Exception) -> PortableError:
+    """Return any exception as an error that prints as one line.
+
+    Args:
+        error: What ended a command.
+
+    Returns:
+        The error itself; what the operating system said; or a `Defect`, with the place where it was
+        raised. With PORTABLE_TRACEBACK=1 a defect is raised again instead.
+
+    Raises:
+        Exception: As above.
+    """
+    if isinstance(error, PortableError):
+        return error
+    if isinstance(error, OSError):
+        return _refused(error)
+    if isinstance(error, MemoryError):
+        return OutOfMemory("out of memory", hint="raise the limit, or give a smaller input")
+    if os.environ.get(_TRACEBACK, "0") not in {"", "0"}:
+        raise error
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return Defect(
+        f"internal error: {type(error).__name__}: {error}",
+        where=f"{Path(place.filename).name}:{place.lineno}",
+        hint=f"set {_TRACEBACK}=1 for a traceback, and report it",
+    )
+
+
+def _refused(error: OSError) -> PortableError:
+    if error.filename is None and not _stands():
+        return file_error("use", error, "the current directory")
+    return file_error("use", error, os.fsdecode(error.filename or "a file"))
+
+
+def _stands() -> bool:
+    """Return whether the current directory still exists."""
+    try:
+        Path.cwd()
+    except OSError:
+        return False
+    return True
