@@ -38,7 +38,8 @@ class AssertPortable(Protocol):
         """Predict a Verdict for every consumer, and fail the test if one is not compatible.
 
         Args:
-            what: An artifact, its bytes or its path; or a function. A function is called with
+            what: An artifact, its bytes or its path, or that of a container with artifacts, which
+                all have to be read; or a function. A function is called with
                 `arguments` and returns one of these; one that jax has jitted is exported with
                 them by `jax.export` instead, and its artifact is what counts.
             consumers: Specifiers, `installed`, or consumer sets of the policy, which is looked for
@@ -62,7 +63,7 @@ def assert_portable(request: pytest.FixtureRequest) -> AssertPortable:
         arguments: Sequence[object] = (),
     ) -> tuple[Verdict, ...]:
         __tracebackhide__ = True
-        verdicts = _verdicts(_artifact(what, arguments), consumers, root)
+        verdicts = _verdicts(_artifacts(what, arguments), consumers, root)
         bad = [verdict for verdict in verdicts if not verdict.compatible]
         if bad:
             lines = [f"  {v.consumer}: {v.outcome} at {v.stage}: {v.reason}" for v in bad[:_SHOWN]]
@@ -76,32 +77,36 @@ def assert_portable(request: pytest.FixtureRequest) -> AssertPortable:
 
 
 def _verdicts(
-    artifact: Artifact, consumers: str | Sequence[str] | None, root: Path
+    artifacts: Sequence[Artifact], consumers: str | Sequence[str] | None, root: Path
 ) -> tuple[Verdict, ...]:
     from portable.policy import find_policy, load_policy  # noqa: PLC0415 - only when used
     from portable.prediction import predict  # noqa: PLC0415 - only when used
-    from portable.releases import matching_releases  # noqa: PLC0415 - only when used
+    from portable.releases import NoTarget, matching_releases  # noqa: PLC0415 - only when used
 
     wants = (consumers,) if isinstance(consumers, str) else consumers
     sets: Mapping[str, Sequence[str]] = {}
     if wants is None or any(want.startswith("@") for want in wants):
         policy = load_policy(find_policy(root))
         sets, wants = policy.consumers, policy.rules.consumers if wants is None else wants
-    return tuple(predict(artifact, one) for one in matching_releases(*wants, consumers=sets))
+    if not wants:
+        raise NoTarget("neither the call nor the policy names consumers")
+    releases = matching_releases(*wants, consumers=sets)
+    return tuple(predict(artifact, release) for artifact in artifacts for release in releases)
 
 
-def _artifact(what: Any, arguments: Sequence[object]) -> Artifact:
+def _artifacts(what: Any, arguments: Sequence[object]) -> Sequence[Artifact]:
     from portable.artifact import Artifact  # noqa: PLC0415 - only when used
+    from portable.containers import artifacts_in  # noqa: PLC0415 - only when used
 
     if callable(what):
         what = _exported(what, arguments) if hasattr(what, "lower") else what(*arguments)
     # What jax.export returns carries its artifact beside its own envelope.
     what = getattr(what, "mlir_module_serialized", what)
     if isinstance(what, Artifact):
-        return what
+        return [what]
     if isinstance(what, (str, os.PathLike)):
-        return Artifact.load(what)
-    return Artifact.from_bytes(bytes(what))
+        return [artifact for _, artifact in artifacts_in(what)]
+    return [Artifact.from_bytes(bytes(what))]
 
 
 def _exported(function: Any, arguments: Sequence[object]) -> Any:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from portable import pin as pipeline
 from portable.containers import open_container
+from portable.containers.container import place
 from portable.errors import PortableError
 from portable.locations import Locations
 from portable.program import deserialize
 from portable.version import Version
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Collection, Mapping
 
     from portable.containers import Container
@@ -119,7 +120,7 @@ def pin_all(
     for entry in open_container(path).artifacts():
         try:
             pinned[entry.name] = pipeline.pin(
-                bytes(entry),
+                entry.data,
                 *wants,
                 locations=locations,
                 expand=expand,
@@ -129,7 +130,7 @@ def pin_all(
         except PortableError as error:
             # MLIR names a program that it was handed from memory "-".
             inside = (error.where or "").removeprefix('"-":')
-            error.where = f"{os.fspath(path)}: {entry.name}" + (f": {inside}" if inside else "")
+            error.where = place(place(path, entry.name), inside)
             if not isinstance(error, pipeline.NotExpressible):
                 raise
             refused.append(error)

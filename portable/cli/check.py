@@ -76,12 +76,12 @@ def run(chosen: argparse.Namespace) -> int:
     if not chosen.consumers and not chosen.observe:
         raise NothingToCheck("name consumers with --for SPEC, or read it with --observe")
     container, parts = parts_of(chosen.file)
-    artifacts = {part: Artifact.from_bytes(bytes(part.data), where=part.label) for part in parts}
+    artifacts = [Artifact.from_bytes(part.data, where=part.label) for part in parts]
     admitted = {
         str(release): release for spec in chosen.consumers for release in matching_releases(spec)
     }
     found = {}
-    for part, artifact in artifacts.items():
+    for part, artifact in zip(parts, artifacts, strict=True):
         with naming(part.label):
             found[part.name] = _verdicts(chosen, artifact, admitted.values())
     compatible = all(verdict.compatible for verdicts in found.values() for verdict in verdicts)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from portable.cli.output import write_bytes, write_text
+from portable.cli.output import demand_apart, write_bytes, write_text
 from portable.cli.program import in_child, program_argument
+from portable.cli.usage import destination
 from portable.system.escaping import program_text
 
 if TYPE_CHECKING:
@@ -22,12 +23,15 @@ __all__ = ["options", "run"]
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     program_argument(parser, containers=False)
-    parser.add_argument("-o", "--output", default="-", metavar="FILE", help="default: stdout")
+    parser.add_argument(
+        "-o", "--output", type=destination, default="-", metavar="FILE", help="default: stdout"
+    )
     parser.add_argument("--locations", action="store_true", help="print source locations too")
 
 
 def run(chosen: argparse.Namespace) -> int:
     """Print one program."""
+    demand_apart(chosen.output, chosen.program)
     text = in_child(_text, chosen, locations=chosen.locations)
     if chosen.output == "-":
         write_text("-", program_text(text))

@@ -27,15 +27,15 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from portable.cli.output import format_option, print_json, say
+from portable.cli.output import demand_apart, format_option, print_json, say
 from portable.cli.program import goal_options, pipeline_arguments, pipeline_options
-from portable.cli.usage import BadUsage, limit
+from portable.cli.usage import BadUsage, destination, limit
 from portable.exporters import BACKENDS
 from portable.exporters.calls import FRAMEWORKS, Request, export
 from portable.exporters.saved_model import save_as_saved_model
 from portable.releases import resolve_target
 from portable.system import children
-from portable.system.files import FileError
+from portable.system.files import demand_new_directory, file_error, read_file, write_file
 
 if TYPE_CHECKING:
     import argparse
@@ -62,7 +62,9 @@ def options(parser: argparse.ArgumentParser) -> None:
         help="the inputs: 'f32[2,3]' 'mask=i1[batch]' i64",
     )
     goal_options(parser, required=False)
-    parser.add_argument("-o", "--output", required=True, help="a new directory, or an artifact")
+    parser.add_argument(
+        "-o", "--output", type=destination, required=True, help="a new directory, or an artifact"
+    )
     parser.add_argument("--weights", metavar="FILE.npz", help="write the weights here, too")
     parser.add_argument(
         "--eval", action="store_true", help="torch: call .eval() of the model first"
@@ -99,7 +101,11 @@ def run(chosen: argparse.Namespace) -> int:
     resolve_target(*wants)
     output = Path(chosen.output)
     whole = not chosen.output.endswith(_ALONE)
-    _demand_room(output, whole=whole)
+    if whole:
+        demand_new_directory(output)
+    else:
+        demand_apart(chosen.output)
+    demand_apart(chosen.weights)
     request = Request(
         chosen.framework,
         chosen.program,
@@ -116,11 +122,13 @@ def run(chosen: argparse.Namespace) -> int:
         record: dict[str, Any] = children.call(
             export, request, made, chosen.weights, timeout=chosen.timeout, whole=whole
         )
-        try:
-            os.replace(made, output)  # noqa: PTH105 - a directory, too
-        except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            raise FileError(f"cannot write: {reason}", where=chosen.output) from error
+        if whole:
+            try:
+                os.replace(made, output)  # noqa: PTH105 - a directory
+            except OSError as error:
+                raise file_error("write", error, chosen.output) from error
+        else:
+            write_file(output, read_file(made))
     if chosen.format == "json":
         print_json({"output": chosen.output} | record)
     else:
@@ -130,7 +138,7 @@ def run(chosen: argparse.Namespace) -> int:
 
 def _save_model(chosen: argparse.Namespace) -> int:
     output = Path(chosen.output)
-    _demand_room(output, whole=True)
+    demand_new_directory(output)
     children.call(save_as_saved_model, chosen.program, str(output), timeout=chosen.timeout)
     if chosen.format == "json":
         print_json({"output": chosen.output})
@@ -147,18 +155,6 @@ def _exporter_options(chosen: argparse.Namespace) -> dict[str, Any]:
         return {"platforms": chosen.platform}
     found = {"backend": chosen.backend, "platform": (chosen.platform or [None])[-1]}
     return {name: value for name, value in found.items() if value}
-
-
-def _demand_room(output: Path, *, whole: bool) -> None:
-    if not output.absolute().parent.is_dir():
-        raise FileError("cannot write: no such directory", where=str(output.parent))
-    taken = output.exists() and not (output.is_dir() and not any(output.iterdir()))
-    if (whole and taken) or (not whole and output.is_dir()):
-        raise FileError(
-            "cannot write: something is there",
-            where=str(output),
-            hint="name a new place or an empty directory",
-        )
 
 
 def _print(output: str, record: dict[str, Any]) -> None:

@@ -4,9 +4,14 @@ The policy is portable.toml, or [tool.portable] in pyproject.toml, here or above
 predicted from the bytes and the tables of what has shipped; with --observe the installed
 libStablehlo reads each artifact too, in a child process.
 
+Folders are searched by content and by name: MLIR bytecode, containers, and *.mlir.bc, *.mlirbc,
+*.exported, *.bytecode. Every other file is accounted for: excluded by the policy or because tools
+keep it (.git, .venv, node_modules), or counted, or not judged, which exits with 2.
+
   portable gate models/
+  portable gate models/ --for 'jaxlib>=0.5' 'tensorflow~=2.18'
   portable gate models/ --format junit -o gate.xml
-  portable gate a.mlir.bc --policy release.toml --format github
+  git diff --name-only main | xargs portable gate --changed --policy release.toml --format github
 """
 
 from __future__ import annotations
@@ -15,9 +20,10 @@ import datetime
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from portable.cli.output import write_text
+from portable.cli.output import demand_apart, write_text
+from portable.cli.usage import BadUsage, destination
 from portable.errors import PortableError
-from portable.policy import Depth, GateResult, gate, load_policy
+from portable.policy import Depth, GateResult, Policy, PolicyNotFound, Rules, gate, load_policy
 from portable.policy.report import as_github, as_json, as_junit, as_text
 
 if TYPE_CHECKING:
@@ -35,8 +41,16 @@ class BadDate(PortableError):
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("paths", nargs="+", metavar="PATH", help="artifacts, or folders of them")
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="artifacts, or folders of them")
     parser.add_argument("--policy", metavar="FILE", help="the policy (default: look for it)")
+    parser.add_argument(
+        "--for",
+        dest="consumers",
+        nargs="+",
+        metavar="SPEC",
+        help="consumers instead of those of the policy: 'jaxlib>=0.5,<0.11', or a set of it as "
+        "'@serving'; the other rules hold, and without a policy this is all of it",
+    )
     parser.add_argument(
         "--depth",
         choices=[str(depth) for depth in Depth],
@@ -47,26 +61,65 @@ def options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--on", metavar="DATE", help="judge waivers and ages as of that day")
     parser.add_argument(
+        "--no-strict",
+        dest="strict",
+        action="store_false",
+        help="pass although something could not be judged",
+    )
+    parser.add_argument(
+        "--changed",
+        action="store_true",
+        help="the PATHs are the files of a change: those that are no artifacts are counted, and "
+        "there need not be any",
+    )
+    parser.add_argument(
+        "--load-plugins",
+        action="store_true",
+        help="load shared libraries that the policy names as consumers (plugin:PATH)",
+    )
+    parser.add_argument(
         "--format",
         choices=("text", "json", "junit", "github"),
         default="text",
         help="github prints workflow annotations",
     )
-    parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of to stdout")
+    parser.add_argument(
+        "-o", "--output", type=destination, metavar="FILE", help="write there instead of to stdout"
+    )
 
 
 def run(chosen: argparse.Namespace) -> int:
     """Check a tree of artifacts."""
-    policy = load_policy(chosen.policy)
+    if not chosen.paths and not chosen.changed:
+        raise BadUsage("no PATH to check", hint="as in: portable gate models/")
+    demand_apart(chosen.output, chosen.policy, *chosen.paths)
+    policy = _policy(chosen)
     if chosen.depth:
         policy = replace(policy, rules=replace(policy.rules, depth=Depth(chosen.depth)))
     result = gate(
-        chosen.paths, policy, on=_day(chosen.on), observe=_observe if chosen.observe else None
+        chosen.paths,
+        policy,
+        on=_day(chosen.on),
+        observe=_observe if chosen.observe else None,
+        strict=chosen.strict,
+        changed=chosen.changed,
     )
+    demand_apart(chosen.output, *{str(file.path) for file in result.files})
     _write(result, chosen.format, chosen.output)
-    if result.unreadable:
+    if result.unreadable or result.incomplete:
         return 2
     return 0 if result.passed else 1
+
+
+def _policy(chosen: argparse.Namespace) -> Policy:
+    """Return the policy, for the consumers that were named if any were."""
+    consumers = tuple(chosen.consumers or ())
+    try:
+        return load_policy(chosen.policy, consumers=consumers, load_plugins=chosen.load_plugins)
+    except PolicyNotFound:
+        if chosen.policy or not consumers:
+            raise
+        return Policy(rules=Rules(consumers=consumers), where="--for")
 
 
 def _day(text: str | None) -> datetime.date | None:

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING
 
 from portable.cli.counting import counting
 from portable.cli.making import tell_line
-from portable.cli.output import note, write_text
-from portable.cli.usage import BadUsage, amount, limit, natural
+from portable.cli.output import demand_apart, note, write_text
+from portable.cli.usage import BadUsage, amount, destination, limit, natural
 from portable.environments import Environments
 from portable.errors import PortableError
 from portable.executors.signature import ordered
@@ -163,7 +163,9 @@ def _running_options(how: argparse._ArgumentGroup) -> None:
 
 
 def _report_options(out: argparse._ArgumentGroup) -> None:
-    out.add_argument("--output", "-o", metavar="FILE", default="-", help="where to write it")
+    out.add_argument(
+        "--output", "-o", type=destination, metavar="FILE", default="-", help="where to write it"
+    )
     out.add_argument(
         "--format",
         choices=sorted(FORMATS),
@@ -182,6 +184,9 @@ def _report_options(out: argparse._ArgumentGroup) -> None:
 def run(chosen: argparse.Namespace) -> int:
     """Run a matrix, or merge what earlier ones found, and report."""
     _demand_sense(chosen)
+    demand_apart(
+        chosen.output, chosen.inputs, chosen.expected, chosen.cache, *chosen.paths, *chosen.earlier
+    )
     form = chosen.format or _ENDINGS.get(Path(chosen.output).suffix, "text")
     matrix = _earlier(chosen.earlier) if chosen.earlier else _observed(chosen)
     report = render(matrix, form, full=chosen.full)

@@ -100,9 +100,10 @@ def _print(name: str, found: Analysis) -> None:
 
 def _analysis(chosen: argparse.Namespace, part: Part) -> Analysis:
     strictness = Strictness(chosen.strictness)
-    if kind_of_file(part.data) is Kind.ARTIFACT:
+    data = part.data
+    if kind_of_file(data) is Kind.ARTIFACT:
         with naming(part.label):
-            return analyze(read(part.data), strictness=strictness)
+            return analyze(read(data), strictness=strictness)
     from portable import pin  # noqa: PLC0415 - artifacts need no compiler
     from portable.cli.program import in_child  # noqa: PLC0415 - as above
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from portable.system.escaping import json_text, line
-from portable.system.files import FileError, file_error, read_file, write_file
+from portable.system.files import FileError, demand_output, file_error, read_file, write_file
 
 if TYPE_CHECKING:
     import argparse
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "complain",
+    "demand_apart",
     "drop_output",
     "flush",
     "format_option",
@@ -181,6 +182,20 @@ def input_bytes(path: str) -> bytes:
         return sys.stdin.buffer.read()
     except OSError as error:
         raise file_error("read", error, "<stdin>") from error
+
+
+def demand_apart(output: str | None, *inputs: str | None) -> None:
+    """Refuse, before anything is made, an output that cannot be written or that is an input.
+
+    Args:
+        output: A file; None or `-` for standard output.
+        inputs: What the command reads, as it was named; None for what was not.
+
+    Raises:
+        FileError: As `demand_output`.
+    """
+    if output not in {None, "-"}:
+        demand_output(str(output), *filter(None, inputs))
 
 
 def write_bytes(path: str, data: bytes) -> None:

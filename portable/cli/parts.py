@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from portable.cli.output import input_bytes
-from portable.containers import NotAContainer, open_container
+from portable.containers import open_path
+from portable.containers.container import place
+from portable.containers.kind import CONTAINERS
 from portable.errors import PortableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from portable.bytecode.header import Buffer
-    from portable.containers import Container
+    from portable.containers import Container, Entry
 
 __all__ = ["ManyPrograms", "Part", "label_of", "naming", "only_part", "parts_of"]
 
@@ -30,13 +30,21 @@ class Part:
 
     Args:
         label: What to call it in messages.
-        name: Its name in a container; empty when it is the file itself.
-        data: The program as it is written; of a container a view into its file.
+        entry: Where it is.
     """
 
     label: str
-    name: str
-    data: Buffer
+    entry: Entry
+
+    @property
+    def name(self) -> str:
+        """Its name in a container; empty when it is the file itself."""
+        return self.entry.name
+
+    @property
+    def data(self) -> bytes:
+        """The program as it is written, read each time."""
+        return self.entry.data
 
 
 def parts_of(path: str) -> tuple[Container | None, tuple[Part, ...]]:
@@ -49,17 +57,9 @@ def parts_of(path: str) -> tuple[Container | None, tuple[Part, ...]]:
         PortableError: It cannot be read, or is a container that is damaged or empty.
     """
     label = label_of(path)
-    source = input_bytes("-") if path == "-" else path
-    try:
-        container = open_container(source)
-    except NotAContainer:
-        if isinstance(source, str) and os.path.isdir(source):  # noqa: PTH112 - as in opening
-            raise
-        data = source if isinstance(source, bytes) else input_bytes(source)
-        return None, (Part(label, "", data),)
-    return container, tuple(
-        Part(f"{label}: {entry.name}", entry.name, entry.data) for entry in container.artifacts()
-    )
+    found = open_path(input_bytes("-") if path == "-" else path)
+    parts = tuple(Part(place(label, entry.name), entry) for entry in found.artifacts())
+    return (found if found.kind in CONTAINERS else None), parts
 
 
 def only_part(path: str) -> Part:

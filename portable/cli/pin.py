@@ -20,7 +20,14 @@ from typing import TYPE_CHECKING
 
 from portable import pin
 from portable.cli.counting import waiting
-from portable.cli.output import format_option, print_json, print_verification, say, write_bytes
+from portable.cli.output import (
+    demand_apart,
+    format_option,
+    print_json,
+    print_verification,
+    say,
+    write_bytes,
+)
 from portable.cli.parts import parts_of
 from portable.cli.program import (
     goal_options,
@@ -29,13 +36,14 @@ from portable.cli.program import (
     pipeline_options,
     program_argument,
 )
-from portable.cli.usage import natural
+from portable.cli.usage import destination, natural
 from portable.downgrade import named
 from portable.errors import PortableError
 from portable.features.bridges import bridges
 from portable.releases import resolve_target
 from portable.repinning import pin_all
 from portable.system import children
+from portable.system.files import demand_new_directory
 
 if TYPE_CHECKING:
     import argparse
@@ -67,7 +75,9 @@ def options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="with --verify: write it although results are up to this far apart",
     )
-    parser.add_argument("-o", "--output", required=True, metavar="PATH", help="- is stdout")
+    parser.add_argument(
+        "-o", "--output", type=destination, required=True, metavar="PATH", help="- is stdout"
+    )
     pipeline_options(parser)
     format_option(parser)
 
@@ -80,6 +90,10 @@ def run(chosen: argparse.Namespace) -> int:
     lossy = not all(bridges().rewrites[name].exact for name in named(chosen.allow))
     chosen.verify = chosen.verify or lossy
     container, parts = parts_of(chosen.program)
+    if container is not None and container.files:
+        demand_new_directory(chosen.output, origin=container.path)
+    else:
+        demand_apart(chosen.output, chosen.program)
     if container is not None:
         return _container(chosen, container, parts, wants)
     part = parts[0]

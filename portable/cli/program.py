@@ -125,6 +125,4 @@ def in_child(
     if part is None:
         part = only_part(chosen.program)
     with naming(part.label):
-        return children.call(
-            function, bytes(part.data), *arguments, timeout=chosen.timeout, **keywords
-        )
+        return children.call(function, part.data, *arguments, timeout=chosen.timeout, **keywords)

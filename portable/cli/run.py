@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from portable.cli.counting import waiting
 from portable.cli.execution import executor_options, given_inputs, load_program, open_chosen
-from portable.cli.output import format_option, print_json, say, write_bytes
-from portable.cli.usage import natural
+from portable.cli.output import demand_apart, format_option, print_json, say, write_bytes
+from portable.cli.usage import destination, natural
 from portable.executors import ExecutionFailed, InputMismatch, random_inputs, signature
 from portable.executors.tensors import stored_arrays
 
@@ -36,12 +36,19 @@ def options(parser: argparse.ArgumentParser) -> None:
         "--random", type=natural, metavar="SEED", help="make the inputs, from this seed"
     )
     parser.add_argument("--specials", action="store_true", help="with NaN, infinities and -0")
-    parser.add_argument("--output", "-o", metavar="Y.npz", help="keep the outputs, named 0, 1, ...")
+    parser.add_argument(
+        "--output",
+        "-o",
+        type=destination,
+        metavar="Y.npz",
+        help="keep the outputs, named 0, 1, ...",
+    )
     format_option(parser)
 
 
 def run(chosen: argparse.Namespace) -> int:
     """Execute one program."""
+    demand_apart(chosen.output, chosen.file, chosen.inputs)
     artifact = load_program(chosen.file, chosen)
     given = given_inputs(chosen)
     takes = len(signature(artifact).arguments)

@@ -11,8 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from portable import pin
-from portable.cli.output import write_bytes
+from portable.cli.output import demand_apart, write_bytes
 from portable.cli.program import in_child, pipeline_arguments, pipeline_options, program_argument
+from portable.cli.usage import destination
 
 if TYPE_CHECKING:
     import argparse
@@ -29,12 +30,15 @@ def options(parser: argparse.ArgumentParser) -> None:
         metavar="T",
         help="a Version such as 1.9.0, current, minimum, WEEK_4, WEEK_12 or MAX",
     )
-    parser.add_argument("-o", "--output", default="-", metavar="FILE", help="default: stdout")
+    parser.add_argument(
+        "-o", "--output", type=destination, default="-", metavar="FILE", help="default: stdout"
+    )
     pipeline_options(parser)
 
 
 def run(chosen: argparse.Namespace) -> int:
     """Serialize one program."""
+    demand_apart(chosen.output, chosen.program)
     artifact = in_child(pin.serialize, chosen, chosen.target, **pipeline_arguments(chosen))
     write_bytes(chosen.output, artifact.data)
     return 0

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 from portable.errors import PortableError
+from portable.system.files import is_stdout
 
-__all__ = ["BadUsage", "amount", "count", "limit", "natural"]
+__all__ = ["BadUsage", "amount", "count", "destination", "limit", "natural"]
 
 
 class BadUsage(PortableError):
@@ -41,6 +42,11 @@ def amount(text: str) -> float:
 def limit(text: str) -> float:
     """Read a finite number above 0; see `natural`."""
     return _number(text, float, "a number above 0", least=math.ulp(0))
+
+
+def destination(text: str) -> str:
+    """Read where to write, for the `type` of `--output`: `-` for every name of standard output."""
+    return "-" if is_stdout(text) else text
 
 
 def _number(text: str, kind: type[int | float], wanted: str, *, least: float) -> float:

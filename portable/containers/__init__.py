@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from portable.containers.container import UnknownEntry as UnknownEntry
     from portable.containers.opening import artifacts_in as artifacts_in
     from portable.containers.opening import open_container as open_container
+    from portable.containers.opening import open_path as open_path
 
 _HOME = {
     "Container": "portable.containers.container",
@@ -39,6 +40,7 @@ _HOME = {
     "UnknownEntry": "portable.containers.container",
     "artifacts_in": "portable.containers.opening",
     "open_container": "portable.containers.opening",
+    "open_path": "portable.containers.opening",
 }
 
 __all__ = [  # noqa: PLE0604 - the table above is the one place

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from portable.errors import PortableError
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Mapping
 
     from portable.artifact import Artifact
-    from portable.bytecode.header import Buffer
     from portable.containers.kind import Kind
+    from portable.containers.source import Source
 
 __all__ = [
     "Container",
@@ -24,6 +24,7 @@ __all__ = [
     "TooLarge",
     "UnknownEntry",
     "demanded",
+    "place",
 ]
 
 
@@ -85,19 +86,43 @@ class Entry:
     """One artifact inside a container.
 
     Args:
-        name: Its name there, unique in the container.
-        data: Its bytes, not copied: a view into the file while the container is open.
+        name: Its name there, unique in the container; empty for a file that is no container.
+        source: The file that it is in.
+        start: Its first byte there.
+        stop: Behind its last byte.
         versions: What the container says about this artifact, by the name of each number.
         has_text: Whether the container keeps the program as MLIR text beside it.
     """
 
     name: str
-    data: Buffer
+    source: Source
+    start: int
+    stop: int
     versions: Mapping[str, str] = field(default_factory=dict)
     has_text: bool = False
 
+    @property
+    def data(self) -> bytes:
+        """Its bytes, read from the file each time.
+
+        Raises:
+            FileError: They cannot be read.
+        """
+        return self.source.read(self.start, self.stop)
+
+    def head(self, size: int) -> bytes:
+        """Return its first bytes, without reading the others.
+
+        Args:
+            size: How many at most.
+
+        Raises:
+            FileError: As `data`.
+        """
+        return self.source.read(self.start, min(self.start + size, self.stop))
+
     def __bytes__(self) -> bytes:
-        return bytes(self.data)
+        return self.data
 
 
 class Container(Protocol):
@@ -111,6 +136,7 @@ class Container(Protocol):
         readers: The releases of its framework that open it, as requirement specifiers; empty when
             nobody has measured. Whether they read what is inside is the artifacts' matter.
         warnings: What is odd about it without making it unreadable.
+        files: The files in a directory that its artifacts are in, as paths inside.
     """
 
     kind: Kind
@@ -118,6 +144,7 @@ class Container(Protocol):
     versions: Mapping[str, str]
     readers: tuple[str, ...]
     warnings: tuple[str, ...]
+    files: tuple[str, ...]
 
     def artifacts(self) -> tuple[Entry, ...]:
         """Return what is inside, in the order of the file; never empty."""
@@ -143,6 +170,11 @@ class Container(Protocol):
             FileError: The copy cannot be written, or the original changed meanwhile; nothing is
                 left behind.
         """
+
+
+def place(path: str | os.PathLike[str], name: str) -> str:
+    """Return what to call an artifact in messages: its path, and its name in a container."""
+    return f"{os.fspath(path)}: {name}" if name else os.fspath(path)
 
 
 def demanded(container: Container, artifacts: Mapping[str, bytes | Artifact]) -> dict[str, bytes]:

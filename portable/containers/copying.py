@@ -6,8 +6,14 @@ import os
 from typing import TYPE_CHECKING
 
 from portable.containers.container import MalformedContainer
-from portable.containers.source import demand_file
-from portable.system.files import FileError, file_error, umask, write_through
+from portable.containers.source import Folder
+from portable.system.files import (
+    InputFile,
+    demand_output,
+    file_error,
+    new_directory,
+    write_through,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -44,11 +50,11 @@ def write_zeros(target: FileIO, count: int) -> None:
         count -= target.write(zeros[:count])
 
 
-def copy_bytes(original: FileIO, target: FileIO, start: int, stop: int) -> None:
+def copy_bytes(original: InputFile, target: FileIO, start: int, stop: int) -> None:
     """Copy a part of one file to where the other stands; inside the kernel where it can.
 
     Args:
-        original: An unbuffered stream to read from.
+        original: The file to read from.
         target: An unbuffered stream to write to.
         start: The first byte.
         stop: Behind the last byte.
@@ -84,14 +90,8 @@ def write_beside(
     Raises:
         FileError: It cannot be written, or is the original; nothing is left behind.
     """
-    try:
-        same = bool(original) and os.path.exists(to) and os.path.samefile(original, to)  # noqa: PTH110, PTH121 - as in portable.system.files
-    except (OSError, ValueError) as error:
-        raise file_error("write", error, to) from error
-    if same:
-        raise FileError(
-            "will not write over the original", where=os.fspath(to), hint="name a new place"
-        )
+    if original:
+        demand_output(to, original)
     write_through(to, write)
 
 
@@ -106,7 +106,7 @@ def files_of(root: str) -> Iterator[tuple[str, bool]]:
             is no file and no folder, such as a pipe.
         FileError: It cannot be read.
     """
-    real = os.path.realpath(root)
+    real, inner = os.path.realpath(root), Folder(root)
 
     def refuse(error: OSError) -> None:
         raise file_error("read", error, error.filename or root) from error
@@ -124,7 +124,7 @@ def files_of(root: str) -> Iterator[tuple[str, bool]]:
                 )
             folder = name in folders and not link
             if not folder:
-                demand_file(path, inside)
+                inner.file(inside)
             yield inside, folder
 
 
@@ -144,42 +144,17 @@ def copy_tree(
         FileError: It cannot be read or written, or `to` is not free; nothing is left behind.
         MalformedContainer: As `files_of`.
     """
-    import shutil  # noqa: PLC0415 - cold start: readers need none of it
-    import tempfile  # noqa: PLC0415 - as above
-
-    place = os.path.abspath(to)  # noqa: PTH100 - as in portable.system.files
-    _demand_free(root, place)
-    temporary = None
-    try:
-        parent, name = os.path.split(place)
-        temporary = tempfile.mkdtemp(prefix=f".{name[:100]}.", dir=parent)
+    with new_directory(to, origin=root) as staged:
         for inside, folder in files_of(root):
-            path = f"{temporary}/{inside}"
+            path = f"{staged}/{inside}"
             if folder:
                 os.mkdir(path)  # noqa: PTH102 - as in portable.system.files
             elif inside not in replaced:
                 _copy_file(f"{root}/{inside}", path)
             elif (write := replaced[inside]) is not None:
                 write_through(path, write)
-        os.chmod(temporary, 0o777 & ~umask())  # noqa: PTH101 - as in portable.system.files
-        os.rename(temporary, place)  # noqa: PTH104 - as in portable.system.files
-    except BaseException as error:
-        if temporary is not None:
-            shutil.rmtree(temporary, ignore_errors=True)
-        if isinstance(error, (OSError, ValueError)):
-            raise file_error("write", error, to) from error
-        raise
 
 
 def _copy_file(path: str, to: str) -> None:
-    with open(path, "rb", buffering=0) as original:  # noqa: PTH123 - as in portable.system.files
-        size = os.fstat(original.fileno()).st_size
-        write_through(to, lambda target: copy_bytes(original, target, 0, size))
-
-
-def _demand_free(root: str, place: str) -> None:
-    origin, goal = os.path.realpath(root), os.path.realpath(place)
-    if goal == origin or goal.startswith(origin + os.sep):
-        raise FileError("will not write into the original", where=place, hint="name a new place")
-    if os.path.lexists(place) and not (os.path.isdir(place) and not os.listdir(place)):  # noqa: PTH112, PTH208 - as in portable.system.files
-        raise FileError("is there already", where=place, hint="name a new place")
+    original = InputFile(path)
+    write_through(to, lambda target: copy_bytes(original, target, 0, len(original)))

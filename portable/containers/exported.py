@@ -62,7 +62,7 @@ class Exported:
         self.path = source.path
         self._source = source
         try:
-            self._parts = tuple(_parts(root(source.data)))
+            self._parts = tuple(_parts(root(source)))
             _demand_apart(self._parts)
         except MalformedContainer as error:
             raise error.at(source.path) from None
@@ -72,13 +72,16 @@ class Exported:
         self.versions: Mapping[str, str] = {"serialization": str(number), "layout": str(layout)}
         self.readers: tuple[str, ...] = () if number > _NEWEST else (_READERS[layout],)
         self.warnings = tuple(_odd(number, outer.slots))
+        self.files: tuple[str, ...] = ()
 
     def artifacts(self) -> tuple[Entry, ...]:
         """Return the artifact of the function, then those of its derivatives."""
         return tuple(
             Entry(
                 part.name,
-                self._source.view(part.start, part.stop),
+                self._source,
+                part.start,
+                part.stop,
                 {"calling convention": str(part.table.number(_CALLING_CONVENTION, 2) or 0)},
             )
             for part in self._parts
@@ -99,7 +102,7 @@ class Exported:
         from portable.containers.copying import write_beside  # noqa: PLC0415 - cold start
 
         new = demanded(self, artifacts)
-        size = len(self._source.data)
+        size = len(self._source)
         edits: list[Edit] = []
         behind: list[Edit] = []
         for part in self._parts:

@@ -1,73 +1,293 @@
-"""Files and containers in folders."""
+"""What there is under paths: artifacts, told by content and by name, and everything else.
+
+Nothing is passed over without a word: each file is an artifact, or not judged with the reason, or
+excluded by a rule, or one of the other files, which neither its content nor its name marks.
+"""
 
 from __future__ import annotations
 
+import lzma
 import os
-from fnmatch import fnmatchcase
+import re
+import zlib
+from dataclasses import dataclass
+from enum import Enum
+from fnmatch import fnmatchcase, translate
+from functools import partial
 from typing import TYPE_CHECKING
 
+from portable.bytecode import MAGIC
 from portable.containers.container import NoArtifact
-from portable.containers.kind import CONTAINERS, kind_of_directory
-from portable.containers.opening import open_container
+from portable.containers.kind import CONTAINERS, Kind, kind_of_directory, kind_of_file
+from portable.containers.opening import open_path, open_source
+from portable.containers.source import Source
 from portable.errors import PortableError
-from portable.system.files import FileError
+from portable.system.files import FileError, file_error, is_special
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-__all__ = ["find_files"]
+    from portable.containers.container import Container
+
+__all__ = ["EXCLUDED_FOLDERS", "NAMES", "Fate", "Found", "NothingFound", "find"]
+
+NAMES = ("*.mlir.bc", "*.mlirbc", "*.exported", "*.bytecode")
+"""What the names of artifacts look like, in upper or lower case."""
+
+EXCLUDED_FOLDERS = frozenset(
+    {
+        ".eggs", ".git", ".hg", ".jj", ".mypy_cache", ".nox", ".pytest_cache", ".ruff_cache",
+        ".svn", ".tox", ".venv", "__pycache__", "node_modules",
+    }
+)  # fmt: skip
+"""Folders that tools keep for themselves, which are not searched."""
+
+_ARTIFACTS = {Kind.ARTIFACT, Kind.BYTECODE, *CONTAINERS}
+# Files in which a directory is told to be a container.
+_MARKS = ("saved_model.pb", "functions")
+_MODEL_AS_TEXT = "saved_model.pbtxt"
+_COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".lz4", ".br", ".zip", ".7z", ".z")
+_SAMPLE = 4096
 
 
-def find_files(paths: Iterable[str | os.PathLike[str]], patterns: Sequence[str]) -> list[str]:
-    """Find files by name in folders, and the folders that are containers of artifacts.
+class NothingFound(FileError):
+    """A path that was named does not exist, or is a folder without artifacts."""
+
+
+class Fate(Enum):
+    """What becomes of a file."""
+
+    ARTIFACT = "artifact"
+    NOT_JUDGED = "not judged"
+    EXCLUDED = "excluded"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One file or container under a path.
 
     Args:
-        paths: Files, which are always taken, and folders, which are searched unless they are
-            containers themselves; hidden folders inside are passed over.
-        patterns: What names in folders look like, as shells write it.
-
-    Returns:
-        Each once: as the paths are ordered, within a folder by name.
-
-    Raises:
-        FileError: A path does not exist.
+        path: Where it is.
+        fate: What becomes of it.
+        container: What was opened; None when it is no artifact, or cannot be opened.
+        error: Why it cannot be opened.
+        why: Why it is not judged; the rule that excludes it.
     """
-    found: dict[str, None] = {}
+
+    path: str
+    fate: Fate
+    container: Container | None = None
+    error: PortableError | None = None
+    why: str = ""
+
+
+def find(
+    paths: Iterable[str | os.PathLike[str]],
+    *,
+    names: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    root: str | os.PathLike[str] = ".",
+    changed: bool = False,
+) -> Iterator[Found]:
+    """Find everything under some paths, one file after another.
+
+    Args:
+        paths: Files, which are taken for artifacts whatever they are, and folders, which are
+            searched. Links in folders are followed to files inside of that folder only.
+        names: What other names of artifacts look like, beside `NAMES`.
+        exclude: Patterns of what to leave out: of the path relative to `root`, or of the name
+            alone when there is no slash in it.
+        root: What paths in `exclude` are relative to.
+        changed: Take the paths for the files of a change: treat them as if they had been found in
+            a folder, and those of a directory that is a container as that.
+
+    Yields:
+        Everything once, as the paths are ordered; the files of a folder before its subfolders. A
+        path that is missing, or a folder without artifacts, is an ARTIFACT with an error.
+    """
+    search = _Search(names, exclude, os.fspath(root))
+    seen: set[str] = set()
     for path in paths:
         name = os.fspath(path)
-        if os.path.isdir(name):  # noqa: PTH112 - ten times faster than Path over a large tree
-            if kind_of_directory(name) in CONTAINERS:
-                found[name] = None
-            else:
-                found |= dict.fromkeys(sorted(_walk(name, patterns)))
-        elif os.path.exists(name):  # noqa: PTH110 - see above
-            found[name] = None
+        if changed:
+            name = _home(name)
+        for found in search.changed(name) if changed else search.named(name):
+            if found.path not in seen:
+                seen.add(found.path)
+                yield found
+
+
+class _Search:
+    """What marks an artifact, and what is excluded."""
+
+    def __init__(self, names: Sequence[str], exclude: Sequence[str], root: str) -> None:
+        patterns = [translate(name.lower()) for name in (*NAMES, *names)]
+        self._marks = re.compile("|".join(patterns)).match
+        self._exclude = [pattern.rstrip("/") for pattern in exclude]
+        self._root = root
+
+    def named(self, path: str) -> Iterator[Found]:
+        """Yield what a path that somebody named leads to."""
+        rule = self._rule(path, path)
+        if rule:
+            yield Found(path, Fate.EXCLUDED, why=rule)
+        elif os.path.isdir(path):  # noqa: PTH112 - as in portable.system.files
+            empty = True
+            for found in self._tree(path):
+                empty = empty and found.fate not in {Fate.ARTIFACT, Fate.NOT_JUDGED}
+                yield found
+            if empty:
+                error = NothingFound("no artifact in this folder", where=path, hint=_HINT)
+                yield Found(path, Fate.ARTIFACT, error=error)
+        elif not (is_special(path) or os.path.lexists(path)):
+            error = NothingFound("there is no such file or folder", where=path)
+            yield Found(path, Fate.ARTIFACT, error=error)
         else:
-            raise FileError("there is no such file or folder", where=name)
-    return list(found)
+            yield _opened(path, partial(open_path, path))
+
+    def changed(self, path: str) -> Iterator[Found]:
+        """Yield what becomes of one file of a change; nothing when it was deleted."""
+        rule = self._rule(path, path)
+        if rule:
+            yield Found(path, Fate.EXCLUDED, why=rule)
+        elif os.path.islink(path):  # noqa: PTH114 - as in portable.system.files
+            yield self._link(path, os.path.realpath("."), set())
+        elif os.path.isdir(path):  # noqa: PTH112 - as above
+            yield from self._tree(path)
+        elif os.path.lexists(path):
+            yield self._file(path)
+
+    def _rule(self, path: str, top: str) -> str:
+        """Return the pattern that excludes a path; nothing when there is none."""
+        if self._exclude:
+            inside = os.path.relpath(top, self._root) + path[len(top) :]
+            name = os.path.basename(path)  # noqa: PTH119 - as in portable.system.files
+            for pattern in self._exclude:
+                if fnmatchcase(inside if "/" in pattern else name, pattern):
+                    return pattern
+        return ""
+
+    def _marked(self, path: str) -> bool:
+        return self._marks(os.path.basename(path).lower()) is not None  # noqa: PTH119 - as above
+
+    def _tree(self, top: str) -> Iterator[Found]:
+        """Yield everything in a folder; without recursion, since folders nest deeper than that."""
+        within, walked, links = os.path.realpath(top), set[str](), list[str]()
+        folders, claimed = [top], set[str]()
+        while folders:
+            here = folders.pop()
+            try:
+                with os.scandir(here) as listed:
+                    entries = sorted(listed, key=lambda entry: entry.name)
+            except OSError as error:
+                yield Found(here, Fate.NOT_JUDGED, why=file_error("read", error, here).what)
+                continue
+            walked.add(within + here[len(top) :])
+            if any(entry.name in _MARKS for entry in entries):
+                for found in _directory(here, within, named=here == top):
+                    claimed |= {f"{here}/{file}" for file in getattr(found.container, "files", ())}
+                    yield found
+            below: list[str] = []
+            for entry in entries:
+                path = f"{here}/{entry.name}"
+                if path not in claimed:
+                    later = links if entry.is_symlink() else below
+                    yield from self._entry(path, entry, top, later)
+            folders += reversed(below)
+        yield from (self._link(path, within, walked) for path in links)
+
+    def _entry(
+        self, path: str, entry: os.DirEntry[str], top: str, later: list[str]
+    ) -> Iterator[Found]:
+        """Yield what becomes of an entry of a folder, or keep it for later: a link, a folder."""
+        folder = entry.is_dir(follow_symlinks=False)
+        rule = self._rule(path, top)
+        if not rule and folder and entry.name in EXCLUDED_FOLDERS:
+            rule = "by default"
+        if rule:
+            yield Found(path, Fate.EXCLUDED, why=rule)
+        elif folder or entry.is_symlink():
+            later.append(path)
+        else:
+            yield self._file(path, regular=entry.is_file(follow_symlinks=False))
+
+    def _link(self, path: str, within: str, walked: set[str]) -> Found:
+        """Follow a link to a file of the same tree; what lies in a folder of it was seen there."""
+        target = os.path.realpath(path)
+        if not os.path.exists(target):  # noqa: PTH110 - as in portable.system.files
+            why = "a link that leads nowhere"
+            return Found(path, Fate.NOT_JUDGED if self._marked(path) else Fate.OTHER, why=why)
+        if os.path.isdir(target):  # noqa: PTH112 - as above
+            if target in walked:
+                return Found(path, Fate.OTHER)
+            return Found(path, Fate.NOT_JUDGED, why="a link to a folder that is not searched")
+        if not target.startswith(within.rstrip("/") + "/"):
+            return Found(path, Fate.NOT_JUDGED, why="a link that leads out of the folder")
+        return self._file(path)
+
+    def _file(self, path: str, *, regular: bool = True) -> Found:
+        """Tell by its content and its name what becomes of a file."""
+        marked = self._marked(path)
+        try:
+            if not regular and not marked:
+                return Found(path, Fate.OTHER)
+            source = Source(path)
+            kind = kind_of_file(source)
+        except FileError as error:
+            return Found(path, Fate.NOT_JUDGED, why=error.what)
+        if marked or kind in _ARTIFACTS:
+            return _opened(path, partial(open_source, kind, source))
+        why = self._hidden(path, source)
+        return Found(path, Fate.NOT_JUDGED if why else Fate.OTHER, why=why)
+
+    def _hidden(self, path: str, source: Source) -> str:
+        """Say what keeps an artifact that is in a file from being read."""
+        stem, suffix = os.path.splitext(path.lower())  # noqa: PTH122 - as above
+        if (suffix in _COMPRESSED and self._marked(stem)) or _unpacked(source).startswith(MAGIC):
+            return "a compressed artifact"
+        if path.endswith(f"/{_MODEL_AS_TEXT}"):
+            return "a SavedModel in text form"
+        return ""
 
 
-def _walk(folder: str, patterns: Sequence[str]) -> Iterator[str]:
-    for here, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        if ("saved_model.pb" in names or "functions" in folders) and kind_of_directory(
-            here
-        ) in CONTAINERS:
-            folders.clear()
-            if _holds_artifacts(here):
-                yield here
-            continue
-        for name in names:
-            if any(fnmatchcase(name, pattern) for pattern in patterns):
-                yield os.path.join(here, name)  # noqa: PTH118 - see find_files
+_HINT = f"looked for MLIR bytecode, containers, and {', '.join(NAMES)}"
 
 
-def _holds_artifacts(folder: str) -> bool:
-    """Tell a container from one with nothing for us in it, as many a SavedModel is."""
+def _opened(path: str, opening: Callable[[], Container]) -> Found:
     try:
-        open_container(folder)
-    except NoArtifact:
-        return False
-    except PortableError:
-        return True  # it is damaged, which checking it will say
-    return True
+        return Found(path, Fate.ARTIFACT, opening())
+    except PortableError as error:
+        return Found(path, Fate.ARTIFACT, error=error)
+    except Exception as defect:  # noqa: BLE001 - a defect of ours costs this file, not the others
+        failed = PortableError(f"cannot be opened: {defect!r:.200}", where=path)
+        return Found(path, Fate.ARTIFACT, error=failed)
+
+
+def _directory(here: str, within: str, *, named: bool) -> Iterator[Found]:
+    """Yield the container that a folder is, if it is one with artifacts or was named."""
+    if kind_of_directory(here) in CONTAINERS:
+        found = _opened(here, partial(open_path, here, within=within))
+        if named or not isinstance(found.error, NoArtifact):
+            yield found
+
+
+def _home(path: str) -> str:
+    """Return the directory that is a container with this file in it; the file itself otherwise."""
+    folder, name = os.path.split(path)
+    home = os.path.dirname(folder) if os.path.basename(folder) == _MARKS[1] else folder  # noqa: PTH119, PTH120 - as in portable.system.files
+    inside = name == _MARKS[0] or home != folder
+    return home or "." if inside and kind_of_directory(home or ".") in CONTAINERS else path
+
+
+def _unpacked(source: Source) -> bytes:
+    """Return the first bytes of what is compressed; at most a few, whatever it would grow to."""
+    head = source[:_SAMPLE]
+    try:
+        if head.startswith(b"\x1f\x8b"):
+            return zlib.decompressobj(wbits=31).decompress(head, len(MAGIC))
+        if head.startswith(b"\xfd7zXZ\x00"):
+            return lzma.LZMADecompressor().decompress(head, len(MAGIC))
+    except (zlib.error, lzma.LZMAError):
+        pass
+    return b""

@@ -8,6 +8,7 @@ from portable.containers.container import MalformedContainer
 
 if TYPE_CHECKING:
     from portable.bytecode.header import Buffer
+    from portable.containers.source import Source
 
 __all__ = ["Table", "root"]
 
@@ -25,7 +26,7 @@ class Table:
 
     __slots__ = ("_data", "_fields", "_position", "ranges", "slots")
 
-    def __init__(self, data: Buffer, position: int) -> None:
+    def __init__(self, data: Buffer | Source, position: int) -> None:
         self._data = data
         self._position = position
         vtable = position - _number(data, position, 4, signed=True)
@@ -106,7 +107,7 @@ class Table:
         return field + offset
 
 
-def root(data: Buffer) -> Table:
+def root(data: Buffer | Source) -> Table:
     """Return the root table.
 
     Args:
@@ -118,7 +119,7 @@ def root(data: Buffer) -> Table:
     return Table(data, _number(data, 0, 4))
 
 
-def _number(data: Buffer, at: int, size: int, *, signed: bool = False) -> int:
+def _number(data: Buffer | Source, at: int, size: int, *, signed: bool = False) -> int:
     if not 0 <= at <= len(data) - size:
         raise MalformedContainer("an offset leads out of the file", max(at, 0))
     return int.from_bytes(data[at : at + size], "little", signed=signed)

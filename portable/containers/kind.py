@@ -10,6 +10,7 @@ from portable.bytecode import MAGIC, MalformedArtifact, read_header
 
 if TYPE_CHECKING:
     from portable.bytecode.header import Buffer
+    from portable.containers.source import Source
 
 __all__ = ["CONTAINERS", "Kind", "kind_of_directory", "kind_of_file"]
 
@@ -34,7 +35,7 @@ class Kind(Enum):
 
 
 # Which module opens which kind of container, with a function `open_container` of the file (a
-# `Source`) or of the path of the directory.
+# `Source`) or of the directory (a `Folder`).
 CONTAINERS = {
     Kind.EXPORTED: "portable.containers.exported",
     Kind.SAVED_MODEL: "portable.containers.saved_model",
@@ -42,7 +43,7 @@ CONTAINERS = {
 }
 
 
-def kind_of_file(data: Buffer) -> Kind:
+def kind_of_file(data: Buffer | Source) -> Kind:
     """Tell what the bytes of a file are.
 
     Args:
@@ -74,13 +75,11 @@ def kind_of_directory(path: str) -> Kind:
     """Tell what a directory is, by the names in it."""
     if os.path.isfile(f"{path}/saved_model.pb"):  # noqa: PTH113 - pathlib costs the cold path 9 ms
         return Kind.SAVED_MODEL
-    functions = f"{path}/functions"
-    if os.path.isdir(functions) and any(  # noqa: PTH112 - as above
-        name.endswith(".meta")
-        for name in os.listdir(functions)  # noqa: PTH208 - as above
-    ):
-        return Kind.TORCH_XLA
-    return Kind.UNKNOWN
+    try:
+        names = os.listdir(f"{path}/functions")  # noqa: PTH208 - as above
+    except OSError:  # it is not there, or cannot be looked into
+        return Kind.UNKNOWN
+    return Kind.TORCH_XLA if any(name.endswith(".meta") for name in names) else Kind.UNKNOWN
 
 
 def _looks_like_text(head: bytes) -> bool:
@@ -97,7 +96,7 @@ def _looks_like_text(head: bytes) -> bool:
 _MODULE_SLOT = 13
 
 
-def _exported_program(data: Buffer) -> bytes | None:
+def _exported_program(data: Buffer | Source) -> bytes | None:
     """Return the start of the module inside a serialized `Exported`; None if there is none.
 
     The flatbuffer has no file identifier, so it is recognised by its content: a root table whose

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from portable.containers.container import MalformedContainer
-from portable.containers.source import demand_file
-from portable.system.files import file_error
+from portable.system.files import InputFile
+
+if TYPE_CHECKING:
+    from portable.containers.source import Folder
 
 __all__ = ["Array", "read_array"]
 
@@ -32,12 +34,12 @@ class Array:
     shape: tuple[int, ...]
 
 
-def read_array(path: str, where: str) -> Array:
+def read_array(folder: Folder, where: str) -> Array:
     """Read the header of a file that `numpy.save` wrote, and hold it against the file's size.
 
     Args:
-        path: The file.
-        where: What to call it in an error.
+        folder: The container.
+        where: The file in it.
 
     Returns:
         What array it holds.
@@ -46,28 +48,20 @@ def read_array(path: str, where: str) -> Array:
         MalformedContainer: It holds something else, or is cut short.
         FileError: It cannot be read.
     """
-    demand_file(path, where)
-    try:
-        with open(path, "rb", buffering=0) as stream:  # noqa: PTH123 - as in portable.system.files
-            size = os.fstat(stream.fileno()).st_size
-            head = stream.read(12)
-            if head[:6] != _MAGIC:
-                raise _refused(head, where)
-            wide = len(head) > 6 and head[6] > 1
-            start = 12 if wide else 10
-            length = int.from_bytes(head[8:start], "little")
-            if len(head) < 12 or length > _LONGEST:
-                raise MalformedContainer(
-                    "the header of the array is cut or too long", 8, where=where
-                )
-            text = (head[start:] + stream.read(length - (12 - start)))[:length]
-    except OSError as error:
-        raise file_error("read", error, path) from error
+    file = InputFile(folder.file(where))
+    head = file[:12]
+    if head[:6] != _MAGIC:
+        raise _refused(head, where)
+    start = 12 if len(head) > 6 and head[6] > 1 else 10
+    length = int.from_bytes(head[8:start], "little")
+    if len(head) < 12 or length > _LONGEST:
+        raise MalformedContainer("the header of the array is cut or too long", 8, where=where)
+    text = file[start : start + length]
     array = _parsed(text, where)
     expected = start + length + array.itemsize * _count(array.shape)
-    if size != expected:
+    if len(file) != expected:
         raise MalformedContainer(
-            f"an array {array.descr}{list(array.shape)} takes {expected} bytes, not {size}",
+            f"an array {array.descr}{list(array.shape)} takes {expected} bytes, not {len(file)}",
             where=where,
         )
     return array

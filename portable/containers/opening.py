@@ -1,19 +1,80 @@
-"""From a path to a Container, or straight to the artifacts inside."""
+"""From a path to the artifacts there: one way, for containers and for plain files."""
 
 from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING
 
-from portable.containers.container import NotAContainer
+from portable.containers.container import NotAContainer, place
 from portable.containers.kind import CONTAINERS, kind_of_directory, kind_of_file
-from portable.containers.source import Source
+from portable.containers.source import Folder, Source
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from portable.artifact import Artifact
     from portable.containers.container import Container
+    from portable.containers.kind import Kind
 
-__all__ = ["artifacts_in", "open_container"]
+__all__ = ["artifacts_in", "open_container", "open_path", "open_source"]
+
+
+def open_path(source: str | os.PathLike[str] | bytes, *, within: str = "") -> Container:
+    """Open what is at a path: a container, or a file that is one program itself.
+
+    Nothing is read but what leads to the artifacts.
+
+    Args:
+        source: A path, or a file's bytes.
+        within: The real path of a folder that no link in a directory may lead out of.
+
+    Returns:
+        The container. A plain file is one with a single Entry without a name, whatever it holds;
+        its `kind` is not in `CONTAINERS`.
+
+    Raises:
+        NotAContainer: It is a directory, but no container.
+        MalformedContainer: It is damaged, half written, or tries what a container may not.
+        NoArtifact: It is a container without artifacts.
+        FileError: It cannot be read.
+    """
+    if isinstance(source, (str, os.PathLike)):
+        path = os.fspath(source)
+        if os.path.isdir(path):  # noqa: PTH112 - as in portable.system.files
+            kind = kind_of_directory(path)
+            if kind not in CONTAINERS:
+                raise NotAContainer(kind, directory=True, where=path)
+            return _opener(kind)(Folder(path, within))
+        found = Source(path)
+    else:
+        found = Source(bytes(source))
+    return open_source(kind_of_file(found), found)
+
+
+def open_source(kind: Kind, source: Source) -> Container:
+    """Open a file whose kind is known, as `open_path`.
+
+    Args:
+        kind: What it is.
+        source: The file.
+
+    Raises:
+        PortableError: As `open_path`.
+    """
+    if kind in CONTAINERS:
+        return _opener(kind)(source)
+    from portable.containers.plain import Plain  # noqa: PLC0415 - only here
+
+    return Plain(kind, source)
+
+
+def _opener(kind: Kind) -> Callable[[Source | Folder], Container]:
+    # What importlib.import_module does, without the 3 ms that importing importlib takes.
+    import sys  # noqa: PLC0415 - only here
+
+    __import__(CONTAINERS[kind])
+    opener: Callable[[Source | Folder], Container] = sys.modules[CONTAINERS[kind]].open_container
+    return opener
 
 
 def open_container(source: str | os.PathLike[str] | bytes) -> Container:
@@ -23,32 +84,16 @@ def open_container(source: str | os.PathLike[str] | bytes) -> Container:
         source: A path, or the bytes of a file.
 
     Returns:
-        The container. What it returns are views into its file.
+        The container.
 
     Raises:
         NotAContainer: It is something else, for example a plain artifact.
-        MalformedContainer: It is damaged, half written, or tries what a container may not.
-        FileError: It cannot be read.
+        PortableError: As `open_path`.
     """
-    found: Source | str
-    if isinstance(source, (str, os.PathLike)):
-        path = os.fspath(source)
-        if os.path.isdir(path):  # noqa: PTH112 - as in portable.system.files
-            kind, found = kind_of_directory(path), path
-        else:
-            found = Source(path)
-            kind = kind_of_file(found.data)
-    else:
-        path, found = "", Source(bytes(source))
-        kind = kind_of_file(found.data)
-    if kind not in CONTAINERS:
-        raise NotAContainer(kind, directory=isinstance(found, str), where=path or None)
-    # What importlib.import_module does, without the 3 ms that importing importlib takes.
-    import sys  # noqa: PLC0415 - only here
-
-    __import__(CONTAINERS[kind])
-    opened: Container = sys.modules[CONTAINERS[kind]].open_container(found)
-    return opened
+    found = open_path(source)
+    if found.kind not in CONTAINERS:
+        raise NotAContainer(found.kind, where=found.path or None)
+    return found
 
 
 def artifacts_in(path: str | os.PathLike[str]) -> tuple[tuple[str, Artifact], ...]:
@@ -64,20 +109,9 @@ def artifacts_in(path: str | os.PathLike[str]) -> tuple[tuple[str, Artifact], ..
     Raises:
         NotAnArtifact: It is neither, or a container holds something else than portable artifacts.
         MalformedArtifact: An artifact's header is damaged.
-        MalformedContainer: The container is damaged.
-        FileError: The path cannot be read.
+        PortableError: As `open_path`.
     """
     from portable.artifact import Artifact  # noqa: PLC0415 - inspecting needs the bytes alone
 
-    where = os.fspath(path)
-    try:
-        container = open_container(where)
-    except NotAContainer:
-        if os.path.isdir(where):  # noqa: PTH112 - as above
-            raise
-        return ((where, Artifact.load(where)),)
-    found = []
-    for entry in container.artifacts():
-        label = f"{where}: {entry.name}"
-        found.append((label, Artifact.from_bytes(bytes(entry), where=label)))
-    return tuple(found)
+    labelled = [(place(path, entry.name), entry) for entry in open_path(path).artifacts()]
+    return tuple((label, Artifact.from_bytes(entry.data, where=label)) for label, entry in labelled)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from portable.containers.container import Entry, MalformedContainer, NoArtifact, TooLarge, demanded
 from portable.containers.kind import Kind
 from portable.containers.protobuf import Field, fields, number, only, relengthened, text
-from portable.containers.source import Source, demand_file
+from portable.containers.source import Source
 
 if TYPE_CHECKING:
     import os
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from portable.artifact import Artifact
     from portable.bytecode.header import Buffer
+    from portable.containers.source import Folder
 
 __all__ = ["SavedModel", "open_container"]
 
@@ -58,13 +59,13 @@ class SavedModel:
     """A directory that TensorFlow loads. As `Container` describes."""
 
     kind = Kind.SAVED_MODEL
+    files: tuple[str, ...] = (_FILE,)
 
-    def __init__(self, path: str) -> None:
-        self.path = path
+    def __init__(self, folder: Folder) -> None:
+        self.path = path = folder.path
         try:
-            demand_file(f"{path}/{_FILE}", _FILE)
-            self._source = Source(f"{path}/{_FILE}")
-            data = self._source.data
+            self._source = Source(folder.file(_FILE))
+            data = self._source.load()
             self._calls, self.warnings = _calls(data)
             self.versions: Mapping[str, str] = _versions(data)
         except MalformedContainer as error:
@@ -83,7 +84,9 @@ class SavedModel:
         return tuple(
             Entry(
                 call.name,
-                self._source.view(call.path[-1].start, call.path[-1].stop),
+                self._source,
+                call.path[-1].start,
+                call.path[-1].stop,
                 {"XlaCallModule": str(call.version)},
             )
             for call in self._calls
@@ -106,27 +109,25 @@ class SavedModel:
         edits = relengthened(
             (call.path, new[call.name]) for call in self._calls if call.name in new
         )
-        size = len(self._source.data) + sum(
-            len(edit.data) - (edit.stop - edit.start) for edit in edits
-        )
+        size = len(self._source) + sum(len(edit.data) - (edit.stop - edit.start) for edit in edits)
         if size > _LARGEST:
             raise TooLarge(f"{size} bytes; a protobuf has at most {_LARGEST}", where=self.path)
         replaced = {_FILE: partial(self._source.write, edits)} | dict.fromkeys([_FINGERPRINT])
         copy_tree(self.path, to, replaced)
 
 
-def open_container(path: str) -> SavedModel:
+def open_container(folder: Folder) -> SavedModel:
     """Open a SavedModel.
 
     Args:
-        path: Its directory.
+        folder: Its directory.
 
     Raises:
         MalformedContainer: Its saved_model.pb is damaged.
         NoArtifact: It has no XlaCallModule.
         FileError: It cannot be read.
     """
-    return SavedModel(path)
+    return SavedModel(folder)
 
 
 def _whole(data: Buffer) -> Field:

@@ -1,4 +1,4 @@
-"""A file that is looked into without reading it whole, and copied with some bytes replaced."""
+"""The bytes of one file, read when they are looked at, and copied with some of them replaced."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from portable.containers.container import MalformedContainer
-from portable.system.files import FileError, file_error
+from portable.system.files import FileError, InputFile, is_special, read_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from io import FileIO
-    from mmap import mmap
 
     from portable.bytecode.header import Buffer
 
-__all__ = ["Edit", "Source", "demand_file"]
+__all__ = ["Edit", "Folder", "Source"]
+
+# Files of at most this size are read at once: one call costs less than several.
+_SMALL = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,43 +40,67 @@ class Edit:
 
 
 class Source:
-    """The bytes of one file, mapped, or bytes in memory.
+    """The bytes of one file, or bytes in memory.
+
+    Slices of a file are read when they are asked for; it stays open and is never mapped, so that
+    cutting it short is an error and not the end of this process.
+
+    Args:
+        source: A path, or the bytes.
 
     Attributes:
         path: The file; empty for bytes in memory.
-        data: The bytes. Of a mapped file, what is not looked at is never read.
+
+    Raises:
+        FileError: It cannot be read.
     """
 
-    __slots__ = ("_identity", "data", "path")
+    __slots__ = ("_data", "_file", "path")
 
     def __init__(self, source: str | bytes) -> None:
-        self.data: bytes | mmap
-        self._identity: tuple[int, ...] = ()
+        self.path = "" if isinstance(source, bytes) else source
+        self._file: InputFile | None = None
+        self._data: bytes | None = None
         if isinstance(source, bytes):
-            self.path, self.data = "", source
-            return
-        self.path = source
-        try:
-            with open(source, "rb", buffering=0) as stream:  # noqa: PTH123 - as in portable.system.files
-                status = os.fstat(stream.fileno())
-                if not status.st_size:  # empty, or a pipe, which has no size: neither can be mapped
-                    self.data = stream.readall()
-                    return
-                from mmap import ACCESS_READ, mmap  # noqa: PLC0415 - cold start
+            self._data = source
+        elif is_special(source):
+            self._data = read_file(source)
+        else:
+            self._file = InputFile(source)
+            if len(self._file) <= _SMALL:
+                self._data = self._file.read()
 
-                self._identity = _identity(status)
-                self.data = mmap(stream.fileno(), 0, access=ACCESS_READ)
-        except (OSError, ValueError) as error:
-            raise file_error("read", error, source) from error
+    def __len__(self) -> int:
+        return len(self._file if self._data is None else self._data)  # type: ignore[arg-type]  # one of both
 
-    def view(self, start: int, stop: int) -> memoryview:
-        """Return some of the bytes without copying them.
+    def __getitem__(self, part: slice) -> bytes:
+        start, stop, _ = part.indices(len(self))
+        return self.read(start, stop)
+
+    def read(self, start: int = 0, stop: int | None = None) -> bytes:
+        """Return some of the bytes, all of them by default.
 
         Args:
             start: The first byte.
             stop: Behind the last byte.
+
+        Raises:
+            FileError: They cannot be read, or the file has been cut short.
         """
-        return memoryview(self.data)[start:stop]
+        if self._data is not None:
+            return self._data[start:stop]
+        assert self._file is not None  # noqa: S101 - for type checkers: one of both
+        return self._file.read(start, stop)
+
+    def load(self) -> bytes:
+        """Return all bytes, and keep them, for what looks at every one of them.
+
+        Raises:
+            FileError: As `read`.
+        """
+        if self._data is None:
+            self._data = self.read()
+        return self._data
 
     def write(self, edits: Iterable[Edit], target: FileIO) -> None:
         """Write a copy with some bytes replaced.
@@ -95,46 +121,51 @@ class Source:
             write_zeros,
         )
 
-        ordered = [
-            *sorted(edits, key=lambda edit: edit.start),
-            Edit(len(self.data), len(self.data)),
-        ]
-        if not self._identity:
-            at = 0
-            for edit in ordered:
-                write_bytes(target, self.view(at, edit.start))
-                write_bytes(target, edit.data)
-                write_zeros(target, edit.zeros)
-                at = edit.stop
-            return
-        with open(self.path, "rb", buffering=0) as original:  # noqa: PTH123 - as in portable.system.files
-            if _identity(os.fstat(original.fileno())) != self._identity:
-                raise FileError("changed since it was opened", where=self.path, hint="try again")
-            at = 0
-            for edit in ordered:
-                copy_bytes(original, target, at, edit.start)
-                write_bytes(target, edit.data)
-                write_zeros(target, edit.zeros)
-                at = edit.stop
+        if self._file is not None and InputFile(self.path).identity != self._file.identity:
+            raise FileError("changed since it was opened", where=self.path, hint="try again")
+        at = 0
+        for edit in (*sorted(edits, key=lambda edit: edit.start), Edit(len(self), len(self))):
+            if self._data is not None:
+                write_bytes(target, self._data[at : edit.start])
+            elif self._file is not None:
+                copy_bytes(self._file, target, at, edit.start)
+            write_bytes(target, edit.data)
+            write_zeros(target, edit.zeros)
+            at = edit.stop
 
 
-def demand_file(path: str, where: str) -> None:
-    """Refuse what is no file: opening a pipe may wait forever.
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A directory that is a container.
 
     Args:
-        path: A file inside of a directory that somebody else wrote.
-        where: What to call it in an error.
-
-    Raises:
-        MalformedContainer: It is missing or something else.
+        path: The directory.
+        within: The real path of a folder that no link may lead out of; empty for anywhere.
     """
-    try:
-        mode = os.stat(path).st_mode  # noqa: PTH116 - as in portable.system.files
-    except (OSError, ValueError):
-        raise MalformedContainer("is missing", where=where) from None
-    if not stat.S_ISREG(mode):
-        raise MalformedContainer("is no file", where=where)
 
+    path: str
+    within: str = ""
 
-def _identity(status: os.stat_result) -> tuple[int, ...]:
-    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+    def file(self, inside: str) -> str:
+        """Return the path of a regular file in it.
+
+        Args:
+            inside: Its path inside.
+
+        Raises:
+            MalformedContainer: It is missing, something else, or elsewhere.
+        """
+        path = f"{self.path}/{inside}"
+        try:
+            mode = os.stat(path).st_mode  # noqa: PTH116 - as in portable.system.files
+        except (OSError, ValueError):
+            raise MalformedContainer("is missing", where=inside) from None
+        if not stat.S_ISREG(mode):
+            raise MalformedContainer("is no file", where=inside)
+        if self.within and not os.path.realpath(path).startswith(self.within + os.sep):
+            raise MalformedContainer(
+                "a link that leads out of the tree",
+                where=inside,
+                hint="copy the files that are meant into it: cp -rL",
+            )
+        return path

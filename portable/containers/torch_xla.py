@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from portable.containers.container import Entry, MalformedContainer, demanded
 from portable.containers.kind import Kind
 from portable.containers.npy import read_array
-from portable.containers.source import Source, demand_file
+from portable.containers.source import Source
 from portable.system.files import file_error, read_file
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from portable.artifact import Artifact
+    from portable.containers.source import Folder
 
 __all__ = ["TorchXla", "open_container"]
 
@@ -38,6 +39,7 @@ _OPTIONAL = {"unused_inputs", "input_pytree_spec", "output_pytree_spec"}
 _SIGNATURE = {"shape", "dtype", "dynamic_dims"}
 _LOCATION = {"type_", "position", "name"}
 _LARGEST_META = 64 << 20
+_HEADER = 4200
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,24 +56,27 @@ class TorchXla:
 
     kind = Kind.TORCH_XLA
 
-    def __init__(self, path: str) -> None:
-        self.path = path
+    def __init__(self, folder: Folder) -> None:
+        self.path = path = folder.path
         self.versions: Mapping[str, str] = {}
         self.readers: tuple[str, ...] = ()
         try:
-            self._functions = tuple(_functions(path))
+            self._functions = tuple(_functions(folder))
             for function in self._functions:
-                _demand_weights(path, function)
+                _demand_weights(folder, function)
         except MalformedContainer as error:
             raise error.at(path) from None
         self.warnings = tuple(_odd(self._functions))
+        self.files = tuple(f"functions/{one.name}.bytecode" for one in self._functions)
 
     def artifacts(self) -> tuple[Entry, ...]:
         """Return the artifact of each function, by name."""
         return tuple(
             Entry(
                 function.name,
-                function.source.view(0, len(function.source.data)),
+                function.source,
+                0,
+                len(function.source),
                 {"stablehlo_version": function.meta["stablehlo_version"]},
                 has_text=_exists(f"{self.path}/functions/{function.name}.mlir"),
             )
@@ -102,25 +107,26 @@ class TorchXla:
         copy_tree(self.path, to, replaced)
 
 
-def open_container(path: str) -> TorchXla:
+def open_container(folder: Folder) -> TorchXla:
     """Open a directory of torch_xla.
 
     Args:
-        path: The directory.
+        folder: The directory.
 
     Raises:
         MalformedContainer: It is half written, has a description that no torch_xla writes, or a
             weight that is no array of the described shape.
         FileError: It cannot be read.
     """
-    return TorchXla(path)
+    return TorchXla(folder)
 
 
-def _functions(path: str) -> Iterator[_Function]:
+def _functions(folder: Folder) -> Iterator[_Function]:
+    functions = f"{folder.path}/functions"
     try:
-        names = sorted(os.listdir(f"{path}/functions"))  # noqa: PTH208 - as in portable.system.files
+        names = sorted(os.listdir(functions))  # noqa: PTH208 - as in portable.system.files
     except OSError as error:
-        raise file_error("read", error, f"{path}/functions") from error
+        raise file_error("read", error, functions) from error
     described = [name.removesuffix(".meta") for name in names if name.endswith(".meta")]
     for name in names:
         stem, dot, suffix = name.rpartition(".")
@@ -130,12 +136,12 @@ def _functions(path: str) -> Iterator[_Function]:
             )
     for name in described:
         where = f"functions/{name}.meta"
-        demand_file(f"{path}/{where}", where)
-        demand_file(f"{path}/functions/{name}.bytecode", f"functions/{name}.bytecode")
-        meta = _meta(f"{path}/{where}", where)
+        meta_path = folder.file(where)
+        artifact_path = folder.file(f"functions/{name}.bytecode")
+        meta = _meta(meta_path, where)
         if meta["name"] != name:
             raise MalformedContainer(f"describes {meta['name']!r}", where=where)
-        yield _Function(name, meta, Source(f"{path}/functions/{name}.bytecode"))
+        yield _Function(name, meta, Source(artifact_path))
 
 
 def _meta(path: str, where: str) -> dict[str, Any]:
@@ -175,11 +181,11 @@ def _demand_known(value: object, keys: set[str], where: str) -> None:
         )
 
 
-def _demand_weights(path: str, function: _Function) -> None:
+def _demand_weights(folder: Folder, function: _Function) -> None:
     """Hold every weight that a function takes against what its description says."""
     where = f"functions/{function.name}.meta"
     # torch_xla can leave the weights out; then there is no folder, not an empty one.
-    with_data = _exists(f"{path}/data")
+    with_data = _exists(f"{folder.path}/data")
     for signature, location in zip(
         function.meta["input_signature"], function.meta["input_locations"], strict=True
     ):
@@ -188,7 +194,7 @@ def _demand_weights(path: str, function: _Function) -> None:
         file = _weight(location, where)
         if file is None or (file.startswith("data/") and not with_data):
             continue
-        shape = list(read_array(f"{path}/{file}", file).shape)
+        shape = list(read_array(folder, file).shape)
         if shape != signature.get("shape"):
             raise MalformedContainer(
                 f"has shape {shape}, but {where} says {signature.get('shape')}", where=file
@@ -235,7 +241,7 @@ def _described(meta: Mapping[str, Any], data: bytes) -> bytes:
 
 def _odd(functions: tuple[_Function, ...]) -> Iterator[str]:
     for function in functions:
-        says, claims = function.meta["stablehlo_version"], _claimed(function.source.data)
+        says, claims = function.meta["stablehlo_version"], _claimed(function.source[:_HEADER])
         if says not in {_UNKNOWN, claims}:
             yield f"{function.name}.meta says {says}, but the artifact {claims or 'nothing'}"
         if "unused_inputs" not in function.meta:

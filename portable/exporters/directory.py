@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +29,7 @@ from portable.exporters.exported import (
     frozen,
 )
 from portable.program import deserialize
-from portable.system.files import FileError, read_file, umask
+from portable.system.files import new_directory, read_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -57,24 +55,8 @@ def save(exported: ExportedArtifact, directory: str | os.PathLike[str], *, text:
     Raises:
         FileError: It cannot be written, or something is there; nothing is left behind.
     """
-    where = Path(directory)
-    staged: Path | None = None
-    try:
-        if where.exists() and (not where.is_dir() or any(where.iterdir())):
-            raise FileError("cannot write: something is there", where=str(where), hint=_EMPTY)
-        staged = Path(tempfile.mkdtemp(prefix=f".{where.name[:100]}.", dir=where.parent))
-        staged.chmod(0o777 & ~umask())
-        _write(exported, staged, text=text)
-        staged.replace(where)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise FileError(f"cannot write: {reason.lower()}", where=str(where)) from error
-    finally:
-        if staged is not None:
-            shutil.rmtree(staged, ignore_errors=True)
-
-
-_EMPTY = "name a new place or an empty directory"
+    with new_directory(directory) as staged:
+        _write(exported, Path(staged), text=text)
 
 
 def load(directory: str | os.PathLike[str], name: str | None = None) -> ExportedArtifact:

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import importlib.util
 import re
-import shutil
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from portable.exporters.exported import ExportedArtifact, ExporterMissing, ExportFailed, Kind
 from portable.exporters.naming import first_line
-from portable.system.files import FileError, umask
+from portable.system.files import new_directory
 
 if TYPE_CHECKING:
     import os
@@ -54,25 +52,8 @@ def save_as_saved_model(
         )
     if not isinstance(exported, ExportedArtifact):
         exported = ExportedArtifact.load(exported)
-    where = Path(directory)
-    if where.exists() and (not where.is_dir() or any(where.iterdir())):
-        raise FileError(
-            "cannot write: something is there",
-            where=str(where),
-            hint="name a new place or an empty directory",
-        )
-    staged: Path | None = None
-    try:
-        staged = Path(tempfile.mkdtemp(prefix=f".{where.name[:100]}.", dir=where.parent))
-        staged.chmod(0o777 & ~umask())
-        _write(exported, staged)
-        staged.replace(where)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise FileError(f"cannot write: {reason}", where=str(where)) from error
-    finally:
-        if staged is not None:
-            shutil.rmtree(staged, ignore_errors=True)
+    with new_directory(directory) as staged:
+        _write(exported, Path(staged))
 
 
 def _write(exported: ExportedArtifact, directory: Path) -> None:

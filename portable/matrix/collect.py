@@ -6,24 +6,26 @@ import enum
 import hashlib
 from typing import TYPE_CHECKING
 
-from portable.containers import artifacts_in
-from portable.containers.finding import find_files
+from portable.artifact import Artifact
+from portable.containers.container import place
+from portable.containers.finding import Fate, NothingFound, find
 from portable.corpus import case_folders, load_case, load_corpus
 from portable.errors import PortableError
 from portable.matrix.item import Item, NothingToTest, TensorFile
 from portable.releases import find_release
+from portable.system.files import FileError
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
+    from portable.containers import Container
     from portable.corpus import Case, Sealed
     from portable.version import Version
 
-__all__ = ["PATTERNS", "Pick", "case_items", "collect"]
+__all__ = ["Pick", "case_items", "collect"]
 
-PATTERNS = ("*.mlir.bc", "*.mlirbc")
 _MANIFEST = "case.toml"
 
 
@@ -66,7 +68,7 @@ def collect(paths: Iterable[str | os.PathLike[str]], *, pick: Pick = Pick.ALL) -
             raise NothingToTest(
                 "no artifact and no Case here",
                 where=str(path),
-                hint=f"looked for {', '.join(PATTERNS)} and {_MANIFEST}",
+                hint=f"looked for artifacts, by content and by name, and {_MANIFEST}",
             )
         found += items
     return tuple(found)
@@ -79,8 +81,15 @@ def _items(path: Path, pick: Pick) -> Iterator[Item]:
         for case in load_corpus(path):
             yield from case_items(case, pick)
     else:
-        for file in find_files([path], PATTERNS):
-            yield from _sealed(type(path)(file)) or _of_file(file)
+        for found in find([path]):
+            if found.error is not None:
+                if isinstance(found.error, NothingFound) and path.is_dir():
+                    return
+                raise found.error
+            if found.fate is Fate.NOT_JUDGED:
+                raise FileError(found.why, where=found.path, hint="remove it, or name the others")
+            if found.container is not None:
+                yield from _sealed(type(path)(found.path)) or _opened(found.container)
 
 
 def _sealed(file: Path) -> list[Item]:
@@ -91,10 +100,11 @@ def _sealed(file: Path) -> list[Item]:
     return [item for item in case_items(load_case(home), Pick.ALL) if file.samefile(item.path)]
 
 
-def _of_file(file: str) -> Iterator[Item]:
-    for label, artifact in artifacts_in(file):
-        inside = label.removeprefix(f"{file}: ") if label != file else ""
-        yield Item(label, file, artifact.digest, artifact.version, inside)
+def _opened(container: Container) -> Iterator[Item]:
+    for entry in container.artifacts():
+        label = place(container.path, entry.name)
+        artifact = Artifact.from_bytes(entry.data, where=label)
+        yield Item(label, container.path, artifact.digest, artifact.version, entry.name)
 
 
 def case_items(case: Case, pick: Pick) -> Iterator[Item]:

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from portable.artifact import Artifact
-from portable.containers import NoArtifact, open_container
+from portable.containers import NoArtifact, open_path
+from portable.containers.container import place
 from portable.errors import PortableError
 
 if TYPE_CHECKING:
@@ -84,9 +85,7 @@ class Item:
             FileError: The file cannot be read.
             NoArtifact: It is no longer in the container.
         """
-        if not self.inside:
-            return Artifact.load(self.path)
-        for entry in open_container(self.path).artifacts():
+        for entry in open_path(self.path).artifacts():
             if entry.name == self.inside:
-                return Artifact.from_bytes(bytes(entry), where=self.name)
+                return Artifact.from_bytes(entry.data, where=place(self.path, self.inside))
         raise NoArtifact(f"no artifact {self.inside!r} inside", where=self.path)

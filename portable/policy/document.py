@@ -11,7 +11,8 @@
     locations = "any"                        # or "points", or "none"
     dialects = ["sdy"]                       # allowed beside StableHLO; default: none
     custom_calls = ["Sharding", "mhlo.*"]    # allowed targets; default: any
-    include = ["*.mlir.bc", "*.mlirbc"]      # which files of a directory are artifacts
+    include = ["*.bc"]                       # further names of artifacts
+    exclude = ["third_party", "old/*.bc"]    # what is not judged
 
     [[waivers]]
     rule = "consumer"                        # consumer, locations, dialects, custom-calls, artifact
@@ -28,7 +29,7 @@ from __future__ import annotations
 import datetime
 import enum
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from dataclasses import fields as dataclass_fields
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,12 +37,13 @@ from typing import TYPE_CHECKING
 from portable.errors import PortableError
 from portable.policy.keys import Keys, PolicyError
 from portable.releases import resolve_target
+from portable.releases.wants import names_plugin
 from portable.system.files import read_file
 from portable.verdict import Stage
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 __all__ = [
     "ContradictoryPolicy",
@@ -59,7 +61,6 @@ __all__ = [
 ]
 
 _FILE = "portable.toml"
-_INCLUDE = ("*.mlir.bc", "*.mlirbc")
 
 
 class ContradictoryPolicy(PolicyError):
@@ -119,7 +120,10 @@ class Rules:
         locations: Which locations it may carry.
         dialects: Which dialects it may have beside StableHLO.
         custom_calls: Which custom-call targets it may name, as patterns; None allows any.
-        include: Which files of a directory are artifacts, as patterns of the name.
+        include: Further names of artifacts, as patterns. A file whose name matches has to be one;
+            what is one by its content is judged whatever its name.
+        exclude: Which files and folders are not judged, as patterns of their path relative to the
+            policy file, or of their name when there is no slash in it.
     """
 
     consumers: tuple[str, ...] = ()
@@ -128,7 +132,8 @@ class Rules:
     locations: LocationRule = LocationRule.ANY
     dialects: frozenset[str] = frozenset()
     custom_calls: tuple[str, ...] | None = None
-    include: tuple[str, ...] = _INCLUDE
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,11 +212,18 @@ def find_policy(start: str | os.PathLike[str] = ".") -> Path:
     )
 
 
-def load_policy(path: str | os.PathLike[str] | None = None) -> Policy:
+def load_policy(
+    path: str | os.PathLike[str] | None = None,
+    *,
+    consumers: Sequence[str] = (),
+    load_plugins: bool = False,
+) -> Policy:
     """Read and check a policy file.
 
     Args:
         path: The file; None looks for it from the current folder upwards.
+        consumers: As for `parse_policy`.
+        load_plugins: As for `parse_policy`.
 
     Returns:
         The policy.
@@ -226,12 +238,21 @@ def load_policy(path: str | os.PathLike[str] | None = None) -> Policy:
         tool = _tool_table(fields)
         if "portable" not in tool:
             raise PolicyNotFound("has no [tool.portable]", where=str(file))
-        return parse_policy(tool["portable"], root=file.parent, where=f"{file}: tool.portable")
-    return parse_policy(fields, root=file.parent, where=str(file))
+        policy, where = tool["portable"], f"{file}: tool.portable"
+    else:
+        policy, where = fields, str(file)
+    return parse_policy(
+        policy, root=file.parent, where=where, consumers=consumers, load_plugins=load_plugins
+    )
 
 
 def parse_policy(
-    fields: object, *, root: str | os.PathLike[str] = ".", where: str = "policy"
+    fields: object,
+    *,
+    root: str | os.PathLike[str] = ".",
+    where: str = "policy",
+    consumers: Sequence[str] = (),
+    load_plugins: bool = False,
 ) -> Policy:
     """Check a policy that is already parsed.
 
@@ -239,6 +260,9 @@ def parse_policy(
         fields: What the TOML says.
         root: The folder that paths are relative to.
         where: What to call it in errors.
+        consumers: Who must read every artifact, instead of what its rules say.
+        load_plugins: Let consumers such as `plugin:libx.so` be loaded, in a child process. Policies
+            come with the artifacts, from people whose code must not run here.
 
     Returns:
         The policy.
@@ -248,16 +272,21 @@ def parse_policy(
     """
     top = Keys.of(fields, where)
     sets = top.table("consumers")
-    consumers = {name: sets.texts(name) for name in sets.fields}
     policy = Policy(
-        consumers=consumers,
-        rules=_rules(top.table("rules"), tuple(f"@{name}" for name in consumers)),
+        consumers={name: sets.texts(name) for name in sets.fields},
+        rules=_rules(top.table("rules"), tuple(f"@{name}" for name in sets.fields)),
         waivers=tuple(_waiver(keys) for keys in top.tables("waivers")),
         root=Path(root),
         where=where,
     )
     top.nothing_else({"consumers", "rules", "waivers"})
+    if not load_plugins:
+        _demand_no_plugin(policy)
     _demand_consistent(policy)
+    if consumers:
+        return replace(policy, rules=replace(policy.rules, consumers=tuple(consumers)))
+    if not policy.rules.consumers:
+        raise PolicyError("names no consumers", where=f"{where}: rules.consumers")
     return policy
 
 
@@ -275,7 +304,8 @@ def _rules(keys: Keys, every_set: tuple[str, ...]) -> Rules:
         locations=keys.choice("locations", LocationRule, LocationRule.ANY),
         dialects=frozenset(keys.texts("dialects")) if "dialects" in keys.fields else frozenset(),
         custom_calls=calls,
-        include=keys.texts("include") if "include" in keys.fields else _INCLUDE,
+        include=keys.texts("include") if "include" in keys.fields else (),
+        exclude=keys.texts("exclude") if "exclude" in keys.fields else (),
     )
 
 
@@ -297,13 +327,26 @@ def _names(kind: type[Rules | Waiver]) -> set[str]:
     return {one.name for one in dataclass_fields(kind)}
 
 
+def _demand_no_plugin(policy: Policy) -> None:
+    named = {f"consumers.{name}": wants for name, wants in policy.consumers.items()}
+    named["rules.consumers"] = policy.rules.consumers
+    for position, waiver in enumerate(policy.waivers):
+        named[f"waivers[{position}].consumer"] = (waiver.consumer,)
+    for key, wants in named.items():
+        for want in filter(names_plugin, wants):
+            raise PolicyError(
+                f"{want!r:.200} is a shared library, and a policy loads none",
+                where=f"{policy.where}: {key}",
+                hint="allow it with --load-plugins, or name it yourself: --for plugin:PATH",
+            )
+
+
 def _demand_consistent(policy: Policy) -> None:
     rules, where = policy.rules, policy.where
     for name, wants in policy.consumers.items():
         _demand_answer(policy, wants, f"consumers.{name}")
-    if not rules.consumers:
-        raise PolicyError("names no consumers", where=f"{where}: rules.consumers")
-    _demand_answer(policy, rules.consumers, "rules.consumers")
+    if rules.consumers:
+        _demand_answer(policy, rules.consumers, "rules.consumers")
     content = {
         "locations": rules.locations is not LocationRule.ANY,
         "dialects": bool(rules.dialects),

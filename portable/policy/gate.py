@@ -10,32 +10,36 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from portable.artifact import Artifact
-from portable.bytecode import MAGIC
-from portable.containers import kind_of_file, open_container
-from portable.containers.finding import find_files
-from portable.containers.kind import CONTAINERS
-from portable.containers.source import Source
+from portable.containers.container import place
+from portable.containers.finding import Fate, find
+from portable.containers.finding import NothingFound as NothingToGate
 from portable.errors import PortableError
 from portable.policy.document import Depth, LocationRule, Policy, Rule, Rules, Waiver
+from portable.policy.keys import PolicyError
 from portable.prediction import RANGE, Subject, examine, predict
 from portable.releases import Release, matching_releases
 from portable.releases.wants import Situation, candidates
-from portable.system.files import FileError, read_file
 from portable.verdict import Stage, Verdict
 
 if TYPE_CHECKING:
     import os
 
-    from portable.bytecode.header import Buffer
+    from portable.containers import Entry
+    from portable.containers.finding import Found
     from portable.version import Version
 
-__all__ = ["CannotObserve", "Checked", "Finding", "GateResult", "NothingToGate", "Observe", "gate"]
+__all__ = [
+    "CannotObserve",
+    "Checked",
+    "Finding",
+    "GateResult",
+    "Left",
+    "NothingToGate",
+    "Observe",
+    "gate",
+]
 
 Observe = Callable[[Artifact], Verdict]
-
-
-class NothingToGate(PortableError):
-    """There is no artifact to check: a gate that checks nothing must not pass."""
 
 
 class CannotObserve(PortableError):
@@ -65,7 +69,7 @@ class Finding:
     @property
     def place(self) -> str:
         """What the finding is about, in words."""
-        return _place(self.path, self.inside)
+        return place(self.path, self.inside)
 
     def record(self) -> dict[str, object]:
         """Return the finding as plain data for JSON."""
@@ -102,7 +106,7 @@ class Checked:
     @property
     def place(self) -> str:
         """The artifact in words."""
-        return _place(self.path, self.inside)
+        return place(self.path, self.inside)
 
     @property
     def failed(self) -> bool:
@@ -111,18 +115,39 @@ class Checked:
 
 
 @dataclass(frozen=True, slots=True)
+class Left:
+    """A file or folder that was left out.
+
+    Args:
+        path: Which.
+        why: The reason, or the rule that excludes it.
+    """
+
+    path: Path
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class GateResult:
     """What the gate found.
 
     Args:
-        files: Every artifact, in the order of their paths.
+        files: Every artifact, as the paths were named; of a folder its files before its subfolders.
         consumers: Who had to read them.
         unused: Waivers that excused nothing.
+        not_judged: What may be or hold an artifact and could not be looked into.
+        excluded: What a rule of the policy, or the list of folders that tools keep, leaves out.
+        others: How many other files there are, which nothing marks as artifacts.
+        strict: Whether what was not judged keeps the gate from passing.
     """
 
     files: tuple[Checked, ...]
     consumers: tuple[str, ...]
     unused: tuple[Waiver, ...]
+    not_judged: tuple[Left, ...] = ()
+    excluded: tuple[Left, ...] = ()
+    others: int = 0
+    strict: bool = True
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -131,17 +156,18 @@ class GateResult:
 
     @property
     def passed(self) -> bool:
-        """Whether every artifact satisfies the policy or is waived."""
-        return not any(file.failed for file in self.files)
+        """Whether everything was judged, and every artifact satisfies the policy or is waived."""
+        return not self.incomplete and not any(file.failed for file in self.files)
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether something was not judged, and that counts."""
+        return self.strict and bool(self.not_judged)
 
     @property
     def unreadable(self) -> bool:
         """Whether some file could not be checked at all, and that is not waived."""
         return any(f.rule is Rule.ARTIFACT and f.waiver is None for f in self.findings)
-
-
-def _place(path: Path, inside: str) -> str:
-    return f"{path}: {inside}" if inside else str(path)
 
 
 def gate(
@@ -150,23 +176,29 @@ def gate(
     *,
     on: datetime.date | None = None,
     observe: Observe | None = None,
+    strict: bool = True,
+    changed: bool = False,
 ) -> GateResult:
     """Check a tree of artifacts against a policy.
 
     Args:
         paths: Files and containers, which are checked whatever their name, and folders, which are
-            searched for the names that the policy includes and for the folders that are containers
-            with artifacts. Links to folders are not followed.
+            searched: what is an artifact by its content or by its name is checked, everything else
+            is accounted for.
         policy: The policy.
         on: The day that waivers and ages are judged on; today when None.
         observe: How to reach a Stage beyond prediction: reads an artifact with a real library.
+        strict: Whether what could not be judged keeps the gate from passing.
+        changed: Take the paths for the files of a change: those that are no artifacts are counted,
+            and there need not be any.
 
     Returns:
-        Every artifact with its findings and Verdicts.
+        Every artifact with its findings and Verdicts, and what was left out.
 
     Raises:
-        FileError: A path does not exist.
+        FileError: No path exists.
         NothingToGate: There is no artifact.
+        PolicyError: The policy names no consumers.
         ExpiredWaiver: A waiver is past its date.
         CannotObserve: The policy demands a Stage beyond `window` and `observe` is None.
     """
@@ -178,22 +210,50 @@ def gate(
             where=f"{policy.where}: rules.stage",
             hint="observe with an installed library: portable gate --observe",
         )
-    files = [Path(name) for name in find_files(paths, policy.rules.include)]
-    if not files:
-        raise NothingToGate(
-            f"no artifact in {', '.join(str(path) for path in paths) or 'nothing'}",
-            hint=f"looked for {', '.join(policy.rules.include)}",
-        )
     consumers = _consumers(policy, day)
     check = _Check(policy, consumers, observe)
-    checked = tuple(artifact for path in files for artifact in check.file(path))
+    checked: list[Checked] = []
+    left: dict[Fate, list[Left]] = {fate: [] for fate in Fate}
+    missing: list[NothingToGate] = []
+    others = 0
+    for found in find(
+        paths,
+        names=policy.rules.include,
+        exclude=policy.rules.exclude,
+        root=policy.root,
+        changed=changed,
+    ):
+        if found.fate is Fate.ARTIFACT:
+            checked += check.found(found)
+            if isinstance(found.error, NothingToGate):
+                missing.append(found.error)
+        elif found.fate is Fate.OTHER:
+            others += 1
+        else:
+            left[found.fate].append(Left(Path(found.path), found.why))
+    # A gate that checks nothing must not pass; an error beside what was checked is a finding.
+    if not changed and len(checked) == len(missing) and not left[Fate.NOT_JUDGED]:
+        raise missing[0] if missing else NothingToGate("no artifact: everything is excluded")
     used = {finding.waiver for file in checked for finding in file.findings}
-    unused = tuple(waiver for waiver in policy.waivers if waiver not in used)
-    return GateResult(checked, tuple(str(consumer) for consumer in consumers), unused)
+    return GateResult(
+        tuple(checked),
+        tuple(str(consumer) for consumer in consumers),
+        tuple(waiver for waiver in policy.waivers if waiver not in used),
+        tuple(left[Fate.NOT_JUDGED]),
+        tuple(left[Fate.EXCLUDED]),
+        others,
+        strict,
+    )
 
 
 def _consumers(policy: Policy, day: datetime.date) -> tuple[Release, ...]:
     """Turn the wants of the policy into Releases; a bare Version stands for one of its own."""
+    if not policy.rules.consumers:
+        raise PolicyError(
+            "names no consumers",
+            where=f"{policy.where}: rules.consumers",
+            hint="add [consumers] to the policy, or name them with --for",
+        )
     situation = Situation(day, consumers=policy.consumers)
     found: dict[Release, None] = {}
     for want in policy.rules.consumers:
@@ -205,12 +265,12 @@ def _consumers(policy: Policy, day: datetime.date) -> tuple[Release, ...]:
     return tuple(found)
 
 
-# A header is at most a few kilobytes; the rest of the file is not even opened for its content.
+# A header is at most a few kilobytes.
 _HEADER_BYTES = 4200
 
 
 # The Verdicts on one artifact, and the rules that it breaks.
-_Found: TypeAlias = tuple[tuple[Verdict, ...], list[tuple[Rule, str]]]
+_Looked: TypeAlias = tuple[tuple[Verdict, ...], list[tuple[Rule, str]]]
 
 
 class _Check:
@@ -226,55 +286,46 @@ class _Check:
         self._by_claim: dict[tuple[Version | None, int], tuple[Verdict, ...]] = {}
         self._excuses: dict[Waiver, set[str]] = {}
 
-    def file(self, path: Path) -> Iterator[Checked]:
-        """Check one file, or every artifact in a container."""
-        try:
-            parts = tuple(self._parts(path))
-        except PortableError as error:
-            finding = self._waived(Finding(path, Rule.ARTIFACT, str(error)))
+    def found(self, found: Found) -> Iterator[Checked]:
+        """Check every artifact of what was found; a file that is none is a finding."""
+        path = Path(found.path)
+        if found.container is None:
+            finding = self._waived(Finding(path, Rule.ARTIFACT, str(found.error)))
             yield Checked(path, (finding,), ())
             return
-        for inside, data in parts:
-            yield self._artifact(path, inside, data)
+        for entry in found.container.artifacts():
+            yield self._artifact(path, entry)
 
-    def _parts(self, path: Path) -> Iterator[tuple[str, Buffer]]:
-        """Yield the bytes of each artifact at a path, or as many of them as are looked at."""
-        if not path.is_dir():
-            data = _head(path) if self._by_header else read_file(path)
-            if data.startswith(MAGIC) or kind_of_file(Source(str(path)).data) not in CONTAINERS:
-                yield "", data
-                return
-        for entry in open_container(path).artifacts():
-            yield entry.name, entry.data
-
-    def _artifact(self, path: Path, inside: str, data: Buffer) -> Checked:
+    def _artifact(self, path: Path, entry: Entry) -> Checked:
         try:
             look = self._header if self._by_header else self._content
-            verdicts, broken = look(data, _place(path, inside))
+            verdicts, broken = look(entry, place(path, entry.name))
         except PortableError as error:
             verdicts, broken = (), [(Rule.ARTIFACT, str(error))]
-        findings = [Finding(path, rule, message, inside=inside) for rule, message in broken]
+        except Exception as defect:  # noqa: BLE001 - a defect of ours costs this one, not the others
+            verdicts, broken = (), [(Rule.ARTIFACT, f"cannot be judged: {defect!r:.200}")]
+        findings = [Finding(path, rule, message, inside=entry.name) for rule, message in broken]
         findings += [
-            Finding(path, Rule.CONSUMER, _line(verdict), verdict.consumer, inside=inside)
+            Finding(path, Rule.CONSUMER, _line(verdict), verdict.consumer, inside=entry.name)
             for verdict in verdicts
             if not verdict.compatible
         ]
-        return Checked(path, tuple(map(self._waived, findings)), verdicts, inside)
+        return Checked(path, tuple(map(self._waived, findings)), verdicts, entry.name)
 
     @property
     def _by_header(self) -> bool:
         return self.rules.depth is Depth.HEADER and self.observe is None
 
-    def _header(self, data: Buffer, where: str) -> _Found:
-        header = Artifact.from_bytes(bytes(data[:_HEADER_BYTES]), where=where).header
+    def _header(self, entry: Entry, where: str) -> _Looked:
+        header = Artifact.from_bytes(entry.head(_HEADER_BYTES), where=where).header
         claim = (header.version, header.format)
         if claim not in self._by_claim:
             claimed = Subject.claim(header.version, header.format)
             self._by_claim[claim] = self._predicted(claimed)
         return self._by_claim[claim], []
 
-    def _content(self, data: Buffer, where: str) -> _Found:
-        artifact = Artifact.from_bytes(bytes(data), where=where)
+    def _content(self, entry: Entry, where: str) -> _Looked:
+        artifact = Artifact.from_bytes(entry.data, where=where)
         subject = examine(artifact)
         verdicts = self._predicted(subject)
         if self.observe is not None:
@@ -303,14 +354,6 @@ class _Check:
             wants = matching_releases(waiver.consumer, consumers=self.policy.consumers)
             self._excuses[waiver] = {str(release) for release in wants}
         return self._excuses[waiver]
-
-
-def _head(path: Path) -> bytes:
-    try:
-        with open(path, "rb") as stream:  # noqa: PTH123 - the gate opens thousands
-            return stream.read(_HEADER_BYTES)
-    except OSError as error:
-        raise FileError(f"cannot read: {error.strerror}", where=str(path)) from error
 
 
 def _broken(rules: Rules, subject: Subject) -> Iterator[tuple[Rule, str]]:

@@ -10,11 +10,14 @@ from portable.junit import Problem, Suite, TestCase, as_xml
 from portable.system.escaping import json_text, line
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from portable.policy.gate import Checked, Finding, GateResult
 
 __all__ = ["as_github", "as_json", "as_junit", "as_record", "as_text"]
 
 _SCHEMA = 1
+_GROUP = "portable.gate"
 
 
 def as_text(result: GateResult) -> str:
@@ -32,12 +35,15 @@ def as_text(result: GateResult) -> str:
     lines += [
         f"unused waiver: {waiver.rule} {waiver.path} ({waiver.reason})" for waiver in result.unused
     ]
+    lines += [f"{left.path}: not judged: {left.why}" for left in result.not_judged]
+    lines += [f"{left.path}: excluded ({left.why})" for left in result.excluded]
     failed = sum(file.failed for file in result.files)
     waived = sum(bool(file.findings) and not file.failed for file in result.files)
     passed = len(result.files) - failed - waived
     lines.append(
         f"{len(result.files)} artifacts, {len(result.consumers)} consumers: "
-        f"{passed} pass, {waived} waived, {failed} fail"
+        f"{passed} pass, {waived} waived, {failed} fail; {len(result.not_judged)} not judged, "
+        f"{len(result.excluded)} excluded, {result.others} other files"
     )
     return "".join(f"{line(one)}\n" for one in lines)
 
@@ -68,6 +74,9 @@ def as_record(result: GateResult) -> dict[str, object]:
         "consumers": list(result.consumers),
         "verdicts": dict(sorted(outcomes.items())),
         "findings": [finding.record() for finding in result.findings],
+        "not_judged": [{"path": str(left.path), "reason": left.why} for left in result.not_judged],
+        "excluded": [{"path": str(left.path), "rule": left.why} for left in result.excluded],
+        "other_files": result.others,
         "unused_waivers": [
             {"rule": str(waiver.rule), "path": waiver.path, "reason": waiver.reason}
             for waiver in result.unused
@@ -76,7 +85,7 @@ def as_record(result: GateResult) -> dict[str, object]:
 
 
 def as_junit(result: GateResult) -> str:
-    """Render as JUnit XML: one test case for each artifact.
+    """Render as JUnit XML: one test case for each artifact, and for what was not judged.
 
     Args:
         result: What the gate found.
@@ -84,12 +93,17 @@ def as_junit(result: GateResult) -> str:
     Returns:
         The document.
     """
-    return as_xml([Suite("portable gate", [_case(file) for file in result.files])])
+    problem = Problem.ERROR if result.strict else Problem.SKIPPED
+    left = [
+        TestCase(_GROUP, str(left.path), problem, "not-judged", f"not judged: {left.why}")
+        for left in result.not_judged
+    ]
+    return as_xml([Suite("portable gate", [*map(_case, result.files), *left])])
 
 
 def _case(file: Checked) -> TestCase:
     shown = "\n".join(f"{_label(finding)}: {finding.message}" for finding in file.findings)
-    group, name = "portable.gate", file.place
+    group, name = _GROUP, file.place
     if file.failed:
         first = next(finding for finding in file.findings if not finding.waiver)
         return TestCase(group, name, Problem.FAILURE, str(first.rule), first.message, shown)
@@ -101,6 +115,9 @@ def _case(file: Checked) -> TestCase:
 def as_github(result: GateResult) -> str:
     """Render as workflow commands: an error for each finding, a warning for each waived one.
 
+    What was not judged is an error as well, or a warning when it does not count; the rest is told
+    in one notice.
+
     Args:
         result: What the gate found.
 
@@ -110,15 +127,24 @@ def as_github(result: GateResult) -> str:
     lines = []
     for finding in result.findings:
         level = "warning" if finding.waiver else "error"
-        file = _property(os.path.relpath(finding.path))
-        title = _property(f"portable: {finding.rule}")
         message = f"{finding.inside}: {finding.message}" if finding.inside else finding.message
-        lines.append(f"::{level} file={file},title={title}::{_data(message)}")
+        lines.append(_annotation(level, finding.path, str(finding.rule), message))
+    level = "error" if result.strict else "warning"
+    lines += [_annotation(level, left.path, "not judged", left.why) for left in result.not_judged]
     lines += [
         f"::notice title=portable%3A unused waiver::{_data(f'{w.rule} {w.path}: {w.reason}')}"
         for w in result.unused
     ]
+    if result.excluded or result.others:
+        excluded = ", ".join(f"{left.path} ({left.why})" for left in result.excluded)
+        told = f"{result.others} other files; {len(result.excluded)} excluded: {excluded}"
+        lines.append(f"::notice title=portable%3A not looked at::{_data(told.rstrip(': '))}")
     return "".join(f"{line}\n" for line in lines)
+
+
+def _annotation(level: str, path: Path, title: str, message: str) -> str:
+    place = _property(os.path.relpath(path))
+    return f"::{level} file={place},title={_property(f'portable: {title}')}::{_data(message)}"
 
 
 def _label(finding: Finding) -> str:

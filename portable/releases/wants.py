@@ -48,6 +48,7 @@ __all__ = [
     "Want",
     "candidates",
     "matching_releases",
+    "names_plugin",
 ]
 
 Want = str | Version | Release | datetime.date | datetime.timedelta | Target
@@ -59,6 +60,7 @@ _REQUIREMENT = re.compile(
 _AGE = re.compile(r"([0-9]{1,5})([dw])", re.ASCII)
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 _SETS_DEEP = 8
+_PLUGIN = "plugin:"
 
 
 class EmptySpecifier(NoTarget):
@@ -140,11 +142,20 @@ def matching_releases(
     return tuple(found)
 
 
+def names_plugin(want: str) -> bool:
+    """Say whether answering a want loads a shared library, in a child process.
+
+    Args:
+        want: As for `resolve_target`.
+    """
+    return want.strip().startswith(_PLUGIN)
+
+
 def _from_text(text: str, situation: Situation) -> list[Target]:
     if not text:
         raise EmptySpecifier("an empty specifier names no consumer", hint="write jaxlib>=0.5")
-    if text.startswith("plugin:"):
-        return [_plugin(text.removeprefix("plugin:"))]
+    if names_plugin(text):
+        return [_plugin(text.removeprefix(_PLUGIN))]
     if text.startswith("@"):
         return _set(text[1:], situation)
     word = text.lower()
@@ -295,8 +306,18 @@ def _installed_releases(names: Iterable[str]) -> list[Release]:
     return found
 
 
-def _set(name: str, situation: Situation, depth: int = 0) -> list[Target]:
-    sets = situation.consumers or {}
+def _set(name: str, situation: Situation) -> list[Target]:
+    members = _members(name, situation.consumers or {}, {}, 0)
+    return [target for member in members for target in _from_text(member, situation)]
+
+
+def _members(
+    name: str, sets: Mapping[str, Sequence[str]], known: dict[str, dict[str, None]], depth: int
+) -> dict[str, None]:
+    """Return the wants in a consumer set and the sets that it names, each once.
+
+    Each set is looked into once: sets of sets of sets would otherwise grow exponentially.
+    """
     if name not in sets:
         raise NoTarget(
             f"there is no consumer set {name!r}",
@@ -304,14 +325,14 @@ def _set(name: str, situation: Situation, depth: int = 0) -> list[Target]:
         )
     if depth == _SETS_DEEP:
         raise NoTarget(f"consumer set {name!r} contains itself")
-    found: list[Target] = []
-    for want in sets[name]:
-        member = want.strip()
-        if member.startswith("@"):
-            found += _set(member[1:], situation, depth + 1)
-        else:
-            found += _from_text(member, situation)
-    return found
+    if name not in known:
+        found: dict[str, None] = {}
+        for want in sets[name]:
+            member = want.strip()
+            inner = member.startswith("@")
+            found |= _members(member[1:], sets, known, depth + 1) if inner else {member: None}
+        known[name] = found
+    return known[name]
 
 
 def _plugin(path: str) -> Target:

@@ -1,0 +1,51 @@
+"""A file that holds one program and nothing else: the container of itself."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from portable.containers.container import Entry, demanded
+from portable.containers.source import Edit
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping
+
+    from portable.artifact import Artifact
+    from portable.containers.kind import Kind
+    from portable.containers.source import Source
+
+__all__ = ["Plain"]
+
+
+class Plain:
+    """A file that is no container. As `Container` describes; its one Entry has no name."""
+
+    versions: Mapping[str, str] = {}
+    readers: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+    def __init__(self, kind: Kind, source: Source) -> None:
+        self.kind = kind
+        self.path = source.path
+        self._source = source
+
+    def artifacts(self) -> tuple[Entry, ...]:
+        """Return the file itself."""
+        return (Entry("", self._source, 0, len(self._source)),)
+
+    def replace(
+        self,
+        artifacts: Mapping[str, bytes | Artifact],
+        *,
+        to: str | os.PathLike[str],
+        texts: Mapping[str, str] = {},  # noqa: ARG002 - it keeps no text
+    ) -> None:
+        """Write another artifact, as `Container.replace`."""
+        from portable.containers.copying import write_beside  # noqa: PLC0415 - cold start
+
+        size = len(self._source)
+        edits = [Edit(0, size, data) for data in demanded(self, artifacts).values()]
+        write_beside(self.path, to, partial(self._source.write, edits))
