@@ -39,7 +39,11 @@ def on_terminal(words: Sequence[str]) -> Shown:
     """
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "portable", *words]
-    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs, text=True)
+    # What a terminal can show is the terminal's, not that of whoever runs the tests.
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100", "LINES": "40"}
+    running = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=theirs, text=True, env=environment
+    )
     os.close(theirs)
     shown = b""
     while True:
