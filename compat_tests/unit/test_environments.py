@@ -190,6 +190,7 @@ def test_offline_asks_no_index(monkeypatch: pytest.MonkeyPatch) -> None:
             """Be quiet."""
 
     monkeypatch.delenv("UV_FIND_LINKS")
+    monkeypatch.delenv("UV_OFFLINE")
     with ThreadingHTTPServer(("127.0.0.1", 0), Index) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         monkeypatch.setenv("UV_DEFAULT_INDEX", f"http://127.0.0.1:{server.server_port}/simple")

@@ -42,7 +42,7 @@ def test_this_process_reaches_no_other_machine(ask: object) -> None:
 def test_this_machine_is_reached() -> None:
     """A server on loopback is part of a test."""
     with socket.create_server(("127.0.0.1", 0)) as server:
-        threading.Thread(target=lambda: server.accept()[0].close(), daemon=True).start()
+        threading.Thread(target=_hang_up, args=(server,), daemon=True).start()
         with socket.create_connection(("localhost", server.getsockname()[1]), timeout=5) as ours:
             assert ours.recv(1) == b""
 
@@ -83,5 +83,9 @@ def test_the_cache_is_empty_and_nobody_elses() -> None:
     assert environments.all() == ()
     assert not environments.directory.exists()
     theirs = Path.home() / ".cache"
-    caches = [os.environ["UV_CACHE_DIR"], os.environ["PIP_CACHE_DIR"], default_path()]
-    assert not any(Path(cache).is_relative_to(theirs) for cache in caches)
+    for cache in (os.environ["UV_CACHE_DIR"], os.environ["PIP_CACHE_DIR"], str(default_path())):
+        assert not Path(cache).is_relative_to(theirs)
+
+
+def _hang_up(server: socket.socket) -> None:
+    server.accept()[0].close()

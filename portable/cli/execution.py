@@ -11,7 +11,7 @@ from portable.cli.making import tell_line
 from portable.cli.parts import naming, only_part
 from portable.cli.usage import limit
 from portable.environments import Environments
-from portable.executors import EXECUTORS, find_executor
+from portable.executors import EXECUTORS, check_executor, find_executor
 from portable.executors.signature import ordered, signature
 from portable.executors.tensors import load_arrays
 from portable.releases import find_release
@@ -65,9 +65,11 @@ def executor_options(parser: argparse.ArgumentParser) -> None:
 
 def open_chosen(chosen: argparse.Namespace) -> Executor:
     """Open the Executor that was chosen."""
+    release = find_release(chosen.on) if chosen.on else None
+    check_executor(chosen.executor, chosen.platform, release)
     environment = None
-    if chosen.on:
-        environment = Environments(progress=tell_line).get(find_release(chosen.on), to_execute=True)
+    if release is not None:
+        environment = Environments(progress=tell_line).get(release, to_execute=True)
     memory = None if chosen.memory is None else int(chosen.memory * 2**30)
     return find_executor(
         chosen.executor,

@@ -31,7 +31,7 @@ from portable.executors.signature import ordered
 from portable.executors.tensors import load_arrays
 from portable.matrix import MalformedMatrix, Pick, Run, Store, collect
 from portable.matrix.document import load
-from portable.matrix.inputs import with_expected, with_inputs
+from portable.matrix.inputs import check_expected, with_expected, with_inputs
 from portable.matrix.merging import merge
 from portable.matrix.run import LIMIT_S
 from portable.matrix.store import default_path
@@ -247,8 +247,8 @@ def _observed(chosen: argparse.Namespace) -> Matrix:
         if chosen.random is not None or chosen.inputs:
             judge = _judge(chosen, consumers)
             items = _executable(items, folder, chosen)
-        store = stack.enter_context(Store(chosen.cache or default_path()))
         executor = stack.enter_context(_cluster(chosen.cluster)) if chosen.cluster else None
+        store = stack.enter_context(Store(chosen.cache or default_path()))
         crew = Run(
             store,
             stage,
@@ -316,12 +316,12 @@ def _executable(
             continue
         try:
             one = with_inputs(item, folder, inputs=inputs, relative=chosen.rtol)
+            if expected is not None:
+                check_expected(item, expected)
+                one = with_expected(one, folder, expected, chosen.atol)
         except PortableError as error:
             refused.append(error)
             one = replace(item, unjudged=str(error))
-        else:
-            if expected is not None:
-                one = with_expected(one, folder, expected, chosen.atol)
         found.append(replace(one, given=again))
     if len(refused) == len(found) > 0:
         raise refused[0]

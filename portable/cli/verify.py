@@ -16,7 +16,8 @@ from portable.cli.execution import executor_options, given_inputs, load_program,
 from portable.cli.output import format_option, print_verification
 from portable.cli.usage import amount, count, natural
 from portable.errors import PortableError
-from portable.executors import Tolerance
+from portable.executors import Tolerance, signature
+from portable.executors.signature import check_inputs
 from portable.verification import SEEDS, verify
 
 if TYPE_CHECKING:
@@ -57,12 +58,15 @@ def run(chosen: argparse.Namespace) -> int:
         raise NothingToVerify("name two artifacts, or one and --against PROGRAM")
     before, after = (chosen.file, chosen.other) if chosen.other else (chosen.against, chosen.file)
     expected, actual = load_program(before, chosen), load_program(after, chosen)
+    inputs = given_inputs(chosen)
+    if inputs is not None:
+        check_inputs(inputs, signature(expected))
     with open_chosen(chosen) as executor, waiting(f"executing both on {executor.name}"):
         verification = verify(
             expected,
             actual,
             executor=executor,
-            inputs=given_inputs(chosen),
+            inputs=inputs,
             seeds=range(chosen.seeds),
             specials=chosen.specials,
             tolerance=Tolerance(chosen.ulps, chosen.relative, chosen.absolute),

@@ -20,7 +20,13 @@ from portable.executors.executor import (
     failure,
 )
 from portable.executors.inputs import random_inputs
-from portable.executors.running import EXECUTORS, UnknownExecutor, find_executor, run
+from portable.executors.running import (
+    EXECUTORS,
+    UnknownExecutor,
+    check_executor,
+    find_executor,
+    run,
+)
 from portable.executors.signature import (
     InputMismatch,
     NoMain,
@@ -48,6 +54,7 @@ __all__ = [
     "Tolerance",
     "UnknownExecutor",
     "UnsupportedType",
+    "check_executor",
     "compare",
     "compare_all",
     "failure",

@@ -145,6 +145,23 @@ class Engine:
     capabilities: Capabilities
     hint: str
 
+    def check(self, platform: str) -> None:
+        """Refuse a platform that it does not run on.
+
+        Args:
+            platform: Its name, or the path of a PJRT plugin.
+
+        Raises:
+            PlatformMissing: It does not run there, or there is no such plugin.
+        """
+        platforms = self.capabilities.platforms
+        if not any(fnmatch(platform, pattern) for pattern in platforms):
+            raise PlatformMissing(
+                f"{self.name} does not run on {platform}", hint=f"it does on {', '.join(platforms)}"
+            )
+        if platform.endswith(".so") and not Path(platform).is_file():
+            raise PlatformMissing("no such PJRT plugin", where=platform)
+
     def open(self, setting: Setting) -> ChildExecutor:
         """Open it on a Release in an environment of its own, or on what is installed here.
 
@@ -157,11 +174,8 @@ class Engine:
         Raises:
             PlatformMissing: It does not run on this platform.
         """
-        platform, platforms = setting.platform, self.capabilities.platforms
-        if not any(fnmatch(platform, pattern) for pattern in platforms):
-            raise PlatformMissing(
-                f"{self.name} does not run on {platform}", hint=f"it does on {', '.join(platforms)}"
-            )
+        platform = setting.platform
+        self.check(platform)
         environment, limit, memory = setting.environment, setting.limit, setting.memory
         if environment is not None:
             release, worker = environment.consumer, environment.worker(limit=limit, memory=memory)

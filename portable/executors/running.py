@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from portable.artifact import Artifact
 from portable.errors import PortableError
-from portable.executors.executor import Setting
+from portable.executors.executor import ExecutorMissing, Setting
 from portable.executors.signature import ordered
 
 if TYPE_CHECKING:
@@ -16,10 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from portable.environments import Environment
+    from portable.executors.child import Engine
     from portable.executors.executor import Executor
     from portable.executors.tensors import Array
+    from portable.releases import Release
 
-__all__ = ["EXECUTORS", "UnknownExecutor", "find_executor", "run"]
+__all__ = ["EXECUTORS", "UnknownExecutor", "check_executor", "find_executor", "run"]
 
 # One module each, with its `ENGINE`.
 EXECUTORS = {
@@ -60,12 +62,41 @@ def find_executor(
         UnknownExecutor: There is no such Executor.
         PlatformMissing: It does not run on that platform.
     """
-    home = EXECUTORS.get(name)
-    if home is None:
+    return check_executor(name, platform).open(Setting(environment, limit, memory, platform))
+
+
+def check_executor(name: str, platform: str = "cpu", release: Release | None = None) -> Engine:
+    """Refuse an Executor that cannot be opened, before an environment is made for it.
+
+    Args:
+        name: As for `find_executor`.
+        platform: As there.
+        release: What it is to execute on, if not on what is installed here.
+
+    Returns:
+        What opens it.
+
+    Raises:
+        UnknownExecutor: There is no such Executor.
+        PlatformMissing: It does not run on that platform.
+        ExecutorMissing: The Release has no such Executor.
+    """
+    if name not in EXECUTORS:
         raise UnknownExecutor(f"no executor {name!r}", hint=f"known are {', '.join(EXECUTORS)}")
-    setting = Setting(environment, limit, memory, platform)
-    opened: Executor = importlib.import_module(home).ENGINE.open(setting)
-    return opened
+    engine = _engine(name)
+    engine.check(platform)
+    if release is not None and release.distribution not in engine.distributions:
+        others = [one for one in EXECUTORS if release.distribution in _engine(one).distributions]
+        raise ExecutorMissing(
+            f"{release} has no {name}",
+            hint=f"it executes by {' or '.join(others)}" if others else "it executes nothing",
+        )
+    return engine
+
+
+def _engine(name: str) -> Engine:
+    engine: Engine = importlib.import_module(EXECUTORS[name]).ENGINE
+    return engine
 
 
 def run(

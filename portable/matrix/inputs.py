@@ -9,7 +9,7 @@ import numpy as np
 
 from portable.corpus.tensors import save_tensor
 from portable.executors import random_inputs, signature
-from portable.executors.signature import check_inputs
+from portable.executors.signature import InputMismatch, check_inputs
 from portable.matrix.item import TensorFile
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from portable.executors.tensors import Array
     from portable.matrix.item import Item
 
-__all__ = ["with_expected", "with_inputs"]
+__all__ = ["check_expected", "with_expected", "with_inputs"]
 
 _LEAST = 1e-5
 # Eight times the epsilon of float32.
@@ -69,6 +69,30 @@ def with_expected(
     saved = _saved(folder / item.digest, "expected", expected)
     near = _rounding(expected) if absolute is None else absolute
     return replace(item, expected=saved, absolute=near)
+
+
+def check_expected(item: Item, expected: Sequence[Array]) -> None:
+    """Refuse what an artifact cannot compute.
+
+    Args:
+        item: The artifact.
+        expected: What is expected of it.
+
+    Raises:
+        InputMismatch: `main` returns another number of arrays, or other shapes.
+    """
+    results = signature(item.artifact()).results
+    fits = len(expected) == len(results) and all(
+        array.ndim == len(result.shape)
+        and all(
+            size in {None, given} for size, given in zip(result.shape, array.shape, strict=True)
+        )
+        for array, result in zip(expected, results, strict=True)
+    )
+    if not fits:
+        returned = ", ".join(map(str, results)) or "nothing"
+        given = ", ".join(f"{array.dtype} of shape {array.shape}" for array in expected)
+        raise InputMismatch(f"main returns {returned}; expected are {given or 'no arrays'}")
 
 
 def _rounding(arrays: Sequence[Array]) -> float:
