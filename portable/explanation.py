@@ -9,6 +9,7 @@ from portable import pin
 from portable.downgrade import REWRITES, DoesNotApply, NothingToDo
 from portable.features.bridges import bridges
 from portable.libstablehlo import find
+from portable.program import apart
 from portable.releases import resolve_target
 from portable.version import Version
 
@@ -65,6 +66,7 @@ class Explanation:
     refusals: tuple[str, ...] = ()
 
 
+@apart
 def explain(
     program: Program,
     target: str | Version | Target,

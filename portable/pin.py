@@ -60,6 +60,7 @@ class Pinned:
     analysis: Analysis
 
 
+@programs.apart
 def serialize(
     program: Program,
     target: str | Version | Target | Sequence[str] = "current",
@@ -74,6 +75,9 @@ def serialize(
 
     Same input, same bytes, whatever the thread, process or hash seed. The caller's module is never
     changed, on success or failure.
+
+    An `ir.Module` is worked on in this process. Everything else is by a child with limits of time
+    and memory, which is kept for the next call: a program that crashes native code is an error.
 
     Args:
         program: An `ir.Module`, MLIR text or bytecode, an Artifact, or a path.
@@ -96,6 +100,7 @@ def serialize(
         UnknownRewrite: There is none of that name.
         InvalidProgram: It is no StableHLO program.
         LibraryError: It does not parse, or is no valid input of the serializer.
+        ChildFailed: It crashes native code, or keeps it busy for ever.
     """
     library, module = programs.load(program, library)
     job = Serialization(
@@ -111,6 +116,7 @@ def serialize(
     return Artifact(data, job.checked(data))
 
 
+@programs.apart
 def pin(
     program: Program,
     *wants: str | Version | Target,
@@ -188,6 +194,7 @@ def retarget(
     )
 
 
+@programs.apart
 def minimum(
     program: Program,
     *,

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import os
+import resource
+import threading
+from collections.abc import Callable, Iterator, KeysView
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from portable import libstablehlo
 from portable.artifact import Artifact, NotAnArtifact
@@ -12,25 +17,52 @@ from portable.bytecode import MAGIC, read
 from portable.containers import kind_of_file
 from portable.containers.kind import CONTAINERS
 from portable.errors import PortableError
+from portable.system import children
 from portable.system.files import read_file
 
 if TYPE_CHECKING:
     from portable.libstablehlo import Library, Module
 
-__all__ = ["InvalidProgram", "Program", "deserialize", "load"]
+__all__ = ["InvalidProgram", "Program", "apart", "deserialize", "load", "text"]
 
 # An `ir.Module`, MLIR text, MLIR bytecode, an Artifact, or the path of a file with one of them.
 Program: TypeAlias = "Module | str | bytes | Artifact | os.PathLike[str]"
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 
 class InvalidProgram(PortableError):
     """The input is no StableHLO program."""
 
 
+def apart(function: _F) -> _F:
+    """Have a call whose first argument is a program done by a child.
+
+    Native code reads the program, and whatever that does it does to the child. Only an `ir.Module`
+    cannot leave this process: it is worked on here.
+
+    Args:
+        function: At the top of its module; all its other arguments can be pickled.
+
+    Returns:
+        The same function, safe for its caller.
+    """
+
+    @functools.wraps(function)
+    def done(program: Program, *arguments: Any, **keywords: Any) -> Any:
+        if children.expendable() or libstablehlo.library_of(program) is not None:
+            return function(program, *arguments, **keywords)
+        source, where = _source(program)
+        with _naming(where):
+            return _in_child(done, source, *arguments, **keywords)
+
+    return cast("_F", done)
+
+
 def load(program: Program, library: Library | None = None) -> tuple[Library, Module]:
     """Return `program` as a module that the caller of this function owns and may change.
 
-    A module is copied inside its context; everything else is parsed into a new context.
+    A module is copied inside its context; everything else is parsed into a new context, here, after
+    a child has parsed it and lived.
 
     Args:
         program: An `ir.Module`, MLIR text, MLIR bytecode, an Artifact, or a path. A `str` is text
@@ -44,28 +76,89 @@ def load(program: Program, library: Library | None = None) -> tuple[Library, Mod
         InvalidProgram: The input is empty or of a wrong type.
         LibraryError: It does not parse or verify.
         MalformedArtifact: It is a damaged artifact.
+        ChildFailed: It crashes native code, or keeps it busy for ever.
         FileError: The path cannot be read.
         LibraryNotFound: No libStablehlo is installed.
     """
     owner = libstablehlo.library_of(program)
     if owner is not None and owner.is_module(program):
         return owner, owner.clone(program)
-    library = library or libstablehlo.find()
     source, where = _source(program)
+    with _naming(where):
+        _accept(source, library)
+        library = library or libstablehlo.find()
+        return library, _parsed(source, library)
+
+
+def _parsed(source: str | bytes | Artifact, library: Library) -> Module:
     if isinstance(source, Artifact):
-        return library, _decode(source, library.context(), library)
+        return _decode(source, library.context(), library)
     if not source.strip():
-        raise InvalidProgram("the program is empty", where=where)
+        raise InvalidProgram("the program is empty")
+    return library.parse(source, library.context())
+
+
+def _in_child(function: Callable[..., Any], source: Any, *arguments: Any, **keywords: Any) -> Any:
+    """Have a program worked on by a child, for as long as its size allows."""
+    # What the caller may pass, and no pickle takes.
+    lists = {name: tuple(v) for name, v in keywords.items() if isinstance(v, KeysView)}
     try:
-        return library, library.parse(source, library.context())
-    except libstablehlo.LibraryError as error:
-        if where:
-            error.where = f"{where}:{(error.where or '').removeprefix(_UNNAMED)}"
+        limit = children.patience(len(source))
+        return children.call(function, source, *arguments, timeout=limit, **(keywords | lists))
+    except children.ChildFailed as failure:
+        failure.hint = failure.hint or _HERE
         raise
+
+
+_HERE = "an ir.Module is worked on in your own process, without these limits"
+
+
+def _accept(source: str | bytes | Artifact, library: Library | None) -> None:
+    """Have a child parse what is going to be parsed in this process, with half of its stack."""
+    if not children.expendable():
+        default = resource.getrlimit(resource.RLIMIT_STACK)[0]
+        stack = threading.stack_size() or min(_STACK, default if default > 0 else _STACK)
+        _in_child(_accepted, source, library, stack // 2)
+
+
+# What threads have by default, where the system does not say less.
+_STACK = 8 << 20
+
+
+def _accepted(source: str | bytes | Artifact, library: Library | None, stack: int) -> None:
+    """Parse a program and let it go again, in a thread with this much stack."""
+    failures: list[Exception] = []
+
+    def parse() -> None:
+        try:
+            _parsed(source, library or libstablehlo.find())
+        except Exception as error:  # noqa: BLE001 - raised again below, in the thread that answers
+            failures.append(error)
+
+    before = threading.stack_size(stack)
+    thread = threading.Thread(target=parse)
+    thread.start()
+    threading.stack_size(before)
+    thread.join()
+    for failure in failures:
+        raise failure
 
 
 # What MLIR calls the file of text that it was handed from memory.
 _UNNAMED = '"-":'
+
+
+@contextlib.contextmanager
+def _naming(where: str | None) -> Iterator[None]:
+    """Have errors about what was read from a file name the file."""
+    try:
+        yield
+    except PortableError as error:
+        if where and isinstance(error, libstablehlo.LibraryError):
+            error.where = f"{where}:{(error.where or '').removeprefix(_UNNAMED)}"
+        elif where and error.where is None:
+            error.where = where
+        raise
 
 
 def _source(program: Program) -> tuple[str | bytes | Artifact, str | None]:
@@ -112,7 +205,8 @@ def deserialize(artifact: Artifact | bytes | os.PathLike[str], context: Any = No
     """Read a portable artifact into a module of the StableHLO dialect.
 
     Unlike the bare binding, which takes an empty file for an empty module, this refuses what is no
-    portable artifact, and reads the whole structure in Python before native code sees it.
+    portable artifact, reads the whole structure in Python before native code sees it, and has a
+    child deserialize it first: what crashes there is an error here.
 
     Args:
         artifact: An Artifact, its bytes, or a path.
@@ -126,6 +220,7 @@ def deserialize(artifact: Artifact | bytes | os.PathLike[str], context: Any = No
         NotAnArtifact: The bytes are empty, text, or bytecode that is not portable.
         MalformedArtifact: They are damaged or have trailing bytes.
         LibraryError: The installed libStablehlo cannot read them.
+        ChildFailed: They crash native code, or keep it busy for ever.
         FileError: The path cannot be read.
         LibraryNotFound: No libStablehlo is installed.
     """
@@ -133,13 +228,31 @@ def deserialize(artifact: Artifact | bytes | os.PathLike[str], context: Any = No
         artifact = Artifact.load(Path(artifact))
     elif not isinstance(artifact, Artifact):
         artifact = Artifact.from_bytes(bytes(artifact))
-    if context is None:
-        library = libstablehlo.find()
-        return _decode(artifact, library.context(), library)
-    owner = libstablehlo.library_of(context)
-    if owner is None or not owner.is_context(context):
+    library = libstablehlo.library_of(context)
+    if context is not None and (library is None or not library.is_context(context)):
         raise InvalidProgram(f"{type(context).__name__} is not a context of MLIR bindings")
-    return _decode(artifact, context, owner)
+    _accept(artifact, library)
+    library = library or libstablehlo.find()
+    return _decode(artifact, library.context() if context is None else context, library)
+
+
+@apart
+def text(program: Program, *, locations: bool = False) -> str:
+    """Return a program as MLIR text, as the installed libStablehlo prints it.
+
+    Args:
+        program: As for `load`.
+        locations: Print source locations too.
+
+    Returns:
+        The text, with an end of line.
+
+    Raises:
+        PortableError: As `load`.
+    """
+    module = load(program)[1]
+    printed: str = module.operation.get_asm(enable_debug_info=locations)
+    return printed if printed.endswith("\n") else printed + "\n"
 
 
 def _decode(artifact: Artifact, context: Any, library: Library) -> Module:

@@ -10,7 +10,7 @@ from portable.containers import open_container
 from portable.containers.container import place
 from portable.errors import PortableError
 from portable.locations import Locations
-from portable.program import deserialize
+from portable.program import text
 from portable.version import Version
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def pin_all(
             refused.append(error)
         else:
             if entry.has_text:
-                texts[entry.name] = f"{deserialize(pinned[entry.name].artifact)}\n"
+                texts[entry.name] = text(pinned[entry.name].artifact)
     if refused:
         raise max(refused, key=_demand)
     return Repinned(pinned, texts)

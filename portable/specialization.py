@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from portable import libstablehlo, pin
-from portable.program import load
+from portable.program import apart, load
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +26,7 @@ _PIPELINE = (
 _ASSERTION = "shape_assertion"
 
 
+@apart
 def specialize(artifact: Artifact, types: Sequence[str]) -> Artifact:
     """Fix the open dimensions of a program.
 

@@ -22,9 +22,9 @@ from portable.executors import (
 )
 from portable.executors.tensors import dtype_named
 from portable.pin import serialize
+from portable.system.children import MOST_FILE_BYTES
 from portable.verdict import Outcome, Stage
 from portable.worker import Status
-from portable.worker.supervisor import MOST_FILE_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

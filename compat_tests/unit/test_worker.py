@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from compat_tests import misbehaving
+from portable.system.children import Limits
 from portable.verdict import Outcome, Severity, Stage
-from portable.worker import Family, Status, Worker, WorkerFailed, supervisor
+from portable.worker import Family, Status, Worker, WorkerFailed
 from portable.worker.answer import CouldNotObserve, printed
-from portable.worker.supervisor import MOST_FILE_BYTES
 
 
 @pytest.fixture
@@ -94,13 +94,9 @@ def test_garbage_on_the_private_descriptor_is_a_crash(worker: Worker, what: str)
         assert worker.ask(_read("a")).ok
 
 
-def test_a_release_that_fills_the_disk_is_stopped(
-    worker: Worker, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_release_that_fills_the_disk_is_stopped(worker: Worker) -> None:
     """No file grows beyond the limit, not even what it prints; the jobs around it are done."""
-    assert str(MOST_FILE_BYTES) in supervisor._BOOT
-    small = supervisor._BOOT.replace(str(MOST_FILE_BYTES), str(10_000_000))
-    monkeypatch.setattr(supervisor, "_BOOT", small)
+    worker.limits = Limits(file=10_000_000)
     with worker:
         before, flooded, after = worker.ask_all([_read("a"), _read("flood"), _read("b")])
     assert (before.ok, after.ok) == (True, True)
@@ -214,11 +210,11 @@ def test_nothing_is_left_behind(worker: Worker) -> None:
     """Closing the worker ends its process, and a second close is harmless."""
     with worker:
         worker.ask(_read("a"))
-        process = worker._process
-        assert process is not None
+        child = worker._child
+        assert child is not None
     worker.close()
     with pytest.raises(ProcessLookupError):
-        os.kill(process.pid, signal.SIGTERM)
+        os.kill(child.pid, signal.SIGTERM)
 
 
 def test_printed_diagnostics_are_found_among_noise() -> None:

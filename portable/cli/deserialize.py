@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from portable import program
 from portable.cli.output import demand_apart, write_bytes, write_text
 from portable.cli.program import in_child, program_argument
 from portable.cli.usage import destination
@@ -32,17 +33,9 @@ def options(parser: argparse.ArgumentParser) -> None:
 def run(chosen: argparse.Namespace) -> int:
     """Print one program."""
     demand_apart(chosen.output, chosen.program)
-    text = in_child(_text, chosen, locations=chosen.locations)
+    text = in_child(program.text, chosen, locations=chosen.locations)
     if chosen.output == "-":
         write_text("-", program_text(text))
     else:
         write_bytes(chosen.output, text.encode())
     return 0
-
-
-def _text(data: bytes, *, locations: bool) -> str:
-    from portable.program import deserialize  # noqa: PLC0415 - imports a compiler, in the child
-
-    module = deserialize(data)
-    text: str = module.operation.get_asm(enable_debug_info=locations)
-    return text if text.endswith("\n") else text + "\n"

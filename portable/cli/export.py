@@ -10,10 +10,10 @@ Examples:
   portable export jax steps:predict --args 'f32[8,4]' 'f32[4]' --target 1.9.0 -o predict.mlir.bc
   portable export jax steps:with_inputs --target 1.9.0 -o predict.mlir.bc
 
-MODULE:ATTR is looked for in the current directory first. It names the program itself (for PyTorch
-also a class or function that makes it, without arguments), and --args describes its inputs: a type,
-and sizes in brackets; a name in the place of a size leaves that dimension open. Without --args it
-names a pair (program, inputs), or a function that returns one.
+MODULE:ATTR is looked for where Python finds modules, then in the current directory. It names the
+program itself (for PyTorch also a class or function that makes it, without arguments), and --args
+describes its inputs: a type, and sizes in brackets; a name in the place of a size leaves that
+dimension open. Without --args it names a pair (program, inputs), or a function that returns one.
 
 An OUTPUT that ends in .bc or .mlirbc is the artifact alone; anything else is a directory, as
 torch_xla writes it: the artifact, its description and the weights. Such a directory, torch_xla's
@@ -120,7 +120,13 @@ def run(chosen: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix=".portable-", dir=output.absolute().parent) as stage:
         made = str(Path(stage, "made"))
         record: dict[str, Any] = children.call(
-            export, request, made, chosen.weights, timeout=chosen.timeout, whole=whole
+            export,
+            request,
+            made,
+            chosen.weights,
+            timeout=chosen.timeout,
+            fresh=children.Limits(chosen.timeout, file=None),
+            whole=whole,
         )
         if whole:
             try:
@@ -139,7 +145,13 @@ def run(chosen: argparse.Namespace) -> int:
 def _save_model(chosen: argparse.Namespace) -> int:
     output = Path(chosen.output)
     demand_new_directory(output)
-    children.call(save_as_saved_model, chosen.program, str(output), timeout=chosen.timeout)
+    children.call(
+        save_as_saved_model,
+        chosen.program,
+        str(output),
+        timeout=chosen.timeout,
+        fresh=children.Limits(chosen.timeout, file=None),
+    )
     if chosen.format == "json":
         print_json({"output": chosen.output})
     else:

@@ -115,7 +115,7 @@ def in_child(
     chosen: argparse.Namespace,
     *arguments: object,
     part: Part | None = None,
-    **keywords: object,
+    **keywords: Any,
 ) -> Any:
     """Call `function(program, *arguments, **keywords)` in a child process.
 

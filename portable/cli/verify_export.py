@@ -94,7 +94,12 @@ def run(chosen: argparse.Namespace) -> int:
     )
     tolerance = Tolerance(chosen.ulps, chosen.relative, chosen.absolute)
     record: dict[str, Any] = children.call(
-        agree, request, chosen.seeds, tolerance, timeout=chosen.timeout
+        agree,
+        request,
+        chosen.seeds,
+        tolerance,
+        timeout=chosen.timeout,
+        fresh=children.Limits(chosen.timeout, file=None),
     )
     if chosen.format == "json":
         print_json(record)

@@ -6,7 +6,6 @@ import importlib.util
 import os
 import re
 import shutil
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from portable.environments.interpreter import PythonMissing, find_python
 from portable.errors import PortableError
+from portable.system import children
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,11 +87,11 @@ class UvInstaller:
     def create(self, directory: Path, python: str) -> None:
         """Make an empty environment with a Python of this version."""
         found = str(find_python(python))
-        _run([self.uv, "venv", "-q", "--no-project", "-p", found, str(directory)])
+        _run([self.uv, "venv", "-q", "--no-project", "-p", found, str(directory.absolute())])
 
     def install(self, directory: Path, requirements: Sequence[str], *, dependencies: bool) -> None:
         """Install requirements, with or without what they depend on."""
-        command = [self.uv, "pip", "install", "-q", "-p", str(directory / "bin" / "python")]
+        command = [self.uv, "pip", "install", "-q", "-p", str(_python(directory))]
         command += ["--no-build", *(() if dependencies else ("--no-deps",))]
         command += ["--offline"] if self.offline else []
         _run([*command, *requirements])
@@ -106,11 +106,12 @@ class PipInstaller:
 
     def create(self, directory: Path, python: str) -> None:
         """Make an empty environment with a Python of this version."""
-        _run([str(find_python(python, with_pip=True)), "-m", "venv", str(directory)])
+        found = str(find_python(python, with_pip=True))
+        _run([found, "-I", "-m", "venv", str(directory.absolute())])
 
     def install(self, directory: Path, requirements: Sequence[str], *, dependencies: bool) -> None:
         """Install requirements, with or without what they depend on."""
-        pip = [str(directory / "bin" / "python"), "-m", "pip", "install", "-q"]
+        pip = [str(_python(directory)), "-I", "-m", "pip", "install", "-q"]
         command = [*pip, "--only-binary", ":all:", *(() if dependencies else ("--no-deps",))]
         if self.offline:
             raise Unreachable(
@@ -118,6 +119,10 @@ class PipInstaller:
                 hint="install uv, or run once without PORTABLE_OFFLINE",
             )
         _run([*command, *requirements])
+
+
+def _python(directory: Path) -> Path:
+    return directory.absolute() / "bin" / "python"
 
 
 def find_installer(*, offline: bool) -> Installer:
@@ -154,8 +159,9 @@ def download(requirement: str, python: str, directory: Path, *, offline: bool) -
         raise Unreachable(
             f"{requirement} is not here yet", hint="run once without PORTABLE_OFFLINE"
         )
-    command = [*_pip(), "download", "-q", "--no-deps", "--no-cache-dir", "--only-binary", ":all:"]
-    _run([*command, "--python-version", python, "-d", str(directory), requirement])
+    options = ["-q", "--no-deps", "--no-cache-dir", "--only-binary", ":all:"]
+    where = ["--python-version", python, "-d", str(directory.absolute())]
+    _act(_pip("download", *options, *where, requirement))
     wheels = sorted(directory.glob("*.whl"))
     if not wheels:
         raise ReleaseNotFound(f"{requirement} has no wheel for Python {python}")
@@ -171,50 +177,39 @@ def find_uv() -> str | None:
     return shutil.which("uv")
 
 
-def _pip() -> list[str]:
+def _pip(*arguments: str) -> list[str]:
     if importlib.util.find_spec("pip") is not None:
-        return [sys.executable, "-m", "pip"]
+        return children.module("pip", *arguments)
     running = f"{sys.version_info.major}.{sys.version_info.minor}"
     # Which Python runs pip does not matter: the wheel's Python is named on its command line.
     for version in dict.fromkeys((running, "3.13", "3.12", "3.11")):
         try:
-            python = find_python(version, with_pip=True)
+            pip = ["program", str(find_python(version, with_pip=True)), "-I", "-m", "pip"]
         except PythonMissing:
             continue
-        if _has_pip(python):
-            return [str(python), "-m", "pip"]
+        if children.run([*pip, "--version"], timeout=_LIMIT_S).returncode == 0:
+            return [*pip, *arguments]
     raise EnvironmentFailed("no pip found to fetch wheels with", hint="install pip")
 
 
-def _has_pip(python: Path) -> bool:
-    asked = subprocess.run(
-        [str(python), "-m", "pip", "--version"], capture_output=True, check=False
-    )
-    return asked.returncode == 0
-
-
 def _run(command: list[str]) -> None:
+    _act(["program", *command])
+
+
+def _act(action: list[str]) -> None:
     environment = {
         **os.environ,
         "UV_PYTHON_DOWNLOADS": "never",
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
     }
     try:
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_LIMIT_S,
-            env=environment,
-            check=False,
-        )
+        done = children.run(action, timeout=_LIMIT_S, environment=environment)
     except OSError as error:
-        raise EnvironmentFailed(f"cannot run {command[0]}: {error.strerror}") from error
-    except subprocess.TimeoutExpired as late:
-        raise EnvironmentFailed(f"{command[0]} ran past {_LIMIT_S} s") from late
+        raise EnvironmentFailed(f"cannot run {action[1]}: {error.strerror}") from error
+    except children.ChildHung as late:
+        raise EnvironmentFailed(str(late)) from late
     if done.returncode:
-        raise _failure(command[-1], done.stderr or done.stdout)
+        raise _failure(action[-1], done.stderr or done.stdout)
 
 
 def _failure(subject: str, said: str) -> EnvironmentFailed:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from portable.errors import PortableError
+from portable.system.children import ChildHung, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,14 +71,8 @@ def _run(candidate: Path, ask: str) -> tuple[str, str] | None:
     if not os.access(candidate, os.X_OK):
         return None
     try:
-        done = subprocess.run(
-            [str(candidate), "-I", "-c", ask],
-            capture_output=True,
-            text=True,
-            timeout=_LIMIT_S,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        done = run(("program", str(candidate.absolute()), "-I", "-c", ask), timeout=_LIMIT_S)
+    except (OSError, ChildHung):
         return None
     version, _, path = done.stdout.strip().partition(" ")
     return (version, path) if done.returncode == 0 and path else None

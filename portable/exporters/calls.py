@@ -40,7 +40,7 @@ class Request:
     Args:
         framework: A key of `FRAMEWORKS`.
         program: `MODULE:ATTR`.
-        folder: Where modules are looked for first.
+        folder: Where modules are looked for last.
         wants: What `resolve_target` takes.
         inputs: The descriptions of the inputs; None when the program comes with its own.
         options: What else the exporter takes.

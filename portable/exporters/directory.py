@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from portable import program
 from portable.artifact import Artifact
 from portable.containers import Kind as ContainerKind
 from portable.containers import MalformedContainer, NotAContainer, open_container
@@ -28,7 +29,6 @@ from portable.exporters.exported import (
     Trees,
     frozen,
 )
-from portable.program import deserialize
 from portable.system.files import new_directory, read_file
 
 if TYPE_CHECKING:
@@ -107,8 +107,7 @@ def _write(exported: ExportedArtifact, directory: Path, *, text: bool) -> None:
     meta = json.dumps(_described(exported))
     stem.with_suffix(".meta").write_text(meta, encoding="utf-8")
     if text:
-        program = f"{deserialize(exported.artifact)}\n"
-        stem.with_suffix(".mlir").write_text(program, encoding="utf-8")
+        stem.with_suffix(".mlir").write_text(program.text(exported.artifact), encoding="utf-8")
     for argument, file in _files(exported.arguments):
         with (directory / file).open("wb") as stream:
             np.save(stream, exported.weights[argument.name], allow_pickle=False)

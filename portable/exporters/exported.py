@@ -7,12 +7,11 @@ import types
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from portable import program
 from portable.errors import PortableError
 from portable.executors import InputMismatch, run, signature
-from portable.program import deserialize
 from portable.releases import resolve_target
 from portable.specialization import specialize
-from portable.system import children
 
 if TYPE_CHECKING:
     import os
@@ -34,8 +33,6 @@ __all__ = [
     "Trees",
     "array",
 ]
-
-_SPECIALIZE_S = 120.0
 
 
 class ExporterMissing(PortableError):
@@ -150,7 +147,7 @@ class ExportedArtifact:
             PortableError: There is no such function.
         """
         self._check_name(name)
-        return str(deserialize(self.artifact))
+        return program.text(self.artifact)
 
     def get_stablehlo_bytecode(self, name: str | None = None) -> bytes:
         """Return the bytes of the artifact.
@@ -208,7 +205,7 @@ class ExportedArtifact:
         if any(None in argument.shape for argument in self.signature.arguments):
             kinds = zip(self.signature.arguments, passed, strict=True)
             shapes = [_type(a.element, array.shape) for a, array in kinds]
-            artifact = children.call(specialize, artifact, shapes, timeout=_SPECIALIZE_S)
+            artifact = specialize(artifact, shapes)
         return run(artifact, passed, executor)
 
     def save(self, directory: str | os.PathLike[str], *, text: bool = True) -> None:

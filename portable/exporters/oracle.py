@@ -7,9 +7,6 @@ where it, eager PyTorch and the artifact agree, no single one of them is wrong a
 from __future__ import annotations
 
 import importlib.util
-import re
-import subprocess
-import sys
 import tempfile
 import warnings
 from dataclasses import dataclass
@@ -24,6 +21,7 @@ from portable.exporters.exported import ExportFailed, array
 from portable.exporters.naming import first_line
 from portable.exporters.torch import DEFAULT, export_torch
 from portable.exporters.traced import trace
+from portable.system import children
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -148,20 +146,6 @@ def verify_export(
     return Agreement(exported, tuple(opinions))
 
 
-# What the child runs. Its own process: lowering imports torchax, which renames a backend of
-# PyTorch, and then AOTInductor finds no allocator. Some ops tell their shape only by being run: a
-# traced program allows that, a loaded one does not.
-_COMPILE = """
-import sys, torch, torch._inductor
-program = torch.export.load(sys.argv[1])
-for node in program.graph.nodes:
-    mode = getattr(node.meta.get("val"), "fake_mode", None)
-    if mode is not None:
-        mode.allow_fallback_kernels = True
-torch._inductor.aoti_compile_and_package(program, package_path=sys.argv[2])
-"""
-# What Python says last of an exception, `module.Name: reason`; PyTorch adds advice behind it.
-_RAISED = re.compile(r"[\w.]+(?:Error|Exception): .*")
 _COMPILE_LIMIT_S = 1800
 
 
@@ -175,27 +159,36 @@ def _inductor(traced: Any, path: Path) -> Callable[..., Any]:
         warnings.simplefilter("ignore")
         try:
             torch.export.save(traced, program)
-            done = subprocess.run(
-                [sys.executable, "-W", "ignore", "-c", _COMPILE, program, str(path)],
-                capture_output=True,
-                text=True,
-                errors="replace",
+            children.call(
+                _compile,
+                program,
+                str(path),
                 timeout=_COMPILE_LIMIT_S,
-                check=False,
+                fresh=children.Limits(file=None),
             )
-            if done.returncode:
-                raise OracleFailed(f"AOTInductor does not compile it: {_reason(done.stderr)}")
             loaded: Callable[..., Any] = torch._inductor.aoti_load_package(str(path))  # noqa: SLF001 - its documented home
-        except (OSError, RuntimeError, ValueError, subprocess.SubprocessError) as error:
+        except (OSError, RuntimeError, ValueError, children.ChildFailed) as error:
             raise OracleFailed(f"AOTInductor does not compile it: {first_line(error)}") from error
     return loaded
 
 
-def _reason(stderr: str) -> str:
-    """Return the line that says why, of all that a failed child wrote."""
-    lines = [line.strip() for line in stderr.splitlines() if line.strip()]
-    raised = [line for line in lines if _RAISED.fullmatch(line)]
-    return (raised or lines or ["no reason"])[-1][:300]
+def _compile(program: str, package: str) -> None:
+    """Compile an exported program; in a child.
+
+    Its own process: lowering imports torchax, which renames a backend of PyTorch, and then
+    AOTInductor finds no allocator. Some ops tell their shape only by being run: a traced program
+    allows that, a loaded one does not.
+    """
+    import torch  # noqa: PLC0415 - a framework
+    import torch._inductor  # noqa: PLC0415 - the same
+
+    warnings.simplefilter("ignore")
+    loaded = torch.export.load(program)
+    for node in loaded.graph.nodes:
+        mode = getattr(node.meta.get("val"), "fake_mode", None)
+        if mode is not None:
+            mode.allow_fallback_kernels = True
+    torch._inductor.aoti_compile_and_package(loaded, package_path=package)  # noqa: SLF001 - as above
 
 
 def _executed(exported: ExportedArtifact, executor: str) -> Callable[..., Any]:

@@ -60,7 +60,7 @@ def find_program(reference: str, folder: str) -> Any:
 
     Args:
         reference: For example `models:resnet` or `package.models:Factory.small`.
-        folder: Where modules are looked for first.
+        folder: Where modules are looked for last, so that it hides nothing that is installed.
 
     Returns:
         The attribute.
@@ -74,7 +74,7 @@ def find_program(reference: str, folder: str) -> Any:
             f"{reference!r} is no MODULE:ATTR", hint="for example mymodels:net, from mymodels.py"
         )
     if folder not in sys.path:
-        sys.path.insert(0, folder)
+        sys.path.append(folder)
     try:
         found: Any = importlib.import_module(module)
     except ModuleNotFoundError as error:

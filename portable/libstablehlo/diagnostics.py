@@ -70,6 +70,9 @@ class Listening:
     ) -> None:
         self._handler.detach()
         self._context.emit_error_diagnostics = self._emitted
+        # The handler holds `_listen`, and so this object: a cycle through native code, which the
+        # garbage collector does not see and which would keep the context alive.
+        del self._handler, self._context
         LOCK.release()
         if isinstance(error, self._failures):
             raise self._failure(error) from None

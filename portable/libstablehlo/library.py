@@ -43,6 +43,12 @@ class Library:
     _stablehlo: Any
     _register: Callable[[Any, Context], None]
 
+    def __reduce__(self) -> tuple[Callable[[str], Library], tuple[str]]:
+        # In another process it is opened there.
+        from portable.libstablehlo.doors import find  # noqa: PLC0415 - it imports this module
+
+        return find, (self.distribution,)
+
     @property
     def name(self) -> str:
         """The Release, as `distribution version`."""

@@ -6,16 +6,15 @@ it does it to the child.
 
 from __future__ import annotations
 
-import contextlib
-import json
+import importlib
 import os
-import signal
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from portable.errors import PortableError
+from portable.system import children
+from portable.system.children import ChildCrashed, ChildFailed, ChildHung
 from portable.version import InvalidVersion, Version
 
 __all__ = [
@@ -30,24 +29,8 @@ __all__ = [
 _LIMIT_S = 60.0
 _SAID_LIMIT = 300
 # The description of the C structures is the worker's; it needs the standard library alone and is
-# run by its path, so nothing is imported from above. Answers leave on a descriptor of their own,
-# since native code prints to standard output.
-_DOORS = Path(__file__).parent.parent / "worker"
-_CHILD = """
-import json, os, resource, sys
-answers = os.dup(1)
-os.dup2(2, 1)
-resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-sys.path.insert(0, sys.argv[1])
-from inside.answer import Refused, Unavailable
-from inside.plugin_door import load
-try:
-    answer = load(sys.argv[2], 0).probe({})
-except (Refused, Unavailable) as error:
-    answer = {"error": str(error)}
-os.write(answers, json.dumps(answer).encode())
-os._exit(0)  # some plugins crash while they are torn down; the answer is out
-"""
+# put on the path of the child, so nothing is imported from above.
+_WORKER = str(Path(__file__).parent.parent / "worker")
 
 
 class PluginError(PortableError):
@@ -118,43 +101,35 @@ _HINT = "name the plugin's shared library; vendors' plugins may need their drive
 
 
 def _ask(path: str, where: str, timeout: float) -> dict[str, object]:
-    child = subprocess.Popen(
-        [sys.executable, "-I", "-S", "-c", _CHILD, str(_DOORS), path],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,  # so that what the plugin starts can be ended with it
+    try:
+        answer = children.call(_probe, path, timeout=timeout, fresh=children.Limits())
+    except ChildHung:
+        raise PluginHung(
+            f"timed out after {timeout:g} s", where=where, hint="it may wait for its device"
+        ) from None
+    except ChildCrashed as crash:
+        raise PluginCrashed(
+            f"crashed with {crash.signal} while its attributes were queried: {_said(crash)}",
+            where=where,
+            hint=_HINT,
+        ) from None
+    except ChildFailed as failure:
+        raise PluginUnreadable(f"gave no answer: {_said(failure)}", where=where) from None
+    return answer  # type: ignore[no-any-return]  # from a child
+
+
+def _said(failure: ChildFailed) -> str:
+    return " ".join(failure.said.split())[-_SAID_LIMIT:] or "no output"
+
+
+def _probe(path: str) -> dict[str, object]:
+    """Query the attributes of a plugin; in a child."""
+    sys.path.append(_WORKER)
+    answers, doors = (
+        importlib.import_module(f"inside.{name}") for name in ("answer", "plugin_door")
     )
     try:
-        output, errors = child.communicate(timeout=timeout)
-    except subprocess.TimeoutExpired:
-        raise PluginHung(
-            f"gave no answer in {timeout:g} s", where=where, hint="it may wait for its device"
-        ) from None
-    finally:
-        _end(child)
-    said = " ".join(errors.decode("utf-8", "replace").split())[-_SAID_LIMIT:]
-    if child.returncode < 0:
-        name = signal.Signals(-child.returncode).name
-        raise PluginCrashed(
-            f"died of {name} when it was asked: {said or 'without a word'}", where=where, hint=_HINT
-        )
-    try:
-        answer = json.loads(output)
-    except ValueError:
-        answer = None
-    if not isinstance(answer, dict):
-        raise PluginUnreadable(f"gave no answer: {said or 'without a word'}", where=where)
-    return answer
-
-
-def _end(child: subprocess.Popen[bytes]) -> None:
-    """End the child and whatever it started that is still there."""
-    with contextlib.suppress(ProcessLookupError):  # the whole group has ended by itself
-        os.killpg(child.pid, signal.SIGKILL)
-    child.kill()
-    # Not communicate(): a process that left the group may hold the pipes open for ever.
-    for pipe in (child.stdout, child.stderr):
-        if pipe is not None:
-            pipe.close()
-    child.wait()
+        found: dict[str, object] = doors.load(path, 0).probe({})
+    except (answers.Refused, answers.Unavailable) as error:
+        return {"error": str(error)}
+    return found

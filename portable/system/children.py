@@ -1,27 +1,70 @@
-"""Run one function in a child process: what native code does there, it does to the child alone.
+"""The one way to start a process, and to call a function in another one.
 
-A crash or a hang becomes an exception with what the child said on file descriptor 2; the calling
-process lives on.
+Every child is started by `boot.py`: an isolated Python (`-I`) that takes limits and ends together
+with this process, however that ends. Nothing in the working directory is run: a child of our own
+gets the absolute entries of `sys.path`, without that folder.
+
+`call` has a function done by a child that is kept for the next call. Native code that crashes,
+hangs or eats memory there does it to the child alone, and becomes an exception here.
 """
 
 from __future__ import annotations
 
+import atexit
+import contextlib
+import fcntl
 import os
 import pickle
+import selectors
 import signal
 import subprocess
 import sys
+import tempfile
+import threading
+import time
+import traceback
+import weakref
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from portable.errors import PortableError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import IO, Any
 
-__all__ = ["ChildCrashed", "ChildFailed", "ChildHung", "call"]
+__all__ = [
+    "Child",
+    "ChildCrashed",
+    "ChildEnded",
+    "ChildFailed",
+    "ChildHung",
+    "ChildLate",
+    "Limits",
+    "call",
+    "expendable",
+    "module",
+    "patience",
+    "run",
+    "signal_name",
+]
 
-_SAID_LIMIT = 2000
+# What one native step may take by default: this, and a second for each so many bytes it works on.
+PATIENCE_S = 60.0
+BYTES_PER_S = 1 << 20
+
+# What a child may take of the machine's memory: the rest is for whoever started it.
+MEMORY_SHARE = 0.75
+# What a child may write to any one file, its own stderr included.
+MOST_FILE_BYTES = 1 << 30
+
+_BOOT = Path(__file__).with_name("boot.py")
+_PACKAGE = Path(__file__).parent.parent
+_CHUNK = 1 << 16
+_SAID_BYTES = 2000
+_SIZE_BYTES = 8
+_CORES = os.cpu_count() or 1
 
 
 class ChildFailed(PortableError):
@@ -37,15 +80,269 @@ class ChildFailed(PortableError):
 
 
 class ChildCrashed(ChildFailed):
-    """Native code killed the child process."""
+    """Native code killed the child process; `signal` is the name of what ended it."""
+
+    signal = ""
 
 
 class ChildHung(ChildFailed):
     """The child process did not answer within its time limit."""
 
 
+class ChildEnded(PortableError):
+    """A process ended, or closed its answers, in the middle of an exchange."""
+
+
+class ChildLate(PortableError):
+    """The time limit of an exchange is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a process, and each that it starts, may take; None is no limit.
+
+    Args:
+        seconds: Of processor time, on every core.
+        memory: Bytes of data; 0 for three quarters of the machine's memory.
+        file: Bytes in any one file.
+    """
+
+    seconds: float | None = None
+    memory: int | None = 0
+    file: int | None = MOST_FILE_BYTES
+
+    def words(self) -> list[str]:
+        """Return them as `boot.py` takes them."""
+        memory = int(_machine_memory() * MEMORY_SHARE) if self.memory == 0 else self.memory
+        seconds = None if self.seconds is None else int(self.seconds * _CORES) + 1
+        return [str(-1 if most is None else most) for most in (seconds, memory, self.file)]
+
+
+class Child:
+    """A process that answers what it is sent, in a group of its own.
+
+    Args:
+        action: What it does, an action of `boot.py` and its words.
+        python: The interpreter; by default the running one.
+        limits: What it may take.
+        environment: Its variables; by default those of this process.
+        folder: Its working directory; by default that of this process.
+
+    Raises:
+        OSError: It cannot be started.
+    """
+
+    def __init__(
+        self,
+        action: Sequence[str],
+        *,
+        python: str = sys.executable,
+        limits: Limits | None = None,
+        environment: Mapping[str, str] | None = None,
+        folder: str | None = None,
+    ) -> None:
+        # What is said on descriptor 2 goes to a file, so that nobody has to listen all the time. It
+        # is emptied before every exchange: the process must then write at the new end.
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `end`
+        flags = fcntl.fcntl(self._stderr, fcntl.F_GETFL)
+        fcntl.fcntl(self._stderr, fcntl.F_SETFL, flags | os.O_APPEND)
+        try:
+            self._process, self._line = _start(
+                action,
+                python=python,
+                limits=limits or Limits(),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._stderr,
+                environment=environment,
+                folder=folder,
+                unbuffered=True,
+            )
+        except OSError:
+            self._stderr.close()
+            raise
+        assert self._process.stdin is not None  # noqa: S101 - asked for above
+        assert self._process.stdout is not None  # noqa: S101 - the same
+        self._in, self._out = self._process.stdin, self._process.stdout
+        os.set_blocking(self._in.fileno(), False)
+        _LIVING.add(self)
+
+    @property
+    def pid(self) -> int:
+        """The number of the process, and of the group that it leads."""
+        return self._process.pid
+
+    @property
+    def running(self) -> bool:
+        """Whether it has not ended."""
+        return self._process.poll() is None
+
+    def exchange(self, data: bytes, whole: Callable[[bytearray], bool], limit: float) -> bytearray:
+        """Send what it is to do, and receive its answer meanwhile.
+
+        Args:
+            data: What to send.
+            whole: Tells whether all of the answer has been received.
+            limit: Wall-clock limit in seconds.
+
+        Returns:
+            The answer.
+
+        Raises:
+            ChildLate: The time was up.
+            ChildEnded: It ended, or takes no more.
+        """
+        os.ftruncate(self._stderr.fileno(), 0)
+        deadline = time.monotonic() + limit
+        received = bytearray()
+        with selectors.DefaultSelector() as waiting:
+            waiting.register(self._out, selectors.EVENT_READ)
+            waiting.register(self._in, selectors.EVENT_WRITE)
+            rest = memoryview(data)
+            while True:
+                ready = waiting.select(max(0.0, deadline - time.monotonic()))
+                if not ready:
+                    raise ChildLate("")
+                for key, events in ready:
+                    if events & selectors.EVENT_WRITE:
+                        rest = rest[_write(key.fd, rest) :]
+                        if not rest:
+                            waiting.unregister(self._in)
+                        continue
+                    chunk = os.read(key.fd, _CHUNK)
+                    if not chunk:
+                        raise ChildEnded("")
+                    received += chunk
+                    if whole(received):
+                        return received
+
+    def said(self, most: int = _SAID_BYTES) -> str:
+        """Return the end of what it wrote to its standard error since the last exchange began."""
+        size = self._stderr.seek(0, os.SEEK_END)
+        self._stderr.seek(max(0, size - most))
+        return self._stderr.read(most).decode("utf-8", "replace").strip()
+
+    def wait(self, seconds: float) -> int | None:
+        """Return how it ended, as `subprocess` says it; None if it has not in so many seconds."""
+        try:
+            return self._process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def end(self) -> None:
+        """End it and all that it started, and close what belongs to it; again does nothing."""
+        if not self._line.closed:
+            _end(self._process)
+            self._close()
+
+    def forget(self) -> None:
+        """Close what belongs to it in a copy of this process, which must not hold on to it."""
+        self._process.returncode = 0  # it is none of that copy's children
+        self._close()
+
+    def _close(self) -> None:
+        for stream in (self._line, self._in, self._out, self._stderr):
+            stream.close()
+
+
+# So that a copy of this process closes its end of their pipes, those in use too.
+_LIVING: weakref.WeakSet[Child] = weakref.WeakSet()
+
+
+def _start(
+    action: Sequence[str],
+    *,
+    python: str,
+    limits: Limits,
+    environment: Mapping[str, str] | None,
+    folder: str | None,
+    unbuffered: bool = False,
+    **streams: Any,
+) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
+    """Start a process, and return it with the end of the pipe whose closing ends it."""
+    line, other = os.pipe()
+    ours = open(other, "wb", buffering=0)  # noqa: PTH123, SIM115 - a descriptor, held with it
+    try:
+        command = [python, "-I", str(_BOOT), str(line), *limits.words(), *action]
+        process = subprocess.Popen(
+            command,
+            pass_fds=(line,),
+            start_new_session=True,
+            env=environment,
+            cwd=folder,
+            bufsize=0 if unbuffered else -1,
+            **streams,
+        )
+    except BaseException:
+        ours.close()
+        raise
+    finally:
+        os.close(line)
+    return process, ours
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def run(
+    action: Sequence[str],
+    *,
+    timeout: float,
+    limits: Limits | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> subprocess.CompletedProcess[str]:
+    """Run a program to its end, away from the working directory.
+
+    Args:
+        action: `("program", PATH, ARGUMENT...)`, or what `module` returns.
+        timeout: Wall-clock limit in seconds.
+        limits: What it may take; by default as much as it likes.
+        environment: Its variables; by default those of this process.
+
+    Returns:
+        How it ended and what it printed.
+
+    Raises:
+        OSError: It cannot be started.
+        ChildHung: The time was up; it was ended with all that it started.
+    """
+    process, line = _start(
+        action,
+        python=sys.executable,
+        limits=limits or Limits(memory=None, file=None),
+        environment=environment,
+        folder="/",
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        output, errors = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        raise ChildHung(f"{action[1]} timed out after {timeout:g} s") from None
+    finally:
+        _end(process)
+        for stream in (line, process.stdout, process.stderr):
+            assert stream is not None  # noqa: S101 - both are pipes
+            stream.close()
+    texts = (text.decode("utf-8", "replace") for text in (output, errors))
+    return subprocess.CompletedProcess(list(action), process.returncode, *texts)
+
+
+def module(name: str, *arguments: str) -> list[str]:
+    """Return the action that runs a module with the running Python: `module("pip", "download")`."""
+    return ["module", *_path(), name, *arguments]
+
+
 def call(
-    function: Callable[..., Any], *arguments: object, timeout: float, **keywords: object
+    function: Callable[..., Any],
+    *arguments: object,
+    timeout: float,
+    fresh: Limits | None = None,
+    **keywords: object,
 ) -> Any:
     """Call a module-level function in a child process.
 
@@ -53,6 +350,8 @@ def call(
         function: Importable by its module and name.
         arguments: Picklable.
         timeout: Wall-clock limit in seconds.
+        fresh: Have it done by a process of its own with these limits, that is ended afterwards; by
+            default one that has answered other calls, and will answer more.
         keywords: Picklable.
 
     Returns:
@@ -62,66 +361,172 @@ def call(
         PortableError: The function raised it.
         ChildCrashed: The process was killed by a signal.
         ChildHung: The time was up.
-        ChildFailed: The process ended in any other way.
+        ChildFailed: The process ended in any other way, or the function raised something else.
     """
     name = f"{function.__module__}.{function.__qualname__}"
-    try:
-        done = subprocess.run(
-            [sys.executable, "-c", "from portable.system.children import _serve; _serve()"],
-            input=pickle.dumps((sys.path, function, arguments, keywords)),
-            capture_output=True,
-            timeout=timeout,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
-        raise ChildHung(
-            f"{name} gave no answer in {timeout:g} s", said=_said(error.stderr or b"")
-        ) from None
-    said = _said(done.stderr)
-    if done.returncode < 0:
-        raise ChildCrashed(f"{name} died of {_signal(-done.returncode)}", said=said)
-    if done.returncode:
-        last = said.splitlines()[-1] if said else f"exit status {done.returncode}"
-        raise ChildFailed(f"{name} failed: {last}", said=said)
+    request = pickle.dumps((function, arguments, keywords, timeout), pickle.HIGHEST_PROTOCOL)
+    framed = len(request).to_bytes(_SIZE_BYTES, "little") + request
+    path = _path()
+    with _POOL.turn:
+        child = _POOL.take(path) if fresh is None else _serving(path, fresh)
+        kept = False
+        try:
+            answer = child.exchange(framed, _is_whole, timeout)
+            kept = fresh is None
+        except ChildLate:
+            raise ChildHung(f"{name} timed out after {timeout:g} s", said=child.said()) from None
+        except ChildEnded:
+            raise _ended(name, child, timeout) from None
+        finally:
+            if kept:
+                _POOL.give_back(path, child)
+            else:
+                child.end()
     # The answer comes from our own code in the child, over a pipe that nothing else writes to.
-    succeeded, value = pickle.loads(done.stdout)  # noqa: S301 - see the line above
+    succeeded, value = pickle.loads(memoryview(answer)[_SIZE_BYTES:])  # noqa: S301 - see above
     if not succeeded:
         raise value
     return value
 
 
-def _serve() -> None:
-    """Answer one request: the child's side."""
-    # Whatever prints to standard output, from Python or from native code, goes to descriptor 2.
-    answer = os.dup(1)
-    os.dup2(2, 1)
-    _no_core_dump()
-    requested = pickle.load(sys.stdin.buffer)  # noqa: S301 - written by `call`
-    path, function, arguments, keywords = requested
-    sys.path[:] = path
-    try:
-        outcome = (True, function(*arguments, **keywords))
-    except PortableError as error:
-        outcome = (False, error)
-    with os.fdopen(answer, "wb") as stream:
-        stream.write(pickle.dumps(outcome))
-        stream.flush()
-    # Native libraries may crash while they are torn down; the answer is out.
-    os._exit(0)
+def patience(size: int) -> float:
+    """Return how many seconds one native step on so many bytes may take."""
+    return PATIENCE_S + size / BYTES_PER_S
 
 
-def _no_core_dump() -> None:
-    import resource  # noqa: PLC0415 - the child alone needs it
+def expendable() -> bool:
+    """Return whether this process is a child made for native code on foreign input."""
+    return _INSIDE.is_set()
 
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
-
-def _signal(number: int) -> str:
+def signal_name(number: int) -> str:
+    """Return the name of a signal: `SIGSEGV`."""
     try:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
 
 
-def _said(output: bytes) -> str:
-    return output.decode("utf-8", "replace").strip()[-_SAID_LIMIT:]
+def serve() -> None:
+    """Answer calls until there are no more: the child's side."""
+    # Whatever prints to standard output, from Python or from native code, goes to descriptor 2.
+    asked, answers = os.dup(0), os.dup(1)
+    os.dup2(2, 1)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    _INSIDE.set()
+    with open(asked, "rb") as requests, open(answers, "wb") as stream:  # noqa: PTH123 - descriptors
+        while size := requests.read(_SIZE_BYTES):
+            answer = _answer(requests.read(int.from_bytes(size, "little")))
+            stream.write(len(answer).to_bytes(_SIZE_BYTES, "little") + answer)
+            stream.flush()
+    # Native libraries may crash while they are torn down; the answers are out.
+    os._exit(0)
+
+
+def _answer(request: bytes) -> bytes:
+    try:
+        function, arguments, keywords, seconds = pickle.loads(request)  # noqa: S301 - from `call`
+        _allow(seconds)
+        return pickle.dumps((True, function(*arguments, **keywords)), pickle.HIGHEST_PROTOCOL)
+    except PortableError as error:
+        return pickle.dumps((False, error))
+    except Exception as error:  # noqa: BLE001 - it ends the call, and the caller is told
+        what = f"the child process failed: {type(error).__name__}: {error}".removesuffix(": ")
+        said = traceback.format_exc()[-_SAID_BYTES:]
+        return pickle.dumps((False, ChildFailed(what, said=said)))
+
+
+def _allow(seconds: float) -> None:
+    """Allow this process so much more processor time; what it has used in its life counts."""
+    import resource  # noqa: PLC0415 - the child alone needs it
+
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    most = int(used.ru_utime + used.ru_stime + seconds * _CORES) + 1
+    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    resource.setrlimit(resource.RLIMIT_CPU, (most if hard < 0 else min(most, hard), hard))
+
+
+class _Pool:
+    """The children that wait for the next call, each with the path that it was started with."""
+
+    def __init__(self) -> None:
+        self._waiting: list[tuple[list[str], Child]] = []
+        # To be held during a call: no more children than there are cores.
+        self.turn = threading.BoundedSemaphore(_CORES)
+
+    def take(self, path: list[str]) -> Child:
+        while self._waiting:
+            known, child = self._waiting.pop()
+            if known == path and child.running:
+                return child
+            child.end()
+        return _serving(path, Limits())
+
+    def give_back(self, path: list[str], child: Child) -> None:
+        self._waiting.append((path, child))
+
+    def end(self) -> None:
+        while self._waiting:
+            self._waiting.pop()[1].end()
+
+
+_POOL = _Pool()
+_INSIDE = threading.Event()
+
+
+def _begin_anew() -> None:
+    """In a copy of the process: the children are those of the original."""
+    for child in list(_LIVING):
+        child.forget()
+    _POOL.__init__()  # type: ignore[misc]  # all of it, the lock too
+
+
+atexit.register(_POOL.end)
+os.register_at_fork(after_in_child=_begin_anew)
+
+
+def _serving(path: list[str], limits: Limits) -> Child:
+    try:
+        return Child(["serve", *path, str(_PACKAGE)], limits=limits)
+    except OSError as error:
+        raise ChildFailed(f"cannot start {sys.executable}: {error.strerror}") from error
+
+
+def _path() -> list[str]:
+    """Return the absolute entries of `sys.path` without the working directory, and their number."""
+    try:
+        here = os.path.realpath(Path.cwd())
+    except OSError:  # it has been removed
+        here = ""
+    found = [p for p in sys.path if Path(p).is_absolute() and os.path.realpath(p) != here]
+    return [str(len(found)), *found]
+
+
+def _ended(name: str, child: Child, timeout: float) -> ChildFailed:
+    code, said = child.wait(1.0), child.said()
+    if code is not None and -code == signal.SIGXCPU:
+        return ChildHung(f"{name} timed out after {timeout:g} s of processor time", said=said)
+    if code is not None and code < 0:
+        crash = ChildCrashed(f"{name} crashed with {signal_name(-code)}", said=said)
+        crash.signal = signal_name(-code)
+        return crash
+    last = said.splitlines()[-1] if said else f"exit status {code}"
+    return ChildFailed(f"{name} failed: {last}", said=said)
+
+
+def _is_whole(received: bytearray) -> bool:
+    size = int.from_bytes(received[:_SIZE_BYTES], "little")
+    return len(received) >= _SIZE_BYTES and len(received) >= size + _SIZE_BYTES
+
+
+def _write(descriptor: int, data: memoryview) -> int:
+    try:
+        return os.write(descriptor, data[:_CHUNK])
+    except BlockingIOError:
+        return 0
+    except BrokenPipeError:
+        raise ChildEnded("") from None
+
+
+def _machine_memory() -> int:
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import enum
-import fcntl
 import json
 import os
-import selectors
-import signal
-import subprocess
 import sys
 import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from portable.errors import PortableError
+from portable.system.children import Child, ChildEnded, ChildLate, Limits, signal_name
 from portable.worker.answer import Answer, Status, diagnostic, printed
 
 if TYPE_CHECKING:
@@ -29,25 +25,10 @@ __all__ = ["Family", "Worker", "WorkerFailed"]
 LIMIT_S = 30.0
 # Importing a cold 300 MB library from a slow disk.
 LOAD_LIMIT_S = 120.0
-# What a Release may write to any one file, its own stderr included, before the kernel ends it. The
-# limit is a soft one: what we write for it, the outputs, may be larger.
-MOST_FILE_BYTES = 1 << 30
 STDERR_TAIL_BYTES = 8192
-CHUNK_BYTES = 1 << 16
 
-# What a Release may take of the machine's memory: the rest is for whoever asks it.
-MEMORY_SHARE = 0.75
-
-_INSIDE = Path(__file__).parent / "inside"
 # The folder is put on the path under its own name: `portable` itself need not run there.
-_BOOT = (
-    "import resource, sys; sys.path.insert(0, sys.argv[1]);"
-    "files = resource.RLIMIT_FSIZE;"
-    f"resource.setrlimit(files, ({MOST_FILE_BYTES}, resource.getrlimit(files)[1]));"
-    "resource.setrlimit(resource.RLIMIT_CORE, (0, 0));"
-    "most = int(sys.argv[4]); resource.setrlimit(resource.RLIMIT_DATA, (most, most));"
-    "from inside.main import main; main(sys.argv[2], sys.argv[3])"
-)
+_FOLDER = str(Path(__file__).parent)
 _QUIET = {
     "TF_CPP_MIN_LOG_LEVEL": "2",
     "JAX_PLATFORMS": "cpu",
@@ -72,14 +53,6 @@ class Family(enum.Enum):
 
 class WorkerFailed(PortableError):
     """The worker itself failed: a Python that does not run, or a defect in a door."""
-
-
-class _Gone(Exception):
-    """The process ended, or said something that is not an answer."""
-
-
-class _Late(Exception):
-    """The time limit of the job is over."""
 
 
 class Worker:
@@ -113,12 +86,10 @@ class Worker:
         self.library = os.fspath(library)
         self.limit = limit
         self.load_limit = load_limit
-        self.memory = memory or int(_machine_memory() * MEMORY_SHARE)
+        self.limits = Limits(memory=memory or 0)
         self.starts = 0
-        self._process: subprocess.Popen[bytes] | None = None
-        self._stderr: IO[bytes] | None = None
+        self._child: Child | None = None
         self._unusable: Answer | None = None
-        self._received = bytearray()
         self._sent = 0
 
     def __enter__(self) -> Self:
@@ -129,10 +100,9 @@ class Worker:
 
     def close(self) -> None:
         """End the process, if there is one."""
-        self._bury()
-        if self._stderr is not None:
-            self._stderr.close()
-            self._stderr = None
+        child, self._child = self._child, None
+        if child is not None:
+            child.end()
 
     def ask(self, job: Mapping[str, Any], *, limit: float | None = None) -> Answer:
         """Have one job done.
@@ -154,12 +124,10 @@ class Worker:
         Raises:
             WorkerFailed: The interpreter does not run, or the job is malformed.
         """
-        if self._process is None or self._process.poll() is not None:
-            self._bury()
+        if self._unusable is None and (self._child is None or not self._child.running):
+            self.close()
             self._start()
-        if self._unusable is not None:
-            return self._unusable
-        return self._ask(job, self.limit if limit is None else limit)
+        return self._unusable or self._ask(job, self.limit if limit is None else limit)
 
     def ask_all(self, jobs: Iterable[Mapping[str, Any]]) -> Iterator[Answer]:
         """Have many jobs done, in order.
@@ -174,140 +142,66 @@ class Worker:
             yield self.ask(job)
 
     def _start(self) -> None:
-        if self._unusable is not None:
-            return
-        if self._stderr is None:
-            self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `close`
-            # Emptied before every job: the process must then write at the new end.
-            flags = fcntl.fcntl(self._stderr, fcntl.F_GETFL)
-            fcntl.fcntl(self._stderr, fcntl.F_SETFL, flags | os.O_APPEND)
-        command = [self.python, "-I", "-c", _BOOT, str(_INSIDE.parent), str(self.family)]
         try:
-            self._process = subprocess.Popen(
-                [*command, self.library, str(self.memory)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._stderr,
-                cwd=tempfile.gettempdir(),
-                env={**os.environ, **_QUIET},
-                start_new_session=True,
-                bufsize=0,
+            self._child = Child(
+                ["worker", _FOLDER, str(self.family), self.library],
+                python=self.python,
+                limits=self.limits,
+                environment={**os.environ, **_QUIET},
+                folder=tempfile.gettempdir(),
             )
         except OSError as error:
             raise WorkerFailed(
                 f"cannot start {self.python}: {error.strerror}", hint="make the environment again"
             ) from error
-        assert self._process.stdin is not None  # noqa: S101 - asked for above
         self.starts += 1
-        os.set_blocking(self._process.stdin.fileno(), False)
         loaded = self._ask({"kind": "load"}, self.load_limit)
         if not loaded.ok:
             # A Release that does not load once does not load for the next job either.
             self._unusable = loaded
 
     def _ask(self, job: Mapping[str, Any], limit: float) -> Answer:
-        assert self._stderr is not None  # noqa: S101 - opened by `_start`
-        os.ftruncate(self._stderr.fileno(), 0)
+        child = self._child
+        assert child is not None  # noqa: S101 - started by `ask`
         self._sent += 1
         line = json.dumps({**job, "id": self._sent, "limit": limit}).encode() + b"\n"
         began = time.monotonic()
         try:
-            raw = self._exchange(line, began + limit)
-            answer = _answer(raw, self._sent)
-        except _Late:
-            self._bury()
+            answer = _answer(child.exchange(line, _is_whole, limit), self._sent)
+        except ChildLate:
             answer = Answer(Status.HUNG, error=f"timed out after {limit:g} s")
-        except _Gone as gone:
-            words = self._last_words()
-            answer = Answer(Status.CRASHED, error=str(gone) or words)
-        stderr = self._tail()
+        except ChildEnded as gone:
+            # The answers are closed a moment before the status is there.
+            answer = Answer(Status.CRASHED, error=str(gone) or _words(child.wait(1.0)))
+        except KeyboardInterrupt:
+            self.close()  # its answer would be taken for that to the next job
+            raise
+        stderr = child.said(STDERR_TAIL_BYTES)
+        if answer.status in {Status.HUNG, Status.CRASHED}:
+            child.end()
         heard = answer.diagnostics or (() if answer.ok else printed(stderr))
         seconds = time.monotonic() - began
         return replace(answer, diagnostics=heard, stderr=stderr, seconds=seconds)
 
-    def _exchange(self, line: bytes, deadline: float) -> bytes:
-        """Send a line while receiving one: a large job must not wait for a large answer."""
-        process = self._process
-        assert process is not None  # noqa: S101 - started by `ask`
-        assert process.stdin is not None  # noqa: S101 - a pipe
-        assert process.stdout is not None  # noqa: S101 - a pipe
-        self._received.clear()
-        with selectors.DefaultSelector() as waiting:
-            waiting.register(process.stdout, selectors.EVENT_READ)
-            waiting.register(process.stdin, selectors.EVENT_WRITE)
-            rest = memoryview(line)
-            while True:
-                ready = waiting.select(max(0.0, deadline - time.monotonic()))
-                if not ready:
-                    raise _Late
-                for key, events in ready:
-                    if events & selectors.EVENT_WRITE:
-                        rest = rest[_write(process.stdin.fileno(), rest) :]
-                        if not rest:
-                            waiting.unregister(process.stdin)
-                    elif self._receive(key.fd):
-                        return bytes(self._received)
 
-    def _receive(self, descriptor: int) -> bool:
-        chunk = os.read(descriptor, CHUNK_BYTES)
-        if not chunk:
-            raise _Gone
-        self._received += chunk
-        return chunk.endswith(b"\n")
-
-    def _last_words(self) -> str:
-        """End a process that closed or spoilt its answers; say which signal or status ended it."""
-        process = self._process
-        assert process is not None  # noqa: S101 - it has just been asked
-        try:
-            # The answers are closed a moment before the status is there.
-            code = process.wait(timeout=1)
-        except subprocess.TimeoutExpired:
-            code = 0
-        self._bury()
-        if code < 0:
-            return signal.Signals(-code).name
-        return f"exit status {code}"
-
-    def _bury(self) -> None:
-        process, self._process = self._process, None
-        if process is None:
-            return
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        for stream in (process.stdin, process.stdout):
-            assert stream is not None  # noqa: S101 - both are pipes
-            stream.close()
-
-    def _tail(self) -> str:
-        assert self._stderr is not None  # noqa: S101 - opened by `_start`
-        size = self._stderr.seek(0, os.SEEK_END)
-        self._stderr.seek(max(0, size - STDERR_TAIL_BYTES))
-        return self._stderr.read(STDERR_TAIL_BYTES).decode(errors="replace")
+def _is_whole(received: bytearray) -> bool:
+    return received.endswith(b"\n")
 
 
-def _machine_memory() -> int:
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+def _words(code: int | None) -> str:
+    """Return which signal or status ended a process that closed its answers."""
+    return signal_name(-code) if code is not None and code < 0 else f"exit status {code or 0}"
 
 
-def _write(descriptor: int, data: memoryview) -> int:
-    try:
-        return os.write(descriptor, data[:CHUNK_BYTES])
-    except BlockingIOError:
-        return 0
-    except BrokenPipeError:
-        raise _Gone from None
-
-
-def _answer(raw: bytes, number: int) -> Answer:
+def _answer(raw: bytearray, number: int) -> Answer:
     try:
         told = json.loads(raw)
         status, heard = told["status"], told["diagnostics"]
         if told["id"] != number:
             raise ValueError(told["id"])
     except (ValueError, KeyError, TypeError) as garbage:
-        raise _Gone(f"wrote something that is not an answer: {raw[:80]!r}") from garbage
+        text = bytes(raw[:80])
+        raise ChildEnded(f"wrote something that is not an answer: {text!r}") from garbage
     error = told.get("error", "")
     if status == "broken":
         raise WorkerFailed(f"a job could not be done: {error}")

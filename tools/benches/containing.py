@@ -29,7 +29,7 @@ print(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1])
 """
 _PIN = """
 import resource, subprocess, sys
-subprocess.run([sys.executable, "-m", "portable", "pin", *sys.argv[1:]], check=True, stdout=2)
+subprocess.run([sys.executable, "-I", "-m", "portable", "pin", *sys.argv[1:]], check=True, stdout=2)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 """
 
@@ -71,7 +71,7 @@ _CONTAINERS = ROOT / "compat_tests" / "data" / "containers"
 
 def _peak(code: str, *words: str | Path) -> float:
     """Run a program that prints kilobytes; return megabytes."""
-    command = [sys.executable, "-c", code, *map(str, words)]
+    command = [sys.executable, "-I", "-c", code, *map(str, words)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     return int(done.stdout) / 1024
 

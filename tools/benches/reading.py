@@ -101,7 +101,7 @@ def _constant_figures(path: Path) -> Iterator[Figure]:
         "print(best * 1e3, int(peak) / 1024)\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE, text=True, check=True
+        [sys.executable, "-I", "-c", code, str(path)], stdout=subprocess.PIPE, text=True, check=True
     )
     milliseconds, megabytes = map(float, done.stdout.split())
     yield Figure("required + minimum beside a 512 MB constant", milliseconds, 1, "ms")

@@ -38,7 +38,7 @@ def bench_process() -> Iterator[Figure]:
             lambda: subprocess.run(words, check=False, stdout=subprocess.DEVNULL, env=environment)
         )
 
-    sides = [[sys.executable, "-c", "pass"]]
+    sides = [[sys.executable, "-I", "-c", "pass"]]
     sides += [[command, *line.format(artifact=artifact).split()] for line in BUDGETS]
     bare, *taken = compare(*map(run, sides), rounds=20, clock=_children_cpu)
     for line, budget, seconds in zip(BUDGETS, BUDGETS.values(), taken, strict=True):
