@@ -237,20 +237,20 @@ def deserialize(artifact: Artifact | bytes | os.PathLike[str], context: Any = No
 
 
 @apart
-def text(program: Program, *, locations: bool = False) -> str:
-    """Return a program as MLIR text, as the installed libStablehlo prints it.
+def text(artifact: Artifact | bytes, *, locations: bool = False) -> str:
+    """Return the program in an artifact as MLIR text, as the installed libStablehlo prints it.
 
     Args:
-        program: As for `load`.
+        artifact: The artifact or its bytes.
         locations: Print source locations too.
 
     Returns:
         The text, with an end of line.
 
     Raises:
-        PortableError: As `load`.
+        PortableError: As `deserialize`.
     """
-    module = load(program)[1]
+    module = deserialize(artifact)
     printed: str = module.operation.get_asm(enable_debug_info=locations)
     return printed if printed.endswith("\n") else printed + "\n"
 
