@@ -43,7 +43,7 @@ def shown(distribution: str) -> list[Advisory]:
 def edges(advisory: Advisory) -> tuple[list[str], list[str]]:
     """Return the first and last Release that it speaks of, and the neighbours it does not."""
     rows = [row for row in releases() if row.distribution == advisory.distribution]
-    concerned = [advisory.concerns(row) for row in rows]
+    concerned = [advisory.applies_to(row) for row in rows]
     first, last = concerned.index(True), len(rows) - 1 - concerned[::-1].index(True)
     inside = [str(rows[index]) for index in dict.fromkeys((first, last))]
     outside = [str(rows[index]) for index in (first - 1, last + 1) if 0 <= index < len(rows)]

@@ -79,7 +79,7 @@ def test_refused_here_and_executed_there(
     (row,) = (row for row in advisories() if row.id == advisory)
     artifact = serialize(*PROGRAMS[advisory], locations="strip")
     for version in refusing + executing:
-        concerned = row.concerns(find_release("jaxlib", version))
+        concerned = row.applies_to(find_release("jaxlib", version))
         assert concerned is (version in refusing)
         with find_executor("pjrt", release(f"jaxlib {version}")) as executor:
             if not concerned:

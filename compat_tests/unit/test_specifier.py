@@ -3,7 +3,6 @@
 import pytest
 
 from portable.releases import ImpossibleSpecifier, InvalidSpecifier, Specifier
-from portable.releases.specifier import version_key
 
 
 @pytest.mark.parametrize(
@@ -32,7 +31,6 @@ def test_clauses_that_exclude_each_other_are_an_error(text: str) -> None:
         ",",
         ">=",
         "0.5",
-        ">=0.5,",
         ">=0.5 <0.6",
         "=>1",
         "~=1",
@@ -43,28 +41,32 @@ def test_clauses_that_exclude_each_other_are_an_error(text: str) -> None:
     ],
 )
 def test_anything_else_is_refused(text: str) -> None:
-    """What `packaging` does not take is no specifier here either."""
+    """What `packaging` does not take, and what stands for every version, is no specifier."""
     with pytest.raises(InvalidSpecifier):
-        Specifier.parse(text).admits("1.0")
+        Specifier.parse(text)
 
 
 @pytest.mark.parametrize(
-    ("text", "older"),
+    ("text", "older", "newer"),
     [
-        (">=0.5", False),
-        (">=0.4", True),
-        ("<0.6", True),
-        ("==0.5", False),
-        ("!=0.5", True),
-        ("~=0.4.9", True),
+        (">=0.5", False, True),
+        (">=0.4", True, True),
+        ("<0.6", True, True),
+        ("==0.5", False, False),
+        ("!=0.5", True, True),
+        ("~=0.4.9", True, False),
+        ("<=0.5", True, False),
     ],
 )
-def test_it_knows_whether_older_versions_are_admitted(text: str, *, older: bool) -> None:
-    """Unknown Releases below the oldest known one are a caveat exactly where they are admitted."""
-    assert Specifier.parse(text).admits_below("0.5") is older
+def test_it_knows_what_lies_beyond_a_version(text: str, *, older: bool, newer: bool) -> None:
+    """Releases below the oldest and above the newest known one are told where they are meant."""
+    specifier = Specifier.parse(text)
+    assert (specifier.contains_older("0.5"), specifier.contains_newer("0.5")) == (older, newer)
 
 
-def test_trailing_zeros_do_not_matter() -> None:
-    """1 and 1.0.0 are the same version, as PEP 440 says."""
-    assert version_key("1.0.0") == version_key("1")
-    assert version_key("1.0rc1") is None
+@pytest.mark.parametrize(
+    ("text", "exact"), [("==0.5", "0.5"), ("===0.5", "0.5"), ("==0.5.*", None), ("~=0.5", None)]
+)
+def test_it_knows_when_it_names_one_version(text: str, exact: str | None) -> None:
+    """What is named exactly is answered although nobody published it."""
+    assert Specifier.parse(text).exact == exact

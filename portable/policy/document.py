@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING
 from portable.errors import PortableError
 from portable.policy.keys import Keys, PolicyError
 from portable.releases import resolve_target
-from portable.releases.wants import names_plugin
+from portable.releases.requests import names_plugin
 from portable.system.files import read_file
 from portable.verdict import Stage
 

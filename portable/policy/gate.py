@@ -18,7 +18,7 @@ from portable.policy.document import Depth, LocationRule, Policy, Rule, Rules, W
 from portable.policy.keys import PolicyError
 from portable.prediction import RANGE, Subject, examine, predict
 from portable.releases import Release, matching_releases
-from portable.releases.wants import Situation, candidates
+from portable.releases.requests import ResolveContext as Situation, candidates
 from portable.verdict import Stage, Verdict
 
 if TYPE_CHECKING:

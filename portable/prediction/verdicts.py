@@ -195,7 +195,7 @@ def _format(subject: Subject, release: Release) -> Iterator[_Finding]:
 def _dialects(subject: Subject, release: Release, warnings: list[str]) -> Iterator[_Finding]:
     for name in sorted(subject.foreign):
         readers = [one for one in dialect_readers() if one.name == name]
-        known = next((one for one in readers if one.concerns(release)), None)
+        known = next((one for one in readers if one.applies_to(release)), None)
         if known is None:
             yield _refuses(
                 Stage.DECODE,

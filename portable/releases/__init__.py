@@ -11,7 +11,16 @@ from portable.releases.release import (
     distributions,
     find_release,
     normalize_name,
+    published_releases,
     releases,
+)
+from portable.releases.requests import (
+    Consumers,
+    EmptySpecifier,
+    NoMatchingRelease,
+    TargetRequest,
+    matching_releases,
+    named_consumers,
 )
 from portable.releases.resolve import resolve_target
 from portable.releases.shipped import (
@@ -25,12 +34,12 @@ from portable.releases.shipped import (
 from portable.releases.specifier import ImpossibleSpecifier, InvalidSpecifier, Specifier
 from portable.releases.table import TableError
 from portable.releases.target import NoTarget, Target
-from portable.releases.wants import EmptySpecifier, NoMatchingRelease, Want, matching_releases
 from portable.releases.window import Window, window
 
 __all__ = [
     "Advisory",
     "Confidence",
+    "Consumers",
     "Effect",
     "EmptySpecifier",
     "ImpossibleSpecifier",
@@ -42,10 +51,10 @@ __all__ = [
     "Specifier",
     "TableError",
     "Target",
+    "TargetRequest",
     "UnknownDistribution",
     "UnknownRelease",
     "UnknownVersion",
-    "Want",
     "Window",
     "advisories",
     "advisories_for",
@@ -53,8 +62,10 @@ __all__ = [
     "distributions",
     "find_release",
     "matching_releases",
+    "named_consumers",
     "newest_version",
     "normalize_name",
+    "published_releases",
     "releases",
     "resolve_target",
     "shipped_versions",

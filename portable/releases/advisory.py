@@ -60,9 +60,9 @@ class Advisory:
     date: datetime.date | None
     source: str
 
-    def concerns(self, release: Release) -> bool:
+    def applies_to(self, release: Release) -> bool:
         """Return whether it speaks of this Release."""
-        return release.distribution == self.distribution and self.specifier.admits(release.version)
+        return release.distribution == self.distribution and self.specifier.contains(release.version)
 
 
 @functools.cache
@@ -89,4 +89,4 @@ def advisories() -> tuple[Advisory, ...]:
 @functools.cache
 def advisories_for(release: Release) -> tuple[Advisory, ...]:
     """Return the Advisories that speak of one Release."""
-    return tuple(advisory for advisory in advisories() if advisory.concerns(release))
+    return tuple(advisory for advisory in advisories() if advisory.applies_to(release))

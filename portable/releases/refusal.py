@@ -88,9 +88,9 @@ class DialectReader:
     form: str
     source: str
 
-    def concerns(self, release: Release) -> bool:
+    def applies_to(self, release: Release) -> bool:
         """Return whether it speaks of this Release."""
-        return release.distribution == self.distribution and self.specifier.admits(release.version)
+        return release.distribution == self.distribution and self.specifier.contains(release.version)
 
 
 @functools.cache

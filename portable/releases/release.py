@@ -5,17 +5,18 @@ from __future__ import annotations
 import enum
 import functools
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from packaging.version import InvalidVersion as NotAVersion
+from packaging.version import Version as PackageVersion
+
 from portable.errors import PortableError
-from portable.releases.specifier import version_key
 from portable.releases.table import Row, rows
+from portable.version import Version
 
 if TYPE_CHECKING:
     import datetime
-
-    from portable.version import Version
 
 __all__ = [
     "Confidence",
@@ -25,8 +26,12 @@ __all__ = [
     "distributions",
     "find_release",
     "normalize_name",
+    "published_releases",
     "releases",
 ]
+
+
+_BETWEEN = "neighbours"
 
 
 class UnknownDistribution(PortableError):
@@ -42,7 +47,7 @@ class Confidence(enum.Enum):
 
     MEASURED = "measured"  # the Release itself was asked
     DATED = "dated"  # concluded from dates
-    BRACKETED = "bracketed"  # does not say, but reads up to one Version and not the next
+    BRACKETED = "bracketed"  # lies between two Versions that are known
     STATED = "stated"  # the caller says so
 
     def __str__(self) -> str:
@@ -96,6 +101,18 @@ class Release:
         """The newest Version to write for this consumer: its own, patch zero."""
         return self.current.target
 
+    @property
+    def listed(self) -> bool:
+        """Whether the table has it; one that it lacks is bracketed by its neighbours."""
+        return self.method != _BETWEEN
+
+    @property
+    def has(self) -> str:
+        """Which Version it has, in words."""
+        if self.confidence is not Confidence.BRACKETED:
+            return str(self.current)
+        return f"at least {self.current}" + (f", below {self.below}" if self.below else "")
+
     def __str__(self) -> str:
         return f"{self.distribution} {self.version}"
 
@@ -140,6 +157,31 @@ def releases(distribution: str | None = None) -> tuple[Release, ...]:
     return _parsed(name)
 
 
+def published_releases(distribution: str) -> tuple[Release, ...]:
+    """Return the known Releases and those that were published between them.
+
+    Args:
+        distribution: Whose.
+
+    Returns:
+        The Releases, oldest version first. One that is not in the table is bracketed: it has the
+        lower current and the higher minimum of its neighbours there.
+
+    Raises:
+        UnknownDistribution: There is none.
+    """
+    known = releases(distribution)
+    listed = {_order(release.version) for release in known}
+    missing = [
+        version
+        for version in _published().get(normalize_name(distribution), ())
+        if _order(version) not in listed
+    ]
+    between = (_bracketed(known, version) for version in missing)
+    found = [*known, *(release for release in between if release)]
+    return tuple(sorted(found, key=lambda release: _order(release.version)))
+
+
 def find_release(name: str, version: str | None = None) -> Release:
     """Find one Release.
 
@@ -148,26 +190,74 @@ def find_release(name: str, version: str | None = None) -> Release:
         version: The Release's own version, if `name` is the distribution alone.
 
     Returns:
-        The Release.
+        The Release; one between two in the table is bracketed by them.
 
     Raises:
         UnknownDistribution: No such distribution is known.
-        UnknownRelease: No such Release of it is known.
+        UnknownRelease: The table has no such Release of it, and none before or none after.
     """
     if version is None:
         name, _, version = name.replace("==", " ").strip().partition(" ")
     wanted = version.strip()
-    candidates = releases(name)
-    key = version_key(wanted)
-    for release in candidates:
-        same = release.version == wanted or (key and version_key(release.version) == key)
-        if same:
-            return release
+    known = releases(name)
+    try:
+        order = _order(wanted)
+    except NotAVersion:
+        order = None
+    if order is not None:
+        same = next((release for release in known if _order(release.version) == order), None)
+        found = same or _bracketed(known, wanted)
+        if found:
+            return found
     raise UnknownRelease(
         f"{normalize_name(name)} {wanted or '(no version)'} is not in the table of Releases",
-        hint=f"known are {candidates[0].version} to {candidates[-1].version}; "
-        "`portable releases` lists them",
+        hint=f"known are {known[0].version} to {known[-1].version}; `portable releases` lists them",
     )
+
+
+def _bracketed(known: tuple[Release, ...], version: str) -> Release | None:
+    """Return a Release that the table lacks, as its neighbours there bracket it."""
+    order = _order(version)
+    older = [release for release in known if _order(release.version) < order]
+    newer = [release for release in known if _order(release.version) > order]
+    if not older or not newer:
+        return None
+    before, after = older[-1], newer[0]
+    minima = [one.minimum for one in (before, after) if one.minimum]
+    return replace(
+        before,
+        version=version,
+        current=min(before.current, after.current),
+        below=_beyond(max(before, after, key=lambda one: one.current)),
+        minimum=max(minima, default=None),
+        confidence=Confidence.BRACKETED,
+        method=_BETWEEN,
+        measured=None,
+        evidence=f"not measured; between {before} (StableHLO {before.has}) "
+        f"and {after} (StableHLO {after.has})",
+        week_4=None,
+        week_12=None,
+        yanked=False,
+        note="",
+    )
+
+
+def _beyond(release: Release) -> Version | None:
+    """Return the first Version that a Release is known not to have."""
+    if release.confidence is Confidence.BRACKETED:
+        return release.below
+    return replace(release.current, patch=release.current.patch + 1)
+
+
+_order = functools.cache(PackageVersion)
+
+
+@functools.cache
+def _published() -> dict[str, tuple[str, ...]]:
+    return {
+        normalize_name(row.text("distribution")): row.texts("versions")
+        for row in rows("published", "published")
+    }
 
 
 @functools.cache
@@ -181,11 +271,7 @@ def _by_distribution() -> dict[str, list[Row]]:
 @functools.cache
 def _parsed(name: str) -> tuple[Release, ...]:
     found = [_from_row(row) for row in _by_distribution()[name]]
-    if all(version_key(release.version) for release in found):
-        return tuple(sorted(found, key=lambda release: version_key(release.version) or ()))
-    from packaging.version import Version as PackageVersion  # noqa: PLC0415 - rarely needed
-
-    return tuple(sorted(found, key=lambda release: PackageVersion(release.version)))
+    return tuple(sorted(found, key=lambda release: _order(release.version)))
 
 
 def _from_row(row: Row) -> Release:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from portable.releases.release import Confidence
 from portable.releases.target import NoTarget, Target, lowest
-from portable.releases.wants import Situation, Want, candidates
+from portable.releases.requests import ResolveContext, TargetRequest, candidates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,16 +18,17 @@ __all__ = ["resolve_target"]
 
 
 def resolve_target(
-    *wants: Want,
+    *wants: TargetRequest,
     current: Version | None = None,
     minimum: Version | None = None,
+    library: str = "library",
     consumers: Mapping[str, Sequence[str]] | None = None,
     on: datetime.date | None = None,
 ) -> Target:
     """Choose the newest Version that every named consumer reads.
 
-    Several wants may be mixed; the lowest wins. How each is understood, unknown and pre-release
-    versions included, is stated in `portable.releases.wants`.
+    Several requests may be mixed; the lowest wins. How each is understood, unknown and pre-release
+    versions included, is stated in `portable.releases.requests`.
 
     Args:
         wants: Each a Version (`1.9.5`), `current`, `minimum`, `MAX`, `WEEK_4`, `WEEK_12`, a
@@ -38,6 +39,7 @@ def resolve_target(
             Version that was asked for by number. When None, `current` is looked up by the
             installed distribution's metadata.
         minimum: The oldest Version that library writes.
+        library: What to call it.
         consumers: The consumer sets of a policy, by name.
         on: The day of the question; today when None.
 
@@ -55,21 +57,21 @@ def resolve_target(
     """
     if not wants:
         raise NoTarget("no consumer was named", hint="for example: jaxlib>=0.5")
-    situation = Situation(on or datetime.date.today(), current, minimum, consumers)
+    context = ResolveContext(on or datetime.date.today(), current, minimum, library, consumers)
     found: list[Target] = []
     derived: list[Target] = []
     for want in wants:
-        targets = candidates(want, situation)
+        targets = candidates(want, context)
         found += targets
         derived += [one for one in targets if one.confidence is not Confidence.STATED]
     if current is not None and derived:
-        found += _capped(derived, current)
+        found += _capped(derived, current, library)
     return lowest(found)
 
 
-def _capped(derived: list[Target], current: Version) -> list[Target]:
+def _capped(derived: list[Target], current: Version, library: str) -> list[Target]:
     """Stop at what the library at hand writes; older consumers bind below it anyway."""
     if min(one.version for one in derived) <= current.target:
         return []
-    reason = f"the installed library writes nothing newer than {current}"
+    reason = f"current Version of the installed {library}"
     return [Target(current.target, reason, Confidence.MEASURED)]

@@ -45,6 +45,13 @@ class Row:
             raise TableError(f"{key} is missing or not a string", where=self._where)
         return value
 
+    def texts(self, key: str) -> tuple[str, ...]:
+        """Return a list of strings that must be there."""
+        value = self._fields.get(key)
+        if not isinstance(value, list) or not all(isinstance(one, str) and one for one in value):
+            raise TableError(f"{key} is missing or not a list of strings", where=self._where)
+        return tuple(value)
+
     def note(self, key: str) -> str:
         """Return a string, or the empty one."""
         return self.text(key) if key in self._fields else ""

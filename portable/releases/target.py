@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from portable.errors import PortableError
@@ -30,6 +30,8 @@ class Target:
         binding: The Release that allows no newer Version, if it is a Release that binds.
         runner_up: What the Target would be without everything that binds at this Version.
         caveats: What the answer does not cover.
+        notes: Releases newer than the table; they only read more.
+        stated: The Version as it was asked for, with its patch; None where none was.
     """
 
     version: Version
@@ -38,6 +40,8 @@ class Target:
     binding: Release | None = None
     runner_up: Target | None = None
     caveats: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    stated: Version | None = None
 
     def __str__(self) -> str:
         return str(self.version)
@@ -51,6 +55,7 @@ class Target:
             "binding": str(self.binding) if self.binding else None,
             "runner_up": self.runner_up.record() if self.runner_up else None,
             "caveats": list(self.caveats),
+            "notes": list(self.notes),
         }
 
 
@@ -72,19 +77,16 @@ def lowest(candidates: list[Target]) -> Target:
         raise NoTarget("no consumer was named", hint="for example: jaxlib>=0.5")
     binding = min(candidates, key=_order)
     newer = [one for one in candidates if one.version > binding.version]
-    runner_up = _with(min(newer, key=_order)) if newer else None
-    caveats = tuple(dict.fromkeys(text for one in candidates for text in one.caveats))
-    return _with(binding, runner_up, caveats)
-
-
-def _with(target: Target, runner_up: Target | None = None, caveats: tuple[str, ...] = ()) -> Target:
-    return Target(
-        target.version, target.reason, target.confidence, target.binding, runner_up, caveats
+    return replace(
+        binding,
+        runner_up=replace(min(newer, key=_order), caveats=(), notes=()) if newer else None,
+        caveats=tuple(dict.fromkeys(text for one in candidates for text in one.caveats)),
+        notes=tuple(dict.fromkeys(text for one in candidates for text in one.notes)),
     )
 
 
-def _order(candidate: Target) -> tuple[Version, bool, Version, datetime.date]:
+def _order(candidate: Target) -> tuple[object, ...]:
     release = candidate.binding
     if release is None:
-        return (candidate.version, True, candidate.version, datetime.date.max)
-    return (candidate.version, False, release.current, release.date)
+        return (candidate.version, True, candidate.version, False, datetime.date.max)
+    return (candidate.version, False, release.current, not release.listed, release.date)

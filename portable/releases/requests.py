@@ -1,0 +1,430 @@
+"""What users ask for, in their words: `jaxlib>=0.5`, `WEEK_4`, `180d`, `plugin:/path`, `@phones`.
+
+Rules, so that nothing is a guess:
+
+- A specifier stands for the Releases of the table that it contains, and for those that were
+  published between them: these are bracketed by their neighbours. One that contains none is an
+  error. A distribution alone stands for all of its Releases in the table.
+- Releases it contains that are newer than every known one only read more: a note.
+- Releases it contains that are older than every known one are not covered: nothing is known of them.
+- `stablehlo==1.9.0`, or a Version alone, is a consumer that has this Version and no name.
+- Pre-releases count only when a clause names one, and yanked Releases only when it names exactly
+  them: what installers do.
+- A date stands for the newest Version that could be had that day (tagged; after the last known
+  tag, shipped in a Release), an age for a date. WEEK_4 and WEEK_12 are the ages 28 and 84 days
+  on the day of the question, not on the day some library was built.
+- A Version newer than the table is taken at its word, and the Target says so.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from portable.releases.release import (
+    Confidence,
+    Release,
+    UnknownRelease,
+    distributions,
+    find_release,
+    normalize_name,
+    published_releases,
+    releases,
+)
+from portable.releases.shipped import (
+    UnknownVersion,
+    newest_version,
+    shipped_versions,
+    version_on,
+)
+from portable.releases.specifier import Specifier
+from portable.releases.target import NoTarget, Target
+from portable.version import Version
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+__all__ = [
+    "Consumers",
+    "EmptySpecifier",
+    "NoMatchingRelease",
+    "ResolveContext",
+    "TargetRequest",
+    "candidates",
+    "matching_releases",
+    "named_consumers",
+    "names_plugin",
+]
+
+TargetRequest = str | Version | Release | datetime.date | datetime.timedelta | Target
+
+_WEEKS = {"week_4": 28, "week_12": 84}
+_REQUIREMENT = re.compile(
+    r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(.*)", re.ASCII | re.DOTALL
+)
+_AGE = re.compile(r"([0-9]{1,5})([dw])", re.ASCII)
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
+_SETS_DEEP = 8
+_PLUGIN = "plugin:"
+_PRIVATE = "stablehlo"
+
+
+class EmptySpecifier(NoTarget):
+    """A consumer without saying which of its Releases."""
+
+
+class NoMatchingRelease(NoTarget):
+    """The specifier admits no known Release."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResolveContext:
+    """What a target request may refer to beside the tables.
+
+    Args:
+        today: The day of the question.
+        current: The newest Version that the installed library writes, if one is at hand.
+        minimum: The oldest.
+        library: What to call it.
+        consumers: Named sets of requests, from a policy.
+    """
+
+    today: datetime.date
+    current: Version | None = None
+    minimum: Version | None = None
+    library: str = "library"
+    consumers: Mapping[str, Sequence[str]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Consumers:
+    """The Releases that consumer specifications name, and what else they name.
+
+    Args:
+        releases: Each once, in the order of the specifications, oldest version first.
+        notes: What was said without being judged: Releases newer than the table.
+        uncovered: Releases older than the table: nothing is known of them.
+    """
+
+    releases: tuple[Release, ...]
+    notes: tuple[str, ...] = ()
+    uncovered: tuple[str, ...] = ()
+
+
+def candidates(request: TargetRequest, context: ResolveContext) -> list[Target]:
+    """Turn one target request into the Targets that could bind.
+
+    Args:
+        request: What the caller asked for.
+        context: What it may refer to.
+
+    Returns:
+        At least one Target, none with a runner-up.
+
+    Raises:
+        PortableError: It cannot be understood or has no answer.
+    """
+    if isinstance(request, str):
+        return _from_text(request.strip(), context)
+    if isinstance(request, Target):
+        return [request]
+    if isinstance(request, Version):
+        return [_stated(request)]
+    if isinstance(request, Release):
+        return [_bound(request, str(request))]
+    if isinstance(request, datetime.timedelta):
+        return [_aged(request.days, f"{request.days}d", context.today)]
+    return [_dated(request, str(request), context.today)]
+
+
+def named_consumers(
+    *specs: str,
+    consumers: Mapping[str, Sequence[str]] | None = None,
+    on: datetime.date | None = None,
+) -> Consumers:
+    """Return the consumers that specifications name.
+
+    Args:
+        specs: Specifiers (`jaxlib>=0.5`), distributions, `installed`, consumer sets (`@phones`), or
+            any other target request in text: it stands for a consumer of that Version.
+        consumers: The consumer sets of a policy, by name.
+        on: The day of the question; today when None.
+
+    Returns:
+        The Releases, and what the table does not cover.
+
+    Raises:
+        PortableError: As `resolve_target`.
+    """
+    context = ResolveContext(on or datetime.date.today(), consumers=consumers)
+    found = [target for spec in specs for target in candidates(spec, context)]
+    return Consumers(
+        releases=tuple(dict.fromkeys(target.binding or _private(target) for target in found)),
+        notes=tuple(dict.fromkeys(text for target in found for text in target.notes)),
+        uncovered=tuple(dict.fromkeys(text for target in found for text in target.caveats)),
+    )
+
+
+def matching_releases(
+    *specs: str, consumers: Mapping[str, Sequence[str]] | None = None
+) -> tuple[Release, ...]:
+    """Return the Releases that specifications name, each once.
+
+    Args:
+        specs: As for `named_consumers`.
+        consumers: The consumer sets of a policy, by name.
+
+    Returns:
+        The Releases, in the order of the specifications, oldest version first.
+
+    Raises:
+        PortableError: As `resolve_target`.
+    """
+    return named_consumers(*specs, consumers=consumers).releases
+
+
+def names_plugin(request: str) -> bool:
+    """Say whether answering a request loads a shared library, in a child process.
+
+    Args:
+        request: As for `resolve_target`.
+    """
+    return request.strip().startswith(_PLUGIN)
+
+
+def _from_text(text: str, context: ResolveContext) -> list[Target]:
+    if not text:
+        raise EmptySpecifier("an empty specifier names no consumer", hint="write jaxlib>=0.5")
+    if names_plugin(text):
+        return [_plugin(text.removeprefix(_PLUGIN))]
+    if text.startswith("@"):
+        return _set(text[1:], context)
+    word = text.lower()
+    if word in _WEEKS:
+        return [_aged(_WEEKS[word], text, context.today)]
+    if word in {"current", "minimum", "max"}:
+        return [_of_library(word, text, context)]
+    if word == "installed":
+        return _installed()
+    if _DATE.fullmatch(text):
+        return [_dated(_parse_date(text), text, context.today)]
+    if age := _AGE.fullmatch(text):
+        return [_aged(int(age[1]) * (7 if age[2] == "w" else 1), text, context.today)]
+    if text[0].isdigit() and not any(sign in text for sign in "<>=~!"):
+        return [_stated(Version.parse(text))]
+    return _specified(text)
+
+
+def _specified(text: str) -> list[Target]:
+    match = _REQUIREMENT.fullmatch(text)
+    if match is None or match[2].startswith(("[", "@")) or ";" in match[2]:
+        raise NoTarget(
+            f"{text[:60]!r} names no consumer",
+            hint="write a distribution and its versions, for example jaxlib>=0.5,<0.11",
+        )
+    name, versions = normalize_name(match[1]), match[2].strip()
+    if name == _PRIVATE:
+        return _private_versions(versions, text)
+    if name == "jax" and name not in distributions():
+        raise NoTarget(
+            "jax has no StableHLO of its own: jaxlib has, and one jax runs with several",
+            hint=f"name the jaxlib: jaxlib{versions or '>=0.5'}",
+        )
+    known = releases(name)  # an unknown name is the most useful error
+    if not versions:
+        return [_bound(release, text) for release in known if not release.yanked]
+    if versions[0] not in "<>=~!":
+        raise NoTarget(f"{text[:60]!r} is no specifier", hint=f"write {name}=={versions[:20]}")
+    specifier = Specifier.parse(versions)
+    older, newer = known[0].version, known[-1].version
+    caveats, notes = (), ()
+    if specifier.contains_older(older):
+        caveats = (f"{name} before {older} is not in the table and not covered",)
+    if specifier.contains_newer(newer):
+        notes = (f"{name} after {newer} is not in the table",)
+    return [
+        _bound(release, text, caveats, notes) for release in _contained(name, specifier, text)
+    ]
+
+
+def _contained(name: str, specifier: Specifier, text: str) -> list[Release]:
+    found = [
+        release
+        for release in published_releases(name)
+        if specifier.contains(release.version) and (not release.yanked or specifier.exact)
+    ]
+    if not found and specifier.exact:
+        with contextlib.suppress(UnknownRelease):  # nobody published it: bracketed all the same
+            found = [find_release(name, specifier.exact)]
+    if not found:
+        known = releases(name)
+        raise NoMatchingRelease(
+            f"{text[:60]!r} contains no known Release",
+            hint=f"known are {name} {known[0].version} to {known[-1].version}; a Release that is "
+            "not in the table cannot be judged",
+        )
+    return found
+
+
+def _private_versions(versions: str, text: str) -> list[Target]:
+    """Return the Versions of a consumer that has no name: `stablehlo==1.9.0`."""
+    if not versions:
+        raise EmptySpecifier(f"{text!r} has no Version", hint="write stablehlo==1.9.0")
+    specifier = Specifier.parse(versions)
+    if specifier.exact:
+        return [_stated(Version.parse(specifier.exact))]
+    found = [row.version for row in shipped_versions() if specifier.contains(str(row.version))]
+    if not found:
+        raise NoMatchingRelease(
+            f"{text[:60]!r} contains no known Version", hint="`portable versions` lists them"
+        )
+    return [_stated(version) for version in found]
+
+
+def _private(target: Target) -> Release:
+    """Return a consumer of which nothing but its Version is known."""
+    version = target.stated or target.version
+    return Release(
+        _PRIVATE,
+        str(version),
+        datetime.date.min,
+        version,
+        confidence=target.confidence,
+        note=target.reason,
+    )
+
+
+def _bound(
+    release: Release, text: str, caveats: tuple[str, ...] = (), notes: tuple[str, ...] = ()
+) -> Target:
+    asked = "" if text == str(release) else f" ({text})"
+    if release.listed:
+        reason = f"{release} of {release.date}{asked} has StableHLO {release.has}"
+    else:
+        reason = f"{release}{asked} is {release.evidence}"
+    return Target(
+        version=release.target,
+        reason=reason,
+        confidence=release.confidence,
+        binding=release,
+        caveats=caveats,
+        notes=notes,
+    )
+
+
+def _stated(version: Version) -> Target:
+    target, shipped = version.target, shipped_versions()
+    notes: tuple[str, ...] = ()
+    if target > newest_version():
+        notes = (f"{target} is newer than every Version in the table ({newest_version()})",)
+    elif all(row.version != target for row in shipped):
+        raise UnknownVersion(
+            f"StableHLO never had a Version {target}",
+            hint=f"known are {shipped[0].version} to {newest_version()}: portable versions",
+        )
+    return Target(target, f"{version} was asked for", Confidence.STATED, notes=notes, stated=version)
+
+
+def _aged(days: int, text: str, today: datetime.date) -> Target:
+    try:
+        return _dated(today - datetime.timedelta(days=days), text, today)
+    except OverflowError:
+        raise UnknownVersion(f"{text}: before the calendar begins") from None
+
+
+def _dated(day: datetime.date, text: str, today: datetime.date) -> Target:
+    if day > today:
+        raise NoTarget(f"{day} lies in the future", hint="name a day that has been, or an age")
+    since, version = version_on(day)
+    asked = str(day) if text == str(day) else f"{day} ({text})"
+    return Target(
+        version.target,
+        f"on {asked} the newest StableHLO was {version}, out since {since}",
+        Confidence.DATED,
+    )
+
+
+def _parse_date(text: str) -> datetime.date:
+    try:
+        return datetime.date.fromisoformat(text)
+    except ValueError as error:
+        raise NoTarget(f"{text} is no date: {error}", hint="write 2025-01-31") from None
+
+
+def _of_library(word: str, text: str, context: ResolveContext) -> Target:
+    current, minimum, name = context.current, context.minimum, context.library
+    if current is None or minimum is None:
+        release = next(iter(_installed_releases(("jaxlib", "torch-mlir"))), None)
+        if release is None or release.minimum is None:
+            raise NoTarget(
+                f"{text} is about an installed libStablehlo, and none that is known is installed",
+                hint="pip install jaxlib, or name a Version or a consumer",
+            )
+        current, minimum, name = release.current, release.minimum, str(release)
+    version, which = (current, "current") if word == "current" else (minimum, "oldest")
+    reason = f"{which} Version of the installed {name}"
+    return Target(version.target, reason, Confidence.MEASURED)
+
+
+def _installed() -> list[Target]:
+    found = _installed_releases(distributions())
+    if not found:
+        raise NoTarget(
+            "no known consumer is installed here", hint="`portable releases` lists those known"
+        )
+    return [_bound(release, "installed") for release in found]
+
+
+def _installed_releases(names: Iterable[str]) -> list[Release]:
+    import importlib.metadata  # noqa: PLC0415 - 35 ms; reads metadata, imports nothing
+
+    found = []
+    for name in names:
+        try:
+            found.append(find_release(name, importlib.metadata.version(name)))
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def _set(name: str, context: ResolveContext) -> list[Target]:
+    members = _members(name, context.consumers or {}, {}, 0)
+    return [target for member in members for target in _from_text(member, context)]
+
+
+def _members(
+    name: str, sets: Mapping[str, Sequence[str]], known: dict[str, dict[str, None]], depth: int
+) -> dict[str, None]:
+    """Return the requests in a consumer set and the sets that it names, each once.
+
+    Each set is looked into once: sets of sets of sets would otherwise grow exponentially.
+    """
+    if name not in sets:
+        raise NoTarget(
+            f"there is no consumer set {name!r}",
+            hint=f"the policy has {', '.join(sorted(sets))}" if sets else "give a policy",
+        )
+    if depth == _SETS_DEEP:
+        raise NoTarget(f"consumer set {name!r} contains itself")
+    if name not in known:
+        found: dict[str, None] = {}
+        for request in sets[name]:
+            member = request.strip()
+            inner = member.startswith("@")
+            found |= _members(member[1:], sets, known, depth + 1) if inner else {member: None}
+        known[name] = found
+    return known[name]
+
+
+def _plugin(path: str) -> Target:
+    from portable.releases.plugin import ask_plugin  # noqa: PLC0415 - starts a process, rarely
+
+    answer = ask_plugin(path)
+    return Target(
+        answer.current.target,
+        f"plugin {path} says it has StableHLO {answer.current}",
+        Confidence.MEASURED,
+    )
