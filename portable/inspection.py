@@ -74,6 +74,7 @@ class Inspection:
             each number; none of them is the artifact's own.
         readers: The releases of its framework that open a container, as measured.
         artifacts: What is inside of a container, by its name there.
+        source: What was looked into: the path of a directory, else the bytes.
     """
 
     kind: Kind
@@ -96,6 +97,7 @@ class Inspection:
     versions: Mapping[str, str] = field(default_factory=dict)
     readers: tuple[str, ...] = ()
     artifacts: Mapping[str, Inspection] = field(default_factory=dict)
+    source: str | bytes = field(default=b"", repr=False, compare=False)
 
     @property
     def required(self) -> Needs | None:
@@ -182,12 +184,13 @@ def inspect(
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
         if os.path.isdir(path):  # noqa: PTH112 - pathlib costs the cold path 9 ms
-            found = Inspection(kind_of_directory(path), 0, "")
+            found = Inspection(kind_of_directory(path), 0, "", source=path)
             return _opened(found, path, strictness, fingerprint)
         data = read_file(path)
     else:
         data = bytes(source)
-    return _opened(_inspect(data, strictness, fingerprint), data, strictness, fingerprint)
+    found = _with(_inspect(data, strictness, fingerprint), source=data)
+    return _opened(found, data, strictness, fingerprint)
 
 
 def _opened(
@@ -202,19 +205,24 @@ def _opened(
         NoArtifact,
         open_container,
     )
+    from portable.containers.container import readers_of  # noqa: PLC0415 - see above
 
     try:
         container = open_container(source)
     except (MalformedContainer, NoArtifact) as error:
         return _with(found, damage=str(error))
     parts = {
-        entry.name: _with(_inspect(entry.data, strictness, fingerprint), versions=entry.versions)
+        entry.name: _with(
+            _inspect(entry.data, strictness, fingerprint),
+            versions=entry.versions,
+            source=entry.data,
+        )
         for entry in container.artifacts()
     }
     return _with(
         found,
         versions=container.versions,
-        readers=container.readers,
+        readers=readers_of(container),
         warnings=container.warnings,
         artifacts=parts,
     )

@@ -64,9 +64,9 @@ def assert_portable(request: pytest.FixtureRequest) -> AssertPortable:
     ) -> tuple[Verdict, ...]:
         __tracebackhide__ = True
         verdicts = _verdicts(_artifacts(what, arguments), consumers, root)
-        bad = [verdict for verdict in verdicts if not verdict.compatible]
+        bad = [verdict for verdict in verdicts if not verdict.compatible]  # not known is no pass
         if bad:
-            lines = [f"  {v.consumer}: {v.outcome} at {v.stage}: {v.reason}" for v in bad[:_SHOWN]]
+            lines = [f"  {v.consumer}: {v.says}: {v.reason}" for v in bad[:_SHOWN]]
             if len(bad) > _SHOWN:
                 lines.append(f"  and {len(bad) - _SHOWN} more")
             head = f"not portable to {len(bad)} of {len(verdicts)} consumers ({bad[0].basis}):"

@@ -4,27 +4,55 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-__all__ = ["Basis", "Diagnostic", "Outcome", "Severity", "Stage", "Verdict"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["Basis", "Diagnostic", "NotKnown", "Outcome", "Severity", "Stage", "Verdict", "worst"]
 
 
 class Stage(enum.IntEnum):
     """How far a check went; later Stages include the earlier ones."""
 
+    OPEN = 0  # the container
     HEADER = 1
     WINDOW = 2
     DECODE = 3
     ROUNDTRIP = 4
-    EXECUTE = 5
+    # 5 was that of `execute` in the stores of earlier releases.
+    COMPILE = 6
+    EXECUTE = 7
 
     def __str__(self) -> str:
         return self.name.lower()
 
+    def says(self, *, passed: bool) -> str:
+        """Say in words what a Consumer does, or does not do, at this Stage."""
+        does, does_not = _WORDS[self]
+        return does if passed else f"does not {does_not}"
+
+
+_READS = ("reads it", "read it")
+_WORDS = {
+    Stage.OPEN: ("opens it", "open it"),
+    Stage.HEADER: _READS,
+    Stage.WINDOW: _READS,
+    Stage.DECODE: _READS,
+    Stage.ROUNDTRIP: ("writes back what it read", "write back what it read"),
+    Stage.COMPILE: ("compiles it", "compile it"),
+    Stage.EXECUTE: ("computes the same", "compute the same"),
+}
+
 
 class Outcome(enum.Enum):
-    """What happened, or is predicted to happen, at the last Stage that was reached."""
+    """What happened, or is predicted to happen, at the last Stage that was reached.
+
+    `NOT_KNOWN` is only ever predicted: whether the Consumer gets through the Stage is not known.
+    """
 
     COMPATIBLE = "compatible"
+    NOT_KNOWN = "not known"
     INCOMPATIBLE = "incompatible"
     WRONG_RESULT = "wrong-result"
     CRASHED = "crashed"
@@ -83,6 +111,23 @@ class Diagnostic:
 
 
 @dataclass(frozen=True, slots=True)
+class NotKnown:
+    """Something that a Verdict depends on and that nobody knows.
+
+    Args:
+        stage: The Stage that depends on it.
+        what: One line.
+    """
+
+    stage: Stage
+    what: str
+
+    def record(self) -> dict[str, object]:
+        """Return it as plain data for JSON."""
+        return {"stage": str(self.stage), "what": self.what}
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """Outcome and Stage for one Artifact on one Consumer, either predicted or observed.
 
@@ -94,6 +139,7 @@ class Verdict:
         basis: Predicted from bytes and tables, or observed on the real thing.
         reason: One line that says why.
         diagnostics: What the Consumer said.
+        not_known: What nobody knows of it, whatever the Stage.
     """
 
     consumer: str
@@ -102,11 +148,35 @@ class Verdict:
     basis: Basis
     reason: str = ""
     diagnostics: tuple[Diagnostic, ...] = ()
+    not_known: tuple[NotKnown, ...] = ()
 
     @property
     def compatible(self) -> bool:
-        """Whether the Consumer reads the artifact (and, at `execute`, computes the same)."""
+        """Whether nothing is known to stop the Consumer; `stage` says how far that is judged."""
         return self.outcome is Outcome.COMPATIBLE
+
+    @property
+    def says(self) -> str:
+        """Outcome and Stage in words: `compatible: reads it`, `crashed: does not compile it`."""
+        known = self.outcome is not Outcome.NOT_KNOWN
+        words = self.stage.says(passed=self.compatible or not known)
+        return f"{self.outcome}: {words}" if known else f"{self.outcome} whether it {words}"
+
+    def holds(self, stage: Stage) -> bool | None:
+        """Say whether the Consumer gets through a Stage.
+
+        Args:
+            stage: The Stage that is asked about, with all before it.
+
+        Returns:
+            False where an obstacle is known, at whatever Stage; None where it is not known, up to
+            the Stage that is asked about, whether there is one.
+        """
+        if self.outcome not in {Outcome.COMPATIBLE, Outcome.NOT_KNOWN}:
+            return False
+        if self.stage < stage or any(one.stage <= stage for one in self.not_known):
+            return None
+        return True
 
     def record(self) -> dict[str, object]:
         """Return the Verdict as plain data for JSON."""
@@ -114,7 +184,22 @@ class Verdict:
             "consumer": self.consumer,
             "outcome": str(self.outcome),
             "stage": str(self.stage),
+            "says": self.says,
             "basis": str(self.basis),
             "reason": self.reason,
+            "not_known": [one.record() for one in self.not_known],
             "diagnostics": [diagnostic.record() for diagnostic in self.diagnostics],
         }
+
+
+def worst(held: Iterable[bool | None]) -> bool | None:
+    """Combine what `Verdict.holds` says of several: an obstacle counts most, then not knowing.
+
+    Args:
+        held: One for each Verdict.
+
+    Returns:
+        True where there are none.
+    """
+    found = set(held)
+    return False if False in found else None if None in found else True

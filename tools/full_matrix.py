@@ -202,6 +202,8 @@ class Marks:
             failed = seen.outcome not in {Outcome.COMPATIBLE, Outcome.WRONG_RESULT}
             # What reads only to execute did not show that it read.
             reached = Stage.DECODE if apart and failed else seen.stage
+            if reached is Stage.COMPILE:
+                reached = Stage.EXECUTE  # where executors differ that compile as they execute
             self.found[cell.item.digest, name] = MARKS[seen.outcome, reached]
             if cell.agreement is Agreement.CONTRADICTS:
                 predicted = f"{cell.predicted.outcome}: {cell.predicted.reason}"

@@ -15,6 +15,7 @@ from packaging.requirements import Requirement
 import portable
 from portable.cli import main
 from portable.containers import open_container
+from portable.containers.container import readers_of
 from portable.pin import NotExpressible
 from portable.version import Version
 
@@ -63,7 +64,7 @@ def test_jax_computes_the_same_from_a_repinned_exported(
     import jax
 
     new = tmp_path / "new.exported"
-    (reader,) = open_container(path).readers
+    (reader,) = readers_of(open_container(path))
     if jax.__version__ not in Requirement(reader).specifier:
         with pytest.raises(ValueError, match="older than"):
             computed(path)

@@ -181,11 +181,15 @@ def test_a_gate_that_checks_nothing_does_not_pass(tmp_path: Path) -> None:
         gate([tmp_path / "missing"], _policy(tmp_path))
 
 
-def test_stages_beyond_prediction_need_an_observer(tree: Path) -> None:
-    """A prediction reaches `window`; who demands more has to say how to observe."""
-    policy = _policy(tree, rules={"stage": "decode"})
-    with pytest.raises(CannotObserve, match="a prediction reaches window"):
-        gate([tree], policy)
+def test_stages_that_nothing_reaches_are_refused(tree: Path) -> None:
+    """Neither a prediction nor the installed library says more than whether it reads."""
+    with pytest.raises(CannotObserve, match="the gate judges up to decode"):
+        gate([tree], _policy(tree, rules={"stage": "execute"}))
+
+
+def test_an_observer_is_asked_of_every_artifact(tree: Path) -> None:
+    """What it saw is a Verdict beside those that are predicted."""
+    policy = _policy(tree)
     seen: list[Artifact] = []
 
     def observe(artifact: Artifact) -> Verdict:
@@ -228,7 +232,7 @@ def test_annotations_are_one_line_each(tree: Path) -> None:
 def test_the_record_is_json(tree: Path) -> None:
     """It carries the version of its schema and every finding."""
     record = json.loads(json.dumps(as_record(_mixed(tree))))
-    assert record["schema"] == 1
+    assert record["schema"] == 2
     assert record["passed"] is False
     assert [finding["rule"] for finding in record["findings"]] == ["artifact", "consumer"]
     assert record["findings"][1]["waived"] == "why (until 2026-12-31)"

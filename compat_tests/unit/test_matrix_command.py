@@ -56,4 +56,4 @@ def test_results_are_merged_and_judged(tmp_path: Path, capsys: pytest.CaptureFix
     assert main(["matrix", "--from", str(result), str(result), "-o", str(page)]) == 1
     assert "<html" in page.read_text()
     assert main(["matrix", "--from", str(result), "--judge", "predicted", "--format", "json"]) == 1
-    assert json.loads(capsys.readouterr().out)["schema"] == 1
+    assert json.loads(capsys.readouterr().out)["schema"] == 2

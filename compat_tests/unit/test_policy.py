@@ -107,7 +107,7 @@ def test_no_policy_is_an_error(tmp_path: Path) -> None:
         ('"points"', '"some"', "rules.locations:", "none of any, points, none"),
         ('"points"', "3", "rules.locations:", "must be a string"),
         ('"content"', '"deep"', "rules.depth:", "none of header, content"),
-        ('"window"', '"far"', "rules.stage:", "is none of header"),
+        ('"window"', '"far"', "rules.stage:", "is none of open"),
         ('["sdy"]', '"sdy"', "rules.dialects:", "must be a list of strings"),
         ('["sdy"]', "[1]", "rules.dialects:", "must be a list of strings"),
         ("jaxlib>=0.5,<0.13", "jaxlb>=0.5", "consumers.serving:", "did you mean jaxlib"),

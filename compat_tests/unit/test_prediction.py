@@ -1,18 +1,27 @@
 """Predicted Verdicts, held against what the real Releases were seen to do."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from portable import Version, inspect
 from portable.artifact import Artifact
-from portable.prediction import Mode, Subject, examine, predict, predict_all
+from portable.prediction import Mode, Subject, examine, predict, predict_all, subjects
 from portable.prediction.forms import FORMS, KINDS
-from portable.releases import Release, advisories, find_release, matching_releases, releases
+from portable.releases import (
+    Release,
+    advisories,
+    distributions,
+    find_release,
+    matching_releases,
+    releases,
+)
 from portable.releases.refusal import late_forms, refusals
-from portable.verdict import Basis, Outcome, Severity, Stage
+from portable.verdict import Basis, Outcome, Stage, worst
 
 ARTIFACTS = Path(__file__).parents[1] / "data" / "artifacts"
+CONTAINERS = Path(__file__).parents[1] / "data" / "containers"
 CORPUS = Path(__file__).parents[2] / "corpus"
 
 
@@ -59,7 +68,7 @@ def test_reading_is_predicted_as_it_was_observed(name: str) -> None:
     for release in READS[name]:
         verdict = predict(artifact, release)
         assert verdict.compatible, verdict
-        assert verdict.stage is Stage.WINDOW
+        assert verdict.stage is Stage.DECODE
         assert verdict.basis is Basis.PREDICTED
     for release in REFUSES.get(name, ()):
         verdict = predict(artifact, release)
@@ -108,15 +117,18 @@ def test_an_algorithm_is_told_by_its_number_and_not_by_an_index() -> None:
     assert not examine(artifact).forms["dot_general with an algorithm of nine operations"]
 
 
-def test_what_the_bytes_do_not_tell_is_a_warning() -> None:
+def test_what_the_bytes_do_not_tell_is_not_known() -> None:
     """Converting to f8 and back may be dropped by tensorflow 2.16; nobody can be sure."""
     verdict = predict(_artifact("f8_round_trip+1.0.0"), "tensorflow 2.16.2")
     assert verdict.compatible
-    assert any("f8-identity" in d.message for d in verdict.diagnostics)
-    assert all(d.severity is Severity.WARNING for d in verdict.diagnostics)
+    (unknown,) = verdict.not_known
+    assert unknown.stage is Stage.EXECUTE
+    assert "f8-identity" in unknown.what
+    assert verdict.holds(Stage.DECODE)
+    assert verdict.holds(Stage.EXECUTE) is None
 
 
-def test_what_is_not_promised_is_a_warning() -> None:
+def test_what_is_not_promised_is_a_note() -> None:
     """A Release that reads what upstream promises no more is compatible, and it is said."""
     verdict = predict(_artifact("add_f32+0.9.0"), "jaxlib 0.12.0.1")
     assert any("does not promise" in d.message for d in verdict.diagnostics)
@@ -125,7 +137,8 @@ def test_what_is_not_promised_is_a_warning() -> None:
 
 def test_unknown_content_needs_what_the_artifact_claims() -> None:
     """What no table knows is at most as old as the claim."""
-    subject = Subject(Version(1, 22, 0), 6, Version(0, 15, 0), unknown=("vhlo.future_v1",))
+    claimed = Subject.claim(Version(1, 22, 0), 6)
+    subject = replace(claimed, required=Version(0, 15, 0), unknown=("vhlo.future_v1",))
     assert predict(subject, "jaxlib 0.12.0").compatible
     verdict = predict(subject, "jaxlib 0.11.2")
     assert not verdict.compatible
@@ -145,18 +158,53 @@ def test_an_artifact_below_the_minimum_is_refused() -> None:
     assert (verdict.outcome, verdict.stage) == (Outcome.INCOMPATIBLE, Stage.WINDOW)
 
 
-def test_an_inspection_gives_the_same_verdicts() -> None:
-    """Whether it reads: an Inspection does not look for forms, so those become warnings."""
+# Of every distribution the oldest, the newest and some between; a consumer without a name.
+SAMPLE = [
+    *{one for name in distributions() for one in (releases(name)[0], releases(name)[-1])},
+    *(find_release(f"jaxlib {version}") for version in ("0.4.20", "0.4.30", "0.5.3", "0.9.1")),
+    *matching_releases("stablehlo==1.9.3", "jax-cuda12-pjrt==0.6.0"),
+]
+
+
+def test_a_path_its_bytes_its_artifact_and_its_inspection_give_the_same_verdicts() -> None:
+    """One way to look into an artifact, whatever the caller has of it."""
+    for path in [*sorted(ARTIFACTS.glob("*.bc")), *sorted(CORPUS.glob("*/*/artifacts/*.bc"))]:
+        artifact = Artifact.load(path)
+        for given in (path, artifact.data, inspect(path), inspect(artifact.data)):
+            (subject,) = subjects(given).values()
+            assert subject == examine(artifact), path
     for path in sorted(ARTIFACTS.glob("*.bc")):
-        if path.stem.startswith(
-            ("mesh_symbol", "bf16_x9", "all_reduce_two", "quantized_abs", "sdy_", "future")
-        ):
-            continue  # known by their form alone
-        for release in releases():
-            full = predict(Artifact.load(path), release)
-            brief = predict(inspect(path), release)
-            if full.stage <= Stage.DECODE and full.outcome is Outcome.INCOMPATIBLE:
-                assert not brief.compatible, (path, release)
+        artifact, inspection = Artifact.load(path), inspect(path)
+        for release in SAMPLE:
+            expected = predict(artifact, release)
+            assert predict(path, release) == expected
+            assert predict(str(path), release) == expected
+            assert predict(artifact.data, release) == expected
+            assert predict(inspection, release) == expected
+
+
+def test_a_container_is_judged_as_its_worst_artifact() -> None:
+    """By its path, its bytes or its Inspection; who cannot open it reads nothing of it."""
+    path = CONTAINERS / "gate-vjp2-jax-0.5.3.exported"
+    found = subjects(path)
+    assert list(found) == ["primal", "vjp", "vjp.vjp"]
+    for release in (
+        "jaxlib 0.4.30",
+        "jaxlib 0.5.0",
+        "jaxlib 0.10.2",
+        "jaxlib 0.12.0",
+        "libtpu 0.0.30",
+    ):
+        parts = [predict(subject, release) for subject in found.values()]
+        whole = predict(path, release)
+        assert whole == predict(path.read_bytes(), release) == predict(inspect(path), release)
+        assert whole.holds(Stage.DECODE) is worst(part.holds(Stage.DECODE) for part in parts)
+    refused = predict(path, "jaxlib 0.12.0")
+    assert (refused.outcome, refused.stage) == (Outcome.INCOMPATIBLE, Stage.OPEN)
+    assert "opened by jax>=0.4.30,<0.11.1" in refused.reason
+    strange = predict(path, "libtpu 0.0.30")
+    assert (strange.outcome, strange.stage) == (Outcome.NOT_KNOWN, Stage.OPEN)
+    assert predict(path, "jaxlib 0.10.2").compatible
 
 
 def test_every_form_that_a_table_names_is_found_or_admitted() -> None:

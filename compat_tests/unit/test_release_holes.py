@@ -48,7 +48,7 @@ def test_every_published_release_is_bracketed_by_its_neighbours(name: str) -> No
 
 
 def test_every_hole_of_every_distribution_is_found_by_a_specifier() -> None:
-    """What a specifier contains is never judged better than the worst Release that was published."""
+    """A specifier is never answered better than the worst of the Releases published in it."""
     for name in distributions():
         for release in published_releases(name):
             spec = f"{name}>={release.version}"

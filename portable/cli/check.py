@@ -1,36 +1,47 @@
-"""Say whether consumers read an artifact.
+"""Say whether consumers open, read, compile and compute the same as an artifact says.
 
-Predicted, for every Release that a specifier admits, from the bytes and the tables of what has
+Predicted, for every Release that a specifier contains, from the bytes and the tables of what has
 shipped; no compiler runs. With --observe the installed libStablehlo reads the artifact as well, in
 a child process. A prediction and an observation are shown as what they are.
+
+Exit code 0: every consumer gets through the Stage that is asked for, by default it reads the
+artifact. 1: an obstacle is known, at that Stage or a later one. 2: up to that Stage something is
+not known.
 
   portable check model.mlir.bc --for 'jaxlib>=0.5' 'tensorflow~=2.18'
   portable check model.mlir.bc --observe
   portable check model.exported --for 'jaxlib>=0.5'
+  portable check model.mlir.bc --for 'stablehlo==1.9.0'
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from portable.artifact import Artifact
 from portable.cli.output import format_option, print_json, print_table, say
 from portable.cli.parts import naming, parts_of
 from portable.cli.usage import limit
+from portable.containers.container import readers_of
 from portable.errors import PortableError
-from portable.prediction import Mode, predict_all
-from portable.releases import matching_releases
+from portable.prediction import Mode, examine, predict_all
+from portable.releases import named_consumers
+from portable.verdict import Stage, worst
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from portable.containers import Container
     from portable.releases import Release
     from portable.verdict import Verdict
 
 __all__ = ["NothingToCheck", "options", "run"]
+
+
+_SCHEMA = 2
 
 
 class NothingToCheck(PortableError):
@@ -48,7 +59,15 @@ def options(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=[],
         metavar="SPEC",
-        help="consumers, as requirement specifiers: 'jaxlib>=0.5,<0.11' 'tensorflow~=2.18'",
+        help="consumers, as requirement specifiers: 'jaxlib>=0.5,<0.11' 'tensorflow~=2.18'; "
+        "jaxlib alone for every known one, stablehlo==1.9.0 for a runtime without a name",
+    )
+    parser.add_argument(
+        "--stage",
+        choices=[str(stage) for stage in Stage],
+        default=str(Stage.DECODE),
+        help="judge up to: open (it opens the container), decode (it reads the artifact: the "
+        "default), roundtrip, compile, execute (it computes the same)",
     )
     parser.add_argument(
         "--mode",
@@ -72,30 +91,45 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Check one artifact."""
+    """Check one artifact, or all in a container."""
     if not chosen.consumers and not chosen.observe:
         raise NothingToCheck("name consumers with --for SPEC, or read it with --observe")
     container, parts = parts_of(chosen.file)
-    artifacts = [Artifact.from_bytes(part.data, where=part.label) for part in parts]
-    admitted = {
-        str(release): release for spec in chosen.consumers for release in matching_releases(spec)
-    }
+    consumers = named_consumers(*chosen.consumers)
     found = {}
-    for part, artifact in zip(parts, artifacts, strict=True):
+    for part in parts:
+        artifact = Artifact.from_bytes(part.data, where=part.label)
         with naming(part.label):
-            found[part.name] = _verdicts(chosen, artifact, admitted.values())
-    compatible = all(verdict.compatible for verdicts in found.values() for verdict in verdicts)
+            found[part.name] = _verdicts(chosen, artifact, container, consumers.releases)
+    stage = Stage[chosen.stage.upper()]
+    held = [verdict.holds(stage) for verdicts in found.values() for verdict in verdicts]
+    passes = worst([*held, *(None for _ in consumers.uncovered)])
     if chosen.format == "json":
-        print_json({"file": chosen.file, "compatible": compatible} | _record(container, found))
+        record = {
+            "schema": _SCHEMA,
+            "file": chosen.file,
+            "stage": str(stage),
+            "compatible": passes,
+            "notes": list(consumers.notes),
+            "not_covered": list(consumers.uncovered),
+        }
+        print_json(record | _record(container, found))
     else:
         if container is not None:
             said = "".join(f", {name} {version}" for name, version in container.versions.items())
             say(f"{chosen.file}: {container.kind}{said}")
-            for reader in container.readers:
+            for reader in readers_of(container):
                 say(f"{chosen.file}: the container itself is opened by {reader}")
         for part in parts:
-            _print(part.label, found[part.name], everything=chosen.all)
-    return 0 if compatible else 1
+            _print(part.label, found[part.name], stage, everything=chosen.all)
+        for text in consumers.uncovered:
+            say(f"not known: {text}")
+        if consumers.notes:
+            say(f"note: {'; '.join(consumers.notes)}")
+    return _EXIT_CODES[passes]
+
+
+_EXIT_CODES = {True: 0, False: 1, None: 2}
 
 
 def _record(
@@ -107,7 +141,7 @@ def _record(
         "container": {
             "kind": str(container.kind),
             "versions": dict(container.versions),
-            "readers": list(container.readers),
+            "readers": list(readers_of(container)),
         },
         "artifacts": [
             {
@@ -121,10 +155,16 @@ def _record(
 
 
 def _verdicts(
-    chosen: argparse.Namespace, artifact: Artifact, admitted: Collection[Release]
+    chosen: argparse.Namespace,
+    artifact: Artifact,
+    container: Container | None,
+    releases: Sequence[Release],
 ) -> list[Verdict]:
+    verdicts: list[Verdict] = []
     # Without consumers there is nothing to predict, and a damaged file may still be observed.
-    verdicts = [*predict_all(artifact, admitted, chosen.mode)] if admitted else []
+    if releases:
+        subject = replace(examine(artifact), opener=container.opener if container else None)
+        verdicts += predict_all(subject, releases, chosen.mode)
     if chosen.observe:
         from portable.check import observe  # noqa: PLC0415 - predicting needs no child process
 
@@ -132,16 +172,24 @@ def _verdicts(
     return verdicts
 
 
-def _print(name: str, verdicts: Sequence[Verdict], *, everything: bool) -> None:
+def _print(name: str, verdicts: Sequence[Verdict], stage: Stage, *, everything: bool) -> None:
     shown = [v for v in verdicts if everything or not v.compatible or len(verdicts) == 1]
     if shown:
         print_table(
-            ("consumer", "outcome", "stage", "basis", "reason"),
-            [
-                (v.consumer, str(v.outcome), str(v.stage), str(v.basis), v.reason or "-")
-                for v in shown
-            ],
+            ("consumer", "verdict", "basis", "reason"),
+            [(v.consumer, v.says, str(v.basis), v.reason or "-") for v in shown],
         )
-    counts = Counter((str(v.outcome), str(v.basis)) for v in verdicts)
-    total = ", ".join(f"{n} {outcome} ({basis})" for (outcome, basis), n in counts.items())
+    counts = Counter((v.says, str(v.basis)) for v in verdicts)
+    total = "; ".join(f"{n} {says} ({basis})" for (says, basis), n in counts.items())
     say(f"{name}: {total}")
+    beyond = sum(v.compatible and v.stage < stage for v in verdicts)
+    if beyond:
+        whether = f"whether it {stage.says(passed=True)}"
+        say(f"{name}: not known {whether}: only executing it tells ({_consumers(beyond)})")
+    for unknown, count in Counter(one for v in verdicts for one in v.not_known).items():
+        whether = f"whether it {unknown.stage.says(passed=True)}"
+        say(f"{name}: not known {whether}: {unknown.what} ({_consumers(count)})")
+
+
+def _consumers(count: int) -> str:
+    return f"{count} consumer" + "s" * (count != 1)

@@ -23,7 +23,7 @@ from portable.cli.output import complain, format_option, note, print_json, print
 from portable.cli.usage import amount
 from portable.environments import EnvironmentMissing, Environments, Phase
 from portable.errors import PortableError
-from portable.releases import matching_releases
+from portable.releases import runnable_releases
 
 if TYPE_CHECKING:
     import argparse
@@ -94,7 +94,7 @@ def _list(chosen: argparse.Namespace) -> int:
 
 
 def _make(chosen: argparse.Namespace) -> int:
-    wanted = tuple(dict.fromkeys(matching_releases(*chosen.names)))
+    wanted = tuple(dict.fromkeys(runnable_releases(*chosen.names)))
     made: list[Environment] = []
     failed: list[tuple[Release, PortableError]] = []
     with making(len(wanted)) as tell:

@@ -106,7 +106,7 @@ def run(chosen: argparse.Namespace) -> int:
     )
     demand_apart(chosen.output, *{str(file.path) for file in result.files})
     _write(result, chosen.format, chosen.output)
-    if result.unreadable or result.incomplete:
+    if result.unreadable or result.incomplete or result.undecided:
         return 2
     return 0 if result.passed else 1
 

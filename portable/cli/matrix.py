@@ -35,7 +35,7 @@ from portable.matrix.inputs import check_expected, with_expected, with_inputs
 from portable.matrix.merging import merge
 from portable.matrix.run import LIMIT_S
 from portable.matrix.store import default_path
-from portable.releases import distributions, matching_releases, normalize_name, releases
+from portable.releases import releases, runnable_releases
 from portable.report import FORMATS, render
 from portable.system.files import read_file
 from portable.verdict import Stage
@@ -237,7 +237,7 @@ def _observed(chosen: argparse.Namespace) -> Matrix:
             "name artifacts and consumers",
             hint="as in: portable matrix model.mlir.bc --for 'jaxlib>=0.5'",
         )
-    consumers = list(dict.fromkeys(one for spec in chosen.consumers for one in _admitted(spec)))
+    consumers = list(dict.fromkeys(runnable_releases(*chosen.consumers)))
     items = collect(chosen.paths, pick=Pick(chosen.artifacts))
     stage = Stage[chosen.stage.upper()]
     environments = Environments(progress=tell_line)
@@ -263,11 +263,6 @@ def _observed(chosen: argparse.Namespace) -> Matrix:
                 with counting("expected results") as tell:
                     items = crew.judged(items, judge, folder, absolute=chosen.atol, progress=tell)
             return crew.matrix(items, consumers)
-
-
-def _admitted(spec: str) -> Sequence[Release]:
-    """Return the Releases of a specifier; a distribution alone stands for all of them."""
-    return releases(spec) if normalize_name(spec) in distributions() else matching_releases(spec)
 
 
 @contextlib.contextmanager

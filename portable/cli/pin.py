@@ -37,6 +37,7 @@ from portable.cli.program import (
     program_argument,
 )
 from portable.cli.usage import destination, natural
+from portable.containers.container import readers_of
 from portable.downgrade import named
 from portable.errors import PortableError
 from portable.features.bridges import bridges
@@ -140,14 +141,14 @@ def _container(
             {
                 "output": chosen.output,
                 "kind": str(container.kind),
-                "readers": list(container.readers),
+                "readers": list(readers_of(container)),
                 "artifacts": records,
             }
         )
         return 0
     for name, pinned in found.pinned.items():
         _print(f"{chosen.output}: {name}", pinned, verified.get(name))
-    for reader in container.readers:
+    for reader in readers_of(container):
         say(f"{chosen.output}: the container itself is opened by {reader}, as before")
     return 0
 

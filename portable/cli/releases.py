@@ -14,8 +14,6 @@ from portable.releases import matching_releases, releases
 if TYPE_CHECKING:
     import argparse
 
-    from portable.releases import Release
-
 __all__ = ["options", "run"]
 
 
@@ -36,16 +34,10 @@ def run(chosen: argparse.Namespace) -> int:
         print_json([release.record() for release in found])
         return 0
     print_table(
-        ("release", "date", "StableHLO", "how sure"),
+        ("release", "date", "StableHLO", "confidence"),
         [
-            (str(release), str(release.date), _current(release), str(release.confidence))
+            (str(release), str(release.date), release.has, str(release.confidence))
             for release in found
         ],
     )
     return 0
-
-
-def _current(release: Release) -> str:
-    if release.below is None:
-        return str(release.current)
-    return f"{release.current} or more, below {release.below}"

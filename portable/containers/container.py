@@ -21,10 +21,12 @@ __all__ = [
     "MalformedContainer",
     "NoArtifact",
     "NotAContainer",
+    "Opener",
     "TooLarge",
     "UnknownEntry",
     "demanded",
     "place",
+    "readers_of",
 ]
 
 
@@ -82,6 +84,30 @@ class TooLarge(PortableError):
 
 
 @dataclass(frozen=True, slots=True)
+class Opener:
+    """Which Releases of a framework open a container, as measured; of all others it is not known.
+
+    Args:
+        framework: The distribution.
+        opens: Specifier of the Releases that open it; empty where none is known.
+        refuses: Specifier of those that do not; empty where none is known.
+        form: Which form of the container, in words.
+        alone: Whether nobody else gets at the artifacts: they are no files of their own.
+    """
+
+    framework: str
+    opens: str
+    refuses: str
+    form: str
+    alone: bool = True
+
+    @property
+    def readers(self) -> tuple[str, ...]:
+        """The Releases that open it, as requirement specifiers."""
+        return (self.framework + self.opens,) if self.opens else ()
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One artifact inside a container.
 
@@ -133,8 +159,8 @@ class Container(Protocol):
         path: Where it is; empty for one in memory.
         versions: What it says about itself, by the name of each number; none of them is a
             StableHLO Version.
-        readers: The releases of its framework that open it, as requirement specifiers; empty when
-            nobody has measured. Whether they read what is inside is the artifacts' matter.
+        opener: Which releases of its framework open it; None for a plain file. Whether they read
+            what is inside is the artifacts' matter.
         warnings: What is odd about it without making it unreadable.
         files: The files in a directory that its artifacts are in, as paths inside.
     """
@@ -142,7 +168,7 @@ class Container(Protocol):
     kind: Kind
     path: str
     versions: Mapping[str, str]
-    readers: tuple[str, ...]
+    opener: Opener | None
     warnings: tuple[str, ...]
     files: tuple[str, ...]
 
@@ -170,6 +196,11 @@ class Container(Protocol):
             FileError: The copy cannot be written, or the original changed meanwhile; nothing is
                 left behind.
         """
+
+
+def readers_of(container: Container) -> tuple[str, ...]:
+    """Return the releases that open a container, as requirement specifiers."""
+    return container.opener.readers if container.opener else ()
 
 
 def place(path: str | os.PathLike[str], name: str) -> str:

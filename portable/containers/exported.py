@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from portable.containers.container import Entry, MalformedContainer, TooLarge, demanded
+from portable.containers.container import Entry, MalformedContainer, Opener, TooLarge, demanded
 from portable.containers.flatbuffer import Table, root
 from portable.containers.kind import Kind
 from portable.containers.source import Edit
@@ -29,12 +29,12 @@ _VERSION, _DEVICES_SHORT, _MODULE, _CALLING_CONVENTION, _VJP = 0, 6, 13, 14, 17
 _NEWEST, _MOST_SLOTS = 12, 27
 # Measured on 2026-11-21: 13 releases of jax from 0.4.30 to 0.12.0.1 opened, called and derived
 # what ten of them wrote; that 0.4.35 was the first to read 3 its source says.
-_READERS = {
-    2: "jax>=0.4.30,<0.11.1",  # which takes it for too old
-    5: "jax>=0.4.35",
-    8: "jax>=0.8.2",  # before, the number of devices reads as 0
-    10: "jax>=0.8.2",
-    12: "jax>=0.8.2",
+_OPENED = {  # layout -> the releases that open it, and those that do not
+    2: (">=0.4.30,<0.11.1", ">=0.11.1"),  # which takes it for too old
+    5: (">=0.4.35", "<0.4.35"),
+    8: (">=0.8.2", "<0.8.2"),  # before, the number of devices reads as 0
+    10: (">=0.8.2", "<0.8.2"),
+    12: (">=0.8.2", "<0.8.2"),
 }
 # jax writes the order that was asked for; nobody asks for more, and names grow with it.
 _DEEPEST = 16
@@ -70,7 +70,10 @@ class Exported:
         number = outer.number(_VERSION, 2) or 0
         layout = _layout(outer)
         self.versions: Mapping[str, str] = {"serialization": str(number), "layout": str(layout)}
-        self.readers: tuple[str, ...] = () if number > _NEWEST else (_READERS[layout],)
+        opens, refuses = ("", "") if number > _NEWEST else _OPENED[layout]
+        self.opener: Opener | None = Opener(
+            "jax", opens, refuses, f"{self.kind} of layout {layout}"
+        )
         self.warnings = tuple(_odd(number, outer.slots))
         self.files: tuple[str, ...] = ()
 

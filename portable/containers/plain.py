@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from portable.artifact import Artifact
+    from portable.containers.container import Opener
     from portable.containers.kind import Kind
     from portable.containers.source import Source
 
@@ -23,7 +24,7 @@ class Plain:
     """A file that is no container. As `Container` describes; its one Entry has no name."""
 
     versions: Mapping[str, str] = {}
-    readers: tuple[str, ...] = ()
+    opener: Opener | None = None
     warnings: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
 

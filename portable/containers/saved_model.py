@@ -10,7 +10,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from portable.containers.container import Entry, MalformedContainer, NoArtifact, TooLarge, demanded
+from portable.containers.container import (
+    Entry,
+    MalformedContainer,
+    NoArtifact,
+    Opener,
+    TooLarge,
+    demanded,
+)
 from portable.containers.kind import Kind
 from portable.containers.protobuf import Field, fields, number, only, relengthened, text
 from portable.containers.source import Source
@@ -40,8 +47,10 @@ _NAME = 1  # of a signature and of a node
 _NODE_OP, _ATTRIBUTES = 2, 5
 _KEY, _VALUE = 1, 2
 _STRING, _INTEGER = 2, 3
-# Measured on 2026-11-21: 2.16.2 says "must be <= 9", 2.20.0 runs it.
-_READERS_OF_10 = "tensorflow>=2.20"
+# Versions of XlaCallModule up to this one -> the releases that open it, and those that do not.
+# Measured on 2026-11-21: 2.14.1 to 2.21.0 run 6; 2.16.2 runs 9 and says "must be <= 9" of 10, which
+# 2.20.0 runs.
+_OPENED = {6: (">=2.14", ""), 9: (">=2.16.2", ""), 10: (">=2.20", "<=2.16.2")}
 # What protobuf allows.
 _LARGEST = (1 << 31) - 1
 
@@ -71,7 +80,9 @@ class SavedModel:
         except MalformedContainer as error:
             raise error.at(f"{path}/{_FILE}" if error.offset is not None else path) from None
         newest = max((call.version for call in self._calls), default=0)
-        self.readers: tuple[str, ...] = (_READERS_OF_10,) if newest == 10 else ()
+        opens, refuses = next((_OPENED[most] for most in _OPENED if newest <= most), ("", ""))
+        form = f"{self.kind} with XlaCallModule {newest}"
+        self.opener: Opener | None = Opener("tensorflow", opens, refuses, form)
         if not self._calls:
             raise NoArtifact(
                 "no portable artifact in this SavedModel: it has no op XlaCallModule",

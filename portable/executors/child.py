@@ -110,7 +110,8 @@ class ChildExecutor:
         """Have a job done by the worker; raise ExecutionFailed unless it was."""
         answer = self._worker.ask({"engine": self.engine, "platform": self.platform, **job})
         if not answer.ok:
-            raise ExecutionFailed(answer.verdict(self.name, Stage.EXECUTE), str(job["kind"]))
+            stage = Stage.COMPILE if job["kind"] == "compile" else Stage.EXECUTE
+            raise ExecutionFailed(answer.verdict(self.name, stage), str(job["kind"]))
         return answer
 
     def close(self) -> None:

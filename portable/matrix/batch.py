@@ -315,7 +315,7 @@ class _Bench:
 
     def _refusal(self, failed: ExecutionFailed) -> Verdict:
         seen = failed.verdict
-        told = (self._release, seen.outcome, Stage.EXECUTE, Basis.OBSERVED, seen.reason)
+        told = (self._release, seen.outcome, seen.stage, Basis.OBSERVED, seen.reason)
         return _short(Verdict(*told, seen.diagnostics))
 
     def _failed(self, outcome: Outcome, stage: Stage, errors: Sequence[str]) -> Verdict:

@@ -85,7 +85,8 @@ def agreement(predicted: Verdict, observed: Verdict) -> Agreement:
 
     What is predicted beyond the Stage that was observed is not contradicted; nor is a refusal to
     write or to execute, which tables of Versions say nothing about. A Release that crashes or hangs
-    where a refusal was predicted does not read the artifact either, so that agrees too.
+    where a refusal was predicted does not read the artifact either, so that agrees too. Executors
+    that compile as they execute fail later than those that do not: that is no difference either.
 
     Args:
         predicted: The prediction.
@@ -96,6 +97,13 @@ def agreement(predicted: Verdict, observed: Verdict) -> Agreement:
     """
     if observed.outcome is Outcome.INCOMPATIBLE and observed.stage > Stage.DECODE:
         return Agreement.AGREES
-    reached = predicted.compatible or max(predicted.stage, Stage.DECODE) > observed.stage
+    if predicted.outcome is Outcome.NOT_KNOWN:
+        return Agreement.AGREES
+    stage = max(_executing(predicted.stage), Stage.DECODE)
+    reached = predicted.compatible or stage > _executing(observed.stage)
     same = observed.compatible == reached
     return Agreement.AGREES if same else Agreement.CONTRADICTS
+
+
+def _executing(stage: Stage) -> Stage:
+    return Stage.EXECUTE if stage is Stage.COMPILE else stage

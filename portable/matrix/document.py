@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from portable.errors import PortableError
@@ -17,7 +18,7 @@ from portable.matrix.item import Item, TensorFile
 from portable.matrix.result import Matrix
 from portable.releases import Confidence, Release
 from portable.system.escaping import json_text
-from portable.verdict import Basis, Diagnostic, Outcome, Severity, Stage, Verdict
+from portable.verdict import Basis, Diagnostic, NotKnown, Outcome, Severity, Stage, Verdict
 from portable.version import Version
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SCHEMA", "MalformedMatrix", "diagnostics", "dump", "load", "parse", "record"]
 
-SCHEMA = 1
+SCHEMA = 2
 _KEYS = ("schema", "date", "stage", "consumers", "items", "verdicts", "results", "cells")
 
 _T = TypeVar("_T")
@@ -151,7 +152,8 @@ def _fields(data: object) -> Mapping[str, Any]:
             f"the matrix has schema {data['schema']}, this version reads {SCHEMA}",
             hint="update stablehlo-portable",
         )
-    if data["schema"] != SCHEMA or data.keys() != set(_KEYS):
+    # Schema 1 had neither `says` nor `not_known`.
+    if data["schema"] not in {1, SCHEMA} or data.keys() != set(_KEYS):
         raise MalformedMatrix(f"a matrix has the keys {', '.join(_KEYS)} and schema {SCHEMA}")
     return data
 
@@ -189,8 +191,8 @@ def _result_record(cell: Cell, verdicts: _Table) -> tuple[Hashable, ...]:
     def position(verdict: Verdict | None) -> int | None:
         if verdict is None:
             return None
-        fields = (verdict.outcome, verdict.stage, verdict.basis)
-        return verdicts.position((*fields, verdict.reason, verdict.diagnostics))
+        fields = (verdict.outcome, verdict.stage, verdict.basis, verdict.reason)
+        return verdicts.position((*fields, verdict.diagnostics, verdict.not_known))
 
     also = tuple(position(verdict) for verdict in cell.also)
     asked = (position(cell.predicted), position(cell.observed))
@@ -255,7 +257,7 @@ class _Result:
 
 
 def _on(one: Verdict, consumer: str) -> Verdict:
-    return Verdict(consumer, one.outcome, one.stage, one.basis, one.reason, one.diagnostics)
+    return replace(one, consumer=consumer)
 
 
 def _cells(
@@ -282,14 +284,9 @@ def _build(make: Callable[..., _T], readers: Mapping[str, Callable[[Any], Any]],
     return make(**{key: readers[key](value) for key, value in data.items()})
 
 
-def _verdict(
-    outcome: Outcome,
-    stage: Stage,
-    basis: Basis,
-    reason: str = "",
-    diagnostics: tuple[Diagnostic, ...] = (),
-) -> Verdict:
-    return Verdict("", outcome, stage, basis, reason, diagnostics)
+def _verdict(*, says: str = "", **fields: Any) -> Verdict:
+    del says  # outcome and Stage again, in words
+    return Verdict("", **fields)
 
 
 def _list(value: object) -> list[Any]:
@@ -348,6 +345,10 @@ def diagnostics(value: object) -> tuple[Diagnostic, ...]:
     return tuple(_build(Diagnostic, _DIAGNOSTIC, one) for one in _list(value))
 
 
+def _not_known(value: object) -> tuple[NotKnown, ...]:
+    return tuple(_build(NotKnown, _NOT_KNOWN, one) for one in _list(value))
+
+
 _date = datetime.date.fromisoformat
 
 _DIAGNOSTIC: dict[str, Callable[[Any], Any]] = {
@@ -356,12 +357,15 @@ _DIAGNOSTIC: dict[str, Callable[[Any], Any]] = {
     "location": _text,
     "notes": diagnostics,
 }
+_NOT_KNOWN: dict[str, Callable[[Any], Any]] = {"stage": _stage, "what": _text}
 _VERDICT: dict[str, Callable[[Any], Any]] = {
     "outcome": _member(Outcome),
     "stage": _stage,
     "basis": _member(Basis),
     "reason": _text,
     "diagnostics": diagnostics,
+    "not_known": _not_known,
+    "says": _text,
 }
 _ITEM: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("name", "path", "digest", "inside", "producer", "case", "reference"), _text),

@@ -7,7 +7,7 @@
     [rules]
     consumers = ["@all"]                     # who must read every artifact; default: every set
     depth = "content"                        # or "header": trust the claimed Version, faster
-    stage = "window"                         # how far a check must go
+    stage = "decode"                         # how far it must be known: open, decode
     locations = "any"                        # or "points", or "none"
     dialects = ["sdy"]                       # allowed beside StableHLO; default: none
     custom_calls = ["Sharding", "mhlo.*"]    # allowed targets; default: any
@@ -116,7 +116,8 @@ class Rules:
     Args:
         consumers: Who must read it, as wants of `resolve_target`.
         depth: How much of it is read.
-        stage: How far a check must go.
+        stage: How far it is judged: an obstacle at a later Stage counts too, what is not known up
+            to this one is no pass.
         locations: Which locations it may carry.
         dialects: Which dialects it may have beside StableHLO.
         custom_calls: Which custom-call targets it may name, as patterns; None allows any.
@@ -128,7 +129,7 @@ class Rules:
 
     consumers: tuple[str, ...] = ()
     depth: Depth = Depth.CONTENT
-    stage: Stage = Stage.WINDOW
+    stage: Stage = Stage.DECODE
     locations: LocationRule = LocationRule.ANY
     dialects: frozenset[str] = frozenset()
     custom_calls: tuple[str, ...] | None = None
@@ -294,7 +295,7 @@ def _rules(keys: Keys, every_set: tuple[str, ...]) -> Rules:
     keys.nothing_else(_names(Rules))
     calls = keys.texts("custom_calls") if "custom_calls" in keys.fields else None
     stages = {str(stage): stage for stage in Stage}
-    stage = keys.text("stage", default=str(Stage.WINDOW))
+    stage = keys.text("stage", default=str(Stage.DECODE))
     if stage not in stages:
         raise keys.wrong("stage", f"{stage!r} is none of {', '.join(stages)}")
     return Rules(

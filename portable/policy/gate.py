@@ -17,14 +17,14 @@ from portable.errors import PortableError
 from portable.policy.document import Depth, LocationRule, Policy, Rule, Rules, Waiver
 from portable.policy.keys import PolicyError
 from portable.prediction import RANGE, Subject, examine, predict
-from portable.releases import Release, matching_releases
-from portable.releases.requests import ResolveContext as Situation, candidates
+from portable.releases import Release, matching_releases, named_consumers
 from portable.verdict import Stage, Verdict
 
 if TYPE_CHECKING:
     import os
 
     from portable.containers import Entry
+    from portable.containers.container import Opener
     from portable.containers.finding import Found
     from portable.version import Version
 
@@ -57,6 +57,7 @@ class Finding:
         consumer: The Release that does not read it, for the rule `consumer`.
         waiver: What excuses it, if anything does.
         inside: The name of the artifact in a container; empty for a plain file.
+        known: Whether it is known to break the rule; otherwise nobody knows that it does not.
     """
 
     path: Path
@@ -65,6 +66,7 @@ class Finding:
     consumer: str = ""
     waiver: Waiver | None = None
     inside: str = ""
+    known: bool = True
 
     @property
     def place(self) -> str:
@@ -77,6 +79,7 @@ class Finding:
             "path": str(self.path),
             "rule": str(self.rule),
             "message": self.message,
+            "known": self.known,
         }
         if self.inside:
             fields["artifact"] = self.inside
@@ -139,6 +142,9 @@ class GateResult:
         excluded: What a rule of the policy, or the list of folders that tools keep, leaves out.
         others: How many other files there are, which nothing marks as artifacts.
         strict: Whether what was not judged keeps the gate from passing.
+        notes: Consumers that are newer than every Release in the table; they do not count.
+        uncovered: Consumers that are older: nothing is known of them.
+        stage: The Stage that the policy asks for.
     """
 
     files: tuple[Checked, ...]
@@ -148,6 +154,9 @@ class GateResult:
     excluded: tuple[Left, ...] = ()
     others: int = 0
     strict: bool = True
+    notes: tuple[str, ...] = ()
+    uncovered: tuple[str, ...] = ()
+    stage: Stage = Stage.DECODE
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -157,12 +166,19 @@ class GateResult:
     @property
     def passed(self) -> bool:
         """Whether everything was judged, and every artifact satisfies the policy or is waived."""
-        return not self.incomplete and not any(file.failed for file in self.files)
+        whole = not self.incomplete and not self.uncovered
+        return whole and not any(file.failed for file in self.files)
 
     @property
     def incomplete(self) -> bool:
         """Whether something was not judged, and that counts."""
         return self.strict and bool(self.not_judged)
+
+    @property
+    def undecided(self) -> bool:
+        """Whether what is not known, and nothing else, keeps it from passing."""
+        known = any(finding.known and finding.waiver is None for finding in self.findings)
+        return not self.passed and not known
 
     @property
     def unreadable(self) -> bool:
@@ -200,18 +216,25 @@ def gate(
         NothingToGate: There is no artifact.
         PolicyError: The policy names no consumers.
         ExpiredWaiver: A waiver is past its date.
-        CannotObserve: The policy demands a Stage beyond `window` and `observe` is None.
+        CannotObserve: The policy demands a Stage that neither a prediction nor `observe` reaches.
     """
     day = on or datetime.date.today()
     policy.demand_unexpired(day)
-    if policy.rules.stage > Stage.WINDOW and observe is None:
+    if policy.rules.stage > Stage.DECODE:
         raise CannotObserve(
-            f"the policy demands stage {policy.rules.stage}; a prediction reaches {Stage.WINDOW}",
+            f"the policy demands stage {policy.rules.stage}; the gate judges up to {Stage.DECODE}",
             where=f"{policy.where}: rules.stage",
-            hint="observe with an installed library: portable gate --observe",
+            hint="known obstacles at later Stages count all the same; execute the artifacts with "
+            "`portable matrix --stage execute`",
         )
-    consumers = _consumers(policy, day)
-    check = _Check(policy, consumers, observe)
+    if not policy.rules.consumers:
+        raise PolicyError(
+            "names no consumers",
+            where=f"{policy.where}: rules.consumers",
+            hint="add [consumers] to the policy, or name them with --for",
+        )
+    consumers = named_consumers(*policy.rules.consumers, consumers=policy.consumers, on=day)
+    check = _Check(policy, consumers.releases, observe)
     checked: list[Checked] = []
     left: dict[Fate, list[Left]] = {fate: [] for fate in Fate}
     missing: list[NothingToGate] = []
@@ -237,32 +260,16 @@ def gate(
     used = {finding.waiver for file in checked for finding in file.findings}
     return GateResult(
         tuple(checked),
-        tuple(str(consumer) for consumer in consumers),
+        tuple(map(str, consumers.releases)),
         tuple(waiver for waiver in policy.waivers if waiver not in used),
         tuple(left[Fate.NOT_JUDGED]),
         tuple(left[Fate.EXCLUDED]),
         others,
         strict,
+        consumers.notes,
+        consumers.uncovered,
+        policy.rules.stage,
     )
-
-
-def _consumers(policy: Policy, day: datetime.date) -> tuple[Release, ...]:
-    """Turn the wants of the policy into Releases; a bare Version stands for one of its own."""
-    if not policy.rules.consumers:
-        raise PolicyError(
-            "names no consumers",
-            where=f"{policy.where}: rules.consumers",
-            hint="add [consumers] to the policy, or name them with --for",
-        )
-    situation = Situation(day, consumers=policy.consumers)
-    found: dict[Release, None] = {}
-    for want in policy.rules.consumers:
-        for target in candidates(want, situation):
-            found[
-                target.binding
-                or Release("stablehlo", str(target.version), day, target.version, note=want)
-            ] = None
-    return tuple(found)
 
 
 # A header is at most a few kilobytes.
@@ -282,8 +289,8 @@ class _Check:
         self.policy = policy
         self.rules = policy.rules
         self.consumers = consumers
-        self.observe = observe if policy.rules.stage > Stage.WINDOW else None
-        self._by_claim: dict[tuple[Version | None, int], tuple[Verdict, ...]] = {}
+        self.observe = observe
+        self._by_claim: dict[tuple[Version | None, int, Opener | None], tuple[Verdict, ...]] = {}
         self._excuses: dict[Waiver, set[str]] = {}
 
     def found(self, found: Found) -> Iterator[Checked]:
@@ -294,21 +301,28 @@ class _Check:
             yield Checked(path, (finding,), ())
             return
         for entry in found.container.artifacts():
-            yield self._artifact(path, entry)
+            yield self._artifact(path, entry, found.container.opener)
 
-    def _artifact(self, path: Path, entry: Entry) -> Checked:
+    def _artifact(self, path: Path, entry: Entry, opener: Opener | None) -> Checked:
         try:
             look = self._header if self._by_header else self._content
-            verdicts, broken = look(entry, place(path, entry.name))
+            verdicts, broken = look(entry, place(path, entry.name), opener)
         except PortableError as error:
             verdicts, broken = (), [(Rule.ARTIFACT, str(error))]
         except Exception as defect:  # noqa: BLE001 - a defect of ours costs this one, not the others
             verdicts, broken = (), [(Rule.ARTIFACT, f"cannot be judged: {defect!r:.200}")]
         findings = [Finding(path, rule, message, inside=entry.name) for rule, message in broken]
         findings += [
-            Finding(path, Rule.CONSUMER, _line(verdict), verdict.consumer, inside=entry.name)
+            Finding(
+                path,
+                Rule.CONSUMER,
+                _line(verdict),
+                verdict.consumer,
+                inside=entry.name,
+                known=held is False,
+            )
             for verdict in verdicts
-            if not verdict.compatible
+            if (held := verdict.holds(self.rules.stage)) is not True
         ]
         return Checked(path, tuple(map(self._waived, findings)), verdicts, entry.name)
 
@@ -316,17 +330,16 @@ class _Check:
     def _by_header(self) -> bool:
         return self.rules.depth is Depth.HEADER and self.observe is None
 
-    def _header(self, entry: Entry, where: str) -> _Looked:
+    def _header(self, entry: Entry, where: str, opener: Opener | None) -> _Looked:
         header = Artifact.from_bytes(entry.head(_HEADER_BYTES), where=where).header
-        claim = (header.version, header.format)
+        claim = (header.version, header.format, opener)
         if claim not in self._by_claim:
-            claimed = Subject.claim(header.version, header.format)
-            self._by_claim[claim] = self._predicted(claimed)
+            self._by_claim[claim] = self._predicted(Subject.claim(*claim))
         return self._by_claim[claim], []
 
-    def _content(self, entry: Entry, where: str) -> _Looked:
+    def _content(self, entry: Entry, where: str, opener: Opener | None) -> _Looked:
         artifact = Artifact.from_bytes(entry.data, where=where)
-        subject = examine(artifact)
+        subject = replace(examine(artifact), opener=opener)
         verdicts = self._predicted(subject)
         if self.observe is not None:
             verdicts += (self.observe(artifact),)
@@ -373,6 +386,6 @@ def _broken(rules: Rules, subject: Subject) -> Iterator[tuple[Rule, str]]:
 
 
 def _line(verdict: Verdict) -> str:
-    return f"{verdict.consumer}: {verdict.outcome} at {verdict.stage} ({verdict.basis})" + (
+    return f"{verdict.consumer}: {verdict.says} ({verdict.basis})" + (
         f": {verdict.reason}" if verdict.reason else ""
     )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["as_github", "as_json", "as_junit", "as_record", "as_text"]
 
-_SCHEMA = 1
+_SCHEMA = 2
 _GROUP = "portable.gate"
 
 
@@ -37,11 +37,20 @@ def as_text(result: GateResult) -> str:
     ]
     lines += [f"{left.path}: not judged: {left.why}" for left in result.not_judged]
     lines += [f"{left.path}: excluded ({left.why})" for left in result.excluded]
+    lines += [f"not known: {text}" for text in result.uncovered]
+    lines += [
+        f"{file.place}: not known whether it {one.stage.says(passed=True)}: {one.what} "
+        f"({count} consumers)"
+        for file in result.files
+        for one, count in Counter(u for v in file.verdicts for u in v.not_known).items()
+    ]
+    lines += [f"note: {'; '.join(result.notes)}"] if result.notes else []
     failed = sum(file.failed for file in result.files)
     waived = sum(bool(file.findings) and not file.failed for file in result.files)
     passed = len(result.files) - failed - waived
     lines.append(
-        f"{len(result.files)} artifacts, {len(result.consumers)} consumers: "
+        f"{len(result.files)} artifacts, {len(result.consumers)} consumers, "
+        f"up to {result.stage} ({result.stage.says(passed=True)}): "
         f"{passed} pass, {waived} waived, {failed} fail; {len(result.not_judged)} not judged, "
         f"{len(result.excluded)} excluded, {result.others} other files"
     )
@@ -66,10 +75,13 @@ def as_record(result: GateResult) -> dict[str, object]:
     Args:
         result: What the gate found.
     """
-    outcomes = Counter(str(verdict.outcome) for file in result.files for verdict in file.verdicts)
+    outcomes = Counter(verdict.says for file in result.files for verdict in file.verdicts)
     return {
         "schema": _SCHEMA,
         "passed": result.passed,
+        "stage": str(result.stage),
+        "notes": list(result.notes),
+        "not_covered": list(result.uncovered),
         "artifacts": len(result.files),
         "consumers": list(result.consumers),
         "verdicts": dict(sorted(outcomes.items())),

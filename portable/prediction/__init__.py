@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from portable.prediction.mode import Mode
-from portable.prediction.subject import RANGE, Subject, examine
-from portable.prediction.verdicts import predict, predict_all
+from portable.prediction.subject import RANGE, Subject, examine, subjects
+from portable.prediction.verdicts import opening, predict, predict_all
 
-__all__ = ["RANGE", "Mode", "Subject", "examine", "predict", "predict_all"]
+__all__ = ["RANGE", "Mode", "Subject", "examine", "opening", "predict", "predict_all", "subjects"]

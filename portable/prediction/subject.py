@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+import os
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, TypeAlias
 
-from portable.artifact import NotAnArtifact
+from portable.artifact import Artifact
 from portable.bytecode import read
+from portable.containers.container import place
 from portable.features import analyze
 from portable.prediction.forms import FORMS, KINDS, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from portable.artifact import Artifact
+    from portable.containers.container import Opener
     from portable.features import Feature, RemovedForm
     from portable.inspection import Inspection
     from portable.version import Version
 
-__all__ = ["RANGE", "Subject", "examine"]
+__all__ = ["RANGE", "Judged", "Subject", "examine", "subjects"]
 
 RANGE = "file_line_col_range"
 """The location that readers before StableHLO 1.8.5 do not know."""
+
+_KINDS = KINDS | {"custom_call"}
 
 # What libStablehlo itself writes; everything else is outside the promise.
 _NATIVE = frozenset({"builtin", "vhlo", "func", "stablehlo"})
@@ -39,11 +43,12 @@ class Subject:
         features: What forces it.
         present: What occurs, as `op:vhlo.tan_v1`, `type:i4`, `dialect:sdy` or
             `location:file_line_col_range`.
-        kinds: The kinds that were looked for; whatever is not there of another kind may be.
+        kinds: The kinds of `present` that were looked for; what is of another kind may be there.
         removed: Forms that newer readers do not know any more.
         forms: For each form of `portable.prediction.forms`, whether it occurs; None for perhaps.
         unknown: What the tables do not know, which may be newer than them.
         custom_calls: The targets of custom calls.
+        opener: Which Releases open the container that it is in; None for a plain artifact.
     """
 
     claimed: Version | None
@@ -56,36 +61,13 @@ class Subject:
     forms: Mapping[str, bool | None] = field(default_factory=dict)
     unknown: Sequence[str] = ()
     custom_calls: frozenset[str] = frozenset()
+    opener: Opener | None = None
 
     @classmethod
-    def claim(cls, version: Version | None, format_: int) -> Subject:
-        """Return what a header alone says, taken at its word."""
-        return cls(version, format_, version)
-
-    @classmethod
-    def of(cls, inspection: Inspection) -> Subject:
-        """Return what an Inspection says; it does not look for types and forms.
-
-        Raises:
-            NotAnArtifact: The file is no portable artifact, or cannot be read.
-        """
-        analysis = inspection.analysis
-        if analysis is None or inspection.format is None:
-            raise NotAnArtifact(inspection.damage or str(inspection.kind))
-        present = {f"op:{name}" for name in inspection.operations}
-        present |= {f"dialect:{name}" for name in inspection.dialects}
-        present |= {f"location:{kind}" for kind in inspection.locations}
-        return cls(
-            claimed=inspection.claimed,
-            format=inspection.format,
-            required=analysis.required.version,
-            features=analysis.required.features,
-            present=frozenset(present),
-            kinds=frozenset({"op", "dialect", "location"}),
-            removed=analysis.removed,
-            unknown=analysis.unknown,
-            custom_calls=frozenset(inspection.custom_calls),
-        )
+    def claim(cls, version: Version | None, format_: int, opener: Opener | None = None) -> Subject:
+        """Return what a header alone says, taken at its word: that there is nothing else in it."""
+        absent = dict.fromkeys(FORMS, False)
+        return cls(version, format_, version, kinds=_KINDS, forms=absent, opener=opener)
 
     def names(self, kind: str) -> frozenset[str]:
         """Return the names of one kind that occur."""
@@ -97,6 +79,41 @@ class Subject:
     def foreign(self) -> frozenset[str]:
         """The dialects outside StableHLO."""
         return self.names("dialect") - _NATIVE
+
+
+Judged: TypeAlias = "Subject | Artifact | Inspection | bytes | str | os.PathLike[str]"
+
+
+def subjects(what: Judged) -> dict[str, Subject]:
+    """Read what predictions need to know of everything that is to be judged.
+
+    Args:
+        what: A path or bytes of an artifact or a container, an Artifact, an Inspection of any of
+            these, or what is read already.
+
+    Returns:
+        For each artifact its name in the container, empty for a plain one, and what is in it.
+
+    Raises:
+        NotAnArtifact: It is something else.
+        MalformedArtifact: The bytes of an artifact do not make sense.
+        MalformedContainer: Those of a container do not.
+        FileError: The path cannot be read.
+    """
+    from portable.containers import open_path  # noqa: PLC0415 - cold start
+
+    if isinstance(what, Subject):
+        return {"": what}
+    if isinstance(what, Artifact):
+        return {"": examine(what)}
+    source = what if isinstance(what, (str, os.PathLike, bytes)) else what.source
+    container = open_path(source)
+    found = {}
+    for entry in container.artifacts():
+        where = place(container.path, entry.name) or None
+        artifact = Artifact.from_bytes(entry.data, where=where)
+        found[entry.name] = replace(examine(artifact), opener=container.opener)
+    return found
 
 
 # Forms are found once for each artifact and looked up once for each Consumer.
@@ -116,15 +133,16 @@ def examine(artifact: Artifact) -> Subject:
     content = read(artifact.data)
     analysis = analyze(content)
     reading = Reading(content, artifact.data)
+    calls = frozenset(reading.custom_calls())
     return Subject(
         claimed=artifact.version,
         format=artifact.header.format,
         required=analysis.required.version,
         features=analysis.required.features,
-        present=reading.present,
-        kinds=KINDS,
+        present=reading.present | {f"custom_call:{name}" for name in calls},
+        kinds=_KINDS,
         removed=analysis.removed,
         forms={name: found(reading) for name, found in FORMS.items()},
         unknown=analysis.unknown,
-        custom_calls=frozenset(reading.custom_calls()),
+        custom_calls=calls,
     )

@@ -2,46 +2,48 @@
 
 A prediction is not an observation. It says what the tables know: the Version that the bytes
 require, the floor of their bytecode format, dialects outside StableHLO, ops and forms that were
-removed, and Advisories. A compatible prediction has reached Stage `window`; an incompatible one
-names the Stage at which the Consumer is expected to fail.
+removed, who opens the container, and Advisories. A compatible prediction speaks up to Stage
+`decode`, in words: the Consumer reads it. An incompatible one names the Stage at which the Consumer
+is expected to fail, however late that is. What it depends on and nobody knows is listed with it.
 
 Advisories name a Feature as `kind:name` (`op:vhlo.tan_v1`, `type:i4`, `dialect:sdy`,
 `location:file_line_col_range`, `attribute:mesh_v1`), or in the words of a form that
-`portable.prediction.forms` finds. In any other words it cannot be found in the bytes and becomes a
-warning. Those about a Release as a producer do not concern it as a consumer.
+`portable.prediction.forms` finds. Where that cannot be told from the bytes it is not known. Those
+about a Release as a producer do not concern it as a consumer.
 """
 
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from portable.artifact import Artifact
 from portable.features import FeatureKind
 from portable.features.rules import rules
 from portable.prediction.mode import Mode
-from portable.prediction.subject import Subject, examine
+from portable.prediction.subject import subjects
 from portable.releases import (
-    Confidence,
     Effect,
     Release,
+    Specifier,
     advisories_for,
     bytecode_format,
     find_release,
+    normalize_name,
     window,
 )
 from portable.releases.refusal import dialect_readers, early_features, late_forms, refusals
-from portable.verdict import Basis, Diagnostic, Outcome, Severity, Stage, Verdict
+from portable.verdict import Basis, Diagnostic, NotKnown, Outcome, Severity, Stage, Verdict
 from portable.version import Version
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from portable.containers.container import Opener
     from portable.features import Feature
-    from portable.inspection import Inspection
+    from portable.prediction.subject import Judged, Subject
 
-__all__ = ["predict", "predict_all"]
+__all__ = ["opening", "predict", "predict_all"]
 
 
 # Which dialects a Release reads, and which bytecode, stands in tables of their own.
@@ -56,86 +58,151 @@ class _Finding:
     advised: bool = False
 
 
-def _rank(finding: _Finding) -> tuple[Stage, bool, Stage]:
-    """Order findings: before anything is executed, an Advisory knows better than a rule."""
-    return (max(finding.stage, Stage.DECODE), not finding.advised, finding.stage)
+# Which framework opens containers for a consumer, in a release of the consumer's own number.
+_OPENED_BY = dict.fromkeys(("jaxlib", "jax-cuda12-pjrt", "jax-cuda13-pjrt"), "jax")
 
 
-def predict(what: Artifact | Inspection | Subject, release: Release | str) -> Verdict:
-    """Predict what becomes of an artifact on one Release.
+def opening(opener: Opener, release: Release) -> tuple[bool | None, str]:
+    """Say whether a Release opens a container.
 
     Args:
-        what: The artifact, its Inspection, or what `examine` read of it.
+        opener: Which Releases open it.
+        release: The Consumer.
+
+    Returns:
+        Whether it does, None where that is not known, and one line that says why.
+    """
+    framework, opened = normalize_name(opener.framework), " or ".join(opener.readers)
+    reason = f"a {opener.form} is opened by {opened or 'no Release that was tried'}"
+    if _OPENED_BY.get(release.distribution, release.distribution) != framework:
+        return None if opener.alone else True, reason
+    if opener.opens and Specifier.parse(opener.opens).contains(release.version):
+        return True, reason
+    if opener.refuses and Specifier.parse(opener.refuses).contains(release.version):
+        return False, reason
+    return None, f"{reason}; others were not tried"
+
+
+def _rank(finding: _Finding) -> tuple[bool, Stage, bool, Stage]:
+    """Order findings: of what is read, an Advisory knows better than a rule."""
+    inside = finding.stage is not Stage.OPEN
+    return (inside, max(finding.stage, Stage.DECODE), not finding.advised, finding.stage)
+
+
+_REACHED = Stage.DECODE
+"""How far a prediction speaks in which nothing is found."""
+
+
+def predict(what: Judged, release: Release | str) -> Verdict:
+    """Predict what becomes of an artifact, or of all in a container, on one Release.
+
+    Args:
+        what: A path or bytes, an Artifact, an Inspection, or what `examine` read.
         release: The Consumer, as a Release or `jaxlib 0.4.33`.
 
     Returns:
-        A predicted Verdict. What cannot be judged from the bytes is a warning in its diagnostics.
+        A predicted Verdict; of several artifacts the worst one's.
 
     Raises:
         UnknownDistribution: The Release is not in the table.
         UnknownRelease: The same.
+        NotAnArtifact: It is something else.
+        MalformedArtifact: Its bytes do not make sense.
     """
-    subject = _subject(what)
     consumer = find_release(release) if isinstance(release, str) else release
-    warnings: list[str] = []
-    findings = [
+    found = [_predict(subject, consumer) for subject in subjects(what).values()]
+    gravest = min(found, key=_gravity)
+    everything = dict.fromkeys(unknown for verdict in found for unknown in verdict.not_known)
+    return replace(gravest, not_known=tuple(everything))
+
+
+def _gravity(verdict: Verdict) -> tuple[bool, bool, Stage]:
+    return (verdict.compatible, verdict.outcome is Outcome.NOT_KNOWN, verdict.stage)
+
+
+def _predict(subject: Subject, consumer: Release) -> Verdict:
+    notes: list[str] = []
+    findings: list[_Finding] = []
+    unknown: list[NotKnown] = []
+    for one in (
+        *_opened(subject, consumer),
         *_below_minimum(subject, consumer),
         *_required(subject, consumer),
         *_format(subject, consumer),
-        *_dialects(subject, consumer, warnings),
-        *_refused(subject, consumer, warnings),
-        *_advised(subject, consumer, warnings),
-    ]
-    if not findings:
-        _promise(subject, consumer, warnings)
-        reason = f"needs {subject.required or 'nothing newer'}, has {_has(consumer)}"
-        findings = [_Finding(Outcome.COMPATIBLE, Stage.WINDOW, reason)]
-    worst = min(findings, key=_rank)
-    others = [finding.reason for finding in findings if finding is not worst]
+        *_dialects(subject, consumer, notes),
+        *_refused(subject, consumer),
+        *_advised(subject, consumer),
+        *_called(subject),
+    ):
+        if isinstance(one, NotKnown):
+            unknown.append(one)
+        else:
+            findings.append(one)
+    early = min((one.stage for one in unknown if one.stage <= _REACHED), default=None)
+    if findings:
+        gravest = min(findings, key=_rank)
+    elif early is not None:
+        reason = next(one.what for one in unknown if one.stage is early)
+        gravest = _Finding(Outcome.NOT_KNOWN, early, reason)
+    else:
+        _promise(subject, consumer, notes)
+        reason = f"needs {subject.required or 'nothing newer'}, has {consumer.has}"
+        gravest = _Finding(Outcome.COMPATIBLE, _REACHED, reason)
+    others = [finding.reason for finding in findings if finding is not gravest]
     return Verdict(
         consumer=str(consumer),
-        outcome=worst.outcome,
-        stage=worst.stage,
+        outcome=gravest.outcome,
+        stage=gravest.stage,
         basis=Basis.PREDICTED,
-        reason=worst.reason,
+        reason=gravest.reason,
         diagnostics=(
             *(Diagnostic(Severity.ERROR, text) for text in others),
-            *(Diagnostic(Severity.WARNING, text) for text in warnings),
+            *(Diagnostic(Severity.NOTE, text) for text in notes),
         ),
+        not_known=tuple(unknown),
     )
 
 
 def predict_all(
-    what: Artifact | Inspection | Subject,
+    what: Judged,
     releases: Iterable[Release],
     mode: Mode | str = Mode.FULL_TRANSITIVE,
 ) -> tuple[Verdict, ...]:
     """Predict what becomes of an artifact on a set of Releases.
 
     Args:
-        what: The artifact, its Inspection, or what `examine` read of it.
+        what: As for `predict`.
         releases: The set.
         mode: Which of them count, see `portable.prediction.mode`.
 
     Returns:
         One Verdict for each Release that counts, in the order of the set.
     """
-    subject = _subject(what)
-    chosen = tuple(releases)
-    written_for = subject.claimed or subject.required
-    if written_for is not None:
-        chosen = Mode(mode).select(chosen, written_for)
-    return tuple(predict(subject, release) for release in chosen)
-
-
-def _subject(what: Artifact | Inspection | Subject) -> Subject:
-    if isinstance(what, Artifact):
-        return examine(what)
-    return what if isinstance(what, Subject) else Subject.of(what)
+    found, chosen = subjects(what), tuple(releases)
+    written = [one.claimed or one.required for one in found.values()]
+    if (newest := max((one for one in written if one), default=None)) is not None:
+        chosen = Mode(mode).select(chosen, newest)
+    if len(found) == 1:
+        (what,) = found.values()
+    return tuple(predict(what, release) for release in chosen)
 
 
 def _refuses(stage: Stage, reason: str) -> _Finding:
     return _Finding(Outcome.INCOMPATIBLE, stage, reason)
+
+
+def _opened(subject: Subject, release: Release) -> Iterator[_Finding | NotKnown]:
+    if subject.opener is not None:
+        opens, why = opening(subject.opener, release)
+        if opens is None:
+            yield NotKnown(Stage.OPEN, why)
+        elif not opens:
+            yield _refuses(Stage.OPEN, why)
+
+
+def _called(subject: Subject) -> Iterator[NotKnown]:
+    for name in sorted(subject.custom_calls):
+        yield NotKnown(Stage.COMPILE, f"custom call {name!r}")
 
 
 def _below_minimum(subject: Subject, release: Release) -> Iterator[_Finding]:
@@ -154,7 +221,7 @@ def _required(subject: Subject, release: Release) -> Iterator[_Finding]:
         needed, has = known or feature.version, release.current if known else release.target
         if has < needed:
             what = f"{feature.kind} {feature.name} needs {needed}"
-            yield _refuses(Stage.WINDOW, f"{what}, has {_has(release)}")
+            yield _refuses(Stage.WINDOW, f"{what}, has {release.has}")
     explained = max((one.version for one in subject.features), default=None)
     required = subject.required
     if (
@@ -162,23 +229,17 @@ def _required(subject: Subject, release: Release) -> Iterator[_Finding]:
         and (explained is None or required > explained)
         and release.target < required.target
     ):
-        yield _refuses(Stage.WINDOW, f"needs {required}, has {_has(release)}")
+        yield _refuses(Stage.WINDOW, f"needs {required}, has {release.has}")
     if subject.unknown and subject.claimed and release.target < subject.claimed.target:
         yield _refuses(
             Stage.WINDOW,
             f"has {subject.unknown[0]}, which the tables do not know, and was written for "
-            f"{subject.claimed}; has {_has(release)}",
+            f"{subject.claimed}; has {release.has}",
         )
 
 
 def _key(feature: Feature) -> str:
     return f"{feature.kind}:{feature.name.removeprefix('location_')}"
-
-
-def _has(release: Release) -> str:
-    if release.confidence is Confidence.BRACKETED:
-        return f"at least {release.current}" + (f", below {release.below}" if release.below else "")
-    return str(release.current)
 
 
 def _format(subject: Subject, release: Release) -> Iterator[_Finding]:
@@ -188,11 +249,11 @@ def _format(subject: Subject, release: Release) -> Iterator[_Finding]:
     elif release.target < Version.parse(since):
         yield _refuses(
             Stage.DECODE,
-            f"bytecode format {subject.format} is read from {since} on, has {_has(release)}",
+            f"bytecode format {subject.format} is read from {since} on, has {release.has}",
         )
 
 
-def _dialects(subject: Subject, release: Release, warnings: list[str]) -> Iterator[_Finding]:
+def _dialects(subject: Subject, release: Release, notes: list[str]) -> Iterator[_Finding]:
     for name in sorted(subject.foreign):
         readers = [one for one in dialect_readers() if one.name == name]
         known = next((one for one in readers if one.applies_to(release)), None)
@@ -202,10 +263,10 @@ def _dialects(subject: Subject, release: Release, warnings: list[str]) -> Iterat
                 f"dialect {name} is not StableHLO, and this Release is not known to read it",
             )
         elif known.form:
-            warnings.append(f"dialect {name} is read {known.form}")
+            notes.append(f"dialect {name} is read {known.form}")
 
 
-def _refused(subject: Subject, release: Release, warnings: list[str]) -> Iterator[_Finding]:
+def _refused(subject: Subject, release: Release) -> Iterator[_Finding | NotKnown]:
     for form in subject.removed:
         if release.current > form.last:
             yield _refuses(
@@ -223,7 +284,7 @@ def _refused(subject: Subject, release: Release, warnings: list[str]) -> Iterato
     for op, name, text in doubtful:
         occurs = subject.forms.get(name) if f"op:{op}" in subject.present else False
         if occurs is None:
-            warnings.append(f"{name} is refused {text}")
+            yield NotKnown(Stage.DECODE, f"whether it has a {name}, which is refused {text}")
         elif occurs:
             yield _refuses(Stage.DECODE, f"{name} is refused {text}")
 
@@ -236,11 +297,12 @@ _EFFECTS = {
 }
 
 
-def _advised(subject: Subject, release: Release, warnings: list[str]) -> Iterator[_Finding]:
+def _advised(subject: Subject, release: Release) -> Iterator[_Finding | NotKnown]:
     for advisory in advisories_for(release):
         present = _present(advisory.feature, subject)
         if present is None:
-            warnings.append(f"{advisory.id} ({advisory.effect}): {advisory.feature}")
+            what = f"{advisory.id} ({advisory.effect}): {advisory.feature}"
+            yield NotKnown(advisory.stage, what)
         elif present:
             reason = f"{advisory.id}: {advisory.reason or advisory.feature}"
             yield _Finding(_EFFECTS[advisory.effect], advisory.stage, reason, advised=True)
@@ -256,9 +318,9 @@ def _present(feature: str, subject: Subject) -> bool | None:
     return feature in subject.present if colon and kind in subject.kinds else None
 
 
-def _promise(subject: Subject, release: Release, warnings: list[str]) -> None:
+def _promise(subject: Subject, release: Release, notes: list[str]) -> None:
     if subject.claimed and (text := _unpromised(subject.claimed.target, release.current)):
-        warnings.append(text)
+        notes.append(text)
 
 
 @functools.cache

@@ -19,8 +19,10 @@ from portable.releases.requests import (
     EmptySpecifier,
     NoMatchingRelease,
     TargetRequest,
+    installed_library,
     matching_releases,
     named_consumers,
+    runnable_releases,
 )
 from portable.releases.resolve import resolve_target
 from portable.releases.shipped import (
@@ -61,6 +63,7 @@ __all__ = [
     "bytecode_format",
     "distributions",
     "find_release",
+    "installed_library",
     "matching_releases",
     "named_consumers",
     "newest_version",
@@ -68,6 +71,7 @@ __all__ = [
     "published_releases",
     "releases",
     "resolve_target",
+    "runnable_releases",
     "shipped_versions",
     "version_on",
     "window",

@@ -90,7 +90,8 @@ class DialectReader:
 
     def applies_to(self, release: Release) -> bool:
         """Return whether it speaks of this Release."""
-        return release.distribution == self.distribution and self.specifier.contains(release.version)
+        named = release.distribution == self.distribution
+        return named and self.specifier.contains(release.version)
 
 
 @functools.cache

@@ -13,10 +13,11 @@ from packaging.version import Version as PackageVersion
 
 from portable.errors import PortableError
 from portable.releases.table import Row, rows
-from portable.version import Version
 
 if TYPE_CHECKING:
     import datetime
+
+    from portable.version import Version
 
 __all__ = [
     "Confidence",

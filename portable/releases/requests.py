@@ -6,7 +6,8 @@ Rules, so that nothing is a guess:
   published between them: these are bracketed by their neighbours. One that contains none is an
   error. A distribution alone stands for all of its Releases in the table.
 - Releases it contains that are newer than every known one only read more: a note.
-- Releases it contains that are older than every known one are not covered: nothing is known of them.
+- Releases it contains that are older than every known one are not covered: nothing is known
+  of them.
 - `stablehlo==1.9.0`, or a Version alone, is a consumer that has this Version and no name.
 - Pre-releases count only when a clause names one, and yanked Releases only when it names exactly
   them: what installers do.
@@ -54,9 +55,11 @@ __all__ = [
     "ResolveContext",
     "TargetRequest",
     "candidates",
+    "installed_library",
     "matching_releases",
     "named_consumers",
     "names_plugin",
+    "runnable_releases",
 ]
 
 TargetRequest = str | Version | Release | datetime.date | datetime.timedelta | Target
@@ -195,6 +198,25 @@ def names_plugin(request: str) -> bool:
     return request.strip().startswith(_PLUGIN)
 
 
+def runnable_releases(*specs: str) -> tuple[Release, ...]:
+    """Return the Releases of the table that specifications name: those that can be made to run.
+
+    Args:
+        specs: As for `named_consumers`.
+
+    Raises:
+        NoMatchingRelease: They name none of the table.
+        PortableError: As `resolve_target`.
+    """
+    found = tuple(one for one in matching_releases(*specs) if one.listed and one.python)
+    if not found:
+        raise NoMatchingRelease(
+            f"{' '.join(specs)[:60]!r} contains no Release of the table",
+            hint="`portable releases` lists those that can be run",
+        )
+    return found
+
+
 def _from_text(text: str, context: ResolveContext) -> list[Target]:
     if not text:
         raise EmptySpecifier("an empty specifier names no consumer", hint="write jaxlib>=0.5")
@@ -240,14 +262,11 @@ def _specified(text: str) -> list[Target]:
         raise NoTarget(f"{text[:60]!r} is no specifier", hint=f"write {name}=={versions[:20]}")
     specifier = Specifier.parse(versions)
     older, newer = known[0].version, known[-1].version
-    caveats, notes = (), ()
-    if specifier.contains_older(older):
-        caveats = (f"{name} before {older} is not in the table and not covered",)
-    if specifier.contains_newer(newer):
-        notes = (f"{name} after {newer} is not in the table",)
-    return [
-        _bound(release, text, caveats, notes) for release in _contained(name, specifier, text)
-    ]
+    caveat = f"{name} before {older} is not in the table and not covered"
+    note = f"{name} after {newer} is not in the table"
+    caveats = (caveat,) if specifier.contains_older(older) else ()
+    notes = (note,) if specifier.contains_newer(newer) else ()
+    return [_bound(release, text, caveats, notes) for release in _contained(name, specifier, text)]
 
 
 def _contained(name: str, specifier: Specifier, text: str) -> list[Release]:
@@ -325,7 +344,8 @@ def _stated(version: Version) -> Target:
             f"StableHLO never had a Version {target}",
             hint=f"known are {shipped[0].version} to {newest_version()}: portable versions",
         )
-    return Target(target, f"{version} was asked for", Confidence.STATED, notes=notes, stated=version)
+    reason = f"{version} was asked for"
+    return Target(target, reason, Confidence.STATED, notes=notes, stated=version)
 
 
 def _aged(days: int, text: str, today: datetime.date) -> Target:
@@ -357,7 +377,7 @@ def _parse_date(text: str) -> datetime.date:
 def _of_library(word: str, text: str, context: ResolveContext) -> Target:
     current, minimum, name = context.current, context.minimum, context.library
     if current is None or minimum is None:
-        release = next(iter(_installed_releases(("jaxlib", "torch-mlir"))), None)
+        release = installed_library()
         if release is None or release.minimum is None:
             raise NoTarget(
                 f"{text} is about an installed libStablehlo, and none that is known is installed",
@@ -367,6 +387,13 @@ def _of_library(word: str, text: str, context: ResolveContext) -> Target:
     version, which = (current, "current") if word == "current" else (minimum, "oldest")
     reason = f"{which} Version of the installed {name}"
     return Target(version.target, reason, Confidence.MEASURED)
+
+
+def installed_library() -> Release | None:
+    """Return the Release of the libStablehlo that is installed and writes; None without one."""
+    with contextlib.suppress(UnknownRelease):  # newer than the table
+        return next(iter(_installed_releases(("jaxlib", "torch-mlir"))), None)
+    return None
 
 
 def _installed() -> list[Target]:

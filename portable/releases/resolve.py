@@ -6,8 +6,8 @@ import datetime
 from typing import TYPE_CHECKING
 
 from portable.releases.release import Confidence
-from portable.releases.target import NoTarget, Target, lowest
 from portable.releases.requests import ResolveContext, TargetRequest, candidates
+from portable.releases.target import NoTarget, Target, lowest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

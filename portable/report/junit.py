@@ -70,7 +70,7 @@ def _details(cell: Cell, stage: Stage) -> Iterator[str]:
     if cell.listed:
         yield f"listed as {cell.listed}"
     for verdict in cell.also:
-        yield f"also observed: {verdict.outcome} at {verdict.stage} {verdict.reason}"
+        yield f"also observed: {verdict.says} {verdict.reason}"
     for diagnostic in cell.verdict.diagnostics:
         yield from _lines(diagnostic)
     yield f"again: {reproducer(cell, stage)}"

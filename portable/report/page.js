@@ -2,7 +2,7 @@
 // Draws the document of a Matrix (see portable/matrix/document.py). Foreign text only ever becomes
 // text nodes and attributes: nothing here parses HTML.
 (() => {
-  const OUTCOMES = ["compatible", "incompatible", "wrong-result", "crashed", "hung"];
+  const OUTCOMES = ["compatible", "not known", "incompatible", "wrong-result", "crashed", "hung"];
   const AGREEMENTS = ["contradicts", "agrees", "unobserved"];
   const ROLES = ["backward", "forward"];
   const MARKS = { unexplained: "\u25B2", explained: "\u25B3", ended: "\u2715", wrong: "\u2260" };
@@ -54,6 +54,7 @@
       note,
       listed,
       outcome: verdict.outcome,
+      says: verdict.says,
       agreement: data.agreements[index],
       mark: contradicts
         ? listed ? "explained" : "unexplained"
@@ -287,7 +288,7 @@
 
   function badge(result) {
     const kind = result.outcome === "compatible" ? "good" : "bad";
-    return make("span", { class: `badge ${kind}` }, result.outcome);
+    return make("span", { class: `badge ${kind}` }, result.says);
   }
 
   function contradiction(result) {
@@ -307,7 +308,7 @@
     const lines = (verdict.diagnostics ?? []).flatMap((one) => told(one));
     return [
       make("dt", {}, title),
-      make("dd", {}, `${verdict.outcome} at ${verdict.stage}`,
+      make("dd", {}, verdict.says,
         verdict.reason ? `: ${verdict.reason}` : "",
         lines.length ? make("pre", {}, lines.join("\n")) : ""),
     ];
@@ -384,8 +385,8 @@
     const hidden = all - shown.length;
     find("panel-about").textContent =
       (only ? "" : `${consumer.name} has StableHLO ${consumer.current}, of ${consumer.date}. `)
-      + OUTCOMES.map((one) => [shown.filter((cell) => results[cell.result].outcome === one).length, one])
-        .filter(([number]) => number).map(([number, one]) => `${number} ${one}`).join(", ")
+      + [...new Set(shown.map((cell) => results[cell.result].says))].map((says) =>
+        `${shown.filter((cell) => results[cell.result].says === says).length} ${says}`).join("; ")
       + (hidden ? `; ${hidden} not selected by the filters` : "");
     drawSome(find("cells"), find("panel").querySelector(".more"), shown,
       (cell, index) => drawCell(cell, index === 0 && (shown.length === 1 || only !== null)));
@@ -472,8 +473,8 @@
       return make("li", {}, make("button", { type: "button", class: "row",
         onclick: () => open(cell.square, new Set(row)) },
         contradiction(result), make("b", {}, who), make("span", { class: "mono" }, what),
-        make("span", { class: "said" }, `predicted ${result.predicted.outcome}, observed `
-          + `${result.observed.outcome}: ${result.observed.reason || result.predicted.reason || ""}`)));
+        make("span", { class: "said" }, `predicted ${result.predicted.says}, observed `
+          + `${result.observed.says}: ${result.observed.reason || result.predicted.reason || ""}`)));
     };
     place.append(...rows.slice(0, FIRST).map(draw));
     button.hidden = rows.length <= FIRST;
@@ -523,7 +524,7 @@
       [items.length, items.length === 1 ? "artifact" : "artifacts"],
       [consumers.length, consumers.length === 1 ? "consumer" : "consumers"],
       [cells.length, "cells"],
-      [good.length, "observed compatible"],
+      [good.length, `observed compatible up to ${data.stage}`],
       [seen.length - good.length, "observed otherwise"],
       [cells.length - seen.length, "not observed"],
     ];
@@ -538,7 +539,7 @@
     const marks = { unexplained: "contradiction, not explained", explained: "explained contradiction",
       ended: "crashed or hung", wrong: "wrong result" };
     find("legend").append(
-      sample("share-4", "", "all compatible"),
+      sample("share-4", "", `all compatible up to ${data.stage}`),
       sample("share-3", "90", "% compatible"),
       sample("share-2", "50", ""),
       sample("share-1", "10", ""),

@@ -45,18 +45,20 @@ def totals(matrix: Matrix) -> list[str]:
 
 
 def outcomes(cells: Iterable[Cell]) -> str:
-    """Count outcomes: `500 compatible, 38 incompatible, 2 crashed`."""
-    counted = Counter(cell.verdict.outcome for cell in cells)
-    return ", ".join(f"{counted[one]} {one}" for one in Outcome if counted[one])
+    """Count: `500 compatible: reads it; 38 incompatible: does not read it`."""
+    order = list(Outcome)
+    verdicts = [cell.verdict for cell in cells]
+    counted = Counter((order.index(one.outcome), one.says) for one in verdicts)
+    return "; ".join(f"{number} {says}" for (_, says), number in sorted(counted.items()))
 
 
 def describe(cell: Cell) -> str:
     """Say in a line how a prediction and an observation differ."""
-    said = [f"predicted {cell.predicted.outcome}"]
+    said = [f"predicted {cell.predicted.says}"]
     if cell.predicted.reason:
         said.append(f" ({cell.predicted.reason})")
     if cell.observed is not None:
-        said.append(f"; observed {cell.observed.outcome} at {cell.observed.stage}")
+        said.append(f"; observed {cell.observed.says}")
         if cell.observed.reason:
             said.append(f" ({cell.observed.reason})")
     return "".join(said)
