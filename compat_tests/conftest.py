@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,40 @@ if "TOX_ENV_NAME" in os.environ and ROOT / "portable" in Path(portable.__file__)
     raise RuntimeError("tox tests the wheel, but `portable` was imported from the checkout")
 
 from compat_tests.hermetic import HERMETIC, isolate  # noqa: E402 - needs the path above
+from portable.environments import PythonMissing  # noqa: E402 - the same
+from tools.left_out import FOLDER  # noqa: E402 - the same
+
+# Where tox keeps its environments, and there what this one left out.
+LEFT_OUT = Path(os.environ.get("TOX_WORK_DIR", "")) / FOLDER / os.environ.get("TOX_ENV_NAME", "")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Begin a new record of what is left out."""
+    if "TOX_ENV_NAME" in os.environ and not hasattr(config, "workerinput"):
+        LEFT_OUT.unlink(missing_ok=True)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup() -> Generator[None]:
+    """Leave out a test whose fixture needs an interpreter that nobody can get here."""
+    yield from _left_out()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Generator[None]:
+    """Leave out a test that needs such an interpreter."""
+    yield from _left_out()
+
+
+def _left_out() -> Generator[None]:
+    try:
+        yield
+    except PythonMissing as missing:
+        if "TOX_ENV_NAME" in os.environ:
+            LEFT_OUT.parent.mkdir(parents=True, exist_ok=True)
+            with LEFT_OUT.open("a", encoding="utf-8") as record:
+                record.write(f"{missing.what}\n")
+        pytest.skip(str(missing))
 
 
 @pytest.fixture(autouse=True)

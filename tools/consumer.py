@@ -1,6 +1,7 @@
 """One consumer of the matrix in a tox environment, and what all of them found together.
 
     python tools/consumer.py consumer-jaxlib0.4.13     run the corpus on that Release
+    python tools/consumer.py eras                      run it on the Releases of every run
     python tools/consumer.py merge                     merge what ran, write matrix.html
 
 A name is `consumer-` and the Release, without the dashes that tox keeps: `consumer-jaxlib0.4.13`,
@@ -16,14 +17,20 @@ from pathlib import Path
 
 from portable.cli import main
 from portable.environments import Recipe, UnknownDistribution
-from portable.releases import Release, releases
+from portable.releases import Release, find_release, releases
 from portable.worker import Family
 
-__all__ = ["consumers", "environment_name"]
+__all__ = ["ERAS", "consumers", "environment_name"]
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / ".tox" / "matrix"
 PREFIX = "consumer-"
+# The Releases of every run, few because each takes 0.4 GB: every bytecode format, every era of the
+# bindings and both Pythons, and the odd ones: 0.6.1 (half of Shardy), 0.9.1 (wrong results).
+ERAS = (
+    *(f"jaxlib {v}" for v in ("0.4.13", "0.4.30", "0.4.33", "0.5.3", "0.6.1", "0.9.1", "0.10.2")),
+    *("jaxlib 0.12.0.1", "torch-mlir 20261001"),
+)
 _SHORT = {"iree-base-compiler": "iree"}
 
 
@@ -46,15 +53,18 @@ def _reads(release: Release) -> bool:
 
 
 def run(name: str) -> int:
-    """Run the corpus on one Release; return the exit code."""
-    release = consumers().get(name)
-    if release is None:
+    """Run the corpus on one Release, or on those of every run; return the exit code."""
+    if name == "eras":
+        chosen = [find_release(era) for era in ERAS]
+    elif name in consumers():
+        chosen = [consumers()[name]]
+    else:
         print(f"no consumer is called {name!r}; tox list names them", file=sys.stderr)
         return 2
     RESULTS.mkdir(parents=True, exist_ok=True)
-    specifier = f"{release.distribution}=={release.version}"
+    specifiers = [f"{release.distribution}=={release.version}" for release in chosen]
     result = str(RESULTS / f"{name}.json")
-    words = ["matrix", str(ROOT / "corpus"), "--for", specifier, "--artifacts", "ends"]
+    words = ["matrix", str(ROOT / "corpus"), "--for", *specifiers, "--artifacts", "ends"]
     # Observed again each time: what an earlier run saw is no test of this one.
     words += ["--stage", "execute", "--fresh"]
     code = main([*words, "--judge", "predicted", "-o", result])

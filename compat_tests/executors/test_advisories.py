@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from compat_tests.advised import ENDINGS, edges, endings, shown
+from compat_tests.eras import marked
 
 if TYPE_CHECKING:
     from portable.releases.advisory import Advisory
@@ -15,7 +16,9 @@ ADVISORIES = [*shown("iree-base-compiler"), *shown("tensorflow"), *shown("torch-
 
 
 @pytest.mark.parametrize(
-    "advisory", ADVISORIES, ids=lambda row: f"{row.distribution.replace('-', '_')}-{row.id}"
+    "advisory",
+    [marked([one for side in edges(row) for one in side], row) for row in ADVISORIES],
+    ids=lambda row: f"{row.distribution.replace('-', '_')}-{row.id}",
 )
 def test_the_corpus_finds_it_again(advisory: Advisory) -> None:
     """The Cases that an Advisory names end as it says on its Releases, and not beside them."""

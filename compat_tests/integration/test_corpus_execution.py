@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from compat_tests.eras import marked
 from compat_tests.sealed import CASES
 from tools.execute_corpus import RUNS, Run, different, execute, load_executed
+
+pytestmark = pytest.mark.old_releases
 
 HERE = [run for run in RUNS if run.executor in {"pjrt", "interpreter"}]
 
 
-@pytest.mark.parametrize("run", HERE, ids=str)
+@pytest.mark.parametrize("run", [marked([run.release], run) for run in HERE], ids=str)
 def test_the_corpus_ends_as_it_did(run: Run) -> None:
     """Equal bits at both ends, within the tolerance of the Case: or as executed.json says."""
     assert different(load_executed()[str(run)], execute(run, CASES.values())) == []

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from compat_tests.advised import ENDINGS, edges, endings, shown
+from compat_tests.eras import marked, versions
 from portable.executors import ExecutionFailed, find_executor
 from portable.pin import serialize
 from portable.prediction import predict
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from portable.releases.advisory import Advisory
 
     Release = Callable[[str], Environment]
+
+pytestmark = pytest.mark.old_releases
 
 COMPOSITE = """
 func.func @main() -> tensor<4xi32> {
@@ -55,7 +58,11 @@ func.func @main() -> tensor<64xi2> {
 """
 
 
-@pytest.mark.parametrize("advisory", shown("jaxlib"), ids=lambda row: row.id)
+@pytest.mark.parametrize(
+    "advisory",
+    [marked([one for side in edges(row) for one in side], row) for row in shown("jaxlib")],
+    ids=lambda row: row.id,
+)
 def test_the_corpus_finds_it_again(advisory: Advisory) -> None:
     """The Cases that an Advisory names end as it says on its Releases, and not beside them."""
     inside, outside = edges(advisory)
@@ -72,6 +79,7 @@ def test_the_corpus_finds_it_again(advisory: Advisory) -> None:
         ("mx-types-not-converted", ["0.4.36", "0.4.38"], ["0.5.0", "0.12.0.1"]),
     ],
 )
+@pytest.mark.more_releases
 def test_refused_here_and_executed_there(
     release: Release, advisory: str, refusing: list[str], executing: list[str]
 ) -> None:
@@ -103,7 +111,7 @@ CONSTANT = "stablehlo.constant dense<[0, 1, 2, 3]> : tensor<4xi4>"
 NARROWED = "stablehlo.convert %n : (tensor<4xi32>) -> tensor<4xi4>"
 
 
-@pytest.mark.parametrize("version", ["0.4.18", "0.4.19"])
+@pytest.mark.parametrize("version", versions("0.4.18", "0.4.19"))
 @pytest.mark.parametrize(
     ("parts", "computed", "predicted"),
     [
@@ -130,6 +138,7 @@ def test_four_bits_that_are_folded_away(
     assert warned or predicted is Outcome.INCOMPATIBLE
 
 
+@pytest.mark.more_releases
 @pytest.mark.parametrize(("version", "right"), [("0.7.0", True), ("0.7.2", False), ("0.8.0", True)])
 def test_i2_results_are_not_kept(release: Release, version: str, right: bool) -> None:
     """Run a dozen times: on 0.7.2 another result, or an end by SIGABRT, on its neighbours never."""

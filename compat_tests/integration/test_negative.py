@@ -6,10 +6,14 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from portable.environments import Environment
+
+pytestmark = pytest.mark.old_releases
 
 NEGATIVE = Path(__file__).parents[2] / "corpus" / "negative"
 

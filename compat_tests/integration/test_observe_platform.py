@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     Release = Callable[[str], Environment]
 
+pytestmark = pytest.mark.old_releases
+
 
 def test_a_plugin_is_observed(
     release: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

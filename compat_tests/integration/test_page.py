@@ -25,6 +25,8 @@ from portable.releases import find_release
 from portable.report import render, reproducer
 from portable.verdict import Stage
 
+pytestmark = pytest.mark.old_releases
+
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
 OPTIONS = (
@@ -32,7 +34,7 @@ OPTIONS = (
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 )  # fmt: skip
 PROGRAMS = ("abs_f32", "tan_f32", "dot_general_algorithm_bf16_x3")
-CONSUMERS = ("jaxlib 0.4.13", "jaxlib 0.4.20", "jaxlib 0.4.33", "jaxlib 0.10.2")
+CONSUMERS = ("jaxlib 0.4.13", "jaxlib 0.4.30", "jaxlib 0.4.33", "jaxlib 0.10.2")
 
 
 @pytest.fixture(scope="module")

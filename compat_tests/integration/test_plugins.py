@@ -4,12 +4,18 @@ from collections.abc import Callable
 
 import pytest
 
+from compat_tests.eras import marked
 from portable.environments import Environment
 from portable.releases import find_release, resolve_target
 from portable.releases.plugin import ask_plugin
 
+pytestmark = pytest.mark.old_releases
 
-@pytest.mark.parametrize("name", ["lammps-jax-pjrt-cpu 0.11.2", "libtpu 0.0.30"])
+
+@pytest.mark.parametrize(
+    "name",
+    [marked([n], n) for n in ("xla-cpu-pjrt 0.0.1", "lammps-jax-pjrt-cpu 0.11.2", "libtpu 0.0.30")],
+)
 def test_a_real_plugin_says_what_the_table_says(
     release: Callable[[str], Environment], name: str
 ) -> None:

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 import uv
 
+pytestmark = pytest.mark.old_releases
+
 ROOT = Path(__file__).parents[2]
 ARTIFACTS = ROOT / "compat_tests" / "data" / "artifacts"
 POLICY = """

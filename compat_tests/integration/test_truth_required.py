@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from compat_tests.eras import versions
 from portable.bytecode import read
 from portable.environments import Environment
 from portable.features import analyze
@@ -102,7 +103,7 @@ def test_nothing_in_the_matrix_crashed_or_hung() -> None:
     assert {mark for marks in load_observed().values() for mark in marks} <= {READ, REFUSED}
 
 
-@pytest.mark.parametrize("reader", ["0.4.36", "0.8.0"])
+@pytest.mark.parametrize("reader", versions("0.4.33", "0.5.3", "0.4.36", "0.8.0"))
 def test_observed_matrix_is_observed_again(
     release: Callable[[str], Environment], reader: str, tmp_path: Path
 ) -> None:

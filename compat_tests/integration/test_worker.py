@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     Release = Callable[[str], Environment]
 
+pytestmark = pytest.mark.old_releases
+
 ROOT = Path(__file__).parents[2]
 TABLE = ROOT / "portable" / "releases" / "data" / "releases.toml"
 ADD = """
@@ -113,6 +115,7 @@ def test_diagnostics_of_a_module_era_are_heard(release: Release, artifacts: dict
     assert answer.reason == answer.diagnostics[0].message
 
 
+@pytest.mark.more_releases
 def test_iree_reads_what_it_cannot_lower(release: Release, artifacts: dict[str, str]) -> None:
     """Compiling is how IREE reads: an op without a lowering was read all the same."""
     with release("iree-base-compiler 3.0.0").worker() as worker:

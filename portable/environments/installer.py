@@ -5,13 +5,12 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
-import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from portable.environments.interpreter import PythonMissing, find_python
+from portable.environments.interpreter import PythonMissing, find_python, find_uv
 from portable.errors import PortableError
 from portable.system import children
 
@@ -86,7 +85,7 @@ class UvInstaller:
 
     def create(self, directory: Path, python: str) -> None:
         """Make an empty environment with a Python of this version."""
-        found = str(find_python(python))
+        found = str(find_python(python, fetch=not self.offline))
         _run([self.uv, "venv", "-q", "--no-project", "-p", found, str(directory.absolute())])
 
     def install(self, directory: Path, requirements: Sequence[str], *, dependencies: bool) -> None:
@@ -106,7 +105,7 @@ class PipInstaller:
 
     def create(self, directory: Path, python: str) -> None:
         """Make an empty environment with a Python of this version."""
-        found = str(find_python(python, with_pip=True))
+        found = str(find_python(python, with_pip=True, fetch=not self.offline))
         _run([found, "-I", "-m", "venv", str(directory.absolute())])
 
     def install(self, directory: Path, requirements: Sequence[str], *, dependencies: bool) -> None:
@@ -166,15 +165,6 @@ def download(requirement: str, python: str, directory: Path, *, offline: bool) -
     if not wheels:
         raise ReleaseNotFound(f"{requirement} has no wheel for Python {python}")
     return wheels[0]
-
-
-def find_uv() -> str | None:
-    """Return the uv beside the running Python, or on PATH; None where there is none."""
-    if importlib.util.find_spec("uv") is not None:
-        beside = Path(sys.executable).with_name("uv")
-        if beside.exists():
-            return str(beside)
-    return shutil.which("uv")
 
 
 def _pip(*arguments: str) -> list[str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
+import shutil
 import sys
 from functools import cache
 from pathlib import Path
@@ -14,13 +16,14 @@ from portable.system.children import ChildHung, run
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["PythonMissing", "find_python"]
+__all__ = ["PythonMissing", "find_python", "find_uv"]
 
 # A shim of a version manager may exist and fail, and a distribution's Python may lack `venv`'s
 # pip: only running it tells.
 _ASK = "import sys; print('%d.%d' % sys.version_info[:2], sys.executable)"
 _ASK_PIP = f"import ensurepip, venv; {_ASK}"
 _LIMIT_S = 20
+_FETCH_S = 600
 
 
 class PythonMissing(PortableError):
@@ -28,12 +31,13 @@ class PythonMissing(PortableError):
 
 
 @cache
-def find_python(version: str, *, with_pip: bool = False) -> Path:
+def find_python(version: str, *, with_pip: bool = False, fetch: bool = False) -> Path:
     """Find an interpreter: the running one, then PATH, then where version managers keep theirs.
 
     Args:
         version: As `3.11`.
         with_pip: Whether it must be able to make an environment that has pip.
+        fetch: Whether uv may download it where there is none.
 
     Returns:
         The real path of the interpreter, not of a shim.
@@ -46,11 +50,42 @@ def find_python(version: str, *, with_pip: bool = False) -> Path:
         found = _run(candidate, ask)
         if found is not None and found[0] == version:
             return Path(found[1])
+    fetched = _fetched(version) if fetch else None
+    if fetched is not None:
+        return fetched
     need = " with venv and ensurepip" if with_pip else ""
     raise PythonMissing(
         f"no Python {version}{need} found on PATH",
         hint=f"install python{version}, or put its folder on PATH",
     )
+
+
+def find_uv() -> str | None:
+    """Return the uv beside the running Python, or on PATH; None where there is none."""
+    if importlib.util.find_spec("uv") is not None:
+        beside = Path(sys.executable).with_name("uv")
+        if beside.exists():
+            return str(beside)
+    return shutil.which("uv")
+
+
+@cache
+def _fetched(version: str) -> Path | None:
+    """Have uv download an interpreter; None where it may not or cannot."""
+    uv = find_uv()
+    if uv is None:
+        return None
+    words = ("program", uv, "python")
+    try:
+        if run((*words, "install", "-q", "--no-bin", version), timeout=_FETCH_S).returncode:
+            return None
+        found = run(
+            (*words, "find", "-q", "--managed-python", "--no-project", version), timeout=_LIMIT_S
+        )
+    except (OSError, ChildHung):
+        return None
+    asked = _run(Path(found.stdout.strip()), _ASK) if found.returncode == 0 else None
+    return Path(asked[1]) if asked is not None and asked[0] == version else None
 
 
 def _candidates(version: str) -> Iterator[Path]:

@@ -37,7 +37,7 @@ def keep_from_wheel(recipe: Recipe, folder: Path, *, offline: bool) -> tuple[Pat
     Raises:
         EnvironmentFailed: The wheel cannot be had, or has no such file.
     """
-    python = find_python(recipe.python)
+    python = find_python(recipe.python, fetch=not offline)
     folder.mkdir(parents=True)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         wheel = download(recipe.requirement, recipe.python, Path(scratch), offline=offline)

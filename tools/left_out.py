@@ -1,0 +1,50 @@
+"""One line: what a run of tox left out because an interpreter is missing.
+
+    python tools/left_out.py .tox lint unit torch     of these environments
+
+An environment that was not made was left out, and so were the tests that wrote their names below
+`left-out` of the folder. Exit code 1 where something was, and `CI` is true.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from pathlib import Path
+
+__all__ = ["FOLDER", "left_out"]
+
+FOLDER = "left-out"
+
+
+def left_out(folder: Path, environments: list[str]) -> list[str]:
+    """Say what was left out.
+
+    Args:
+        folder: The folder of tox.
+        environments: The environments that were to run.
+
+    Returns:
+        An environment, or a number of tests and their reason, each.
+    """
+    absent = [name for name in environments if not (folder / name / "bin" / "python").exists()]
+    found = [f"{name} (its Python is missing)" for name in absent]
+    for record in sorted((folder / FOLDER).glob("*")):
+        reasons = record.read_text("utf-8").splitlines()
+        found += [
+            f"{count} tests of {record.name} ({reason})"
+            for reason, count in Counter(reasons).items()
+        ]
+    return found
+
+
+def main(folder: str, *environments: str) -> int:
+    """Print the line; return the exit code."""
+    found = left_out(Path(folder), list(environments))
+    print(f"left out: {'; '.join(found) or 'nothing'}")
+    return 1 if found and os.environ.get("CI") == "true" else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
