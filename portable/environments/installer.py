@@ -7,7 +7,6 @@ import os
 import re
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from portable.environments.interpreter import PythonMissing, find_python, find_uv
@@ -16,6 +15,7 @@ from portable.system import children
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
 __all__ = [
     "EnvironmentFailed",
