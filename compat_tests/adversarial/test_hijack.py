@@ -159,6 +159,18 @@ def test_children_of_a_python_that_imports_from_here_do_not(entry: str, hostile:
     assert [line for line in _trace(hostile).splitlines() if line.split()[0] != parent] == []
 
 
+def test_a_module_is_not_taken_from_the_working_directory_by_python_m(hostile: Path) -> None:
+    """`python -m portable` runs what Python itself looks for there before us, and nothing else."""
+    code = "import runpy, portable, sys; print(*sys.modules)"
+    first = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, check=True)
+    spared = {name.partition(".")[0] for name in first.stdout.decode().split()} | {"portable"}
+    for name in spared:
+        (hostile / f"{name}.py").unlink(missing_ok=True)
+    command = [sys.executable, "-m", "portable", "minimum", "m.mlir"]
+    done = subprocess.run(command, cwd=hostile, capture_output=True, timeout=LIMIT_S, check=False)
+    assert (_trace(hostile), done.returncode) == ("", 0), done.stderr
+
+
 def test_a_project_with_a_portable_of_its_own_can_pin(tmp_path: Path) -> None:
     """The package is loaded from where the parent has it, whatever else has its name."""
     pytest.importorskip("jaxlib")

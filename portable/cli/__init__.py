@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import signal
 import sys
 from typing import TYPE_CHECKING
 
@@ -56,6 +57,8 @@ def main(arguments: list[str] | None = None) -> int:
     if arguments is None:
         # A command lives for milliseconds; what runs long runs in a child process.
         gc.disable()
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, _end)
         hold_streams()
     try:
         code = _dispatch(words)
@@ -71,6 +74,12 @@ def main(arguments: list[str] | None = None) -> int:
         complain(as_error(error), as_json=_wants_json(words))
         drop_output()
         return 2
+
+
+def _end(number: int, _frame: object) -> None:
+    """Clean up and end, as the shell says it of a signal; the next one ends at once."""
+    signal.signal(number, signal.SIG_DFL)
+    sys.exit(128 + number)
 
 
 def _dispatch(words: list[str]) -> int:

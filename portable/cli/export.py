@@ -23,7 +23,6 @@ own too, becomes a SavedModel for TensorFlow and TensorFlow Serving by `saved-mo
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +33,7 @@ from portable.exporters import BACKENDS
 from portable.exporters.calls import FRAMEWORKS, Request, export
 from portable.exporters.saved_model import save_as_saved_model
 from portable.releases import resolve_target
-from portable.system import children
+from portable.system import children, scratch
 from portable.system.files import demand_new_directory, file_error, read_file, write_file
 
 if TYPE_CHECKING:
@@ -117,7 +116,7 @@ def run(chosen: argparse.Namespace) -> int:
         pipeline_arguments(chosen),  # type: ignore[arg-type]  # the names that Pipeline has
     )
     # Written beside its place by the child, which may die, and moved there when it is whole.
-    with tempfile.TemporaryDirectory(prefix=".portable-", dir=output.absolute().parent) as stage:
+    with scratch.folder(str(output.absolute().parent)) as stage:
         made = str(Path(stage, "made"))
         record: dict[str, Any] = children.call(
             export,

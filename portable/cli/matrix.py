@@ -16,7 +16,6 @@ and no contradiction is unexplained). 1: not so. 2: could not check, or not ever
 from __future__ import annotations
 
 import contextlib
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,6 +36,7 @@ from portable.matrix.run import LIMIT_S
 from portable.matrix.store import default_path
 from portable.releases import releases, runnable_releases
 from portable.report import FORMATS, render
+from portable.system import scratch
 from portable.system.files import read_file
 from portable.verdict import Stage
 
@@ -242,7 +242,7 @@ def _observed(chosen: argparse.Namespace) -> Matrix:
     stage = Stage[chosen.stage.upper()]
     environments = Environments(progress=tell_line)
     with contextlib.ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="portable-")))
+        folder = Path(stack.enter_context(scratch.folder()))
         judge = None
         if chosen.random is not None or chosen.inputs:
             judge = _judge(chosen, consumers)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import shutil
-import tempfile
 import weakref
 from contextlib import suppress
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from portable.executors.executor import (
 )
 from portable.executors.signature import UnsupportedType, check_inputs, signature
 from portable.executors.tensors import dtype_named, stored
+from portable.system import scratch
 from portable.verdict import Stage
 from portable.worker import Worker
 from portable.worker.inside.mapped import MAPPED_BYTES, MappedFiles
@@ -96,10 +96,10 @@ class ChildExecutor:
             if tensor.element in self.capabilities.excluded:
                 raise UnsupportedType(f"{self.name} cannot take or return {tensor}")
         self._last = None
-        made = tempfile.mkdtemp(prefix="portable-", dir=_home(wanted))
+        handle, made = scratch.make_folder(_home(wanted))
         executable = _ChildExecutable(self, artifact.data, Path(made), wanted)
         # Many programs on one Executor: what an earlier one was given goes with it.
-        self._folders.append(weakref.finalize(executable, shutil.rmtree, made, ignore_errors=True))
+        self._folders.append(weakref.finalize(executable, scratch.remove_folder, handle, made))
         Path(executable.path).write_bytes(artifact.data)
         told = self.ask({"kind": "compile", "path": executable.path})
         executable.device = str(told.payload["device"])
@@ -238,7 +238,7 @@ class _ChildExecutable:
         return np.asarray(array).view(dtype_named(told["dtype"]))
 
 
-def _home(wanted: Signature) -> Path | None:
+def _home(wanted: Signature) -> str | None:
     """Return where memory is shared, if there is room for the arrays; else None: wherever."""
     size = sum(
         prod(size or 1 for size in tensor.shape) * (tensor.dtype.itemsize if tensor.element else 0)
@@ -246,5 +246,5 @@ def _home(wanted: Signature) -> Path | None:
     )
     with suppress(OSError):
         if os.access(_SHARED, os.W_OK) and shutil.disk_usage(_SHARED).free > size + _MARGIN_BYTES:
-            return _SHARED
+            return str(_SHARED)
     return None

@@ -6,7 +6,6 @@ import dataclasses
 import importlib.util
 import inspect
 import os
-import tempfile
 from typing import TYPE_CHECKING, Any, Unpack
 
 from portable import pin
@@ -22,6 +21,7 @@ from portable.exporters.exported import (
 from portable.exporters.lowered import Lowered, Pipeline, cleaned
 from portable.exporters.naming import dotted, first_line
 from portable.repinning import repin
+from portable.system import scratch
 from portable.system.files import read_file
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def repin_exported(
     """
     wants = wanted(target)
     if isinstance(exported, (str, os.PathLike)):
-        with tempfile.TemporaryDirectory(prefix="portable-") as folder:
+        with scratch.folder() as folder:
             made = f"{folder}/exported"
             repin(exported, *wants, to=made, **pipeline)
             return read_file(made)

@@ -7,7 +7,6 @@ where it, eager PyTorch and the artifact agree, no single one of them is wrong a
 from __future__ import annotations
 
 import importlib.util
-import tempfile
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +20,7 @@ from portable.exporters.exported import ExportFailed, array
 from portable.exporters.naming import first_line
 from portable.exporters.torch import DEFAULT, export_torch
 from portable.exporters.traced import trace
-from portable.system import children
+from portable.system import children, scratch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -130,7 +129,7 @@ def verify_export(
         PortableError: As `export_torch`.
     """
     traced = trace(program, tuple(args), None, dynamic_shapes)
-    with tempfile.TemporaryDirectory(prefix="portable-") as folder:
+    with scratch.folder() as folder:
         inductor = _inductor(traced, Path(folder, "model.pt2"))
         exported = export_torch(traced, target=target, backend=backend, **pipeline)
         runners: dict[str, Callable[..., Any]] = {_INDUCTOR: inductor}

@@ -7,7 +7,6 @@ to another process or machine. On this machine `Benches` keep a process for the 
 from __future__ import annotations
 
 import base64
-import tempfile
 import threading
 import time
 from contextlib import ExitStack, contextmanager
@@ -22,6 +21,7 @@ from portable.errors import PortableError
 from portable.executors import ExecutionFailed, Tolerance, compare_all, find_executor
 from portable.executors.tensors import stored_arrays
 from portable.releases import find_release
+from portable.system import scratch
 from portable.verdict import Basis, Diagnostic, Outcome, Severity, Stage, Verdict
 from portable.worker import Family, WorkerFailed
 from portable.worker.answer import CouldNotObserve
@@ -112,7 +112,7 @@ def observe_batch(batch: Batch, benches: Benches | None = None) -> tuple[Observa
     found: list[Observation] = []
     try:
         with ExitStack() as stack:
-            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="portable-"))
+            folder = stack.enter_context(scratch.folder())
             items = _unpacked(batch, Path(folder))
             bench = stack.enter_context((benches or stack.enter_context(Benches(0))).lent(batch))
             found.extend(map(bench.judge if batch.judging else bench.observe, items))

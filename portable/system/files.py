@@ -278,8 +278,9 @@ def write_through(path: str | os.PathLike[str], write: Callable[[FileIO], object
     Raises:
         FileError: It cannot be written; the old file is as it was, also when `write` raises.
     """
-    import tempfile  # noqa: PLC0415 - cold start: readers need none of it
-    from pathlib import Path  # noqa: PLC0415 - as above
+    from pathlib import Path  # noqa: PLC0415 - cold start: readers need none of it
+
+    from portable.system import scratch  # noqa: PLC0415 - as above
 
     name = os.fspath(path)
     temporary = None
@@ -289,12 +290,13 @@ def write_through(path: str | os.PathLike[str], write: Callable[[FileIO], object
             return
         where, replaced = Path(path), _replaceable(name)
         mode = 0o666 & ~umask() if replaced is None else replaced.st_mode & 0o777
-        handle, temporary = tempfile.mkstemp(prefix=f".{where.name[:50]}.", dir=where.parent)
+        handle, temporary = scratch.make_file(str(where.parent))
         with open(handle, "wb", buffering=0) as stream:  # noqa: PTH123 - an open descriptor
             write(stream)
             os.fchmod(stream.fileno(), mode)
             os.fsync(stream.fileno())
-        Path(temporary).replace(where)
+            # While it is open: until then nobody takes it for a leftover.
+            Path(temporary).replace(where)
     except BaseException as error:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)
@@ -354,23 +356,17 @@ def new_directory(
         FileError: Something is there, or it cannot be written; nothing is left behind then, nor
             when the block raises.
     """
-    import shutil  # noqa: PLC0415 - cold start: readers need none of it
-    import tempfile  # noqa: PLC0415 - as above
+    from portable.system import scratch  # noqa: PLC0415 - cold start: readers need none of it
 
     demand_new_directory(path, origin=origin)
     place = os.path.abspath(path)  # noqa: PTH100 - cold start
-    staged = None
     try:
-        parent, name = os.path.split(place)
-        staged = tempfile.mkdtemp(prefix=f".{name[:50]}.", dir=parent)
-        os.chmod(staged, 0o777 & ~umask())  # noqa: PTH101 - cold start
-        yield staged
-        os.rename(staged, place)  # noqa: PTH104 - cold start
+        with scratch.folder(os.path.dirname(place)) as staged:  # noqa: PTH120 - cold start
+            os.chmod(staged, 0o777 & ~umask())  # noqa: PTH101 - cold start
+            yield staged
+            os.rename(staged, place)  # noqa: PTH104 - cold start
     except (OSError, ValueError) as error:
         raise file_error("write", error, path) from error
-    finally:
-        if staged is not None:
-            shutil.rmtree(staged, ignore_errors=True)
 
 
 def demand_new_directory(

@@ -1,0 +1,222 @@
+"""Whatever ends a process, nothing of it goes on: no child, and in the end no file."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from portable.system import scratch
+from portable.system.files import new_directory, write_file
+
+WAIT_S = 60.0
+# Native code that never lets go of the interpreter, and a grandchild. Both numbers are written.
+HANG = """
+import ctypes, os, subprocess, sys
+
+def hang(path):
+    grandchild = subprocess.Popen(["sleep", "600"])
+    with open(path + "~", "w") as stream:
+        stream.write(f"{os.getpid()} {grandchild.pid}")
+    os.rename(path + "~", path)
+    ctypes.PyDLL(None).sleep(600)
+"""
+# How the parent calls it: from its main thread, or from one of a pool that ends before the child.
+CALLERS = {
+    "call": "children.call(hang, sys.argv[1], timeout=600)",
+    "fresh": "children.call(hang, sys.argv[1], timeout=600, fresh=children.Limits())",
+    "thread": (
+        "import threading, time\n"
+        "threading.Thread(target=children.call, args=(hang, sys.argv[1]), "
+        "kwargs={'timeout': 600}).start()\ntime.sleep(600)"
+    ),
+    "program": (
+        "code = 'import sys; sys.path.append(sys.argv[1]); import hanging; "
+        "hanging.hang(sys.argv[2])'\n"
+        "children.run(('program', sys.executable, '-I', '-c', code, "
+        "os.path.dirname(hanging.__file__), sys.argv[1]), timeout=600)"
+    ),
+    "nested": "children.call(hanging.nested, sys.argv[1], timeout=600)",
+}
+NESTED = """
+def nested(path):
+    from portable.system import children
+    children.call(hang, path, timeout=600)
+"""
+
+
+def _alive(number: int) -> bool:
+    try:
+        state = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state not in "ZX"  # a zombie runs no more
+
+
+def _wait(condition: object, seconds: float = WAIT_S) -> bool:
+    assert callable(condition)
+    deadline = time.monotonic() + seconds
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return bool(condition())
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc")
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM], ids=lambda s: s.name)
+@pytest.mark.parametrize("caller", CALLERS)
+def test_children_end_with_their_parent(caller: str, end: signal.Signals, tmp_path: Path) -> None:
+    """Also while native code holds the interpreter, and what a child has started, too."""
+    (tmp_path / "hanging.py").write_text(HANG + NESTED)
+    code = (
+        f"import os, sys; sys.path.append({str(tmp_path)!r}); import hanging\n"
+        f"from hanging import hang\nfrom portable.system import children\n{CALLERS[caller]}\n"
+    )
+    told = tmp_path / "told"
+    parent = subprocess.Popen([sys.executable, "-c", code, str(told)], cwd="/")
+    try:
+        assert _wait(told.exists)
+        family = [int(number) for number in told.read_text().split()]
+        assert all(map(_alive, family))
+        parent.send_signal(end)
+        parent.wait(WAIT_S)
+        assert _wait(lambda: not any(map(_alive, family)), 10.0)
+    finally:
+        parent.kill()
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM], ids=lambda s: s.name)
+def test_a_run_that_is_ended_leaves_nothing_that_the_next_does_not_sweep(
+    end: signal.Signals, tmp_path: Path
+) -> None:
+    """Neither a process nor shared memory: after SIGTERM at once, after SIGKILL by the next run."""
+    pytest.importorskip("jaxlib")
+    program = tmp_path / "loop.mlir"
+    program.write_text(_ENDLESS)
+    command = [
+        str(Path(sys.executable).with_name("portable")),
+        "run",
+        str(program),
+        "--random",
+        "1",
+    ]
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    running = subprocess.Popen(
+        [*command, "--timeout", "600"], env=environment, stdout=subprocess.DEVNULL
+    )
+    try:
+        assert _wait(lambda: bool(_mine(tmp_path)))
+        assert _wait(lambda: _descendants(running.pid) != [])
+        family = _descendants(running.pid)
+        left = _mine(tmp_path)
+        running.send_signal(end)
+        running.wait(WAIT_S)
+    finally:
+        running.kill()
+    assert _wait(lambda: not any(map(_alive, family)), 10.0)
+    if end == signal.SIGTERM:
+        assert [path for path in left if path.exists()] == []
+    quick = tmp_path / "quick.mlir"
+    quick.write_text(_ENDLESS.replace("stablehlo.constant dense<true>", _FALSE))
+    command[2] = str(quick)
+    subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True, timeout=300)
+    assert [path for path in left if path.exists()] == []
+
+
+_FALSE = "stablehlo.constant dense<false>"
+_ENDLESS = """func.func @main(%a: tensor<f32>) -> tensor<f32> {
+  %0 = stablehlo.while(%i = %a) : tensor<f32> cond {
+    %t = stablehlo.constant dense<true> : tensor<i1>
+    stablehlo.return %t : tensor<i1>
+  } do {
+    stablehlo.return %i : tensor<f32>
+  }
+  return %0 : tensor<f32>
+}
+"""
+
+
+def _mine(folder: Path) -> list[Path]:
+    shared = Path("/dev/shm")  # noqa: S108 - only listed
+    return [p for home in (folder, shared) for p in home.glob("*portable-*.tmp")]
+
+
+def _descendants(number: int) -> list[int]:
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == number:
+            child = int(path.parent.name)
+            found += [child, *_descendants(child)]
+    return found
+
+
+@pytest.mark.parametrize("what", ["file", "folder"])
+def test_what_a_killed_writer_leaves_is_swept_by_the_next(what: str, tmp_path: Path) -> None:
+    """Only what nobody holds any more: another writer in the same folder is left alone."""
+    code = (
+        "import os, sys, time\nfrom portable.system.files import new_directory, write_through\n"
+        "def stay(stream): print(flush=True); time.sleep(600)\n"
+        "if sys.argv[2] == 'file': write_through(sys.argv[1], stay)\n"
+        "with new_directory(sys.argv[1]) as made: stay(made)\n"
+    )
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", code, str(tmp_path / name), what], stdout=subprocess.PIPE
+        )
+        for name in ("killed", "alive")
+    ]
+    for writer in writers:
+        assert writer.stdout is not None
+        writer.stdout.readline()
+    assert len(list(tmp_path.iterdir())) == 2
+    writers[0].kill()
+    writers[0].wait()
+    scratch.forget()  # as if this were a new process
+    if what == "file":
+        write_file(tmp_path / "new", b"new")
+    else:
+        with new_directory(tmp_path / "new"):
+            pass
+    left = {path.name for path in tmp_path.iterdir()} - {"new"}
+    writers[1].kill()
+    writers[1].wait()
+    for writer in writers:
+        assert writer.stdout is not None
+        writer.stdout.close()
+    assert len(left) == 1
+
+
+def test_nothing_but_what_we_name_so_is_swept(tmp_path: Path) -> None:
+    """A user's file is never taken for ours, nor what a link of such a name leads to."""
+    (tmp_path / ".portable-notes.tmp").write_text("mine")
+    (tmp_path / ".portable-abcdefgh").write_text("mine")
+    (tmp_path / ".portable-abcdefgh.tmp.txt").write_text("mine")
+    (tmp_path / "target").write_text("mine")
+    (tmp_path / ".portable-12345678.tmp").symlink_to(tmp_path / "target")
+    before = sorted(tmp_path.iterdir())
+    scratch.forget()
+    write_file(tmp_path / "new", b"new")
+    assert sorted(tmp_path.iterdir()) == sorted([*before, tmp_path / "new"])
+
+
+def test_a_copy_of_the_process_leaves_the_children_to_the_original() -> None:
+    """After `os.fork` the copy starts children of its own, and its end ends none of the others."""
+    code = (
+        "import os\nfrom portable.system.children import call\nfrom os import getpid\n"
+        "first = call(getpid, timeout=60)\n"
+        "child = os.fork()\n"
+        "if not child:\n"
+        "    os._exit(call(getpid, timeout=60) == first)\n"
+        "assert os.waitpid(child, 0)[1] == 0\n"
+        "assert call(getpid, timeout=60) == first\n"
+        "assert first != getpid()\n"
+    )
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, timeout=WAIT_S)

@@ -1,0 +1,128 @@
+"""Temporary files and folders; what a killed process leaves is swept by the next one.
+
+Whoever makes one locks it for as long as it is needed, and the kernel lets go of a lock when its
+process ends: what is named like ours and can be locked belongs to nobody any more.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import re
+import shutil
+import tempfile
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["folder", "forget", "make_file", "make_folder", "remove_folder"]
+
+_BEFORE, _AFTER = ".portable-", ".tmp"
+_NAME = re.compile(r"\.portable-[a-z0-9_]{8}\.tmp")
+# Each folder is swept once in the life of a process: it may hold very many files.
+_SWEPT: set[str] = set()
+
+
+def make_file(parent: str) -> tuple[int, str]:
+    """Make an empty file in a folder.
+
+    Args:
+        parent: The folder.
+
+    Returns:
+        A descriptor to write to, which holds the lock until it is closed, and the path.
+
+    Raises:
+        OSError: It cannot be made.
+    """
+    return _made(parent, lambda: tempfile.mkstemp(_AFTER, _BEFORE, parent))
+
+
+def make_folder(parent: str | None = None) -> tuple[int, str]:
+    """Make an empty folder.
+
+    Args:
+        parent: Where; by default where the system has its temporary files.
+
+    Returns:
+        A descriptor, which holds the lock until it is closed, and the path.
+
+    Raises:
+        OSError: It cannot be made.
+    """
+    home = parent or tempfile.gettempdir()
+
+    def make() -> tuple[int, str]:
+        path = tempfile.mkdtemp(_AFTER, _BEFORE, home)
+        return os.open(path, os.O_RDONLY | os.O_DIRECTORY), path
+
+    return _made(home, make)
+
+
+def remove_folder(handle: int, path: str) -> None:
+    """Remove a folder that `make_folder` made, and let go of it."""
+    shutil.rmtree(path, ignore_errors=True)
+    os.close(handle)
+
+
+@contextlib.contextmanager
+def folder(parent: str | None = None) -> Iterator[str]:
+    """Make a folder that is removed in the end; see `make_folder`."""
+    handle, path = make_folder(parent)
+    try:
+        yield path
+    finally:
+        remove_folder(handle, path)
+
+
+def forget() -> None:
+    """Forget which folders have been swept."""
+    _SWEPT.clear()
+
+
+def _made(parent: str, make: Callable[[], tuple[int, str]]) -> tuple[int, str]:
+    _sweep(os.path.realpath(parent))
+    while True:
+        handle, path = make()
+        if _lock(handle) is not False and os.path.exists(path):  # noqa: PTH110 - a name
+            return handle, path
+        os.close(handle)  # another process swept it between the two calls
+
+
+def _lock(handle: int) -> bool | None:
+    """Lock what is open; False when somebody holds it, None where there are no locks."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True
+
+
+def _sweep(parent: str) -> None:
+    if parent in _SWEPT:
+        return
+    _SWEPT.add(parent)
+    with contextlib.suppress(OSError), os.scandir(parent) as entries:
+        for entry in entries:
+            if _NAME.fullmatch(entry.name):
+                with contextlib.suppress(OSError):
+                    _remove(entry)
+
+
+def _remove(entry: os.DirEntry[str]) -> None:
+    """Remove what nobody holds, of this user, and no link."""
+    if entry.stat(follow_symlinks=False).st_uid != os.geteuid():
+        return
+    handle = os.open(entry.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        if _lock(handle):
+            if entry.is_dir(follow_symlinks=False):
+                shutil.rmtree(entry.path, ignore_errors=True)
+            else:
+                os.unlink(entry.path)  # noqa: PTH108 - a name
+    finally:
+        os.close(handle)
