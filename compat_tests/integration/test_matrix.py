@@ -86,7 +86,7 @@ def test_the_reported_command_finds_a_wrong_result_again(
     rounds = str(ROOT / "compat_tests" / "data" / "artifacts" / "f8_round_trip+1.0.0.mlir.bc")
     words = ["matrix", rounds, "--for", "jaxlib==0.4.30", "jaxlib==0.10.2", "--stage", "execute"]
     words += ["--random", "7", "--rtol", "0.001"]
-    assert main([*words, "--full", "--cache", str(tmp_path / "one.sqlite")]) == 1
+    assert main([*words, "--all", "--cache", str(tmp_path / "one.sqlite")]) == 1
     told = capsys.readouterr().out
     (command,) = {
         line.strip() for line in told.splitlines() if "portable matrix" in line and "0.4.30" in line

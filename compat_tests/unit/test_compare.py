@@ -164,6 +164,21 @@ def test_a_difference_is_reported() -> None:
     assert compare(expected, actual, Tolerance(ulps=1)).different == 1
 
 
+def test_parts_of_a_tolerance_do_not_add_up() -> None:
+    """Any one part is enough, and nothing that is beyond each of them is near enough."""
+    expected, actual = np.array([10.0], np.float32), np.array([11.0], np.float32)
+    for near, same in {
+        Tolerance(relative=0.1): True,  # of the larger: 1.1
+        Tolerance(absolute=1.0): True,
+        Tolerance(relative=0.09, absolute=0.1): False,  # 0.99 and 0.1
+        Tolerance(relative=0.05, absolute=0.6): False,
+        Tolerance(relative=0.05, absolute=1.0): True,
+        Tolerance(relative=0.1, absolute=0.1): True,
+        Tolerance(ulps=1 << 20, relative=0.05, absolute=0.6): True,
+    }.items():
+        assert compare(expected, actual, near).same is same, near
+
+
 def test_what_cannot_be_compared_differs() -> None:
     """Another dtype, shape or number of outputs is a difference with its reason."""
     one = np.ones(3, np.float32)

@@ -118,7 +118,7 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "more places than inputs": (
         lambda d: edit_meta(d, lambda meta: meta["input_locations"].pop()),
-        "input_signature",
+        "functions/forward.meta: input_signature has 9 entries, input_locations has 8",
     ),
     "an unknown kind of place": (lambda d: place(d, type_="url"), "an input from 'url'"),
     "a weight above the directory": (

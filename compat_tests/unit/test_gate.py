@@ -256,7 +256,7 @@ def test_the_command_ends_with_0_1_or_2(tree: Path) -> None:
     assert "<failure" in (tree / "out.xml").read_text()
     (tree / "bad.mlir.bc").write_bytes(b"")
     assert _run(tree, ".", "--format", "github").returncode == 2
-    for words in (["missing"], [".", "--policy", "none.toml"], [".", "--on", "soon"]):
+    for words in (["missing"], [".", "--policy", "none.toml"], [".", "--as-of", "soon"]):
         wrong = _run(tree, *words)
         assert wrong.returncode == 2
         assert wrong.stderr.startswith("portable: error: ")

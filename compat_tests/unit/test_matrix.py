@@ -130,10 +130,10 @@ def test_observations_come_back_as_they_were_kept(tmp_path: Path) -> None:
 def test_an_execution_is_known_by_its_inputs_too() -> None:
     """Other inputs, expected outputs or tolerances are another execution, but the same reading."""
     item = collect([CASE], pick=Pick.LOWEST)[0]
-    nearer = replace(item, relative=0.5)
+    nearer, by_ulps = replace(item, relative=0.5), replace(item, ulps=1)
     swapped = replace(item, inputs=item.expected)
     assert key(item, Stage.DECODE) == key(nearer, Stage.DECODE) == key(swapped, Stage.DECODE)
-    assert len({key(one, Stage.EXECUTE) for one in (item, nearer, swapped)}) == 3
+    assert len({key(one, Stage.EXECUTE) for one in (item, nearer, by_ulps, swapped)}) == 4
 
 
 def _keep(path: str, release: str) -> None:

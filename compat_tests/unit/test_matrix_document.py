@@ -45,6 +45,7 @@ def test_every_field_of_an_item_and_a_verdict_is_kept() -> None:
         expected=(TensorFile("expected/0.npy", "bfloat16"),),
         relative=1e-6,
         absolute=1e-9,
+        ulps=3,
         given=("--inputs=x y.npz", "--rtol=0.1"),
         reference="jaxlib==0.12.0.1",
     )
@@ -121,6 +122,8 @@ BREAKS: dict[str, Callable[[dict[str, Any]], object]] = {
     "an artifact with an unknown key": lambda d: d["items"][0].update(colour="red"),
     "a name that is no text": lambda d: d["items"][0].update(name=7),
     "a tolerance that is true": lambda d: d["items"][0].update(relative=True),
+    "ulps that are true": lambda d: d["items"][0].update(ulps=True),
+    "ulps below nothing": lambda d: d["items"][0].update(ulps=-1),
     "an outcome that is none": lambda d: d["verdicts"][0].update(outcome="fine"),
     "a verdict that is no object": lambda d: d["verdicts"].__setitem__(0, []),
     "a role that is none": lambda d: d["results"][0].__setitem__(0, "sideways"),

@@ -18,7 +18,7 @@ SENSELESS = {
     "run F --random=-1": "'-1' is not a whole number from 0 on",
     "run F --random 0 --memory nan": "'nan' is not a number above 0",
     "verify F F --seeds 0": "'0' is not a whole number from 1 on",
-    "verify F F --relative inf": "'inf' is not a number from 0 on",
+    "verify F F --rtol inf": "'inf' is not a number from 0 on",
     "matrix F --for jaxlib --timeout 0": "'0' is not a number above 0",
     "matrix F --for jaxlib --rtol=-1": "'-1' is not a number from 0 on",
     "matrix F --for jaxlib --random 0": "inputs are for executing; add --stage execute",

@@ -59,7 +59,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--observe", action="store_true", help="read each with the installed library as well"
     )
-    parser.add_argument("--on", metavar="DATE", help="judge waivers and ages as of that day")
+    parser.add_argument("--as-of", metavar="DATE", help="judge waivers and ages as of that day")
     parser.add_argument(
         "--no-strict",
         dest="strict",
@@ -99,7 +99,7 @@ def run(chosen: argparse.Namespace) -> int:
     result = gate(
         chosen.paths,
         policy,
-        on=_day(chosen.on),
+        on=_day(chosen.as_of),
         observe=_observe if chosen.observe else None,
         strict=chosen.strict,
         changed=chosen.changed,

@@ -134,12 +134,25 @@ def _execution_options(group: argparse._ArgumentGroup) -> None:
         help="what they compute (default: what the newest jaxlib among the consumers computes)",
     )
     group.add_argument(
-        "--rtol", type=amount, default=_RELATIVE, help="relative tolerance (default: %(default)g)"
+        "--ulps",
+        type=natural,
+        default=0,
+        metavar="N",
+        help="results may be this many ulps apart (default: %(default)s)",
+    )
+    group.add_argument(
+        "--rtol",
+        type=amount,
+        default=_RELATIVE,
+        metavar="R",
+        help="or apart by this share of the larger one (default: %(default)g)",
     )
     group.add_argument(
         "--atol",
         type=amount,
-        help="absolute tolerance (default: 1e-6 of the largest expected value, at least 1e-5)",
+        metavar="A",
+        help="or by this much; any one of the three is enough (default: 1e-6 of the largest "
+        "expected value, at least 1e-5)",
     )
 
 
@@ -171,7 +184,7 @@ def _report_options(out: argparse._ArgumentGroup) -> None:
         choices=sorted(FORMATS),
         help=f"default: by the ending of FILE ({', '.join(_ENDINGS)}), else text",
     )
-    out.add_argument("--full", action="store_true", help="list everything in text and Markdown")
+    out.add_argument("--all", action="store_true", help="list everything in text and Markdown")
     out.add_argument(
         "--judge",
         choices=(_COMPATIBLE, _PREDICTED),
@@ -189,7 +202,7 @@ def run(chosen: argparse.Namespace) -> int:
     )
     form = chosen.format or _ENDINGS.get(Path(chosen.output).suffix, "text")
     matrix = _earlier(chosen.earlier) if chosen.earlier else _observed(chosen)
-    report = render(matrix, form, full=chosen.full)
+    report = render(matrix, form, full=chosen.all)
     write_text(chosen.output, report)
     if chosen.judge == _PREDICTED:
         failed = matrix.unobserved or any(one.unexplained for one in matrix.contradictions)
@@ -310,7 +323,7 @@ def _executable(
             found.append(item)
             continue
         try:
-            one = with_inputs(item, folder, inputs=inputs, relative=chosen.rtol)
+            one = with_inputs(item, folder, inputs=inputs, relative=chosen.rtol, ulps=chosen.ulps)
             if expected is not None:
                 check_expected(item, expected)
                 one = with_expected(one, folder, expected, chosen.atol)
@@ -325,12 +338,12 @@ def _executable(
 
 def _given(chosen: argparse.Namespace) -> tuple[str, ...]:
     """Return the words that say what to execute with, for the commands in the report."""
-    names = ("inputs", "random", "expected", "rtol", "atol")
+    names = ("inputs", "random", "expected", "ulps", "rtol", "atol")
     values = {name: getattr(chosen, name) for name in names}
     return tuple(
         f"--{name}={value}"
         for name, value in values.items()
-        if value is not None and (name, value) != ("rtol", _RELATIVE)
+        if value is not None and (name, value) not in {("rtol", _RELATIVE), ("ulps", 0)}
     )
 
 

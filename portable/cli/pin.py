@@ -11,7 +11,8 @@ with all of its programs pinned for the same target, or none.
   portable pin model.exported --target 1.9.0 -o model-1.9.exported
   portable pin model.mlir --target 0.9.0 --allow composites-to-calls -o model.mlir.bc
 
-Rewrites that are not exact are verified as if by --verify: beyond --ulps nothing is written.
+Rewrites that are allowed and not exact are verified as if by --verify: nothing is written beyond
+--ulps, --rtol and --atol.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from portable.cli.program import (
     pipeline_options,
     program_argument,
 )
-from portable.cli.usage import destination, natural
+from portable.cli.usage import destination, given_tolerance, tolerance_options
 from portable.containers.container import readers_of
 from portable.downgrade import named
 from portable.errors import PortableError
@@ -67,18 +68,12 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--verify",
         action="store_true",
-        help="execute the program before and after, and write nothing unless the bits are equal",
-    )
-    parser.add_argument(
-        "--ulps",
-        type=natural,
-        default=0,
-        metavar="N",
-        help="with --verify: write it although results are up to this far apart",
+        help="execute the program before and after, and write nothing unless the results agree",
     )
     parser.add_argument(
         "-o", "--output", type=destination, required=True, metavar="PATH", help="- is stdout"
     )
+    tolerance_options(parser.add_argument_group("what --verify admits"))
     pipeline_options(parser)
     format_option(parser)
 
@@ -175,10 +170,9 @@ def _print(label: str, pinned: Pinned, verification: Verification | None) -> Non
 def _verified(chosen: argparse.Namespace, part: Part, artifact: Artifact) -> Verification:
     """Execute the program as it is, at the current Version, and as it was pinned."""
     # Only here: most pinning executes nothing and needs no numpy.
-    from portable.executors import Tolerance  # noqa: PLC0415 - see above
     from portable.verification import verify  # noqa: PLC0415 - see above
 
     arguments = pipeline_arguments(chosen) | {"allow": ()}
     before: Artifact = in_child(pin.serialize, chosen, "current", part=part, **arguments)
     with waiting("executing both, the program and what was pinned"):
-        return verify(before, artifact, tolerance=Tolerance(chosen.ulps))
+        return verify(before, artifact, tolerance=given_tolerance(chosen))

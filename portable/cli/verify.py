@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from portable.cli.counting import waiting
 from portable.cli.execution import executor_options, given_inputs, load_program, open_chosen
 from portable.cli.output import format_option, print_verification
-from portable.cli.usage import amount, count, natural
+from portable.cli.usage import count, given_tolerance, tolerance_options
 from portable.errors import PortableError
-from portable.executors import Tolerance, signature
+from portable.executors import signature
 from portable.executors.signature import check_inputs
 from portable.verification import SEEDS, verify
 
@@ -46,9 +46,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         help="how many sets of random inputs (default: %(default)s)",
     )
     parser.add_argument("--specials", action="store_true", help="with NaN, infinities and -0")
-    parser.add_argument("--ulps", type=natural, default=0, help="admit this distance")
-    parser.add_argument("--relative", type=amount, default=0.0, help="or this relative difference")
-    parser.add_argument("--absolute", type=amount, default=0.0, help="or this absolute one")
+    tolerance_options(parser)
     format_option(parser)
 
 
@@ -69,7 +67,7 @@ def run(chosen: argparse.Namespace) -> int:
             inputs=inputs,
             seeds=range(chosen.seeds),
             specials=chosen.specials,
-            tolerance=Tolerance(chosen.ulps, chosen.relative, chosen.absolute),
+            tolerance=given_tolerance(chosen),
         )
     print_verification(verification, before, after, chosen.format)
     return 0 if verification.same else 1

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from portable.cli.output import format_option, print_json, print_table, say
 from portable.cli.program import pipeline_arguments, pipeline_options
-from portable.cli.usage import amount, count, limit, natural
-from portable.executors import Tolerance
+from portable.cli.usage import count, given_tolerance, limit, tolerance_options
 from portable.exporters.calls import Request, agree
 from portable.exporters.oracle import NEAR
 from portable.exporters.torch import BACKENDS, DEFAULT
@@ -53,21 +52,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seeds", type=count, default=3, metavar="N", help="sets of inputs (default: %(default)s)"
     )
-    parser.add_argument(
-        "--ulps", type=natural, default=NEAR.ulps, help="admit this distance (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--relative",
-        type=amount,
-        default=NEAR.relative,
-        help="or this relative difference (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--absolute",
-        type=amount,
-        default=NEAR.absolute,
-        help="or this absolute one (default: %(default)s)",
-    )
+    tolerance_options(parser, ulps=NEAR.ulps, relative=NEAR.relative, absolute=NEAR.absolute)
     parser.add_argument(
         "--timeout",
         type=limit,
@@ -92,12 +77,11 @@ def run(chosen: argparse.Namespace) -> int:
         chosen.eval,
         pipeline_arguments(chosen),  # type: ignore[arg-type]  # the names that Pipeline has
     )
-    tolerance = Tolerance(chosen.ulps, chosen.relative, chosen.absolute)
     record: dict[str, Any] = children.call(
         agree,
         request,
         chosen.seeds,
-        tolerance,
+        given_tolerance(chosen),
         timeout=chosen.timeout,
         fresh=children.Limits(chosen.timeout, file=None),
     )

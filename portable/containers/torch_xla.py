@@ -169,8 +169,12 @@ def _meta(path: str, where: str) -> dict[str, Any]:
         if not isinstance(meta.get(key), kind):
             raise MalformedContainer(f"no {key!r} as torch_xla writes it", where=where)
     _demand_known(meta, _TYPES.keys() | _OPTIONAL, where)
-    if len(meta["input_signature"]) != len(meta["input_locations"]):
-        raise MalformedContainer("as many input_locations as input_signature", where=where)
+    signatures, locations = len(meta["input_signature"]), len(meta["input_locations"])
+    if signatures != locations:
+        raise MalformedContainer(
+            f"input_signature has {signatures} entries, input_locations has {locations}",
+            where=where,
+        )
     return meta
 
 

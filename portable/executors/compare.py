@@ -231,8 +231,9 @@ def _near(expected: Array, actual: Array, ulps: Array, tolerance: Tolerance) -> 
         wide = np.complex128 if expected.dtype.kind == "c" else np.float64
         one, other = expected.astype(wide), actual.astype(wide)
         with np.errstate(all="ignore"):
+            apart = np.abs(one - other)
             largest = np.maximum(np.abs(one), np.abs(other))
-            close = np.abs(one - other) <= tolerance.absolute + tolerance.relative * largest
+            close = (apart <= tolerance.absolute) | (apart <= tolerance.relative * largest)
         near |= close & (ulps != INFINITE)
     return near
 

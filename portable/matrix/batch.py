@@ -354,5 +354,5 @@ def _differences(item: Item, outputs: Sequence[Array]) -> list[str]:
     if not item.expected:
         return []
     expected = [_loaded(tensor) for tensor in item.expected]
-    near = Tolerance(0, item.relative, item.absolute)
+    near = Tolerance(item.ulps, item.relative, item.absolute)
     return [str(one) for one in compare_all(expected, outputs, near) if not one.same]

@@ -153,8 +153,11 @@ def _fields(data: object) -> Mapping[str, Any]:
             hint="update stablehlo-portable",
         )
     # Schema 1 had neither `says` nor `not_known`.
-    if data["schema"] not in {1, SCHEMA} or data.keys() != set(_KEYS):
-        raise MalformedMatrix(f"a matrix has the keys {', '.join(_KEYS)} and schema {SCHEMA}")
+    if data["schema"] not in {1, SCHEMA}:
+        raise MalformedMatrix(f"the matrix has schema {data['schema']}, which never was")
+    if data.keys() != set(_KEYS):
+        wrong = ", ".join(sorted(f"{key!r:.40}" for key in data.keys() ^ set(_KEYS)))
+        raise MalformedMatrix(f"keys that are missing or unknown: {wrong}")
     return data
 
 
@@ -221,6 +224,7 @@ def _item_record(item: Item) -> dict[str, object]:
         "expected": tensors(item.expected) or None,
         "relative": item.relative or None,
         "absolute": item.absolute or None,
+        "ulps": item.ulps or None,
         "given": [*item.given] or None,
         "reference": item.reference or None,
     }
@@ -307,6 +311,12 @@ def _number(value: object) -> float:
     return float(value)
 
 
+def _count(value: object) -> int:
+    if type(value) is not int or value < 0:  # true is an integer to Python
+        raise TypeError(f"{value!r:.40} is no count")
+    return value
+
+
 def _flag(value: object) -> bool:
     if not isinstance(value, bool):
         raise TypeError(f"{value!r:.40} is neither true nor false")
@@ -373,6 +383,7 @@ _ITEM: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("claimed", "producer_version"), _maybe_version),
     **dict.fromkeys(("inputs", "expected"), _tensors),
     **dict.fromkeys(("relative", "absolute"), _number),
+    "ulps": _count,
 }
 _RELEASE: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("distribution", "version", "python", "requires_python", "numpy"), _text),

@@ -27,7 +27,7 @@ _OF_LARGEST = 1e-6
 
 
 def with_inputs(
-    item: Item, folder: Path, *, inputs: Sequence[Array] | int, relative: float
+    item: Item, folder: Path, *, inputs: Sequence[Array] | int, relative: float, ulps: int = 0
 ) -> Item:
     """Give an artifact what to execute it with.
 
@@ -36,6 +36,7 @@ def with_inputs(
         folder: Where the arrays are kept as files, as long as the item is used.
         inputs: One array for each argument of `main`, or a seed to make them from.
         relative: How far a Release may be off, relative to the expected value.
+        ulps: Or in ulps.
 
     Returns:
         The item with them; what is expected is still to be said.
@@ -48,7 +49,7 @@ def with_inputs(
     wanted = signature(item.artifact())
     given = random_inputs(wanted, inputs) if isinstance(inputs, int) else inputs
     saved = _saved(folder / item.digest, "input", check_inputs(given, wanted))
-    return replace(item, inputs=saved, relative=relative)
+    return replace(item, inputs=saved, relative=relative, ulps=ulps)
 
 
 def with_expected(
@@ -60,7 +61,7 @@ def with_expected(
         item: The artifact, with inputs.
         folder: As for `with_inputs`.
         expected: One array for each result of `main`.
-        absolute: How far a Release may be off; by default what rounding to float32 makes of sums
+        absolute: Or how far a Release may be off; by default what rounding to float32 makes of sums
             of numbers as large as the largest that is expected.
 
     Returns:

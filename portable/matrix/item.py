@@ -49,7 +49,8 @@ class Item:
         inputs: The arguments to execute it with; None when there are none to be had.
         expected: What it should compute; empty when nobody said.
         relative: How far an output may be off, relative to the expected value.
-        absolute: Added to that.
+        absolute: Or in itself.
+        ulps: Or in ulps; any one of the three is enough.
         given: How whoever asked said what to execute it with, as options of `portable matrix`;
             a Case brings that itself.
         reference: The Release whose results are expected, as `jaxlib==0.12.0.1`; empty where
@@ -69,6 +70,7 @@ class Item:
     expected: tuple[TensorFile, ...] = ()
     relative: float = 0.0
     absolute: float = 0.0
+    ulps: int = 0
     given: tuple[str, ...] = ()
     reference: str = ""
     unjudged: str = field(default="", compare=False)  # no part of a kept Matrix: its Cells say it

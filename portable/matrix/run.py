@@ -139,7 +139,7 @@ class Run:
         """
         # What it computes does not depend on what is near enough.
         keys = [
-            key(replace(item, relative=0.0, absolute=0.0), Stage.EXECUTE)
+            key(replace(item, relative=0.0, absolute=0.0, ulps=0), Stage.EXECUTE)
             if item.inputs is not None and not item.expected
             else None
             for item in items

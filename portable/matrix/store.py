@@ -195,7 +195,8 @@ def key(item: Item, stage: Stage) -> Key:
     """
     if stage < Stage.EXECUTE or item.inputs is None:
         return Key(item.digest, "")
-    digest = hashlib.sha256(f"{item.relative!r} {item.absolute!r}{item.unjudged}".encode())
+    near = f"{item.relative!r} {item.absolute!r}" + (f" {item.ulps}" if item.ulps else "")
+    digest = hashlib.sha256(f"{near}{item.unjudged}".encode())
     for tensor in (*item.inputs, *item.expected):
         digest.update(f" {tensor.dtype} ".encode() + Path(tensor.path).read_bytes())
     return Key(item.digest, digest.hexdigest())

@@ -71,7 +71,7 @@ def test_the_command_says_who_does_not_agree(
         "    return torch.nn.Sequential(torch.nn.Linear(64, 8), torch.nn.Tanh())\n"
     )
     monkeypatch.chdir(tmp_path)
-    exact = ["--ulps", "0", "--relative", "0", "--absolute", "0", "--format", "json"]
+    exact = ["--ulps", "0", "--rtol", "0", "--atol", "0", "--format", "json"]
     code = main(
         ["verify-export", "scoring:net", "--args", "f32[4,64]", "--target", "0.9.0", *exact]
     )
