@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 import re
+from typing import TypeVar
 
+from portable.errors import PortableError
 from portable.version import Version
 
-__all__ = ["RANGES_SINCE", "Locations", "ranges_to_points"]
+__all__ = ["RANGES_SINCE", "Locations", "named", "ranges_to_points"]
+
+_T = TypeVar("_T")
 
 RANGES_SINCE = Version(1, 9, 0)
 """Readers of this Version know location ranges; no serializer checks it: stablehlo issue 2724."""
@@ -30,3 +35,35 @@ _RANGE = re.compile(r'("(?:[^"\\]|\\.)*":\d+:\d+) to (?:\d+)?:\d+')
 def ranges_to_points(location: str) -> str:
     """Turn every `"file":line:column to line:column` of a printed location into its start."""
     return _RANGE.sub(r"\1", location)
+
+
+# What MLIR calls a program that it was handed from memory, in front of a line and a column.
+_UNNAMED = re.compile(r"""(?<![^\s(\[,'])(?:"-"|-)(?=:\d+:\d+)""")
+
+
+def named(value: _T, name: str) -> _T:
+    """Put the name of a file where MLIR calls it "-", in everything that a result tells.
+
+    Args:
+        value: Text, a dataclass, or a tuple, list or dictionary of these; or an error, which is
+            changed in place.
+        name: The file.
+
+    Returns:
+        The same with the name; what has no such location is the same object.
+    """
+    new: object = value
+    if isinstance(value, str):
+        new = _UNNAMED.sub(name.replace("\\", r"\\"), value)
+    elif isinstance(value, PortableError):
+        value.__dict__.update(named(vars(value), name))
+        value.args = named(value.args, name)
+    elif isinstance(value, (tuple, list)) and not hasattr(value, "_fields"):
+        new = type(value)(named(one, name) for one in value)
+    elif isinstance(value, dict):
+        new = {key: named(one, name) for key, one in value.items()}
+    elif dataclasses.is_dataclass(value) and not isinstance(value, (type, Version)):
+        was = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+        told = named(was, name)
+        new = value if told == was else dataclasses.replace(value, **told)
+    return value if new == value else new  # type: ignore[return-value]  # made of its own parts

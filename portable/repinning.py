@@ -9,7 +9,7 @@ from portable import pin as pipeline
 from portable.containers import open_container
 from portable.containers.container import place
 from portable.errors import PortableError
-from portable.locations import Locations
+from portable.locations import Locations, named
 from portable.program import text
 from portable.version import Version
 
@@ -128,9 +128,9 @@ def pin_all(
                 allow_dialects=allow_dialects,
             )
         except PortableError as error:
-            # MLIR names a program that it was handed from memory "-".
-            inside = (error.where or "").removeprefix('"-":')
-            error.where = place(place(path, entry.name), inside)
+            label = place(path, entry.name)
+            inside = (named(error, label).where or "").removeprefix(label)
+            error.where = label + inside
             if not isinstance(error, pipeline.NotExpressible):
                 raise
             refused.append(error)

@@ -11,6 +11,7 @@ from portable.containers import open_path
 from portable.containers.container import place
 from portable.containers.kind import CONTAINERS
 from portable.errors import PortableError
+from portable.locations import named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -96,9 +97,8 @@ def naming(label: str) -> Iterator[None]:
     try:
         yield
     except PortableError as error:
+        named(error, label)
         inside = (error.where or "").removeprefix(label)
-        # MLIR names a program that it was handed from memory "-".
-        inside = inside.removeprefix('"-"')
         separator = "" if not inside or inside.startswith(":") else ": "
         error.where = f"{label}{separator}{inside}"
         raise

@@ -42,6 +42,7 @@ from portable.containers.container import readers_of
 from portable.downgrade import named
 from portable.errors import PortableError
 from portable.features.bridges import bridges
+from portable.locations import named as with_name
 from portable.releases import resolve_target
 from portable.repinning import pin_all
 from portable.system import children
@@ -175,4 +176,4 @@ def _verified(chosen: argparse.Namespace, part: Part, artifact: Artifact) -> Ver
     arguments = pipeline_arguments(chosen) | {"allow": ()}
     before: Artifact = in_child(pin.serialize, chosen, "current", part=part, **arguments)
     with waiting("executing both, the program and what was pinned"):
-        return verify(before, artifact, tolerance=given_tolerance(chosen))
+        return with_name(verify(before, artifact, tolerance=given_tolerance(chosen)), part.label)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from portable.cli.parts import naming, only_part
 from portable.cli.usage import limit
+from portable.locations import named
 from portable.system import children
 
 if TYPE_CHECKING:
@@ -120,9 +121,10 @@ def in_child(
     """Call `function(program, *arguments, **keywords)` in a child process.
 
     The program comes from the user: parsing it is native code, and a crash of that is the child's.
-    It is the file that was named, or one part of it.
+    It is the file that was named, or one part of it, and locations in it have that name.
     """
     if part is None:
         part = only_part(chosen.program)
     with naming(part.label):
-        return children.call(function, part.data, *arguments, timeout=chosen.timeout, **keywords)
+        found = children.call(function, part.data, *arguments, timeout=chosen.timeout, **keywords)
+        return named(found, part.label)

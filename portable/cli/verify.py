@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING
 from portable.cli.counting import waiting
 from portable.cli.execution import executor_options, given_inputs, load_program, open_chosen
 from portable.cli.output import format_option, print_verification
+from portable.cli.parts import label_of
 from portable.cli.usage import count, given_tolerance, tolerance_options
 from portable.errors import PortableError
 from portable.executors import signature
 from portable.executors.signature import check_inputs
+from portable.locations import named
 from portable.verification import SEEDS, verify
 
 if TYPE_CHECKING:
@@ -69,5 +71,5 @@ def run(chosen: argparse.Namespace) -> int:
             specials=chosen.specials,
             tolerance=given_tolerance(chosen),
         )
-    print_verification(verification, before, after, chosen.format)
+    print_verification(named(verification, label_of(after)), before, after, chosen.format)
     return 0 if verification.same else 1
