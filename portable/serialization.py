@@ -208,10 +208,12 @@ class Serialization:
         self._refuse_foreign(operations)
         try:
             current = self.library.current.target
-            data = self.library.serialize(module, current, mixed=bool(self.allowed))
-        except LibraryError:
+            copy = self.library.clone(module)
+            data = self.library.serialize(copy, current, mixed=bool(self.allowed))
+        except LibraryError as failure:
             self._refuse_foreign_attributes()
-            raise error from None  # no Version can express it: the diagnostics are the reason
+            # No Version can express it.
+            raise self.library.unwritable(module, failure) from None
         raise self._not_expressible(analyze(read(data)).minimum) from error
 
     def _copy(self) -> Module:

@@ -6,8 +6,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from portable.libstablehlo.diagnostics import LOCK, Listening, location_text
+from portable.libstablehlo.diagnostics import LOCK, LibraryError, Listening, location_text
 from portable.libstablehlo.exposure import COMPOSITES_TO_CALLS, Exposed, expose, lay_open
+from portable.libstablehlo.unwritable import PROBE, unwritable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -255,6 +256,30 @@ class Library:
         with LOCK, module.context, self._ir.Location.unknown():
             lay_open(module, self._ir)
             return expose(module, self._ir)
+
+    def unwritable(self, module: Module, error: LibraryError) -> LibraryError:
+        """Name what in a program has no place in a portable artifact, where that is the error.
+
+        Args:
+            module: Not changed.
+            error: Why it cannot be serialized.
+
+        Returns:
+            An error that names the attributes and types, or the same one.
+        """
+
+        def accepts(attribute: Any) -> bool:
+            probe = self.parse(PROBE, module.context)
+            block = probe.body.operations[0].regions[0].blocks[0]
+            block.operations[0].operation.attributes["probe"] = attribute
+            try:
+                self.serialize(probe, self.current.target)
+            except LibraryError:
+                return False
+            return True
+
+        with LOCK, module.context, self._ir.Location.unknown():
+            return unwritable(error, module, self._ir, accepts)
 
     def _native(self, what: str, context: Context) -> Listening:
         """Run native code; what fails is said in words."""
