@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import enum
 import re
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from portable.errors import PortableError
 from portable.version import Version
 
-__all__ = ["RANGES_SINCE", "Locations", "named", "ranges_to_points"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["RANGES_SINCE", "Locations", "named", "naming", "place", "ranges_to_points"]
 
 _T = TypeVar("_T")
 
@@ -67,3 +71,29 @@ def named(value: _T, name: str) -> _T:
         told = named(was, name)
         new = value if told == was else dataclasses.replace(value, **told)
     return value if new == value else new  # type: ignore[return-value]  # made of its own parts
+
+
+@contextlib.contextmanager
+def naming(label: str) -> Iterator[None]:
+    """Have errors about a program that was read from memory name where it came from.
+
+    Args:
+        label: What to call it.
+    """
+    try:
+        yield
+    except PortableError as error:
+        place(error, label)
+        raise
+
+
+def place(error: PortableError, label: str) -> None:
+    """Have an error about a program that was read from memory name where it came from.
+
+    Args:
+        error: The error; changed.
+        label: What to call the program.
+    """
+    inside = (named(error, label).where or "").removeprefix(label)
+    separator = "" if not inside or inside.startswith(":") else ": "
+    error.where = f"{label}{separator}{inside}"

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from portable import locations as places
 from portable import pin as pipeline
 from portable.containers import open_container
 from portable.containers.container import place
 from portable.errors import PortableError
-from portable.locations import Locations, named
+from portable.locations import Locations
 from portable.program import text
 from portable.version import Version
 
@@ -128,9 +129,7 @@ def pin_all(
                 allow_dialects=allow_dialects,
             )
         except PortableError as error:
-            label = place(path, entry.name)
-            inside = (named(error, label).where or "").removeprefix(label)
-            error.where = label + inside
+            places.place(error, place(path, entry.name))
             if not isinstance(error, pipeline.NotExpressible):
                 raise
             refused.append(error)

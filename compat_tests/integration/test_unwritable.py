@@ -13,8 +13,9 @@ unit; true; 7 : i4; 1 : i7; 1 : i8; 1 : i32; 1 : i64; 1 : i128; 1 : si8; 1 : ui8
 1 : index; 1.0 : f16; 1.0 : f32; 1.0 : f64; 1.0 : bf16; 1.0 : f80; 1.0 : f128; 1.0 : tf32
 1.0 : f8E4M3FN; "s"; "s" : i32; []; [1]; [unit]; [[array<i32: 1>]]; {}; {a = 1}; {a = unit}
 {a = {b = array<i32: 1>}}; dense<1> : tensor<2xi32>; dense<1> : tensor<2xi7>
-dense<1> : vector<2xi32>; dense<1.0> : tensor<1xf80>; dense<true> : tensor<9xi1>; dense<(1.0, 1.0)> : tensor<1xcomplex<f32>>
-sparse<0, 1> : tensor<2xi32>; dense_resource<x> : tensor<2xi32>; @f; @f::@g
+dense<1> : vector<2xi32>; dense<1.0> : tensor<1xf80>; dense<true> : tensor<9xi1>
+dense<(1.0, 1.0)> : tensor<1xcomplex<f32>>; sparse<0, 1> : tensor<2xi32>; @f; @f::@g
+dense_resource<x> : tensor<2xi32>
 affine_map<(d) -> (d)>; affine_set<(d) : (d >= 0)>; strided<[1]>; distinct[0]<1>
 array<i1: true>; array<i8: 1>; array<i16: 1>; array<i32: 1, 2>; array<i64: 1>; array<f32: 1.0>
 array<f64: 1.0>; array<i32>; #vhlo.bool_v1<true>; #stablehlo.channel_handle<handle = 1, type = 1>

@@ -22,10 +22,11 @@ from typing import TYPE_CHECKING
 
 from portable.artifact import Artifact
 from portable.cli.output import format_option, print_json, print_table, say
-from portable.cli.parts import naming, parts_of
+from portable.cli.parts import parts_of
 from portable.cli.usage import limit
 from portable.containers.container import readers_of
 from portable.errors import PortableError
+from portable.locations import naming
 from portable.prediction import Mode, examine, predict_all
 from portable.releases import named_consumers
 from portable.verdict import Stage, worst

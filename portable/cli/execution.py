@@ -8,12 +8,13 @@ from portable import pin
 from portable.artifact import Artifact, NotAnArtifact
 from portable.bytecode import MAGIC
 from portable.cli.making import tell_line
-from portable.cli.parts import naming, only_part
+from portable.cli.parts import only_part
 from portable.cli.usage import limit
 from portable.environments import Environments
 from portable.executors import EXECUTORS, check_executor, find_executor
 from portable.executors.signature import ordered, signature
 from portable.executors.tensors import load_arrays
+from portable.locations import naming
 from portable.releases import find_release
 from portable.system import children
 

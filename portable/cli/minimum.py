@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 
 from portable.bytecode import read
 from portable.cli.output import format_option, print_json, print_table, say, strictness_option
-from portable.cli.parts import naming, parts_of
+from portable.cli.parts import parts_of
 from portable.containers import Kind, kind_of_file
 from portable.features import Strictness, analyze
+from portable.locations import naming
 
 if TYPE_CHECKING:
     import argparse

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,14 +10,11 @@ from portable.containers import open_path
 from portable.containers.container import place
 from portable.containers.kind import CONTAINERS
 from portable.errors import PortableError
-from portable.locations import named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from portable.containers import Container, Entry
 
-__all__ = ["ManyPrograms", "Part", "label_of", "naming", "only_part", "parts_of"]
+__all__ = ["ManyPrograms", "Part", "label_of", "only_part", "parts_of"]
 
 
 class ManyPrograms(PortableError):
@@ -85,23 +81,6 @@ def only_part(path: str) -> Part:
             "portable.containers.open_container takes the artifacts out",
         )
     return parts[0]
-
-
-@contextlib.contextmanager
-def naming(label: str) -> Iterator[None]:
-    """Have errors about a program that was read from memory name where it came from.
-
-    Args:
-        label: What to call it.
-    """
-    try:
-        yield
-    except PortableError as error:
-        named(error, label)
-        inside = (error.where or "").removeprefix(label)
-        separator = "" if not inside or inside.startswith(":") else ": "
-        error.where = f"{label}{separator}{inside}"
-        raise
 
 
 def label_of(path: str) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from portable.cli.parts import naming, only_part
+from portable.cli.parts import only_part
 from portable.cli.usage import limit
-from portable.locations import named
+from portable.locations import named, naming
 from portable.system import children
 
 if TYPE_CHECKING:
