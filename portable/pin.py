@@ -24,7 +24,7 @@ from portable.version import Version
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from portable.features import Analysis
+    from portable.features import Analysis, Rewritten
     from portable.libstablehlo import Library
     from portable.program import Program
     from portable.releases import Target
@@ -53,11 +53,13 @@ class Pinned:
         artifact: The artifact.
         target: The Version it was written for, and why.
         analysis: What its bytes need, by a strict reading.
+        rewrites: What stands in place of what the target lacks, and how exact that is.
     """
 
     artifact: Artifact
     target: Target
     analysis: Analysis
+    rewrites: tuple[Rewritten, ...] = ()
 
 
 @programs.apart
@@ -152,9 +154,12 @@ def pin(
         frozenset(allow),
         frozenset(allow_dialects),
     )
+    original = library.clone(module) if job.rewrites_ops(module) else None
     data = job.run(module)
     content = job.read(data)
-    return Pinned(Artifact(data, content.header), target, job.recheck(content))
+    analysis = job.recheck(content)
+    rewrites = job.rewritten(original) if original is not None else ()
+    return Pinned(Artifact(data, content.header), target, analysis, rewrites)
 
 
 def retarget(

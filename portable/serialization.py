@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from portable import program as programs
@@ -10,10 +10,10 @@ from portable.bytecode import read
 from portable.bytecode.entries import ATTRIBUTES, TYPES
 from portable.bytecode.glance import Glance
 from portable.bytecode.layouts import BUILTIN, VHLO
-from portable.downgrade import downgrade, refuse_idle
+from portable.downgrade import EXPANDED, REWRITES, downgrade, named, refuse_idle
 from portable.errors import PortableError
-from portable.features import analyze
-from portable.features.bridges import bridges
+from portable.features import analyze, rewritten
+from portable.features.bridges import bridges, since
 from portable.libstablehlo import LibraryError
 from portable.locations import RANGES_SINCE, Locations, ranges_to_points
 from portable.version import Version
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from portable.bytecode import Bytecode, Header
-    from portable.features import Analysis, Feature, Needs
+    from portable.features import Analysis, Feature, Needs, Rewritten
     from portable.libstablehlo import Library, Module
     from portable.program import Program
 
@@ -154,6 +154,25 @@ class Serialization:
         if needs.version is not None and needs.version > self.target:
             raise self._not_expressible(needs)
         return analysis
+
+    def rewrites_ops(self, module: Module) -> bool:
+        """Whether the module has ops of kinds that may be rewritten to reach the target."""
+        if self.target >= _EXPANDER_FLOOR and not self.rewrites:
+            return False
+        kinds = {op for form, ops in EXPANDED.items() if self._lacks(form) for op in ops}
+        kinds |= {op for name in named(self.rewrites) for op in REWRITES[name].needed(self.target)}
+        seen = self.library.operations(module)
+        return not kinds.isdisjoint(seen) or any(name.startswith("chlo.") for name in seen)
+
+    def rewritten(self, module: Module) -> tuple[Rewritten, ...]:
+        """Say what was rewritten in `module`, which is ours, to reach the target."""
+        current = self.library.current.target
+        whole = replace(self, target=current, locations=Locations.KEEP, rewrites=frozenset())
+        analysis = analyze(whole.read(whole.run(module)))
+        return rewritten(analysis, self.target, named(self.rewrites))
+
+    def _lacks(self, form: str) -> bool:
+        return Version.parse(since()[form]) > self.target
 
     def _not_expressible(self, needs: Needs) -> NotExpressible:
         """Return the error that names what needs more than the target."""

@@ -10,26 +10,32 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from portable import program as programs
 from portable.artifact import Artifact
+from portable.bytecode import read
 from portable.errors import PortableError
 from portable.executors import (
     BITS,
     ExecutionFailed,
+    Tolerance,
     compare,
     compare_all,
     find_executor,
     random_inputs,
     signature,
 )
+from portable.features import analyze, rewritten
 from portable.system import children
 from portable.verdict import Basis, Outcome, Stage, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from portable.executors import Comparison, Executor, Tolerance
+    from portable.executors import Comparison, Executor
     from portable.executors.tensors import Array
+    from portable.features import Rewritten
     from portable.libstablehlo import Exposed
 
 __all__ = ["NothingCompared", "Trial", "Verification", "locate", "verify"]
@@ -69,11 +75,28 @@ class Verification:
         verdict: Observed, at Stage `execute`.
         trials: What was tried; empty when nothing could be.
         located: The first op whose value differs, if it was found.
+        rewrites: Where they differ: what was rewritten from the one to the other that is not exact.
+        accepting: The tolerance that the rewrites state, if every difference is within it.
     """
 
     verdict: Verdict
     trials: tuple[Trial, ...] = ()
     located: str = ""
+    rewrites: tuple[Rewritten, ...] = ()
+    accepting: Tolerance | None = None
+
+    @property
+    def explained(self) -> str:
+        """What explains a difference, and how to accept it; empty where nothing is known to."""
+        if self.same or not self.rewrites:
+            return ""
+        names = "; ".join(f"{one.name}: {one.does}, {one.bound}" for one in self.rewrites)
+        if self.accepting is not None:
+            options = f"--ulps {self.accepting.ulps}"
+            if self.accepting.absolute:
+                options += f" --atol {self.accepting.absolute:g}"
+            return f"within what rewriting admits ({names}): accept it with {options}"
+        return f"more than rewriting one op admits ({names}); later ops may enlarge it"
 
     @property
     def same(self) -> bool:
@@ -86,6 +109,8 @@ class Verification:
             "same": self.same,
             "verdict": self.verdict.record(),
             "located": self.located or None,
+            "rewrites": [rewrite.record() for rewrite in self.rewrites],
+            "explained": self.explained or None,
             "trials": [
                 {"inputs": trial.inputs, "outputs": [c.record() for c in trial.comparisons]}
                 for trial in self.trials
@@ -141,17 +166,20 @@ def verify(
         wanted = {name: first.run(given) for name, given in sets.items()}
         try:
             second = executor.compile(actual)
-            trials = tuple(
-                Trial(name, compare_all(wanted[name], second.run(given), tolerance))
-                for name, given in sets.items()
-            )
+            found = {name: second.run(given) for name, given in sets.items()}
         except ExecutionFailed as failure:
             return Verification(failure.verdict)
+        trials = tuple(
+            Trial(name, compare_all(wanted[name], found[name], tolerance)) for name in sets
+        )
         for trial in trials:
             if not trial.same:
                 reason = "; ".join(str(c) for c in trial.comparisons if not c.same)
                 where = locate(expected, actual, sets[trial.inputs], executor, tolerance)
-                return _different(executor, f"{trial.inputs}: {reason}", trials, where)
+                verdict = _verdict(executor, Outcome.WRONG_RESULT, f"{trial.inputs}: {reason}")
+                rewrites = _rewrites(expected, actual)
+                near = _accepting(rewrites, [(wanted[name], found[name]) for name in sets])
+                return Verification(verdict, trials, where, rewrites, near)
         agreed = f"the same outputs for {', '.join(sets)}"
         return Verification(_verdict(executor, Outcome.COMPATIBLE, agreed), trials)
 
@@ -195,6 +223,29 @@ def locate(
     except PortableError:
         # Where it is, is a help; that they differ is what counts, and is known.
         return ""
+
+
+def _rewrites(expected: Artifact, actual: Artifact) -> tuple[Rewritten, ...]:
+    """Return what was rewritten so that it can be read at the Version of the other, inexactly."""
+    if actual.version is None:
+        return ()
+    found = rewritten(analyze(read(expected.data)), actual.version)
+    return tuple(one for one in found if not one.exact)
+
+
+def _accepting(
+    rewrites: Sequence[Rewritten], pairs: Sequence[tuple[Sequence[Array], Sequence[Array]]]
+) -> Tolerance | None:
+    """Return the tolerance that rewrites state, if all outputs are the same within it."""
+    stated = [one.near for one in rewrites if one.near is not None]
+    wide = [array.dtype for array in pairs[0][0] if array.dtype.kind == "c"]
+    near = Tolerance(
+        max((one.complex_ulps if wide else one.ulps for one in stated), default=0),
+        absolute=max((one.epsilons for one in stated), default=0)
+        * max((float(np.finfo(dtype).eps) for dtype in wide), default=0.0),
+    )
+    same = all(c.same for wanted, found in pairs for c in compare_all(wanted, found, near))
+    return near if stated and same else None
 
 
 def _told(was: Exposed, now: Exposed) -> str:

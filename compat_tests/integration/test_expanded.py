@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from portable.executors import BITS, Tolerance, find_executor
-from portable.pin import serialize
+from portable.features.bridges import bridges
+from portable.pin import pin, serialize
 from portable.serialization import NotExpressible
 from portable.verification import verify
 from tools.programs import load_programs
@@ -71,3 +72,38 @@ def test_the_expander_keeps_the_meaning(release: Release, name: str) -> None:
             )
             assert verification.same, (program, verification.verdict.reason)
     assert changed >= 20
+
+
+def test_pin_says_what_the_expander_did() -> None:
+    """Each program that it changes, with how often, where, and how far results may be apart."""
+    seen = set()
+    for program in load_programs():
+        for pattern, target in EXPANDED:
+            if not pattern.search(program.text):
+                continue
+            with suppress(NotExpressible):
+                rewrites = pin(program.text, target).rewrites
+                assert [one.count for one in rewrites] == [len(pattern.findall(program.text))]
+                (one,) = rewrites
+                seen.add(one.name)
+                assert one.exact == (one.name != "tan_v1")
+                assert one.locations
+    assert seen == {"tan_v1", "gather_v2", "scatter_v2"}
+
+
+def test_pin_is_silent_where_nothing_was_rewritten() -> None:
+    """At a Version that has the op, and for a program without such ops."""
+    tan = "func.func @main(%a: tensor<f32>) -> tensor<f32> {\n"
+    tan += "%0 = stablehlo.tan %a : tensor<f32>\nreturn %0 : tensor<f32> }"
+    assert pin(tan, "1.4.0").rewrites == ()
+    assert pin(tan.replace("tan %", "sine %"), "0.9.0").rewrites == ()
+
+
+def test_pin_says_what_was_allowed() -> None:
+    """A rewrite that was allowed by its name, with the accuracy that its terms state."""
+    text = "func.func @main(%a: tensor<f32>) -> tensor<f32> {\n%0 = stablehlo.cosine %a "
+    text += "{result_accuracy = #stablehlo.result_accuracy<mode = "
+    text += "#stablehlo.result_accuracy_mode<HIGHEST>>} : tensor<f32>\nreturn %0 : tensor<f32> }"
+    (one,) = pin(text, "1.0.0", allow=["drop-result-accuracy"]).rewrites
+    assert (one.name, one.exact, one.count) == ("drop-result-accuracy", False, 1)
+    assert one.bound == bridges().rewrites["drop-result-accuracy"].bound

@@ -323,3 +323,36 @@ def test_comparing_on_nothing_proves_nothing() -> None:
     artifact = serialize("func.func @main() { return }", "1.0.0")
     with pytest.raises(NothingCompared, match="at least one seed"):
         verify(artifact, artifact, seeds=())
+
+
+TANGENT = """func.func @main(%a: tensor<64xKIND>) -> tensor<64xKIND> {
+  %0 = stablehlo.tan %a : tensor<64xKIND>
+  return %0 : tensor<64xKIND>
+}"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"), [("f32", "--ulps 2"), ("complex<f32>", "--ulps 16 --atol 9.53674e-07")]
+)
+def test_a_difference_that_a_rewrite_admits_is_explained(kind: str, options: str) -> None:
+    """`pin` writes a tangent as sine over cosine: the bits differ, and the option is named."""
+    before = serialize(TANGENT.replace("KIND", kind), "current")
+    after = serialize(TANGENT.replace("KIND", kind), "1.0.0")
+    found = verify(before, after)
+    assert not found.same
+    assert [one.name for one in found.rewrites] == ["tan_v1"]
+    assert found.explained.endswith(f"accept it with {options}")
+    assert found.record()["explained"] == found.explained
+    assert found.accepting
+    assert verify(before, after, tolerance=found.accepting).same
+
+
+def test_a_difference_that_no_rewrite_admits_is_not_excused() -> None:
+    """Another function in its place is a wrong result, whatever was rewritten besides."""
+    before = serialize(TANGENT.replace("KIND", "f32"), "current")
+    other = serialize(TANGENT.replace("KIND", "f32").replace("tan ", "sine "), "1.0.0")
+    found = verify(before, other)
+    assert "--ulps" not in found.explained
+    assert found.explained.startswith("more than rewriting one op admits")
+    same = serialize(TANGENT.replace("KIND", "f32").replace("tan ", "cosine "), "1.0.0")
+    assert verify(same, other).explained == ""

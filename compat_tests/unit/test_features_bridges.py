@@ -7,7 +7,8 @@ import json
 import pytest
 
 from portable.bytecode.vhlo import minimum
-from portable.downgrade import EXACT, REWRITES, UnknownRewrite, accuracy, named
+from portable.downgrade import EXACT, EXPANDED, REWRITES, UnknownRewrite, accuracy, named
+from portable.features import Analysis, Feature, FeatureKind, Needs, rewritten
 from portable.features.bridges import bridges, since
 from portable.features.rules import rules
 from portable.version import Version
@@ -60,6 +61,47 @@ def test_the_error_of_every_default_is_known() -> None:
     kinds = ("bf16", "f16", "f32", "f64")
     ops = {name.removeprefix("stablehlo.") for name in accuracy.OPS}
     assert set(bridges().default_ulps) == {f"{op} {kind}" for op in ops for kind in kinds}
+
+
+def test_what_the_expander_does_is_known() -> None:
+    """Every Feature that it bridges, but locations, says what stands in its place and how exact."""
+    table = bridges()
+    expanded = {name for name, bridge in table.features.items() if bridge.by == "expander"}
+    assert set(table.defaults) == expanded - {"location_file_line_col_range"}
+    assert all(default.does for default in table.defaults.values())
+    inexact = {name for name, one in table.defaults.items() if any(one.near)}
+    assert inexact == {name for name, one in table.defaults.items() if one.bound != "equal bits"}
+    assert inexact == {"tan_v1"}
+    assert table.defaults["tan_v1"].near == (2, 16, 8)
+    assert set(EXPANDED) <= set(table.defaults)
+
+
+def _feature(name: str) -> Feature:
+    version = Version.parse(since()[name])
+    return Feature(FeatureKind.OP, name, version, 3, ("f.mlir:2:8",), "")
+
+
+def _analysis(*names: str) -> Analysis:
+    needs = Needs(None, tuple(_feature(name) for name in names))
+    return Analysis(needs, needs, (), (), ())
+
+
+def test_what_was_rewritten_follows_from_what_the_target_lacks() -> None:
+    """Unasked, by what was allowed, or, where that is not known, by what would have been needed."""
+    before = _analysis("tan_v1", "cosine_v2", "result_accuracy_v1", "dot_general_v2", "i2_v1")
+    found = {one.name: one for one in rewritten(before, Version(1, 0, 0))}
+    assert set(found) == {"tan_v1", "drop-result-accuracy", "drop-dot-algorithm"}
+    assert found["tan_v1"].near == (2, 16, 8)
+    assert found["drop-result-accuracy"].near == (1, 1, 0)  # the worst of cosine, f16 to f64
+    assert found["drop-dot-algorithm"].near is None
+    assert not any(one.exact for one in found.values())
+    (tan,) = rewritten(before, Version(1, 0, 0), ())
+    assert "tan_v1" in str(tan)
+    assert "3x, first at f.mlir:2:8" in str(tan)
+    assert tan.record()["near"] == {"ulps": 2, "complex_ulps": 16, "epsilons": 8}
+    assert rewritten(before, Version(1, 6, 0), ()) == ()
+    (exact,) = rewritten(_analysis("composite_v1"), Version(0, 9, 0))
+    assert exact.exact
 
 
 def test_rewrites_are_chosen_by_name() -> None:

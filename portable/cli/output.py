@@ -161,6 +161,8 @@ def print_verification(verification: Verification, before: str, after: str, form
     say(f"  {verdict.outcome}: {verdict.reason}")
     if verification.located:
         say(f"  first different: {verification.located}")
+    if verification.explained:
+        say(f"  {verification.explained}")
 
 
 def complain(error: PortableError, *, as_json: bool) -> None:

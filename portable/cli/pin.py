@@ -156,6 +156,7 @@ def _record(pinned: Pinned, verification: Verification | None) -> dict[str, obje
         "target": pinned.target.record(),
         "required": str(pinned.analysis.required.version),
         "version": str(pinned.artifact.version),
+        "rewrites": [rewrite.record() for rewrite in pinned.rewrites],
         **({"verification": verification.record()} if verification else {}),
     }
 
@@ -164,6 +165,8 @@ def _print(label: str, pinned: Pinned, verification: Verification | None) -> Non
     artifact, target = pinned.artifact, pinned.target
     say(f"{label}: StableHLO {artifact.version}, {len(artifact):,} bytes")
     say(f"  {target.reason} ({target.confidence})")
+    for rewrite in pinned.rewrites:
+        say(f"  rewritten: {rewrite}")
     if verification is not None:
         say(f"  {verification.verdict.consumer}: {verification.verdict.reason}")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from portable.downgrade.catalogue import EXACT, REWRITES, Rewrite, UnknownRewrite, named
+from portable.downgrade.catalogue import EXACT, EXPANDED, REWRITES, Rewrite, UnknownRewrite, named
 from portable.downgrade.editor import DoesNotApply, Editor, NothingToDo
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EXACT",
+    "EXPANDED",
     "REWRITES",
     "DoesNotApply",
     "NothingToDo",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from portable.downgrade.editor import Editor
 
-__all__ = ["EXACT", "REWRITES", "Rewrite", "UnknownRewrite", "named"]
+__all__ = ["EXACT", "EXPANDED", "REWRITES", "Rewrite", "UnknownRewrite", "named"]
 
 EXACT = "exact"
 """Stands for every rewrite that gives equal bits, as far as it is needed."""
@@ -109,6 +109,15 @@ REWRITES: dict[str, Rewrite] = {
         _forms(_stablehlo("dot_general"), "{}_v2"), algorithms.names_one, algorithms.drop
     ),
 }
+
+
+EXPANDED: dict[str, frozenset[str]] = {
+    "tan_v1": _stablehlo("tan"),
+    "gather_v2": _stablehlo("gather"),
+    "scatter_v2": _stablehlo("scatter"),
+    "replica_group_mesh_axes_v1": GROUPED,
+}
+"""The ops that upstream's expander may rewrite, by the Feature that the target lacks then."""
 
 
 def named(names: Collection[str]) -> frozenset[str]:

@@ -12,6 +12,7 @@ from portable.features.model import (
     RemovedForm,
     Strictness,
 )
+from portable.features.rewritten import Rewritten, rewritten
 
 __all__ = [
     "Analysis",
@@ -20,6 +21,8 @@ __all__ = [
     "FeatureKind",
     "Needs",
     "RemovedForm",
+    "Rewritten",
     "Strictness",
     "analyze",
+    "rewritten",
 ]

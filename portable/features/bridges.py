@@ -9,7 +9,7 @@ from portable.bytecode.vhlo import lifetimes, minimum, ops
 from portable.features.rules import rules
 from portable.tables import read_table
 
-__all__ = ["OTHER_DIALECTS", "Bridge", "Bridges", "Terms", "bridges", "since"]
+__all__ = ["OTHER_DIALECTS", "Bridge", "Bridges", "Default", "Near", "Terms", "bridges", "since"]
 
 OTHER_DIALECTS = "other_dialects"
 """The name under which ops outside StableHLO stand in the table."""
@@ -45,18 +45,48 @@ class Terms(NamedTuple):
     exact: bool
 
 
+class Default(NamedTuple):
+    """What is rewritten without being asked, so that the target can read it.
+
+    Args:
+        does: What is done.
+        bound: How far results may be apart.
+        near: The same as numbers.
+    """
+
+    does: str
+    bound: str
+    near: Near
+
+
+class Near(NamedTuple):
+    """How far results may be apart.
+
+    Args:
+        ulps: Of real numbers.
+        complex_ulps: Of complex numbers; or
+        epsilons: where one part is small beside the other, so many epsilons of the type.
+    """
+
+    ulps: int = 0
+    complex_ulps: int = 0
+    epsilons: int = 0
+
+
 class Bridges(NamedTuple):
     """The whole table.
 
     Args:
         features: By the name of the Feature.
         rewrites: By the name of the rewrite, in the order in which they are applied.
+        defaults: By the name of the Feature, where the expander changes what is computed by.
         default_ulps: By `op type`, how far results of the default accuracy were measured to be
             from the correctly rounded ones, in ulps.
     """
 
     features: dict[str, Bridge]
     rewrites: dict[str, Terms]
+    defaults: dict[str, Default]
     default_ulps: dict[str, int]
 
 
@@ -73,6 +103,7 @@ def bridges() -> Bridges:
             for section, row in table.items()
             if section.startswith("rewrite ")
         },
+        {name: _default(text) for name, text in table["default rewrites"].items()},
         {
             f"{op} {part.split()[0]}": int(part.split()[1])
             for op, text in table["default ulps"].items()
@@ -82,12 +113,19 @@ def bridges() -> Bridges:
 
 
 _EQUAL = "equal bits"
+_BOUND = "up to {} ulps apart, complex numbers up to {} ulps or {} epsilons"
 
 
 def _bridge(text: str) -> Bridge:
     who, _, remedy = text.partition(" | ")
     by, *rewrites = who.split()
     return Bridge(by, tuple(rewrites), remedy)
+
+
+def _default(text: str) -> Default:
+    does, _, bound = text.partition(" | ")
+    near = Near(*(int(word) for word in bound.split() if word.isdigit()))
+    return Default(does, _BOUND.format(*near) if bound else _EQUAL, near)
 
 
 @cache
