@@ -7,7 +7,7 @@ import functools
 import os
 import resource
 import threading
-from collections.abc import Callable, Iterator, KeysView
+from collections.abc import Callable, KeysView
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
@@ -17,6 +17,7 @@ from portable.bytecode import MAGIC, read
 from portable.containers import kind_of_file
 from portable.containers.kind import CONTAINERS
 from portable.errors import PortableError
+from portable.locations import named, naming
 from portable.system import children
 from portable.system.files import read_file
 
@@ -52,8 +53,10 @@ def apart(function: _F) -> _F:
         if children.expendable() or libstablehlo.library_of(program) is not None:
             return function(program, *arguments, **keywords)
         source, where = _source(program)
-        with _naming(where):
+        if where is None:
             return _in_child(done, source, *arguments, **keywords)
+        with naming(where):
+            return named(_in_child(done, source, *arguments, **keywords), where)
 
     return cast("_F", done)
 
@@ -84,7 +87,7 @@ def load(program: Program, library: Library | None = None) -> tuple[Library, Mod
     if owner is not None and owner.is_module(program):
         return owner, owner.clone(program)
     source, where = _source(program)
-    with _naming(where):
+    with naming(where) if where else contextlib.nullcontext():
         _accept(source, library)
         library = library or libstablehlo.find()
         return library, _parsed(source, library)
@@ -142,23 +145,6 @@ def _accepted(source: str | bytes | Artifact, library: Library | None, stack: in
     thread.join()
     for failure in failures:
         raise failure
-
-
-# What MLIR calls the file of text that it was handed from memory.
-_UNNAMED = '"-":'
-
-
-@contextlib.contextmanager
-def _naming(where: str | None) -> Iterator[None]:
-    """Have errors about what was read from a file name the file."""
-    try:
-        yield
-    except PortableError as error:
-        if where and isinstance(error, libstablehlo.LibraryError):
-            error.where = f"{where}:{(error.where or '').removeprefix(_UNNAMED)}"
-        elif where and error.where is None:
-            error.where = where
-        raise
 
 
 def _source(program: Program) -> tuple[str | bytes | Artifact, str | None]:

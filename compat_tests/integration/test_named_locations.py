@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING
 
 import pytest
 
+import portable
 from portable.cli import main
+from portable.errors import PortableError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 _MAIN = "func.func @main(%a: tensor<3xf32>) -> tensor<3xf32> {\n"
@@ -62,6 +66,31 @@ def test_a_command_names_the_file(
     assert not _UNNAMED.search(told)
     if code:
         assert f"{path}:2:" in told
+
+
+@pytest.mark.parametrize("what", [what for what in LINES if what != "tan"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda path: portable.serialize(path, "0.9.0"),
+        lambda path: portable.pin.pin(path, "0.9.0"),
+        portable.minimum,
+        lambda path: portable.explain(path, "0.9.0"),
+    ],
+    ids=["serialize", "pin", "minimum", "explain"],
+)
+@pytest.mark.parametrize("kind", [str, lambda path: path], ids=["str", "Path"])
+def test_a_call_names_the_file(
+    call: Callable[[object], object], what: str, kind: Callable[[Path], object], tmp_path: Path
+) -> None:
+    """Results and errors of a library call with a path do the same, also as plain data."""
+    path = _write(tmp_path, what)
+    try:
+        told = repr(call(kind(path)))
+    except PortableError as error:
+        told = f"{error} {json.dumps(error.record())}"
+    assert not _UNNAMED.search(told)
+    assert f"{path}:2:" in told
 
 
 def test_a_difference_is_located_in_the_file(
