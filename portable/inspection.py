@@ -6,6 +6,7 @@ No compiler, no numpy; the file may be newer than any library installed.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -267,6 +268,9 @@ def _content(
     portable = kind is Kind.ARTIFACT
     analysis = analyze(content, strictness=strictness or Strictness.READABLE) if portable else None
     shapes = content.scan().shapes
+    counts: Counter[int] = Counter()
+    for shape, count in shapes.items():
+        counts[shape.name] += count
     names, leaks = _locations(content)
     return Inspection(
         kind,
@@ -275,7 +279,7 @@ def _content(
         header.producer,
         header.version,
         analysis,
-        _summed((str(content.names[shape.name]), count) for shape, count in shapes.items()),
+        _summed((str(content.names[name]), count) for name, count in counts.items()),
         _summed(_custom_calls(content, shapes)),
         _summed(_discardable(content, shapes)),
         tuple(str(name) for name in content.names if not name.registered),
@@ -295,17 +299,11 @@ def _summed(pairs: Iterable[tuple[str, int]]) -> dict[str, int]:
     return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _attributes(content: Bytecode, shape: Shape) -> dict[str, int]:
-    return {
-        **content.dictionary(shape.attributes),
-        **content.property_attributes(shape.name, shape.properties),
-    }
-
-
 def _custom_calls(content: Bytecode, shapes: Mapping[Shape, int]) -> Iterable[tuple[str, int]]:
     for shape, count in shapes.items():
         if content.names[shape.name].name.startswith("custom_call_"):
-            target = _attributes(content, shape).get("call_target_name")
+            of = shape.name, shape.attributes, shape.properties
+            target = content.inherent(*of, "call_target_name")
             if target is not None:
                 yield str(content.pool.attribute(target).fields.get("value", "")), count
 
@@ -313,13 +311,20 @@ def _custom_calls(content: Bytecode, shapes: Mapping[Shape, int]) -> Iterable[tu
 def _discardable(content: Bytecode, shapes: Mapping[Shape, int]) -> Iterable[tuple[str, int]]:
     from portable.bytecode.vhlo import inherent  # noqa: PLC0415 - as above
 
+    # Any number of operations may share a dictionary, so each is walked through once.
+    used: Counter[int] = Counter()
+    defined: Counter[tuple[int, str]] = Counter()
     for shape, count in shapes.items():
         if shape.attributes >= 0:
+            used[shape.attributes] += count
             name = content.names[shape.name]
-            own = inherent(name.dialect, name.name) or ()
-            for attribute in content.dictionary(shape.attributes):
-                if attribute not in own:
-                    yield attribute, count
+            for own in inherent(name.dialect, name.name) or ():
+                defined[shape.attributes, own] += count
+    for dictionary, count in used.items():
+        for attribute in content.dictionary(dictionary):
+            foreign = count - defined[dictionary, attribute]
+            if foreign:
+                yield attribute, foreign
 
 
 _LOCATIONS = (
@@ -365,13 +370,14 @@ def _constants(content: Bytecode) -> tuple[Constant, ...]:
 
 def _shown(content: Bytecode, number: int) -> str:
     """Write a tensor type in the short form `f32[2,?]`."""
+    from portable.bytecode.text import shape_text  # noqa: PLC0415 - as above
+
     entry = content.pool.type(number)
     element, shape = entry.fields.get("element"), entry.fields.get("shape", [])
     if not isinstance(element, int) or not isinstance(shape, list):
         return entry.name
     name = content.pool.type(element).name.removesuffix("_v1")
-    dynamic = -(1 << 63)
-    return f"{name}[{','.join('?' if size == dynamic else str(size) for size in shape)}]"
+    return f"{name}[{','.join(shape_text(shape))}]"
 
 
 def _warnings(claimed: Version | None, analysis: Analysis | None) -> tuple[str, ...]:

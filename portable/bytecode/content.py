@@ -65,6 +65,7 @@ class Bytecode:
         )
         self.pool = Pool(types, attributes, self.strings)
         self._scan: Scan | None = None
+        self._deepest: int | None = None
         self._dictionaries: dict[int, dict[str, int]] = {}
 
     @cached_property
@@ -110,6 +111,7 @@ class Bytecode:
         walker = Walker(self._sections[Section.IR], self.sizes)
         while walker.advance():
             yield walker.read()
+        self._deepest = walker.deepest
 
     def scan(self, typed: Collection[int] = ()) -> Scan:
         """Count what operations there are; asked again, it remembers.
@@ -127,6 +129,15 @@ class Bytecode:
         if self._scan is None or not wanted <= self._scan.typed:
             self._scan = Scan(self._sections[Section.IR], self.sizes, wanted)
         return self._scan
+
+    @property
+    def deepest(self) -> int:
+        """In how many regions the deepest block lies.
+
+        Raises:
+            MalformedArtifact: An operation does not make sense.
+        """
+        return self.scan().deepest if self._deepest is None else self._deepest
 
     def property_bytes(self, index: int) -> Cursor:
         """Return a cursor over the bytes of a property entry."""
@@ -162,6 +173,26 @@ class Bytecode:
         if named and max(named.values()) >= len(self.pool.attributes):
             raise cursor.malformed(f"there is no attribute {max(named.values())}")
         return named
+
+    def inherent(self, name: int, attributes: int, properties: int, field: str) -> int | None:
+        """Find one attribute of an operation, wherever its format keeps it.
+
+        Dictionaries can be shared by any number of operations, so nobody should walk through them.
+
+        Args:
+            name: The number of the operation's name.
+            attributes: Its dictionary; -1 for none.
+            properties: Its property entry; -1 for none.
+            field: The name of the attribute.
+
+        Returns:
+            The number of the attribute; None if the operation has none of that name.
+
+        Raises:
+            MalformedArtifact: The dictionary or the properties make no sense.
+        """
+        found = self.property_attributes(name, properties).get(field)
+        return self.dictionary(attributes).get(field) if found is None else found
 
     def check_attribute(self, index: int) -> None:
         """Make sure that there is an attribute of this number."""

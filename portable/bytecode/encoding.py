@@ -10,7 +10,7 @@ from portable.bytecode.header import MalformedArtifact
 if TYPE_CHECKING:
     from portable.bytecode.header import Buffer
 
-__all__ = ["HALF", "ODD", "Cursor", "offsets", "unzigzag"]
+__all__ = ["HALF", "ODD", "Cursor", "brief", "offsets", "unzigzag"]
 
 ODD = bytes(range(1, 256, 2))
 """The bytes that are a number by themselves."""
@@ -18,6 +18,19 @@ HALF = bytes(byte >> 1 for byte in range(256))
 """Translates such bytes to their numbers."""
 _PADDING = b"\xcb"
 _BULK = 64
+
+
+# No name that a compiler writes is longer; thousands of names may share a longer one.
+_LONGEST_NAME = 200
+_BEGINNING, _END = 120, 40
+
+
+def brief(name: str) -> str:
+    """Return a name as it is shown and counted: a long one by its ends and its length."""
+    if len(name) <= _LONGEST_NAME:
+        return name
+    # One character stands for what is left out: a dot would end the name of a dialect.
+    return f"{name[:_BEGINNING]}\u2026{name[-_END:]} ({len(name)} characters)"
 
 
 def unzigzag(value: int) -> int:

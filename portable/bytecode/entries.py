@@ -6,7 +6,7 @@ from bisect import bisect_right
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from portable.bytecode.encoding import Cursor, offsets
+from portable.bytecode.encoding import ODD, Cursor, offsets, unzigzag
 from portable.bytecode.fields import ATTRIBUTES, POINTERS, READERS, TYPES, Blob, read_type
 from portable.bytecode.layouts import BUILTIN, VHLO, table, widths
 
@@ -24,9 +24,13 @@ __all__ = ["ATTRIBUTES", "TYPES", "Blob", "Entries", "Entry", "Outline", "Pool",
 # A size is stored with a flag in its lowest bit.
 _SMALLEST = 2
 # From this size in bytes on, decoding an entry again costs more than keeping it.
-_LARGE = 256
+_LARGE = 64
 _BYTE = 8
 _WORD = 64
+# Wider integers are not told by their value.
+_WIDEST = 128
+# So many elements no tensor has.
+_MOST = 1 << 64
 
 
 class Entry(NamedTuple):
@@ -113,6 +117,35 @@ class Entries:
         # Done in C: there can be as many locations as operations.
         return bytes(map(self.cursor.data.__getitem__, self.starts[group.start : group.stop]))
 
+    def starting(self, dialect: str, codes: frozenset[int]) -> Iterator[int]:
+        """Yield the entries of one dialect that begin with some codes.
+
+        Args:
+            dialect: The dialect.
+            codes: The codes.
+        """
+        wanted = frozenset(code << 1 | 1 for code in codes)
+        for owner, group in self.groups():
+            if owner != dialect:
+                continue
+            firsts = self.first_bytes(group)
+            longer = bool(firsts.translate(None, ODD))  # a code that takes more than one byte
+            if wanted.isdisjoint(firsts) and not longer:
+                continue  # most artifacts have none of what is looked for
+            for index, first in zip(group, firsts, strict=True):
+                if not self.own[index]:
+                    continue
+                if first in wanted or (not first & 1 and self.open(index).varint() in codes):
+                    yield index
+
+    def pointing(self) -> Iterator[int]:
+        """Yield the entries that can point to others."""
+        for dialect in dict.fromkeys(self._dialects):
+            layouts = table(dialect, self.kind).items()
+            codes = frozenset(code for code, layout in layouts if layout.pointers)
+            if codes:
+                yield from self.starting(dialect, codes)
+
     def open(self, index: int) -> Cursor:
         """Return a cursor over the bytes of an entry."""
         cursor = self.cursor
@@ -136,10 +169,11 @@ class Pool:
         strings: The strings.
     """
 
-    __slots__ = ("_large", "attributes", "strings", "types")
+    __slots__ = ("_counts", "_large", "attributes", "strings", "types")
 
     def __init__(self, types: Entries, attributes: Entries, strings: Strings) -> None:
         self._large: dict[Reference, Entry] = {}
+        self._counts: dict[int, int | None] = {}
         self.types = types
         self.attributes = attributes
         self.strings = strings
@@ -220,6 +254,26 @@ class Pool:
         """
         return _named(self.types, VHLO, names)
 
+    def count(self, type_: object) -> int | None:
+        """Return how many elements a tensor type has.
+
+        Any number of operations can be of one type: each is looked at once.
+
+        Args:
+            type_: The number of a type.
+
+        Returns:
+            How many, 2**64 for more; None for what has no shape.
+
+        Raises:
+            MalformedArtifact: There is no such type, or it does not make sense.
+        """
+        if not isinstance(type_, int):
+            return None
+        if type_ not in self._counts:
+            self._counts[type_] = _product(self.type(type_).fields.get("shape"))
+        return self._counts[type_]
+
     def encodings(self, entry: Entry) -> dict[str, str]:
         """Return how each field of an attribute is encoded, which tells what its numbers mean."""
         for layout in table(entry.dialect, ATTRIBUTES).values():
@@ -265,25 +319,36 @@ class Pool:
         bits = (
             width >> 2 if isinstance(width, int) else widths(scalar.dialect).get(scalar.name, _WORD)
         )
+        start = cursor.position
         if bits <= _BYTE:
             return cursor.byte()
         if bits <= _WORD:
             return cursor.signed()
-        words = [cursor.signed() for _ in range(cursor.count())]
-        return sum((word & (1 << _WORD) - 1) << _WORD * at for at, word in enumerate(words))
+        words = cursor.varints(cursor.count())
+        if bits > _WIDEST:
+            return Blob(cursor.origin + start, cursor.position - start)
+        if len(words) * _WORD > _WIDEST:
+            raise cursor.malformed(f"{len(words)} words in an integer of {bits} bits")
+        mask = (1 << _WORD) - 1
+        return sum((unzigzag(word) & mask) << _WORD * at for at, word in enumerate(words))
+
+
+def _product(sizes: object) -> int | None:
+    if not isinstance(sizes, list):
+        return None
+    found = 0 if 0 in sizes else 1
+    for size in sizes:
+        found *= size
+        if not -_MOST < found < _MOST:
+            return _MOST
+    return found
 
 
 def _named(entries: Entries, dialect: str, names: Sequence[str]) -> list[int]:
-    """Return the numbers of a dialect's entries of some kinds, by their first bytes."""
-    wanted = first_bytes(entries.kind, dialect, tuple(names))
-    found: list[int] = []
-    for owner, group in entries.groups():
-        if owner == dialect:
-            firsts = entries.first_bytes(group)
-            if not wanted.isdisjoint(firsts):  # most artifacts have none of what is asked for
-                own, pairs = entries.own, zip(group, firsts, strict=True)
-                found += [index for index, first in pairs if first in wanted and own[index]]
-    return found
+    """Return the numbers of a dialect's entries of some kinds, by the codes they begin with."""
+    layouts = table(dialect, entries.kind).items()
+    codes = frozenset(code for code, layout in layouts if layout.name in names)
+    return [*entries.starting(dialect, codes)]
 
 
 @cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from portable.bytecode.encoding import brief
 from portable.bytecode.entries import ATTRIBUTES, TYPES, Blob
 from portable.bytecode.layouts import POINTERS
 
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
 __all__ = ["fingerprint"]
 
 _CYCLE = b"cycle"
+# Any number of operations may share a dictionary, and attributes a string: what is larger than an
+# operation of any compiler has is digested once.
+_LARGE = 32
+_LONG = 100
 
 
 def fingerprint(content: Bytecode) -> str:
@@ -39,11 +44,13 @@ def fingerprint(content: Bytecode) -> str:
     for op in content.operations():
         kind = (op.name, op.attributes, op.properties, op.results)
         if kind not in seen:
-            named = {
-                **content.dictionary(op.attributes),
-                **content.property_attributes(op.name, op.properties),
-            }
+            named = dict(content.property_attributes(op.name, op.properties))
             parts = [str(content.names[op.name]).encode()]
+            dictionary = content.dictionary(op.attributes)
+            if len(dictionary) > _LARGE:
+                parts.append(entries.digest((ATTRIBUTES, op.attributes)))
+            else:
+                named = {**dictionary, **named}
             parts += [
                 name.encode() + entries.digest((ATTRIBUTES, named[name])) for name in sorted(named)
             ]
@@ -60,6 +67,7 @@ class _Entries:
     def __init__(self, content: Bytecode) -> None:
         self._pool = content.pool
         self._known: dict[Reference, bytes] = {}
+        self._texts: dict[str, str] = {}
 
     def digest(self, wanted: Reference) -> bytes:
         """Return the digest of an entry and all that it points to; no recursion."""
@@ -84,7 +92,7 @@ class _Entries:
         kind, number = entry
         entries = self._pool.types if kind == TYPES else self._pool.attributes
         value = self._pool.type(number) if kind == TYPES else self._pool.attribute(number)
-        digest = sha256(f"{value.dialect} {value.name} {value.text}".encode())
+        digest = sha256(f"{brief(value.dialect)} {value.name} {value.text}".encode())
         for other in pointed:
             digest.update(self._known.get(other, _CYCLE))
         if not value.known and value.text is None:
@@ -98,5 +106,15 @@ class _Entries:
                 data = memoryview(entries.cursor.data)
                 digest.update(data[field.offset : field.offset + field.size])
             elif encoding not in POINTERS:
-                digest.update(f"{name}={field}".encode())
+                digest.update(f"{name}={self._shown(field)}".encode())
         return digest.digest()
+
+    def _shown(self, field: object) -> object:
+        """Return a field as it is, or with the digest in the place of each long string."""
+        if isinstance(field, list) and field and isinstance(field[0], str):
+            return [self._shown(text) for text in field]
+        if not isinstance(field, str) or len(field) <= _LONG:
+            return field
+        if field not in self._texts:
+            self._texts[field] = sha256(field.encode()).hexdigest()
+        return self._texts[field]

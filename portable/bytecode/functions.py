@@ -46,19 +46,18 @@ def functions(content: Bytecode) -> tuple[Function, ...]:
     """
     names = content.names
     wanted = {at for at, name in enumerate(names) if name[:2] == (VHLO, _FUNCTION)}
-    found = [_function(content, shape) for shape in content.scan().shapes if shape.name in wanted]
+    shown: dict[int, str] = {}
+    shapes = [shape for shape in content.scan().shapes if shape.name in wanted]
+    found = [_function(content, shape, shown) for shape in shapes]
     return tuple(sorted(found, key=lambda function: not function.public))
 
 
-def _function(content: Bytecode, shape: Shape) -> Function:
+def _function(content: Bytecode, shape: Shape, shown: dict[int, str]) -> Function:
     pool = content.pool
-    named = {
-        **content.dictionary(shape.attributes),
-        **content.property_attributes(shape.name, shape.properties),
-    }
 
     def value(name: str) -> object:
-        return pool.attribute(named[name]).fields.get("value") if name in named else None
+        index = content.inherent(shape.name, shape.attributes, shape.properties, name)
+        return None if index is None else pool.attribute(index).fields.get("value")
 
     type_ = value("function_type")
     fields = pool.type(type_).fields if isinstance(type_, int) else {}
@@ -66,7 +65,9 @@ def _function(content: Bytecode, shape: Shape) -> Function:
     def types(field: str) -> tuple[str, ...]:
         numbers = fields.get(field)
         items = numbers if isinstance(numbers, list) else []
-        return tuple([type_text(pool, number) for number in items])
+        for number in set(items) - shown.keys():
+            shown[number] = type_text(pool, number)
+        return tuple([shown[number] for number in items])
 
     return Function(
         str(value("sym_name")),

@@ -124,9 +124,12 @@ class Walker:
         section: The IR section.
         sizes: The sizes of the tables.
         typed: Whether to remember the types of values, for `operand_type`.
+
+    Attributes:
+        deepest: In how many regions the deepest block so far lies.
     """
 
-    __slots__ = ("_bases", "_sizes", "cursor", "frames", "typed")
+    __slots__ = ("_bases", "_sizes", "cursor", "deepest", "frames", "typed")
 
     def __init__(self, section: Cursor, sizes: Sizes, *, typed: bool = False) -> None:
         # A copy of its own: bytes are read fastest, and the section holds no large data.
@@ -136,6 +139,7 @@ class Walker:
         self.typed = typed
         top = Frame(0, self.cursor.end, 0, 0, sectioned=False)
         self.frames = [top]
+        self.deepest = 0
         self._bases = [0]
         head = self.cursor.varint()
         top.operations = head >> 1
@@ -292,6 +296,7 @@ class Walker:
         base = 0 if isolated else parent.base + parent.size
         root = len(self.frames) if isolated else parent.root
         frame = Frame(regions, self.cursor.end, base, root, sectioned=sectioned)
+        self.deepest = max(self.deepest, len(self.frames))
         self.frames.append(frame)
         self._bases.append(base)
         return frame

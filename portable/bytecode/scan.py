@@ -64,6 +64,7 @@ class Scan:
     Attributes:
         shapes: How many operations have each Shape.
         typed: The names of operations whose operand types are known.
+        deepest: In how many regions the deepest block lies.
 
     Raises:
         MalformedArtifact: An operation, block or region does not make sense.
@@ -121,6 +122,7 @@ class Scan:
                 self._read_one()
             elif not runs.settle(_BATCH):
                 return False
+        self.deepest = walker.deepest
         return runs is None or runs.settle()
 
     def _open_runs(self) -> Runs:

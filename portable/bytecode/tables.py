@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from portable.bytecode.encoding import Cursor, offsets
+from portable.bytecode.encoding import Cursor, brief, offsets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,7 +86,7 @@ class OperationName(NamedTuple):
     registered: bool
 
     def __str__(self) -> str:
-        return f"{self.dialect}.{self.name}"
+        return f"{brief(self.dialect)}.{brief(self.name)}"
 
 
 def read_sections(data: Buffer, start: int) -> dict[Section, Cursor]:
@@ -190,6 +190,8 @@ def read_names(
     """
     announced = cursor.varint() if number >= Format.ELIDED_ARGUMENT_LOCATIONS else None
     names: list[OperationName] = []
+    # A name takes one byte and may be there any number of times: each is made once.
+    known: dict[tuple[str, int, bool], OperationName] = {}
     while not cursor.done():
         dialect = dialects[cursor.index(len(dialects), "dialect")].name
         for _ in range(cursor.count()):
@@ -198,7 +200,10 @@ def read_names(
                 at, registered = cursor.flagged()
             else:
                 at = cursor.varint()
-            names.append(OperationName(dialect, strings[at], registered))
+            key = dialect, at, registered
+            if key not in known:
+                known[key] = OperationName(dialect, strings[at], registered)
+            names.append(known[key])
     if announced is not None and announced != len(names):
         raise cursor.malformed(f"{announced} operation names are announced, {len(names)} follow")
     return names

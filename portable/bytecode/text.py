@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from portable.bytecode.encoding import brief
 from portable.bytecode.entries import Blob
 from portable.bytecode.layouts import VHLO
 from portable.bytecode.vhlo import enum_case
@@ -11,12 +12,13 @@ from portable.bytecode.vhlo import enum_case
 if TYPE_CHECKING:
     from portable.bytecode.entries import Entry, Pool
 
-__all__ = ["attribute_text", "location_files", "location_text", "type_text"]
+__all__ = ["attribute_text", "location_files", "location_text", "shape_text", "type_text"]
 
 _DYNAMIC = -(1 << 63)
 # Text is for reading: what nests deeper or is longer is cut with an ellipsis.
 _DEEPEST = 4
 _MOST_ITEMS = 6
+_MOST_DIMENSIONS = 32
 _ELLIPSIS = "..."
 _LONGEST_WALK = 64
 _TYPE_FIELDS = {"element", "elements", "inputs", "outputs", "storage", "expressed"}
@@ -40,7 +42,7 @@ def type_text(pool: Pool, index: int, depth: int = 0) -> str:
         return _ELLIPSIS
     entry = pool.type(index)
     if entry.text is not None:
-        return entry.text
+        return brief(entry.text)
     fields, name = entry.fields, _plain(entry)
     inner = {
         field: _inner_types(pool, value, depth + 1)
@@ -56,7 +58,8 @@ def type_text(pool: Pool, index: int, depth: int = 0) -> str:
         return f"{name}<{inner['storage']}:{inner['expressed']}>"
     if not inner:
         return name
-    return f"{name}<{_shape(fields.get('shape'))}{', '.join(inner.values())}>"
+    dimensions = "".join(f"{size}x" for size in shape_text(fields.get("shape")))
+    return f"{name}<{dimensions}{', '.join(inner.values())}>"
 
 
 def attribute_text(pool: Pool, index: int, depth: int = 0) -> str:
@@ -74,7 +77,7 @@ def attribute_text(pool: Pool, index: int, depth: int = 0) -> str:
         return _ELLIPSIS
     entry = pool.attribute(index)
     if entry.text is not None:
-        return entry.text
+        return brief(entry.text)
     if entry.name.startswith("location_"):
         return location_text(pool, index)
     case = enum_case(entry.name, entry.fields.get("value"))
@@ -126,7 +129,11 @@ def location_files(pool: Pool) -> dict[str, int]:
     for index in pool.attributes_named("location_file_line_col", "location_file_line_col_range"):
         file = _int(pool.attribute(index), "file")
         counts[file] = counts.get(file, 0) + 1
-    return {_name(pool, file): count for file, count in counts.items()}
+    found: dict[str, int] = {}
+    for file, count in counts.items():
+        name = _name(pool, file)
+        found[name] = found.get(name, 0) + count
+    return found
 
 
 def _position(pool: Pool, entry: Entry) -> str | None:
@@ -143,7 +150,7 @@ def _position(pool: Pool, entry: Entry) -> str | None:
 
 def _name(pool: Pool, index: int) -> str:
     """Return the string that names a file or a place; nothing else is looked into."""
-    return str(pool.attribute(index).fields.get("value", "?"))
+    return brief(str(pool.attribute(index).fields.get("value", "?")))
 
 
 def _inner(entry: Entry) -> list[int]:
@@ -173,9 +180,11 @@ def _inner_types(pool: Pool, value: object, depth: int) -> str:
     return ", ".join(shown + [_ELLIPSIS] * (len(items) > _MOST_ITEMS))
 
 
-def _shape(dimensions: object) -> str:
+def shape_text(dimensions: object) -> list[str]:
+    """Return the dimensions of a shape as text; after many an ellipsis."""
     items = dimensions if isinstance(dimensions, list) else []
-    return "".join("?x" if item == _DYNAMIC else f"{item}x" for item in items)
+    shown = ["?" if item == _DYNAMIC else str(item) for item in items[:_MOST_DIMENSIONS]]
+    return shown + [_ELLIPSIS] * (len(items) > _MOST_DIMENSIONS)
 
 
 def _field_text(pool: Pool, entry: Entry, field: str, value: object, depth: int) -> str:
@@ -188,7 +197,7 @@ def _field_text(pool: Pool, entry: Entry, field: str, value: object, depth: int)
     if isinstance(value, int) and encoding in {"attribute", "optional"}:
         return attribute_text(pool, value, depth + 1)
     if not isinstance(value, list):
-        return str(value)
+        return brief(str(value))
     shown = []
     for item in value[:_MOST_ITEMS]:
         if encoding == "attributes":
@@ -196,5 +205,5 @@ def _field_text(pool: Pool, entry: Entry, field: str, value: object, depth: int)
         elif encoding == "pairs":
             shown.append("=".join(attribute_text(pool, part, depth + 1) for part in item))
         else:
-            shown.append(str(item))
+            shown.append(brief(str(item)))
     return f"[{', '.join(shown + [_ELLIPSIS] * (len(value) > _MOST_ITEMS))}]"

@@ -74,9 +74,7 @@ def _empty(use: Use, name: str) -> bool:
     for field in ("elements", "entries"):
         if field in entry.fields:
             return not entry.fields[field]
-    tensor = entry.fields.get("type")
-    shape = use.bytecode.pool.type(tensor).fields.get("shape") if isinstance(tensor, int) else None
-    return isinstance(shape, list) and 0 in shape
+    return use.bytecode.pool.count(entry.fields.get("type")) == 0
 
 
 def _false(use: Use, name: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from portable.bytecode.encoding import brief
 from portable.bytecode.entries import ATTRIBUTES, TYPES
 from portable.bytecode.layouts import BUILTIN, VHLO
 from portable.bytecode.vhlo import has_op, lifetimes, minimum, op
@@ -189,7 +190,8 @@ class Judge:
         """Note an entry that is not in VHLO's table."""
         coded = outline.name.startswith("code ")
         if outline.dialect not in {VHLO, BUILTIN}:
-            _count(self.caveats, f"{kind} of the dialect {outline.dialect}: not VHLO, not judged")
+            text = f"{kind} of the dialect {brief(outline.dialect)}: not VHLO, not judged"
+            _count(self.caveats, text)
         elif coded or outline.dialect == VHLO:
             _count(self.unknown, f"{outline.dialect} {kind} {outline.name or 'written as text'}")
         elif not outline.name:
@@ -217,10 +219,21 @@ class Judge:
         if needs is None:
             dropped = set(op(use.name).attributes) - set(op(to).attributes)
             kept = [at for field, at in use.properties.items() if field not in dropped]
-            if dropped.isdisjoint(use.dictionary):
-                kept += [use.shape.attributes] if use.dictionary else []
-            else:  # formats without properties keep everything in the dictionary
-                kept += [at for field, at in use.dictionary.items() if field not in dropped]
+            needs = self._union(ATTRIBUTES, kept) | self._kept_in_dictionary(use, dropped)
+            self._older[key] = needs
+        return needs
+
+    def _kept_in_dictionary(self, use: Use, dropped: set[str]) -> frozenset[Need]:
+        if not use.dictionary:
+            return _NOTHING
+        if not any(field in use.dictionary for field in dropped):
+            return self.needed(ATTRIBUTES, use.shape.attributes)
+        # Formats without properties keep everything in the dictionary. Any number of operations
+        # may share one, so it is walked through once for each operation that VHLO has.
+        key = use.name, use.shape.attributes, -1
+        needs = self._older.get(key)
+        if needs is None:
+            kept = [at for field, at in use.dictionary.items() if field not in dropped]
             needs = self._older[key] = self._union(ATTRIBUTES, kept)
         return needs
 
@@ -244,12 +257,12 @@ class Judge:
         needs = types | self._attributes(str(self._bytecode.names[shape.name]), shape)
         if dialect == VHLO:
             if name not in rules().removed:
-                _count(self.unknown, f"vhlo.{name}", count)
+                _count(self.unknown, f"vhlo.{brief(name)}", count)
         elif dialect != BUILTIN:
             if self._readable:
                 since, reason = rules().other_dialects
-                needs |= _need("dialect", dialect, since, reason)
-            text = f"operations of the dialect {dialect}: not VHLO, not judged"
+                needs |= _need("dialect", brief(dialect), since, reason)
+            text = f"operations of the dialect {brief(dialect)}: not VHLO, not judged"
             _count(self.caveats, text, count)
         return Judgement(needs, needs)
 

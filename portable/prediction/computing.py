@@ -40,13 +40,13 @@ _ALWAYS_FOUR_BITS = frozenset(
 
 def _gives(reading: Reading, ops: Iterable[str], elements: frozenset[str]) -> bool:
     """Find an op with a result of some element types."""
-    shapes = (shape for op in ops for shape in reading.of(op))
+    shapes = reading.of(*ops)
     return any(reading.element(type_) in elements for shape in shapes for type_ in shape.results)
 
 
 def _promotes(reading: Reading, ops: Iterable[str]) -> bool:
     """Find an op whose results are of another element type than its operands."""
-    for shape in (shape for op in ops for shape in reading.of(op)):
+    for shape in reading.of(*ops):
         pairs = zip(shape.operand_types or (), shape.results, strict=False)
         if any(
             operand is not None and reading.element(operand) != reading.element(result)
@@ -73,17 +73,18 @@ def _keeps_four_bits(reading: Reading) -> bool | None:
     if not _four_bits(reading):
         return False
     pool = reading.content.pool
-    for shape in reading.of("vhlo.func_v1"):
-        function = pool.type(_index(reading.value(shape, "function_type").get("value")))
+    # Any number of functions may be of one type.
+    kinds = {reading.attribute(shape, "function_type") for shape in reading.of("vhlo.func_v1")}
+    kinds = {pool.attribute(kind).fields.get("value") for kind in kinds if kind is not None}
+    for index in kinds:
+        if not isinstance(index, int):
+            raise reading.malformed("the type of a function is none")
+        function = pool.type(index)
         for types in (function.fields.get("inputs"), function.fields.get("outputs")):
             for type_ in types if isinstance(types, list) else ():
                 if reading.element(type_) in _FOUR_BITS:
                     return True
     return None
-
-
-def _index(value: object) -> int:
-    return value if isinstance(value, int) else 0
 
 
 def _computes_four_bits(reading: Reading) -> bool | None:
@@ -101,7 +102,7 @@ def _constants_of_complex_f64(reading: Reading) -> bool:
     """Find a constant of complex numbers of two f64 that is not one value throughout."""
     pool = reading.content.pool
     for shape in reading.of("vhlo.constant_v1"):
-        element = pool.type(shape.results[0]).fields.get("element")
+        element = pool.type(reading.result(shape)).fields.get("element")
         part = pool.type(element).fields.get("element") if isinstance(element, int) else None
         data = reading.value(shape, "value").get("data")
         several = isinstance(data, Blob) and data.size > 2 * 8
@@ -121,23 +122,32 @@ def _expands(reading: Reading) -> bool:
 
 def _pads_by_less_than_nothing(reading: Reading) -> bool:
     """Find a pad that takes elements away."""
-    for shape in reading.of("vhlo.pad_v1"):
-        for side in ("edge_padding_low", "edge_padding_high"):
-            data = reading.value(shape, side).get("data")
-            if isinstance(data, Blob):
-                amounts = bytes(reading.data[data.offset : data.offset + data.size])
-                # Little-endian i64: the sign is in the last byte of each.
-                if any(last >= 0x80 for last in amounts[7::8]):
-                    return True
+    # Any number of ops may pad by the same amounts.
+    sides = {
+        reading.attribute(shape, side)
+        for shape in reading.of("vhlo.pad_v1")
+        for side in ("edge_padding_low", "edge_padding_high")
+    }
+    for index in sides - {None}:
+        data = reading.content.pool.attribute(index).fields.get("data")
+        if isinstance(data, Blob):
+            amounts = bytes(reading.data[data.offset : data.offset + data.size])
+            # Little-endian i64: the sign is in the last byte of each.
+            if any(last >= 0x80 for last in amounts[7::8]):
+                return True
     return False
 
 
 def _asks_what_is_known(reading: Reading) -> bool:
     """Find a get_dimension_size of a dimension whose size the type tells."""
-    for shape in (shape for op in _SIZES for shape in reading.of(op)):
+    for shape in reading.of(*_SIZES):
         sizes = reading.dimensions((shape.operand_types or (None,))[0])
         dimension = reading.value(shape, "dimension").get("value")
-        if sizes and isinstance(dimension, int) and sizes[dimension] >= 0:
+        if sizes is None or not isinstance(dimension, int):
+            continue
+        if not 0 <= dimension < len(sizes):
+            raise reading.malformed(f"dimension {dimension} of a tensor that has {len(sizes)}")
+        if sizes[dimension] >= 0:
             return True
     return False
 
@@ -150,14 +160,13 @@ def _perhaps(found: bool) -> bool | None:
 def _declaration(reading: Reading) -> bool:
     """Find a function without a body: bodies and regions end with a return, one each."""
     functions = returns = regions = 0
-    names = {index: name for name, index in reading.names.items()}
     for shape, count in reading.shapes.items():
-        match names[shape.name]:
-            case "vhlo.func_v1":
+        match reading.content.names[shape.name][:2]:
+            case "vhlo", "func_v1":
                 functions += count
-            case "vhlo.return_v1":
+            case "vhlo", "return_v1":
                 returns += count
-            case name if name.startswith("vhlo."):
+            case "vhlo", _:
                 regions += count * shape.regions
     return functions + regions > returns
 

@@ -6,7 +6,6 @@ What a table names in words that are not here cannot be found in the bytes, and 
 from __future__ import annotations
 
 from functools import cached_property
-from math import prod
 from typing import TYPE_CHECKING
 
 from portable.bytecode.entries import ATTRIBUTES, TYPES, Blob
@@ -16,7 +15,7 @@ from portable.prediction.computing import COMPUTED, TYPED
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from portable.bytecode import Bytecode
+    from portable.bytecode import Bytecode, MalformedArtifact
     from portable.bytecode.scan import Shape
 
 __all__ = ["FORMS", "KINDS", "Reading"]
@@ -39,16 +38,20 @@ class Reading:
     def __init__(self, content: Bytecode, data: bytes | memoryview) -> None:
         self.content = content
         self.data = data
-        self.names = {str(name): index for index, name in enumerate(content.names)}
-        typed = [self.names[op] for op in (*_DYNAMIC_CONV, *TYPED) if op in self.names]
-        self.shapes = content.scan(typed).shapes
-        used = {shape.name for shape in self.shapes}
-        self.ops: set[str] = {name for name, index in self.names.items() if index in used}
+        names = [str(name) for name in content.names]
+        typed = {*_DYNAMIC_CONV, *TYPED}
+        wanted = [index for index, name in enumerate(names) if name in typed]
+        self.shapes = content.scan(wanted).shapes
+        # Several entries of the table of names can be the same name.
+        self._by_op: dict[str, list[Shape]] = {}
+        for shape in self.shapes:
+            self._by_op.setdefault(names[shape.name], []).append(shape)
+        self.ops: frozenset[str] = frozenset(self._by_op)
+        self._elements: dict[int, str] = {}
 
-    def of(self, op: str) -> Iterator[Shape]:
-        """Yield the Shapes of one op."""
-        index = self.names.get(op, -1)
-        return (shape for shape in self.shapes if shape.name == index)
+    def of(self, *ops: str) -> Iterator[Shape]:
+        """Yield the Shapes of some ops."""
+        return (shape for op in ops for shape in self._by_op.get(op, ()))
 
     @cached_property
     def present(self) -> frozenset[str]:
@@ -78,31 +81,42 @@ class Reading:
         pool = self.content.pool
         for op in (name for name in self.ops if name.startswith("vhlo.custom_call_")):
             for shape in self.of(op):
-                target = self.attributes(shape).get("call_target_name")
-                value = None if target is None else pool.attribute(target).fields.get("value")
+                value = self.value(shape, "call_target_name").get("value")
                 yield value if isinstance(value, str) else "?"
 
-    def attributes(self, shape: Shape) -> dict[str, int]:
-        """Return the attributes of an op, wherever its format keeps them."""
-        content = self.content
-        found = content.dictionary(shape.attributes)
-        return {**found, **content.property_attributes(shape.name, shape.properties)}
+    def malformed(self, what: str) -> MalformedArtifact:
+        """Return the error for an op that is not what its name says; the caller raises it."""
+        return self.content.pool.attributes.cursor.malformed(what)
+
+    def attribute(self, shape: Shape, name: str) -> int | None:
+        """Return the number of an op's attribute, wherever its format keeps it."""
+        return self.content.inherent(shape.name, shape.attributes, shape.properties, name)
+
+    def result(self, shape: Shape) -> int:
+        """Return the type of the first result of an op that has to have one."""
+        if not shape.results:
+            raise self.malformed(f"{self.content.names[shape.name]} has no result")
+        return shape.results[0]
 
     def dimensions(self, type_: int | None) -> Sequence[int] | None:
         """Return the shape of a ranked tensor type."""
         if type_ is None:
             return None
         shape = self.content.pool.type(type_).fields.get("shape")
-        return [int(size) for size in shape] if isinstance(shape, list) else None
+        return shape if isinstance(shape, list) else None
 
     def element(self, type_: int) -> str:
         """Return the name of the element type of a tensor type."""
-        inner = self.content.pool.type(type_).fields.get("element")
-        return self.content.pool.type(inner).name if isinstance(inner, int) else ""
+        known = self._elements.get(type_)
+        if known is None:
+            inner = self.content.pool.type(type_).fields.get("element")
+            known = self.content.pool.type(inner).name if isinstance(inner, int) else ""
+            self._elements[type_] = known
+        return known
 
     def value(self, shape: Shape, attribute: str) -> Mapping[str, object]:
         """Return the fields of an op's attribute; none if it has no such."""
-        index = self.attributes(shape).get(attribute)
+        index = self.attribute(shape, attribute)
         return {} if index is None else self.content.pool.attribute(index).fields
 
 
@@ -120,18 +134,16 @@ def _i1_splat_constant(reading: Reading) -> bool:
         # reads 255 out of the one reads 1 out of the other.
         if reading.data[data.offset] != _ALL_SET:
             continue
-        dimensions = reading.dimensions(type_)
+        count = reading.content.pool.count(type_)
         # Up to eight booleans fit one byte when they are packed, so such a byte tells nothing.
-        if dimensions is not None and reading.element(type_) == "bool_v1":
-            count = prod(dimensions)
-            if count == 1 or count > 8:
-                return True
+        if count is not None and reading.element(type_) == "bool_v1" and (count == 1 or count > 8):
+            return True
     return False
 
 
 def _dynamic_conv_padding(reading: Reading) -> bool:
     """Find a dynamic_conv whose padding, the third operand, is not of rank 2."""
-    for shape in (shape for op in _DYNAMIC_CONV for shape in reading.of(op)):
+    for shape in reading.of(*_DYNAMIC_CONV):
         padding = (shape.operand_types or ())[2:3]
         dimensions = reading.dimensions(padding[0]) if padding else None
         if dimensions is not None and len(dimensions) != 2:
@@ -141,13 +153,12 @@ def _dynamic_conv_padding(reading: Reading) -> bool:
 
 def _window_reversal(reading: Reading) -> bool:
     """Find a convolution that reverses its window in some dimensions and not in others."""
-    for shape in (shape for op in _CONVOLUTIONS for shape in reading.of(op)):
+    for shape in reading.of(*_CONVOLUTIONS):
         fields = reading.value(shape, "window_reversal")
         type_, value = fields.get("type"), fields.get("data")
         if isinstance(type_, int) and isinstance(value, Blob) and value.size == 1:
             # One bit a dimension; a single value for all of them has all bits set, or none.
-            count = prod(reading.dimensions(type_) or ())
-            if count > 1 and reading.data[value.offset] not in {0x00, 0xFF}:
+            if (reading.content.pool.count(type_) or 0) > 1 and reading.data[value.offset] not in {0x00, 0xFF}:
                 return True
     return False
 
@@ -156,8 +167,7 @@ def _batching_dimensions(reading: Reading) -> bool:
     """Find a gather or scatter with batching dimensions."""
     for op, attribute in _BATCHING.items():
         for shape in reading.of(op):
-            type_ = reading.value(shape, attribute).get("type")
-            if isinstance(type_, int) and any(reading.dimensions(type_) or ()):
+            if reading.content.pool.count(reading.value(shape, attribute).get("type")):
                 return True
     return False
 
@@ -194,7 +204,7 @@ def _converts(reading: Reading, elements: frozenset[str]) -> bool | None:
 def _nine_operations(reading: Reading) -> bool:
     """Find a dot_general with the algorithm bf16_x9."""
     for shape in reading.of("vhlo.dot_general_v2"):
-        index = reading.attributes(shape).get("num_primitive_operations")
+        index = reading.attribute(shape, "num_primitive_operations")
         entry = None if index is None else reading.content.pool.attribute(index)
         if entry and entry.name == "integer_v1" and entry.fields.get("value") == 9:
             return True
@@ -204,12 +214,8 @@ def _nine_operations(reading: Reading) -> bool:
 def _quantized(reading: Reading) -> bool:
     """Find a unary op on a quantized tensor, or quantizing of f16 or f64."""
     pool = reading.content.pool
-    if any(
-        reading.element(type_) in _QUANTIZED
-        for op in _UNARY
-        for shape in reading.of(op)
-        for type_ in shape.results
-    ):
+    unary = reading.of(*_UNARY)
+    if any(reading.element(type_) in _QUANTIZED for shape in unary for type_ in shape.results):
         return True
     if reading.ops.isdisjoint(_QUANTIZING):
         return False
@@ -226,9 +232,8 @@ def _sdy_sharding(reading: Reading) -> bool:
     if "dialect:sdy" not in reading.present:
         return False
     pool = reading.content.pool
-    names = {
-        name for shape in reading.shapes for name in reading.content.dictionary(shape.attributes)
-    }
+    dictionaries = {shape.attributes for shape in reading.shapes}
+    names = {name for index in dictionaries for name in reading.content.dictionary(index)}
     # Of arguments and results the names are attributes themselves.
     names |= {
         str(pool.attribute(index).fields.get("value"))

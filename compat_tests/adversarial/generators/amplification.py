@@ -1,0 +1,438 @@
+"""Artifacts that are small and try to take much time, memory or output to read.
+
+Each generator takes one parameter, to which the size of what it returns is about proportional. There is
+one for every table of the format that can be many, long, shared or wide; what is deep is in `nesting`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from compat_tests.bytecode_writer import Artifact, entry, operation, region, varint
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+__all__ = ["ARTIFACTS"]
+
+_UNKNOWN = ("builtin", entry(15))
+_MODULE = entry(0, 0)  # the properties of builtin.module: no name, no visibility
+_F32 = ("vhlo", entry(4))
+_I64 = ("vhlo", entry(14))
+_STRING_0 = ("builtin", entry(2, 0))
+
+
+def _tensor(*shape: int) -> tuple[str, bytes]:
+    """Return the type tensor<...xT0> of dimensions that are not negative."""
+    return "vhlo", entry(20, len(shape), *(size << 1 for size in shape), 0)
+
+
+def _array(*elements: int) -> tuple[str, bytes]:
+    return "vhlo", entry(1, len(elements), *elements)
+
+
+def _dictionary(pairs: Iterable[tuple[int, int]]) -> tuple[str, bytes]:
+    flat = [number for pair in pairs for number in pair]
+    return "builtin", entry(1, len(flat) // 2, *flat)
+
+
+def _blob(dialect: str, code: int, type_: int, data: bytes) -> tuple[str, bytes]:
+    return dialect, entry(code, type_, len(data)) + data
+
+
+def _artifact(operations: Iterable[bytes], values: int = 0, **parts: object) -> bytes:
+    """Return an artifact with operations inside of a module, whose properties are the first."""
+    body = b"".join(operations) if isinstance(operations, list) else b"".join([*operations])
+    count = parts.pop("count")
+    names = ("builtin.module", *parts.pop("names", ()))  # type: ignore[misc] # of strings
+    head = varint(1) + varint(values) + varint(int(count) << 1)  # type: ignore[call-overload]
+    module = operation(
+        0, attributes=parts.pop("on_module", None), properties=0, isolated=True, regions=[head + body]  # type: ignore[arg-type]
+    )
+    attributes = [_UNKNOWN, *parts.pop("attributes", ())]  # type: ignore[misc]
+    properties = [_MODULE, *parts.pop("properties", ())]  # type: ignore[misc]
+    return bytes(
+        Artifact(
+            names=names,
+            attributes=attributes,
+            properties=properties,
+            operations=[module],
+            **parts,  # type: ignore[arg-type]
+        )
+    )
+
+
+def _same(op: bytes, count: int, **parts: object) -> bytes:
+    return _artifact([op * count], count=count, **parts)
+
+
+def strings_many(n: int) -> bytes:
+    """Strings that nothing uses."""
+    return _artifact([], count=0, strings=["a"] * n)
+
+
+def string_long_shared(n: int) -> bytes:
+    """One long string, which many attributes are."""
+    attributes = [("vhlo", entry(14, 0))] * n
+    used = _array(*range(1, n + 1))
+    call = operation(1, attributes=n + 2)
+    return _artifact(
+        [call],
+        count=1,
+        names=("vhlo.return_v1",),
+        strings=["a" * n],
+        attributes=[*attributes, used, _dictionary([(1, n + 1)])],
+    )
+
+
+def dialect_long_names_many(n: int) -> bytes:
+    """Many operations of a dialect with a long name, none of them registered."""
+    names = [f"?{'d' * n}.o{at}" for at in range(n)]
+    ops = [operation(1 + at) for at in range(n)]
+    return _artifact(ops, count=n, names=names)
+
+
+def dialect_long_attributes_many(n: int) -> bytes:
+    """Many attributes of a dialect with a long name, all in use."""
+    foreign = ("d" * n, entry(3))
+    attributes = [*[foreign] * n, _array(*range(1, n + 1)), _STRING_0]
+    op = operation(1, attributes=n + 3)
+    return _artifact(
+        [op],
+        count=1,
+        names=("vhlo.return_v1",),
+        strings=["a"],
+        attributes=[*attributes, _dictionary([(n + 2, n + 1)])],
+    )
+
+
+def dialect_long_types_many(n: int) -> bytes:
+    """Many types of a dialect with a long name."""
+    return _artifact([], count=0, types=[("d" * n, entry(3))] * n)
+
+
+def dialects_many(n: int) -> bytes:
+    """Many dialects, with an operation of each."""
+    ops = [operation(1 + at) for at in range(n)]
+    return _artifact(ops, count=n, names=[f"d{at}.o" for at in range(n)])
+
+
+def names_many(n: int) -> bytes:
+    """Many operations that no table knows."""
+    ops = [operation(1 + at) for at in range(n)]
+    return _artifact(ops, count=n, names=[f"vhlo.o{at}" for at in range(n)])
+
+
+def names_same(n: int) -> bytes:
+    """One name many times over, with an operation of each."""
+    ops = [operation(1 + at) for at in range(n)]
+    return _artifact(ops, count=n, names=["vhlo.return_v1"] * n)
+
+
+def operations_plain(n: int) -> bytes:
+    """The smallest operations that there are."""
+    return _same(operation(1), n, names=("vhlo.return_v1",))
+
+
+def operations_with_results(n: int) -> bytes:
+    """Operations that a pattern reads."""
+    op = operation(1, results=[1])
+    return _same(op, n, values=n, names=("vhlo.create_token_v1",), types=[_F32, ("vhlo", entry(22))])
+
+
+def operations_different(n: int) -> bytes:
+    """Operations no two of which have the same form."""
+    types = [_F32, *[_tensor(at) for at in range(n)]]
+    ops = [operation(1, results=[1 + at]) for at in range(n)]
+    return _artifact(ops, count=n, values=n, names=("vhlo.iota_v1",), types=types)
+
+
+def results_wide(n: int) -> bytes:
+    """One operation with many results, and one that uses them."""
+    ops = [operation(1, results=[0] * n), operation(2, operands=range(n))]
+    return _artifact(
+        ops, count=2, values=n, names=("vhlo.scatter_v2", "vhlo.scatter_v2"), types=[_F32]
+    )
+
+
+def dictionary_wide(n: int) -> bytes:
+    """One dictionary with many keys."""
+    return _dictionary_of(n, 1)
+
+
+def dictionary_wide_shared(n: int) -> bytes:
+    """Many operations of different forms that share a dictionary with many keys."""
+    return _dictionary_of(n, n)
+
+
+def _dictionary_of(keys: int, uses: int) -> bytes:
+    attributes = [("builtin", entry(2, at)) for at in range(keys)]
+    attributes.append(_dictionary((at, at) for at in range(1, keys + 1)))
+    types = [_F32, *[_tensor(at) for at in range(uses)]]
+    ops = [operation(1, attributes=keys + 1, results=[1 + at]) for at in range(uses)]
+    return _artifact(
+        ops,
+        count=uses,
+        values=uses,
+        names=("vhlo.tanh_v2",),
+        types=types,
+        strings=[f"k{at}" for at in range(keys)],
+        attributes=attributes,
+    )
+
+
+def dictionary_shared_properties_many(n: int) -> bytes:
+    """Operations with properties of their own that share a dictionary with many keys."""
+    attributes = [("builtin", entry(2, at)) for at in range(n)]
+    attributes.append(_dictionary((at, at) for at in range(1, n + 1)))
+    ops = [operation(1, attributes=n + 1, properties=1 + at) for at in range(n)]
+    return _artifact(
+        ops,
+        count=n,
+        names=("vhlo.tanh_v2",),
+        strings=[f"k{at}" for at in range(n)],
+        attributes=attributes,
+        properties=[entry(1 + at) for at in range(n)],
+    )
+
+
+def integer_wide(n: int) -> bytes:
+    """An integer of many words, of a type that has no more than two."""
+    value = "builtin", entry(8, 0, n) + varint(3) * n
+    return _on_module(value, types=[("builtin", entry(0, 128 << 2))])
+
+
+def integer_wide_and_known(n: int) -> bytes:
+    """An integer that is as wide as its type says."""
+    value = "builtin", entry(8, 0, n) + varint(3) * n
+    return _on_module(value, types=[("builtin", entry(0, (64 * n) << 2))])
+
+
+def integer_wide_shared(n: int) -> bytes:
+    """A wide integer that many attributes hold."""
+    wide = "builtin", entry(8, 0, n) + varint(3) * n
+    return _on_module(
+        *[wide, *[_array(1)] * n, _array(*range(2, n + 2))],
+        types=[("builtin", entry(0, (64 * n) << 2))],
+    )
+
+
+def _on_module(*attributes: tuple[str, bytes], **parts: object) -> bytes:
+    """Return an empty module, the last of some attributes as its attribute."""
+    last = len(attributes)
+    return _artifact(
+        [],
+        count=0,
+        strings=["m.x"],
+        attributes=[*attributes, _STRING_0, _dictionary([(last + 1, last)])],
+        on_module=last + 2,
+        **parts,
+    )
+
+
+def array_wide_shared(n: int) -> bytes:
+    """A wide array that many arrays hold, each of them used."""
+    wide = _array(*[1] * n)
+    leaf = "vhlo", entry(2, 1)
+    return _on_module(leaf, wide, *[_array(2)] * n, _array(*range(3, n + 3)))
+
+
+def arrays_dense(n: int) -> bytes:
+    """Arrays each of which holds all before it, as many as fit."""
+    count = int((2 * n) ** 0.5)
+    leaf = "vhlo", entry(2, 1)
+    return _on_module(leaf, *[_array(*range(1, at + 2)) for at in range(count)])
+
+
+def types_dense(n: int) -> bytes:
+    """Tuples each of which holds all before it, as many as fit."""
+    count = int((2 * n) ** 0.5)
+    types = [_F32, *[("vhlo", entry(23, at + 1, *range(at + 1))) for at in range(count)]]
+    return _on_module(("vhlo", entry(17, count)), types=types)
+
+
+def function_wide_shared(n: int) -> bytes:
+    """Many functions of one type with many arguments."""
+    types = [("vhlo", entry(10)), _tensor(1), ("vhlo", entry(8, n, *[1] * n, 0))]
+    attributes = [("vhlo", entry(14, 0)), ("vhlo", entry(17, 2)), _array()]
+    # In the order of their names: arg_attrs, function_type, res_attrs, sym_name, sym_visibility.
+    ops = [operation(1, properties=1 + at) for at in range(n)]
+    attributes += [("vhlo", entry(14, 1 + at)) for at in range(n)]
+    properties = [entry(3, 2, 3, 4 + at, 1) for at in range(n)]
+    return _artifact(
+        ops,
+        count=n,
+        names=("vhlo.func_v1",),
+        types=types,
+        strings=["", *[f"f{at}" for at in range(n)]],
+        attributes=attributes,
+        properties=properties,
+    )
+
+
+def tensor_wide_shared(n: int) -> bytes:
+    """Many operations on a tensor of many dimensions, whose product is large."""
+    types = [_I64, _tensor(*[1 << 40] * n)]
+    data = _blob("vhlo", 15, 1, b"\xff")
+    ops = [operation(1, properties=1 + at, results=[1]) for at in range(n)]
+    return _artifact(
+        ops,
+        count=n,
+        values=n,
+        names=("vhlo.constant_v1",),
+        types=types,
+        attributes=[data] * n,
+        properties=[entry(1 + at) for at in range(n)],
+    )
+
+
+def blob_shared(n: int) -> bytes:
+    """Many pads by one long list of amounts."""
+    data = _blob("vhlo", 15, 1, bytes(8 * n))
+    types = [_I64, _tensor(n), *[_tensor(at) for at in range(n)]]
+    ops = [operation(1, properties=1, results=[2 + at]) for at in range(n)]
+    return _artifact(
+        ops,
+        count=n,
+        values=n,
+        names=("vhlo.pad_v1",),
+        types=types,
+        attributes=[data],
+        properties=[entry(1, 1, 1)],
+    )
+
+
+def properties_many(n: int) -> bytes:
+    """Custom calls, each with properties of its own, of one long target."""
+    none = ("vhlo", entry(14, 1))
+    attributes = [("vhlo", entry(14, 0)), none, ("vhlo", entry(2, 0)), _array()]
+    attributes.append(("vhlo", entry(5, 1)))
+    # api_version backend_config called_computations call_target_name has_side_effect
+    # operand_layouts output_operand_aliases result_layouts, in the order of their names.
+    fields = entry(5, 2, 1, 4, 3, 4, 4, 4)
+    ops = [operation(1, properties=1 + at) for at in range(n)]
+    return _artifact(
+        ops,
+        count=n,
+        names=("vhlo.custom_call_v1",),
+        strings=["t" * n, ""],
+        attributes=attributes,
+        properties=[fields] * n,
+    )
+
+
+def discardable_many(n: int) -> bytes:
+    """Operations, each with a dictionary of its own, of one long key."""
+    attributes = [("builtin", entry(2, 0)), *[_dictionary([(1, 1)])] * n]
+    ops = [operation(1, attributes=2 + at) for at in range(n)]
+    return _artifact(
+        ops, count=n, names=("vhlo.return_v1",), strings=["k" * n], attributes=attributes
+    )
+
+
+def locations_many(n: int) -> bytes:
+    """Locations in one file with a long name."""
+    places = [("builtin", entry(11, 1, at, at)) for at in range(n)]
+    return _artifact(
+        [], count=0, strings=["/" + "f" * n], attributes=[("builtin", entry(2, 0)), *places]
+    )
+
+
+def location_files_many(n: int) -> bytes:
+    """Locations in many files."""
+    files = [("builtin", entry(2, at)) for at in range(n)]
+    places = [("builtin", entry(11, 1 + at, 1, 1)) for at in range(n)]
+    return _artifact(
+        [], count=0, strings=[f"/{at}" for at in range(n)], attributes=[*files, *places]
+    )
+
+
+def locations_fused(n: int) -> bytes:
+    """Fused locations each of which is made of all before it, as many as fit."""
+    count = int((2 * n) ** 0.5)
+    fused = [("builtin", entry(12, at + 1, *range(at + 1))) for at in range(count)]
+    op = varint(1) + b"\0" + varint(count)
+    return _artifact([op], count=1, names=("vhlo.tan_v1",), attributes=fused)
+
+
+def locations_long_on_features(n: int) -> bytes:
+    """A long file name in the location of each of many Features."""
+    names = ["vhlo.tan_v1", "vhlo.tanh_v2", "vhlo.composite_v1", "vhlo.gather_v2", "vhlo.d"]
+    attributes = [("builtin", entry(2, 0)), ("builtin", entry(11, 1, 1, 1))]
+    ops = [varint(1 + at) + b"\0" + varint(2) for at in range(len(names))]
+    return _artifact(
+        ops, count=len(names), names=names, strings=["f" * n], attributes=attributes
+    )
+
+
+def regions_many(n: int) -> bytes:
+    """An operation with many empty regions."""
+    return _artifact([operation(1, regions=[varint(0)] * n)], count=1, names=("vhlo.case_v1",))
+
+
+def blocks_many(n: int) -> bytes:
+    """A region with many empty blocks."""
+    body = varint(n) + varint(0) + varint(0) * n
+    return _artifact([operation(1, regions=[body])], count=1, names=("vhlo.while_v1",))
+
+
+def arguments_many(n: int) -> bytes:
+    """A block with many arguments."""
+    body = region([], values=n, arguments=[0] * n)
+    return _artifact([operation(1, regions=[body])], count=1, names=("vhlo.while_v1",), types=[_F32])
+
+
+def use_lists_many(n: int) -> bytes:
+    """Operations with the orders in which their results are used."""
+    orders = varint(1 << 1) + varint(1) + varint(0)
+    op = varint(1) + bytes([2 | 32]) + varint(0) + varint(1) + varint(0) + orders
+    return _artifact([op * n], count=n, values=n, names=("vhlo.iota_v1",), types=[_F32])
+
+
+def use_list_long(n: int) -> bytes:
+    """An operation with a long order in which its result is used."""
+    orders = varint(n << 1) + varint(0) * n
+    op = varint(1) + bytes([2 | 32]) + varint(0) + varint(1) + varint(0) + orders
+    return _artifact([op], count=1, values=1, names=("vhlo.iota_v1",), types=[_F32])
+
+
+def successors_many(n: int) -> bytes:
+    """An operation with many successors."""
+    op = varint(1) + bytes([8]) + varint(0) + varint(n) + varint(0) * n
+    return _artifact([op], count=1, names=("vhlo.return_v1",))
+
+
+def resources_many(n: int) -> bytes:
+    """Empty resources of one name."""
+    return _artifact([], count=0, strings=["r" * n] * 1 + ["x"] * (n - 1), resources=[0] * n)
+
+
+def numbers_long(n: int) -> bytes:
+    """Tables whose numbers all take nine bytes: nothing reads them in one step."""
+    wide = b"\0" + (1).to_bytes(8, "little")
+    array = "vhlo", entry(1, n) + wide * n
+    return _on_module(("vhlo", entry(2, 1)), array)
+
+
+def texts_many(n: int) -> bytes:
+    """Attributes that are written as text, one of them long."""
+    return _on_module(
+        ("vhlo", entry(2, 1)), *[("builtin", entry(99))] * n, _array(*range(2, n + 2))
+    )
+
+
+ARTIFACTS: dict[str, Callable[[int], bytes]] = {
+    made.__name__: made
+    for made in (
+        strings_many, string_long_shared, dialect_long_names_many, dialect_long_attributes_many,
+        dialect_long_types_many, dialects_many, names_many, names_same, operations_plain,
+        operations_with_results, operations_different, results_wide, dictionary_wide,
+        dictionary_wide_shared, dictionary_shared_properties_many, integer_wide,
+        integer_wide_and_known, integer_wide_shared, array_wide_shared, arrays_dense, types_dense,
+        function_wide_shared, tensor_wide_shared, blob_shared, properties_many, discardable_many,
+        locations_many, location_files_many, locations_fused, locations_long_on_features,
+        regions_many, blocks_many, arguments_many, use_lists_many, use_list_long, successors_many,
+        resources_many, numbers_long, texts_many,
+    )
+}  # fmt: skip
+"""Every class of artifact by its name, each made from one parameter."""
