@@ -384,7 +384,8 @@ def _warnings(claimed: Version | None, analysis: Analysis | None) -> tuple[str, 
     from portable.bytecode.vhlo import current  # noqa: PLC0415 - as above
     from portable.version import Version  # noqa: PLC0415 - as above
 
-    newest, found = Version.parse(current()), []
+    newest = Version.parse(current())
+    found = [analysis.too_deep] if analysis and analysis.too_deep else []
     required = analysis.required.version if analysis else None
     if claimed and required and claimed < required.target:
         found.append(f"the header claims {claimed}, but the content needs {required}")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 from portable import libstablehlo
 from portable.artifact import Artifact, NotAnArtifact
 from portable.bytecode import MAGIC, read
+from portable.bytecode.nesting import demand_shallow, demand_shallow_text
 from portable.containers import kind_of_file
 from portable.containers.kind import CONTAINERS
 from portable.errors import PortableError
@@ -79,6 +80,7 @@ def load(program: Program, library: Library | None = None) -> tuple[Library, Mod
         InvalidProgram: The input is empty or of a wrong type.
         LibraryError: It does not parse or verify.
         MalformedArtifact: It is a damaged artifact.
+        TooDeep: It nests deeper than native code survives.
         ChildFailed: It crashes native code, or keeps it busy for ever.
         FileError: The path cannot be read.
         LibraryNotFound: No libStablehlo is installed.
@@ -98,6 +100,7 @@ def _parsed(source: str | bytes | Artifact, library: Library) -> Module:
         return _decode(source, library.context(), library)
     if not source.strip():
         raise InvalidProgram("the program is empty")
+    _demand_shallow(source)
     return library.parse(source, library.context())
 
 
@@ -205,6 +208,7 @@ def deserialize(artifact: Artifact | bytes | os.PathLike[str], context: Any = No
     Raises:
         NotAnArtifact: The bytes are empty, text, or bytecode that is not portable.
         MalformedArtifact: They are damaged or have trailing bytes.
+        TooDeep: They nest deeper than native code survives.
         LibraryError: The installed libStablehlo cannot read them.
         ChildFailed: They crash native code, or keep it busy for ever.
         FileError: The path cannot be read.
@@ -241,7 +245,17 @@ def text(artifact: Artifact | bytes, *, locations: bool = False) -> str:
     return printed if printed.endswith("\n") else printed + "\n"
 
 
-def _decode(artifact: Artifact, context: Any, library: Library) -> Module:
-    for _ in read(artifact.data).operations():
+def _demand_shallow(source: str | bytes) -> None:
+    """Read a program as far as native code may not: lengths, indices, and how deep it nests."""
+    if isinstance(source, str):
+        demand_shallow_text(source)
+        return
+    content = read(source)
+    for _ in content.operations():
         pass  # reading checks every length and index, which native code does not
+    demand_shallow(content)
+
+
+def _decode(artifact: Artifact, context: Any, library: Library) -> Module:
+    _demand_shallow(artifact.data)
     return library.deserialize(artifact.data, context)

@@ -1,8 +1,8 @@
 """How deep the parts of a program nest, and how deep every Release is known to read.
 
-MLIR reads and writes what nests by recursion: a few kilobytes of modules in modules, or of types in types, overflow
-its stack. This is the one place that knows where; whatever hands bytes or text to native code, or predicts
-what native code makes of them, asks here.
+MLIR reads and writes what nests by recursion: a few kilobytes of modules in modules, or of types in
+types, overflow its stack. This is the one place that knows where; whatever hands bytes or text to
+native code, or predicts what native code makes of them, asks here.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from portable.bytecode.content import Bytecode
     from portable.bytecode.entries import Pool
 
-__all__ = ["TooDeep", "demand_shallow", "excess", "limit"]
+__all__ = ["TooDeep", "demand_shallow", "demand_shallow_text", "excess", "limit"]
 
 
 class TooDeep(PortableError):
@@ -64,12 +64,16 @@ def demand_shallow(content: Bytecode, where: str | None = None) -> None:
     """
     found = excess(content)
     if found:
-        raise TooDeep(found, where=where, hint="it cannot be handed to any library: write it flatter")
+        raise TooDeep(
+            found, where=where, hint="it cannot be handed to any library: write it flatter"
+        )
 
 
 def _depth(pool: Pool) -> int:
     """Return how many entries the longest chain has, or at most so many if that is not too deep."""
-    nesting = {_key(table.kind, at) for table in (pool.types, pool.attributes) for at in table.pointing()}
+    nesting = {
+        _key(table.kind, at) for table in (pool.types, pool.attributes) for at in table.pointing()
+    }
     if len(nesting) <= limit("entries"):
         return len(nesting)  # a chain has no more links than there are
     depths: dict[int, int] = {}
@@ -105,3 +109,52 @@ def _inner(pool: Pool, key: int) -> list[int]:
     """Return the entries that one points to."""
     outline = pool.outline(ATTRIBUTES, key) if key >= 0 else pool.outline(TYPES, -1 - key)
     return [_key(*reference) for reference in outline.references]
+
+
+# What is no bracket although it looks so: strings, comments, arrows and comparisons.
+_NO_BRACKETS = rb'"(?:[^"\\\n]|\\.)*"|//[^\n]*|->|[<>]='
+_DEPTHS = {**dict.fromkeys(b"([{<", 1), **dict.fromkeys(b")]}>", -1)}
+_OTHERS = bytes(byte for byte in range(256) if byte not in _DEPTHS)
+
+
+def demand_shallow_text(text: str | bytes, where: str | None = None) -> None:
+    """Refuse MLIR text that native code may not survive, by its brackets and aliases alone.
+
+    Args:
+        text: The program.
+        where: What to call it.
+
+    Raises:
+        TooDeep: Brackets, or aliases of aliases, nest too deep.
+    """
+    data = text.encode("utf-8", "replace") if isinstance(text, str) else text
+    depth = max(_brackets(data), _aliases(data))
+    if depth > limit("text"):
+        raise TooDeep(
+            f"brackets or aliases nested {depth} deep; Releases are known to read {limit('text')}",
+            where=where,
+            hint="it cannot be handed to any library: write it flatter",
+        )
+
+
+def _brackets(data: bytes) -> int:
+    import re  # noqa: PLC0415 - artifacts need none of it
+    from itertools import accumulate  # noqa: PLC0415 - as above
+
+    if sum(data.count(opening) for opening in (b"(", b"[", b"{", b"<")) <= limit("text"):
+        return 0  # too few to nest too deep
+    brackets = re.sub(_NO_BRACKETS, b"", data).translate(None, _OTHERS)
+    return max(accumulate(map(_DEPTHS.__getitem__, brackets)), default=0)
+
+
+def _aliases(data: bytes) -> int:
+    """Return how many aliases the longest chain has; each is defined on a line of its own."""
+    import re  # noqa: PLC0415 - as above
+
+    if data.count(b"\n#") + data.count(b"\n!") <= limit("text"):
+        return 0
+    depths: dict[bytes, int] = {}
+    for match in re.finditer(rb"^([#!][\w.$-]+)[ \t]*=([^\n]*)", data, re.MULTILINE):
+        inner = re.findall(rb"[#!][\w.$-]+", match[2])
+        depths[match[1]] = 1 + max((depths.get(alias, 0) for alias in inner), default=0)
+    return max(depths.values(), default=0)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from portable.bytecode.entries import TYPES
 from portable.bytecode.layouts import VHLO
+from portable.bytecode.nesting import excess
 from portable.bytecode.text import location_text
 from portable.bytecode.vhlo import current, minimum
 from portable.features.bridges import OTHER_DIALECTS, bridges
@@ -98,6 +99,7 @@ class _Analyst:
             caveats=self._caveats(),
             unknown=tuple(sorted(self._judge.unknown)),
             removed=self._removed(),
+            too_deep=excess(self._bytecode),
         )
 
     def _typed(self) -> list[int]:

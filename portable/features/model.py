@@ -146,6 +146,7 @@ class Analysis:
         unknown: Operations, types and attributes that no table knows; if there are any, both
             Versions are lower bounds, and so is the claimed Version.
         removed: Forms that newer readers do not know any more.
+        too_deep: What nests deeper than every Release survives; empty if nothing does.
     """
 
     required: Needs
@@ -153,3 +154,4 @@ class Analysis:
     caveats: tuple[Caveat, ...]
     unknown: tuple[str, ...]
     removed: tuple[RemovedForm, ...]
+    too_deep: str = ""

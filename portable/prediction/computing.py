@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from portable.prediction.forms import Reading
 
-__all__ = ["COMPUTED", "TYPED"]
+__all__ = ["COMPUTED", "TWO_BITS", "TYPED"]
 
 _COLLECTIVES = (
     "vhlo.all_reduce_v1",
@@ -19,11 +19,12 @@ _COLLECTIVES = (
     "vhlo.reduce_scatter_v1",
 )
 _SCATTERS = ("vhlo.scatter_v1", "vhlo.scatter_v2")
+_FUNCTION = "vhlo.func_v1"
 _SIZES = ("vhlo.get_dimension_size_v1",)
 TYPED = (*_COLLECTIVES, *_SCATTERS, *_SIZES)
 """The ops whose operand types a form depends on."""
 
-_TWO_BITS = frozenset({"i2_v1", "ui2_v1"})
+TWO_BITS = frozenset({"i2_v1", "ui2_v1"})
 _FOUR_BITS = frozenset({"i4_v1", "ui4_v1"})
 _SIX_BITS = frozenset({"f6E2M3FN_v1", "f6E3M2FN_v1"})
 # Rounding to these is what a compiler may leave out.
@@ -74,9 +75,8 @@ def _keeps_four_bits(reading: Reading) -> bool | None:
         return False
     pool = reading.content.pool
     # Any number of functions may be of one type.
-    kinds = {reading.attribute(shape, "function_type") for shape in reading.of("vhlo.func_v1")}
-    kinds = {pool.attribute(kind).fields.get("value") for kind in kinds if kind is not None}
-    for index in kinds:
+    for attribute in {reading.attribute(shape, "function_type") for shape in reading.of(_FUNCTION)}:
+        index = None if attribute is None else pool.attribute(attribute).fields.get("value")
         if not isinstance(index, int):
             raise reading.malformed("the type of a function is none")
         function = pool.type(index)
@@ -128,8 +128,8 @@ def _pads_by_less_than_nothing(reading: Reading) -> bool:
         for shape in reading.of("vhlo.pad_v1")
         for side in ("edge_padding_low", "edge_padding_high")
     }
-    for index in sides - {None}:
-        data = reading.content.pool.attribute(index).fields.get("data")
+    for index in sides:
+        data = None if index is None else reading.content.pool.attribute(index).fields.get("data")
         if isinstance(data, Blob):
             amounts = bytes(reading.data[data.offset : data.offset + data.size])
             # Little-endian i64: the sign is in the last byte of each.
@@ -193,9 +193,7 @@ COMPUTED: dict[str, Callable[[Reading], bool | None]] = {
         _gives(reading, ("vhlo.constant_v1",), _FOUR_BITS)
     ),
     "i4 or ui4 in more than constants and conversions": _computes_four_bits,
-    "concatenate of i2 or ui2": lambda reading: _gives(
-        reading, ("vhlo.concatenate_v1",), _TWO_BITS
-    ),
+    "concatenate of i2 or ui2": lambda reading: _gives(reading, ("vhlo.concatenate_v1",), TWO_BITS),
     "concatenate of i4 or ui4": lambda reading: _gives(
         reading, ("vhlo.concatenate_v1",), _FOUR_BITS
     ),

@@ -6,11 +6,11 @@ What a table names in words that are not here cannot be found in the bytes, and 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from portable.bytecode.entries import ATTRIBUTES, TYPES, Blob
 from portable.bytecode.layouts import BUILTIN
-from portable.prediction.computing import COMPUTED, TYPED
+from portable.prediction.computing import COMPUTED, TWO_BITS, TYPED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -78,7 +78,6 @@ class Reading:
 
     def custom_calls(self) -> Iterator[str]:
         """Yield the targets of custom calls."""
-        pool = self.content.pool
         for op in (name for name in self.ops if name.startswith("vhlo.custom_call_")):
             for shape in self.of(op):
                 value = self.value(shape, "call_target_name").get("value")
@@ -121,6 +120,7 @@ class Reading:
 
 
 _ALL_SET = 0xFF
+_TF32_BYTES = 4
 
 
 def _i1_splat_constant(reading: Reading) -> bool:
@@ -141,6 +141,59 @@ def _i1_splat_constant(reading: Reading) -> bool:
     return False
 
 
+def _module_attribute(reading: Reading) -> bool:
+    """Find an attribute of a module that is neither its own nor a dialect's."""
+    dictionaries = {shape.attributes for shape in reading.of("builtin.module")}
+    own = {"sym_name", "sym_visibility"}
+    return any(
+        "." not in name and name not in own
+        for dictionary in dictionaries
+        for name in reading.content.dictionary(dictionary)
+    )
+
+
+def _argument_attribute(reading: Reading) -> bool:
+    """Find an attribute of a function's argument or result that is no dialect's."""
+    pool = reading.content.pool
+    lists = {
+        reading.attribute(shape, field)
+        for shape in reading.of("vhlo.func_v1")
+        for field in ("arg_attrs", "res_attrs")
+    }
+    dictionaries = {item for index in lists for item in _items(reading, index, "elements")}
+    names = {pair[0] for index in dictionaries for pair in _items(reading, index, "entries")}
+    return any("." not in str(pool.attribute(name).fields.get("value", ".")) for name in names)
+
+
+def _items(reading: Reading, index: int | None, field: str) -> list[Any]:
+    """Return what a list or a dictionary holds; nothing for any other attribute."""
+    found = None if index is None else reading.content.pool.attribute(index).fields.get(field)
+    return found if isinstance(found, list) else []
+
+
+def _two_bit_integer(reading: Reading) -> bool:
+    """Find an attribute that is one integer of two bits."""
+    pool = reading.content.pool
+    types = {
+        pool.attribute(index).fields.get("type")
+        for index in reading.attribute_names.get("integer_v1", ())
+    }
+    return any(isinstance(type_, int) and pool.type(type_).name in TWO_BITS for type_ in types)
+
+
+def _tf32_splat(reading: Reading) -> bool:
+    """Find several elements of tf32 that are stored as one value."""
+    pool = reading.content.pool
+    for index in reading.attribute_names.get("tensor_v1", ()):
+        fields = pool.attribute(index).fields
+        type_, data = fields.get("type"), fields.get("data")
+        if not isinstance(type_, int) or reading.element(type_) != "tf31_v1":
+            continue
+        if isinstance(data, Blob) and data.size <= _TF32_BYTES and pool.count(type_) != 1:
+            return True
+    return False
+
+
 def _dynamic_conv_padding(reading: Reading) -> bool:
     """Find a dynamic_conv whose padding, the third operand, is not of rank 2."""
     for shape in reading.of(*_DYNAMIC_CONV):
@@ -156,10 +209,12 @@ def _window_reversal(reading: Reading) -> bool:
     for shape in reading.of(*_CONVOLUTIONS):
         fields = reading.value(shape, "window_reversal")
         type_, value = fields.get("type"), fields.get("data")
-        if isinstance(type_, int) and isinstance(value, Blob) and value.size == 1:
-            # One bit a dimension; a single value for all of them has all bits set, or none.
-            if (reading.content.pool.count(type_) or 0) > 1 and reading.data[value.offset] not in {0x00, 0xFF}:
-                return True
+        if not isinstance(value, Blob) or value.size != 1:
+            continue
+        several = (reading.content.pool.count(type_) or 0) > 1
+        # One bit a dimension; a single value for all of them has all bits set, or none.
+        if several and reading.data[value.offset] not in {0x00, 0xFF}:
+            return True
     return False
 
 
@@ -265,6 +320,10 @@ _QUANTIZING = frozenset({"vhlo.uniform_quantize_v1", "vhlo.uniform_dequantize_v1
 _UNARY = ("vhlo.abs_v1", "vhlo.negate_v1", "vhlo.tanh_v1", "vhlo.tanh_v2")
 FORMS: dict[str, Callable[[Reading], bool | None]] = {
     "i1 splat constant of 1 or more than 8 elements": _i1_splat_constant,
+    "attribute of builtin.module without the prefix of a dialect": _module_attribute,
+    "attribute of an argument or result without the prefix of a dialect": _argument_attribute,
+    "attribute that is one integer of i2 or ui2": _two_bit_integer,
+    "tensor of tf32 that is stored as one value": _tf32_splat,
     "dynamic_conv with padding that is not of rank 2": _dynamic_conv_padding,
     "window_reversal that is not the same in all dimensions": _window_reversal,
     "add of booleans": lambda reading: any(

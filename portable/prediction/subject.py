@@ -49,6 +49,7 @@ class Subject:
         unknown: What the tables do not know, which may be newer than them.
         custom_calls: The targets of custom calls.
         opener: Which Releases open the container that it is in; None for a plain artifact.
+        too_deep: What nests deeper than every Release survives; empty if nothing does.
     """
 
     claimed: Version | None
@@ -62,6 +63,7 @@ class Subject:
     unknown: Sequence[str] = ()
     custom_calls: frozenset[str] = frozenset()
     opener: Opener | None = None
+    too_deep: str = ""
 
     @classmethod
     def claim(cls, version: Version | None, format_: int, opener: Opener | None = None) -> Subject:
@@ -145,4 +147,5 @@ def examine(artifact: Artifact) -> Subject:
         forms={name: found(reading) for name, found in FORMS.items()},
         unknown=analysis.unknown,
         custom_calls=calls,
+        too_deep=analysis.too_deep,
     )

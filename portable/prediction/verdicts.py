@@ -126,6 +126,7 @@ def _predict(subject: Subject, consumer: Release) -> Verdict:
     unknown: list[NotKnown] = []
     for one in (
         *_opened(subject, consumer),
+        *_nesting(subject),
         *_below_minimum(subject, consumer),
         *_required(subject, consumer),
         *_format(subject, consumer),
@@ -198,6 +199,11 @@ def _opened(subject: Subject, release: Release) -> Iterator[_Finding | NotKnown]
             yield NotKnown(Stage.OPEN, why)
         elif not opens:
             yield _refuses(Stage.OPEN, why)
+
+
+def _nesting(subject: Subject) -> Iterator[_Finding]:
+    if subject.too_deep:
+        yield _refuses(Stage.DECODE, subject.too_deep)
 
 
 def _called(subject: Subject) -> Iterator[NotKnown]:

@@ -1,7 +1,8 @@
 """Artifacts that are small and try to take much time, memory or output to read.
 
-Each generator takes one parameter, to which the size of what it returns is about proportional. There is
-one for every table of the format that can be many, long, shared or wide; what is deep is in `nesting`.
+Each generator takes one parameter, to which the size of what it returns is about proportional.
+There is one for every table of the format that can be many, long, shared or wide; what is deep is in
+`nesting`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 from compat_tests.bytecode_writer import Artifact, entry, operation, region, varint
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
 __all__ = ["ARTIFACTS"]
 
@@ -40,35 +41,38 @@ def _blob(dialect: str, code: int, type_: int, data: bytes) -> tuple[str, bytes]
     return dialect, entry(code, type_, len(data)) + data
 
 
-def _artifact(operations: Iterable[bytes], values: int = 0, **parts: object) -> bytes:
+def _artifact(
+    operations: Sequence[bytes],
+    *,
+    values: int = 0,
+    names: Sequence[str] = (),
+    attributes: Sequence[tuple[str, bytes]] = (),
+    types: Sequence[tuple[str, bytes]] = (),
+    properties: Sequence[bytes] = (),
+    strings: Sequence[str] = (),
+    resources: Sequence[int] = (),
+    on_module: int | None = None,
+) -> bytes:
     """Return an artifact with operations inside of a module, whose properties are the first."""
-    body = b"".join(operations) if isinstance(operations, list) else b"".join([*operations])
-    count = parts.pop("count")
-    names = ("builtin.module", *parts.pop("names", ()))  # type: ignore[misc] # of strings
-    head = varint(1) + varint(values) + varint(int(count) << 1)  # type: ignore[call-overload]
-    module = operation(
-        0, attributes=parts.pop("on_module", None), properties=0, isolated=True, regions=[head + body]  # type: ignore[arg-type]
-    )
-    attributes = [_UNKNOWN, *parts.pop("attributes", ())]  # type: ignore[misc]
-    properties = [_MODULE, *parts.pop("properties", ())]  # type: ignore[misc]
+    head = varint(1) + varint(values) + varint(len(operations) << 1)
+    body = head + b"".join(operations)
+    module = operation(0, attributes=on_module, properties=0, isolated=True, regions=[body])
     return bytes(
         Artifact(
-            names=names,
-            attributes=attributes,
-            properties=properties,
+            names=("builtin.module", *names),
+            attributes=[_UNKNOWN, *attributes],
+            types=types,
+            properties=[_MODULE, *properties],
             operations=[module],
-            **parts,  # type: ignore[arg-type]
+            strings=strings,
+            resources=resources,
         )
     )
 
 
-def _same(op: bytes, count: int, **parts: object) -> bytes:
-    return _artifact([op * count], count=count, **parts)
-
-
 def strings_many(n: int) -> bytes:
     """Strings that nothing uses."""
-    return _artifact([], count=0, strings=["a"] * n)
+    return _artifact([], strings=["a"] * n)
 
 
 def string_long_shared(n: int) -> bytes:
@@ -78,7 +82,6 @@ def string_long_shared(n: int) -> bytes:
     call = operation(1, attributes=n + 2)
     return _artifact(
         [call],
-        count=1,
         names=("vhlo.return_v1",),
         strings=["a" * n],
         attributes=[*attributes, used, _dictionary([(1, n + 1)])],
@@ -89,7 +92,7 @@ def dialect_long_names_many(n: int) -> bytes:
     """Many operations of a dialect with a long name, none of them registered."""
     names = [f"?{'d' * n}.o{at}" for at in range(n)]
     ops = [operation(1 + at) for at in range(n)]
-    return _artifact(ops, count=n, names=names)
+    return _artifact(ops, names=names)
 
 
 def dialect_long_attributes_many(n: int) -> bytes:
@@ -99,7 +102,6 @@ def dialect_long_attributes_many(n: int) -> bytes:
     op = operation(1, attributes=n + 3)
     return _artifact(
         [op],
-        count=1,
         names=("vhlo.return_v1",),
         strings=["a"],
         attributes=[*attributes, _dictionary([(n + 2, n + 1)])],
@@ -108,51 +110,51 @@ def dialect_long_attributes_many(n: int) -> bytes:
 
 def dialect_long_types_many(n: int) -> bytes:
     """Many types of a dialect with a long name."""
-    return _artifact([], count=0, types=[("d" * n, entry(3))] * n)
+    return _artifact([], types=[("d" * n, entry(3))] * n)
 
 
 def dialects_many(n: int) -> bytes:
     """Many dialects, with an operation of each."""
     ops = [operation(1 + at) for at in range(n)]
-    return _artifact(ops, count=n, names=[f"d{at}.o" for at in range(n)])
+    return _artifact(ops, names=[f"d{at}.o" for at in range(n)])
 
 
 def names_many(n: int) -> bytes:
     """Many operations that no table knows."""
     ops = [operation(1 + at) for at in range(n)]
-    return _artifact(ops, count=n, names=[f"vhlo.o{at}" for at in range(n)])
+    return _artifact(ops, names=[f"vhlo.o{at}" for at in range(n)])
 
 
 def names_same(n: int) -> bytes:
     """One name many times over, with an operation of each."""
     ops = [operation(1 + at) for at in range(n)]
-    return _artifact(ops, count=n, names=["vhlo.return_v1"] * n)
+    return _artifact(ops, names=["vhlo.return_v1"] * n)
 
 
 def operations_plain(n: int) -> bytes:
     """The smallest operations that there are."""
-    return _same(operation(1), n, names=("vhlo.return_v1",))
+    return _artifact([operation(1)] * n, names=("vhlo.return_v1",))
 
 
 def operations_with_results(n: int) -> bytes:
     """Operations that a pattern reads."""
     op = operation(1, results=[1])
-    return _same(op, n, values=n, names=("vhlo.create_token_v1",), types=[_F32, ("vhlo", entry(22))])
+    return _artifact(
+        [op] * n, values=n, names=("vhlo.create_token_v1",), types=[_F32, ("vhlo", entry(22))]
+    )
 
 
 def operations_different(n: int) -> bytes:
     """Operations no two of which have the same form."""
     types = [_F32, *[_tensor(at) for at in range(n)]]
     ops = [operation(1, results=[1 + at]) for at in range(n)]
-    return _artifact(ops, count=n, values=n, names=("vhlo.iota_v1",), types=types)
+    return _artifact(ops, values=n, names=("vhlo.iota_v1",), types=types)
 
 
 def results_wide(n: int) -> bytes:
     """One operation with many results, and one that uses them."""
     ops = [operation(1, results=[0] * n), operation(2, operands=range(n))]
-    return _artifact(
-        ops, count=2, values=n, names=("vhlo.scatter_v2", "vhlo.scatter_v2"), types=[_F32]
-    )
+    return _artifact(ops, values=n, names=("vhlo.scatter_v2", "vhlo.scatter_v2"), types=[_F32])
 
 
 def dictionary_wide(n: int) -> bytes:
@@ -172,7 +174,6 @@ def _dictionary_of(keys: int, uses: int) -> bytes:
     ops = [operation(1, attributes=keys + 1, results=[1 + at]) for at in range(uses)]
     return _artifact(
         ops,
-        count=uses,
         values=uses,
         names=("vhlo.tanh_v2",),
         types=types,
@@ -188,7 +189,6 @@ def dictionary_shared_properties_many(n: int) -> bytes:
     ops = [operation(1, attributes=n + 1, properties=1 + at) for at in range(n)]
     return _artifact(
         ops,
-        count=n,
         names=("vhlo.tanh_v2",),
         strings=[f"k{at}" for at in range(n)],
         attributes=attributes,
@@ -217,16 +217,15 @@ def integer_wide_shared(n: int) -> bytes:
     )
 
 
-def _on_module(*attributes: tuple[str, bytes], **parts: object) -> bytes:
+def _on_module(*attributes: tuple[str, bytes], types: Sequence[tuple[str, bytes]] = ()) -> bytes:
     """Return an empty module, the last of some attributes as its attribute."""
     last = len(attributes)
     return _artifact(
         [],
-        count=0,
         strings=["m.x"],
         attributes=[*attributes, _STRING_0, _dictionary([(last + 1, last)])],
         on_module=last + 2,
-        **parts,
+        types=types,
     )
 
 
@@ -261,7 +260,6 @@ def function_wide_shared(n: int) -> bytes:
     properties = [entry(3, 2, 3, 4 + at, 1) for at in range(n)]
     return _artifact(
         ops,
-        count=n,
         names=("vhlo.func_v1",),
         types=types,
         strings=["", *[f"f{at}" for at in range(n)]],
@@ -277,7 +275,6 @@ def tensor_wide_shared(n: int) -> bytes:
     ops = [operation(1, properties=1 + at, results=[1]) for at in range(n)]
     return _artifact(
         ops,
-        count=n,
         values=n,
         names=("vhlo.constant_v1",),
         types=types,
@@ -293,7 +290,6 @@ def blob_shared(n: int) -> bytes:
     ops = [operation(1, properties=1, results=[2 + at]) for at in range(n)]
     return _artifact(
         ops,
-        count=n,
         values=n,
         names=("vhlo.pad_v1",),
         types=types,
@@ -313,7 +309,6 @@ def properties_many(n: int) -> bytes:
     ops = [operation(1, properties=1 + at) for at in range(n)]
     return _artifact(
         ops,
-        count=n,
         names=("vhlo.custom_call_v1",),
         strings=["t" * n, ""],
         attributes=attributes,
@@ -325,26 +320,20 @@ def discardable_many(n: int) -> bytes:
     """Operations, each with a dictionary of its own, of one long key."""
     attributes = [("builtin", entry(2, 0)), *[_dictionary([(1, 1)])] * n]
     ops = [operation(1, attributes=2 + at) for at in range(n)]
-    return _artifact(
-        ops, count=n, names=("vhlo.return_v1",), strings=["k" * n], attributes=attributes
-    )
+    return _artifact(ops, names=("vhlo.return_v1",), strings=["k" * n], attributes=attributes)
 
 
 def locations_many(n: int) -> bytes:
     """Locations in one file with a long name."""
     places = [("builtin", entry(11, 1, at, at)) for at in range(n)]
-    return _artifact(
-        [], count=0, strings=["/" + "f" * n], attributes=[("builtin", entry(2, 0)), *places]
-    )
+    return _artifact([], strings=["/" + "f" * n], attributes=[("builtin", entry(2, 0)), *places])
 
 
 def location_files_many(n: int) -> bytes:
     """Locations in many files."""
     files = [("builtin", entry(2, at)) for at in range(n)]
     places = [("builtin", entry(11, 1 + at, 1, 1)) for at in range(n)]
-    return _artifact(
-        [], count=0, strings=[f"/{at}" for at in range(n)], attributes=[*files, *places]
-    )
+    return _artifact([], strings=[f"/{at}" for at in range(n)], attributes=[*files, *places])
 
 
 def locations_fused(n: int) -> bytes:
@@ -352,7 +341,7 @@ def locations_fused(n: int) -> bytes:
     count = int((2 * n) ** 0.5)
     fused = [("builtin", entry(12, at + 1, *range(at + 1))) for at in range(count)]
     op = varint(1) + b"\0" + varint(count)
-    return _artifact([op], count=1, names=("vhlo.tan_v1",), attributes=fused)
+    return _artifact([op], names=("vhlo.tan_v1",), attributes=fused)
 
 
 def locations_long_on_features(n: int) -> bytes:
@@ -360,51 +349,49 @@ def locations_long_on_features(n: int) -> bytes:
     names = ["vhlo.tan_v1", "vhlo.tanh_v2", "vhlo.composite_v1", "vhlo.gather_v2", "vhlo.d"]
     attributes = [("builtin", entry(2, 0)), ("builtin", entry(11, 1, 1, 1))]
     ops = [varint(1 + at) + b"\0" + varint(2) for at in range(len(names))]
-    return _artifact(
-        ops, count=len(names), names=names, strings=["f" * n], attributes=attributes
-    )
+    return _artifact(ops, names=names, strings=["f" * n], attributes=attributes)
 
 
 def regions_many(n: int) -> bytes:
     """An operation with many empty regions."""
-    return _artifact([operation(1, regions=[varint(0)] * n)], count=1, names=("vhlo.case_v1",))
+    return _artifact([operation(1, regions=[varint(0)] * n)], names=("vhlo.case_v1",))
 
 
 def blocks_many(n: int) -> bytes:
     """A region with many empty blocks."""
     body = varint(n) + varint(0) + varint(0) * n
-    return _artifact([operation(1, regions=[body])], count=1, names=("vhlo.while_v1",))
+    return _artifact([operation(1, regions=[body])], names=("vhlo.while_v1",))
 
 
 def arguments_many(n: int) -> bytes:
     """A block with many arguments."""
     body = region([], values=n, arguments=[0] * n)
-    return _artifact([operation(1, regions=[body])], count=1, names=("vhlo.while_v1",), types=[_F32])
+    return _artifact([operation(1, regions=[body])], names=("vhlo.while_v1",), types=[_F32])
 
 
 def use_lists_many(n: int) -> bytes:
     """Operations with the orders in which their results are used."""
     orders = varint(1 << 1) + varint(1) + varint(0)
     op = varint(1) + bytes([2 | 32]) + varint(0) + varint(1) + varint(0) + orders
-    return _artifact([op * n], count=n, values=n, names=("vhlo.iota_v1",), types=[_F32])
+    return _artifact([op] * n, values=n, names=("vhlo.iota_v1",), types=[_F32])
 
 
 def use_list_long(n: int) -> bytes:
     """An operation with a long order in which its result is used."""
     orders = varint(n << 1) + varint(0) * n
     op = varint(1) + bytes([2 | 32]) + varint(0) + varint(1) + varint(0) + orders
-    return _artifact([op], count=1, values=1, names=("vhlo.iota_v1",), types=[_F32])
+    return _artifact([op], values=1, names=("vhlo.iota_v1",), types=[_F32])
 
 
 def successors_many(n: int) -> bytes:
     """An operation with many successors."""
     op = varint(1) + bytes([8]) + varint(0) + varint(n) + varint(0) * n
-    return _artifact([op], count=1, names=("vhlo.return_v1",))
+    return _artifact([op], names=("vhlo.return_v1",))
 
 
 def resources_many(n: int) -> bytes:
     """Empty resources of one name."""
-    return _artifact([], count=0, strings=["r" * n] * 1 + ["x"] * (n - 1), resources=[0] * n)
+    return _artifact([], strings=["r" * n] * 1 + ["x"] * (n - 1), resources=[0] * n)
 
 
 def numbers_long(n: int) -> bytes:
