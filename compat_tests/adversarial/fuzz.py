@@ -1,8 +1,8 @@
 """Coverage-guided fuzzing of a reader: `python -m compat_tests.adversarial.fuzz KIND CORPUS ...`.
 
 Needs atheris, which is no dependency of the tests. What follows KIND goes to libFuzzer: folders of
-inputs, `-max_total_time=600`. An input that raises anything but an error of this project, takes more than
-`_SECONDS`, or more memory than libFuzzer allows, ends the run and is written down as `crash-*`: keep it in
+inputs, `-max_total_time=600`. An input that raises anything but an error of this project, or takes
+too much time or memory, ends the run and is written down as `crash-*`: keep it in
 `compat_tests/adversarial/regressions/KIND/`.
 """
 
@@ -13,7 +13,7 @@ import tempfile
 from functools import partial
 from pathlib import Path
 
-import atheris
+import atheris  # type: ignore[import-untyped]  # no dependency of the tests
 
 with atheris.instrument_imports(include=["portable"]):
     from compat_tests.adversarial import reading

@@ -12,6 +12,7 @@ from portable.bytecode.functions import functions
 from portable.bytecode.text import attribute_text, location_files, location_text, type_text
 from portable.containers import open_container
 from portable.containers.npy import read_array
+from portable.containers.source import Folder
 from portable.errors import PortableError
 from portable.features import Strictness, analyze
 from portable.inspection import inspect
@@ -55,8 +56,7 @@ def artifact(data: bytes) -> bool:
             attribute_text(pool, index)
             location_text(pool, index)
         location_files(pool)
-    except PortableError as error:
-        assert "\n" not in str(error)
+    except PortableError:
         return False
     return True
 
@@ -89,7 +89,7 @@ def npy(data: bytes, folder: Path) -> bool:
     """Read the header of an array."""
     (folder / "array").write_bytes(data)
     try:
-        read_array(str(folder / "array"), "array")
+        read_array(Folder(str(folder)), "array")
     except PortableError:
         return False
     return True

@@ -93,7 +93,7 @@ def test_strings_and_comparisons_close_nothing() -> None:
 def test_serialize_of_text_raises_instead_of_dying(what: str) -> None:
     """What would kill the caller's process is refused before native code sees it."""
     pytest.importorskip("jaxlib")
-    import portable  # noqa: PLC0415 - with the bindings
+    import portable
 
     with pytest.raises(TooDeep):
         portable.serialize(TEXTS[what](DEEPEST), "1.0.0")
@@ -103,7 +103,7 @@ def test_serialize_of_text_raises_instead_of_dying(what: str) -> None:
 def test_deserialize_raises_instead_of_dying(what: str) -> None:
     """The same for artifacts."""
     pytest.importorskip("jaxlib")
-    import portable  # noqa: PLC0415 - with the bindings
+    import portable
 
     with pytest.raises(TooDeep):
         portable.deserialize(ARTIFACTS[what](DEEPEST))

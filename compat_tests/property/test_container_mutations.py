@@ -1,15 +1,16 @@
 """Damaged containers: a valid reading or `MalformedContainer`, soon, and nothing else.
 
-What can be read can be replaced too: the copy then holds exactly what was put into it.
+What can be read can be replaced too: the copy then holds exactly what was put into it. Mutants that
+are only read are in `compat_tests/adversarial/test_mutants.py`.
 """
 
-import contextlib
 import random
 import time
 from pathlib import Path
 
 import pytest
 
+from compat_tests.adversarial.generators.mutants import blindly
 from portable.bytecode import MAGIC
 from portable.containers import (
     MalformedContainer,
@@ -31,33 +32,8 @@ SAVED_MODELS = [
     (CONTAINERS / name / "saved_model.pb").read_bytes()
     for name in ("gate-jax2tf-0.7.1-tensorflow-2.20.0", "graph-tensorflow-2.20.0")
 ]
-TORCH_XLA = ROOT / "corpus" / "torch_xla" / "torch_xla_2_9_0" / "container"
 SEEDS, EACH = range(8), 250
 LIMIT = 0.25  # seconds of processor time
-
-
-def mutated(data: bytes, luck: random.Random) -> bytes:
-    """Damage bytes in one of the ways in which files are damaged, or forged."""
-    found = bytearray(data)
-    for _ in range(luck.choice([1, 1, 2, 4])):
-        at = luck.randrange(max(len(found), 1))
-        match luck.randrange(6):
-            case 0:
-                found[at : at + 1] = bytes([luck.randrange(256)])
-            case 1:
-                found[at : at + 4] = luck.choice(
-                    [b"\xff" * 4, bytes(4), luck.randrange(len(data)).to_bytes(4, "little")]
-                )
-            case 2:
-                del found[at:]
-            case 3:
-                del found[at : at + luck.randrange(1, 40)]
-            case 4:
-                found[at:at] = bytes(luck.randrange(256) for _ in range(luck.randrange(1, 20)))
-            case _:
-                start = luck.randrange(len(data))
-                found[at : at + 32] = data[start : start + 32]
-    return bytes(found)
 
 
 def held(source: bytes | Path, to: Path, luck: random.Random) -> bool:
@@ -89,7 +65,8 @@ def test_damaged_exported(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("os.fsync", lambda _: None)  # the disk is not what is tested
     luck = random.Random(seed)  # noqa: S311 - damage, no secrets
     valid = sum(
-        held(mutated(luck.choice(EXPORTED), luck), tmp_path / "copy", luck) for _ in range(EACH)
+        held(blindly(luck, luck.choice(EXPORTED), EXPORTED, 0), tmp_path / "copy", luck)
+        for _ in range(EACH)
     )
     assert 0 < valid < EACH
 
@@ -102,29 +79,10 @@ def test_damaged_saved_models(seed: int, tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / "model").mkdir()
     valid = 0
     for number in range(EACH):
-        data = mutated(luck.choice(SAVED_MODELS), luck)
+        data = blindly(luck, luck.choice(SAVED_MODELS), SAVED_MODELS, 0)
         (tmp_path / "model" / "saved_model.pb").write_bytes(data)
         valid += held(tmp_path / "model", tmp_path / str(number), luck)
     assert 0 < valid < EACH
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_damaged_descriptions_and_arrays(seed: int, tmp_path: Path) -> None:
-    """JSON and the headers of arrays, which name files, shapes and sizes."""
-    luck = random.Random(seed)  # noqa: S311 - damage, no secrets
-    for folder in ("functions", "data"):
-        (tmp_path / folder).mkdir()
-        for path in (TORCH_XLA / folder).iterdir():
-            (tmp_path / folder / path.name).write_bytes(path.read_bytes())
-    for file in ("functions/forward.meta", "data/f.bias"):
-        original = (tmp_path / file).read_bytes()
-        for _ in range(EACH):
-            (tmp_path / file).write_bytes(mutated(original, luck))
-            began = time.process_time()
-            with contextlib.suppress(MalformedContainer):
-                open_container(tmp_path)
-            assert time.process_time() - began < LIMIT
-        (tmp_path / file).write_bytes(original)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

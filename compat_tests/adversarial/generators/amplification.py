@@ -1,8 +1,8 @@
 """Artifacts that are small and try to take much time, memory or output to read.
 
 Each generator takes one parameter, to which the size of what it returns is about proportional.
-There is one for every table of the format that can be many, long, shared or wide; what is deep is in
-`nesting`.
+There is one for every table of the format that can be many, long, shared or wide; what is deep is
+in `nesting`.
 """
 
 from __future__ import annotations
