@@ -224,6 +224,7 @@ def test_every_form_that_a_table_names_is_found_or_admitted() -> None:
 def test_every_form_is_found_in_an_artifact() -> None:
     """Each way of finding a form finds it at least once in the corpus, and not everywhere."""
     paths = [*ARTIFACTS.glob("*.bc"), *CORPUS.glob("*/*/artifacts/*.bc")]
+    paths += [*(ARTIFACTS.parents[1] / "adversarial" / "data").glob("*.bc")]
     subjects = [examine(Artifact.load(path)) for path in paths]
     for name in FORMS:
         found = {subject.forms[name] for subject in subjects}

@@ -92,15 +92,15 @@ def knowingly(luck: random.Random, data: bytes) -> bytes:
         parts.append((number, data[content.position : content.end]))
     for _ in range(luck.choice((1, 1, 2, 4))):
         at = luck.randrange(len(parts))
-        number, content = parts[at]
+        kind, held = parts[at]
         match luck.randrange(8):
             case 0:
                 other = luck.randrange(len(parts))
                 parts[at], parts[other] = parts[other], parts[at]
             case 1:
-                parts[at] = parts[luck.randrange(len(parts))][0], content
+                parts[at] = parts[luck.randrange(len(parts))][0], held
             case _:
-                parts[at] = number, _renumbered(luck, content)
+                parts[at] = kind, _renumbered(luck, held)
     return data[:start] + b"".join(section(number, content) for number, content in parts)
 
 
