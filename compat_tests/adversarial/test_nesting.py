@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from compat_tests.adversarial.generators.nesting import ARTIFACTS, TEXTS
+from compat_tests.adversarial.generators.depths import ARTIFACTS, TEXTS
 from portable.artifact import Artifact
 from portable.bytecode import read
 from portable.bytecode.nesting import TooDeep, demand_shallow, demand_shallow_text, limit
