@@ -154,6 +154,7 @@ class Environments:
         found = self._ready(recipe)
         if found is not None:
             return found
+        self._sweep()
         with self._locked(recipe.name):
             # Another run may have made it while this one waited.
             found = self._ready(recipe) or self._make(recipe)
@@ -227,6 +228,13 @@ class Environments:
             return None
         os.utime(folder / _MARKER)
         return environment
+
+    def _sweep(self) -> None:
+        """Remove what a killed run left half made; what is being made is left alone."""
+        for name in self.broken():
+            with contextlib.suppress(EnvironmentBusy), self._locked(name, patience=0.0):
+                if _load(self.directory / name) is None:
+                    shutil.rmtree(self.directory / name, ignore_errors=True)
 
     def _make(self, recipe: Recipe) -> Environment:
         folder = self.directory / recipe.name
