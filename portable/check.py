@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from portable.artifact import Artifact
 from portable.libstablehlo import LibraryNotFound
+from portable.system import children
 from portable.verdict import Stage
 from portable.worker import Family, Worker
 
@@ -22,12 +23,12 @@ __all__ = ["observe"]
 _INSTALLABLE = {Family.JAXLIB: "jaxlib", Family.TORCH_MLIR: "torch_mlir"}
 
 
-def observe(artifact: Artifact | bytes, *, timeout: float = 60.0) -> Verdict:
+def observe(artifact: Artifact | bytes, *, timeout: float | None = None) -> Verdict:
     """Read an artifact with the installed libStablehlo, in a child process.
 
     Args:
         artifact: The artifact or its bytes.
-        timeout: Seconds the reading may take.
+        timeout: Seconds the reading may take; by default 60, and 1 more for each MiB.
 
     Returns:
         An observed Verdict at Stage `decode`: compatible, incompatible with what the library said,
@@ -39,9 +40,10 @@ def observe(artifact: Artifact | bytes, *, timeout: float = 60.0) -> Verdict:
     """
     if not isinstance(artifact, Artifact):
         artifact = Artifact.from_bytes(bytes(artifact))
+    limit = timeout or children.patience(len(artifact))
     family = _installed()
     consumer = f"{family} {importlib.metadata.version(str(family))}"
-    with Worker(sys.executable, family, limit=timeout) as worker:
+    with Worker(sys.executable, family, limit=limit) as worker:
         data = base64.b64encode(artifact.data).decode()
         return worker.ask({"kind": "read", "data": data}).verdict(consumer, Stage.DECODE)
 

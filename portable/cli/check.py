@@ -83,7 +83,10 @@ def options(parser: argparse.ArgumentParser) -> None:
         help="read it with the installed libStablehlo, in a child process",
     )
     parser.add_argument(
-        "--timeout", type=limit, default=60.0, metavar="SECONDS", help="limit for --observe"
+        "--timeout",
+        type=limit,
+        metavar="SECONDS",
+        help="limit for --observe (default: 60, and 1 more for each MiB)",
     )
     parser.add_argument(
         "--all", action="store_true", help="list compatible Releases one by one too"

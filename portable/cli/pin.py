@@ -117,8 +117,9 @@ def _container(
 ) -> int:
     if "-" in {chosen.program, chosen.output}:
         raise PortableError("a container comes from a path and goes to one", where="-")
+    seconds = chosen.timeout or children.patience(sum(len(part.data) for part in parts))
     found: Repinned = children.call(
-        pin_all, chosen.program, *wants, timeout=chosen.timeout, **pipeline_arguments(chosen)
+        pin_all, chosen.program, *wants, timeout=seconds, **pipeline_arguments(chosen)
     )
     verified: dict[str, Verification] = {}
     for part in parts if chosen.verify else ():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from portable.cli.counting import waiting
 from portable.cli.parts import only_part
 from portable.cli.usage import limit
 from portable.locations import named, naming
@@ -24,8 +25,6 @@ __all__ = [
     "program_argument",
 ]
 
-_MINUTES = 10.0
-
 
 def program_argument(parser: argparse.ArgumentParser, *, containers: bool = True) -> None:
     """Add the positional PROGRAM and the time limit of the child process."""
@@ -43,9 +42,9 @@ def program_argument(parser: argparse.ArgumentParser, *, containers: bool = True
     parser.add_argument(
         "--timeout",
         type=limit,
-        default=_MINUTES * 60,
         metavar="SECONDS",
-        help="limit for the child process that runs the compiler (default: %(default)g)",
+        help="limit for the child process that runs the compiler "
+        "(default: 60, and 1 more for each MiB of the program)",
     )
 
 
@@ -125,6 +124,7 @@ def in_child(
     """
     if part is None:
         part = only_part(chosen.program)
-    with naming(part.label):
-        found = children.call(function, part.data, *arguments, timeout=chosen.timeout, **keywords)
+    seconds = chosen.timeout or children.patience(len(part.data))
+    with naming(part.label), waiting(f"at the compiler, for {seconds:.0f} s at most"):
+        found = children.call(function, part.data, *arguments, timeout=seconds, **keywords)
         return named(found, part.label)
