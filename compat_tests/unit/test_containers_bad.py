@@ -78,11 +78,11 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "a description cut short": (
         lambda d: (d / "functions/forward.meta").write_text('{"name": "forwa'),
-        "functions/forward.meta: no JSON",
+        "functions/forward.meta: not JSON",
     ),
     "a description nested too deeply": (
         lambda d: (d / "functions/forward.meta").write_text("[" * 100_000),
-        "functions/forward.meta: no JSON",
+        "functions/forward.meta: not JSON",
     ),
     "a list as description": (
         lambda d: (d / "functions/forward.meta").write_text("[]"),

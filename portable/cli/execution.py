@@ -12,7 +12,7 @@ from portable.cli.parts import only_part
 from portable.cli.usage import limit
 from portable.environments import Environments
 from portable.executors import EXECUTORS, check_executor, find_executor
-from portable.executors.signature import ordered, signature
+from portable.executors.signature import check_inputs, ordered, signature
 from portable.executors.tensors import load_arrays
 from portable.locations import naming
 from portable.releases import find_release
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import argparse
 
     from portable.executors import Executor
+    from portable.executors.signature import Signature
     from portable.executors.tensors import Array
 
 __all__ = ["executor_options", "given_inputs", "load_program", "open_chosen"]
@@ -108,6 +109,9 @@ def _artifact(data: bytes, chosen: argparse.Namespace) -> Artifact:
     return pin.serialize(data, target)
 
 
-def given_inputs(chosen: argparse.Namespace) -> list[Array] | None:
-    """Load the inputs that were given, if any were."""
-    return ordered(load_arrays(chosen.inputs)) if chosen.inputs else None
+def given_inputs(chosen: argparse.Namespace, wanted: Signature) -> list[Array] | None:
+    """Load the inputs that were given, if any were and they are what a program takes."""
+    if not chosen.inputs:
+        return None
+    found = load_arrays(chosen.inputs, lambda named: check_inputs(ordered(named), wanted))
+    return check_inputs(ordered(found), wanted)

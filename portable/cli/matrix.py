@@ -313,8 +313,8 @@ def _executable(
     Raises:
         PortableError: Of the first, where none can.
     """
-    inputs = ordered(load_arrays(chosen.inputs)) if chosen.inputs else chosen.random
-    expected = ordered(load_arrays(chosen.expected)) if chosen.expected else None
+    inputs = ordered(load_arrays(chosen.inputs, ordered)) if chosen.inputs else chosen.random
+    expected = ordered(load_arrays(chosen.expected, ordered)) if chosen.expected else None
     again = _given(chosen)
     found: list[Item] = []
     refused: list[PortableError] = []

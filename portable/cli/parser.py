@@ -6,7 +6,7 @@ import argparse
 import os
 from typing import TYPE_CHECKING
 
-from portable.cli.output import say
+from portable.cli.output import flush, say, write_text
 from portable.cli.usage import BadUsage
 
 if TYPE_CHECKING:
@@ -43,7 +43,12 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Refuse the command line."""
-        raise BadUsage(message, hint=f"{self.prog} --help teaches it")
+        raise BadUsage(message, hint=f"see '{self.prog} --help'")
+
+    def _print_message(self, message: str, file: object = None) -> None:
+        del file  # argparse takes standard error where there is no standard output
+        write_text("-", message)
+        flush()
 
 
 def parse(command: str, module: Any, words: list[str]) -> argparse.Namespace:
@@ -82,7 +87,7 @@ def overview(words: list[str], commands: dict[str, str]) -> int:
     """
     width = max(map(len, commands))
     listing = "\n".join(f"  {name:<{width}}  {what}" for name, what in commands.items())
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="portable",
         description="Tell, before you ship a StableHLO portable artifact, which shipped runtimes "
         "can read it.",
@@ -104,5 +109,5 @@ def overview(words: list[str], commands: dict[str, str]) -> int:
     import difflib  # noqa: PLC0415 - only for a mistyped command
 
     near = difflib.get_close_matches(chosen.command, commands, 1)
-    advice = f"did you mean {near[0]!r}?" if near else "portable --help lists them"
+    advice = f"did you mean {near[0]!r}?" if near else "see 'portable --help'"
     raise BadUsage(f"there is no command {chosen.command!r}", hint=advice)

@@ -16,7 +16,6 @@ from portable.cli.execution import executor_options, given_inputs, load_program,
 from portable.cli.output import demand_apart, format_option, print_json, say, write_bytes
 from portable.cli.usage import destination, natural
 from portable.executors import ExecutionFailed, InputMismatch, random_inputs, signature
-from portable.executors.signature import check_inputs
 from portable.executors.tensors import stored_arrays
 
 if TYPE_CHECKING:
@@ -51,16 +50,14 @@ def run(chosen: argparse.Namespace) -> int:
     """Execute one program."""
     demand_apart(chosen.output, chosen.file, chosen.inputs)
     artifact = load_program(chosen.file, chosen)
-    given = given_inputs(chosen)
     wanted = signature(artifact)
+    given = given_inputs(chosen, wanted)
     takes = len(wanted.arguments)
     if takes and given is None and chosen.random is None:
         raise InputMismatch(
             f"main takes {takes} inputs, and none were given",
             hint="give --inputs X.npz, or --random SEED to have some made",
         )
-    if given is not None:
-        check_inputs(given, wanted)
     with open_chosen(chosen) as executor, waiting(f"executing on {executor.name}"):
         try:
             program = executor.compile(artifact)

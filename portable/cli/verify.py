@@ -18,7 +18,6 @@ from portable.cli.parts import label_of
 from portable.cli.usage import count, given_tolerance, tolerance_options
 from portable.errors import PortableError
 from portable.executors import signature
-from portable.executors.signature import check_inputs
 from portable.locations import named
 from portable.verification import SEEDS, verify
 
@@ -58,9 +57,7 @@ def run(chosen: argparse.Namespace) -> int:
         raise NothingToVerify("name two artifacts, or one and --against PROGRAM")
     before, after = (chosen.file, chosen.other) if chosen.other else (chosen.against, chosen.file)
     expected, actual = load_program(before, chosen), load_program(after, chosen)
-    inputs = given_inputs(chosen)
-    if inputs is not None:
-        check_inputs(inputs, signature(expected))
+    inputs = given_inputs(chosen, signature(expected))
     with open_chosen(chosen) as executor, waiting(f"executing both on {executor.name}"):
         verification = verify(
             expected,

@@ -16,6 +16,7 @@ from portable.containers.container import Entry, MalformedContainer, Opener, dem
 from portable.containers.kind import Kind
 from portable.containers.npy import read_array
 from portable.containers.source import Source
+from portable.system.documents import parse_json
 from portable.system.files import file_error, read_file
 
 if TYPE_CHECKING:
@@ -150,8 +151,6 @@ def _functions(folder: Folder) -> Iterator[_Function]:
 
 
 def _meta(path: str, where: str) -> dict[str, Any]:
-    import json  # noqa: PLC0415 - cold start
-
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) < len(pairs):
@@ -160,9 +159,9 @@ def _meta(path: str, where: str) -> dict[str, Any]:
 
     text = read_file(path, _LARGEST_META)
     try:
-        meta = json.loads(text, object_pairs_hook=once)
-    except (ValueError, RecursionError) as error:
-        raise MalformedContainer(f"no JSON: {error}", where=where) from None
+        meta = parse_json(text, once)
+    except ValueError as error:
+        raise MalformedContainer(str(error), where=where) from None
     if not isinstance(meta, dict):
         raise MalformedContainer("not a JSON object", where=where)
     for key, kind in _TYPES.items():

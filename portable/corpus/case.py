@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import enum
-import tomllib
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from portable.errors import PortableError
+from portable.system.documents import parse_toml
+from portable.system.files import FileError, read_file
 from portable.verdict import Stage
 from portable.version import Version
 
@@ -238,12 +239,12 @@ def load_case(directory: Path) -> Case:
     """
     path = directory / MANIFEST
     try:
-        fields = tomllib.loads(path.read_text("utf-8"))
+        fields = parse_toml(read_file(path))
         return _case(directory, fields)
     except CorpusError:
         raise
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise CorpusError(f"cannot read the Case: {error}", where=str(path)) from error
+    except FileError as error:
+        raise CorpusError(error.what, where=str(path)) from error
     except (KeyError, TypeError, ValueError, PortableError) as error:
         raise CorpusError(f"malformed Case: {error!r}", where=str(path)) from error
 

@@ -18,6 +18,7 @@ from portable.environments.interpreter import PythonMissing, find_python
 from portable.environments.recipe import Recipe, Shipped
 from portable.environments.wheel import broken_files, installed_files, keep_from_wheel
 from portable.errors import PortableError
+from portable.system.documents import parse_json
 from portable.system.files import read_file, write_file
 from portable.worker import LIMIT_S, Family, Worker
 
@@ -362,7 +363,7 @@ def _load(folder: Path) -> Environment | None:
 
 def _marker(folder: Path) -> dict[str, Any] | None:
     try:
-        record = json.loads(read_file(folder / _MARKER))
+        record = parse_json(read_file(folder / _MARKER))
     except (PortableError, ValueError):
         return None
     return record if isinstance(record, dict) and record.get("schema") == _SCHEMA else None

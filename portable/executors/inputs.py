@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import math
+import os
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from portable.errors import PortableError
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from portable.executors.signature import Signature, TensorType
     from portable.executors.tensors import Array
 
-__all__ = ["random_inputs"]
+__all__ = ["TooLargeInputs", "random_inputs"]
 
 # One size for every dimension that the program leaves open: they must often agree.
 _OPEN_SIZE = 3
@@ -18,7 +24,13 @@ _OPEN_SIZE = 3
 _LOWEST, _HIGHEST = 1, 8
 # Where no more indices are in range, zero is one of them.
 _FEW = 2
+# Values are drawn as numbers of eight bytes, whatever becomes of them.
+_VALUE_BYTES = 8
 _SPECIALS = (np.nan, np.inf, -np.inf, 0.0, -0.0)
+
+
+class TooLargeInputs(PortableError):
+    """The inputs that a program takes do not fit into the memory of this machine."""
 
 
 def random_inputs(wanted: Signature, seed: int, *, specials: bool = False) -> list[Array]:
@@ -37,12 +49,17 @@ def random_inputs(wanted: Signature, seed: int, *, specials: bool = False) -> li
         One array for each argument.
 
     Raises:
+        TooLargeInputs: They do not fit into the memory of this machine.
         UnsupportedType: No array can hold an argument.
     """
     generator = np.random.default_rng(seed)
+    shapes = [
+        tuple(_OPEN_SIZE if size is None else size for size in argument.shape)
+        for argument in wanted.arguments
+    ]
+    _demand_memory(shapes)
     made = []
-    for argument in wanted.arguments:
-        shape = tuple(_OPEN_SIZE if size is None else size for size in argument.shape)
+    for argument, shape in zip(wanted.arguments, shapes, strict=True):
         room = wanted.rooms.get(argument.element, _HIGHEST)
         values = _values(argument, shape, generator, room)
         if specials and values.dtype.kind in "fc":
@@ -50,6 +67,17 @@ def random_inputs(wanted: Signature, seed: int, *, specials: bool = False) -> li
         with np.errstate(all="ignore"):  # casting NaN and infinity to what lacks them
             made.append(values.astype(argument.dtype))
     return made
+
+
+def _demand_memory(shapes: Sequence[Sequence[int]]) -> None:
+    """Refuse what this machine has no memory for, before numpy tries."""
+    needed = _VALUE_BYTES * sum(map(math.prod, shapes))
+    has = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if needed > has:
+        raise TooLargeInputs(
+            f"random inputs would take {needed / 2**30:,.1f} GiB, this machine has "
+            f"{has / 2**30:,.1f} GiB"
+        )
 
 
 def _values(

@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 _TENSOR = re.compile(r"tensor<((?:(?:\d+|\?)x)*)(complex<\w+>|\w+)>")
-_NUMBERED = re.compile(r"(?:arr_|arg|input_?)?(\d+)")
+_NUMBERED = re.compile(r"(?:arr_|arg|input_?)?(\d{1,9})")
 _FUNCTION = "func_v1"
 _MAIN = "main"
 

@@ -7,8 +7,10 @@ unsigned integers, and the name of the entry says what they are: `0.bfloat16`.
 from __future__ import annotations
 
 import io
+import math
 import os
 import zipfile
+import zlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -18,7 +20,7 @@ from portable.errors import PortableError
 from portable.system.files import read_file
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 __all__ = [
     "Array",
@@ -35,6 +37,23 @@ Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
 # numpy numbers its own types below this; what ml_dtypes registers comes after.
 _FIRST_REGISTERED = 256
+_LONGEST_HEADER = 10_000
+_HEADERS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+_DAMAGED = (
+    AttributeError,
+    EOFError,
+    NotImplementedError,
+    OSError,
+    OverflowError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 _ADVICE = "write one with numpy.savez(path, x, y)"
 _ELEMENTS = {
     "i1": "bool",
@@ -109,11 +128,15 @@ def stored(array: Array) -> Array:
     return whole.view(np.dtype(f"u{array.dtype.itemsize}")) if registered else whole
 
 
-def load_arrays(path: str | os.PathLike[str]) -> dict[str, Array]:
+def load_arrays(
+    path: str | os.PathLike[str], check: Callable[[dict[str, Array]], object] | None = None
+) -> dict[str, Array]:
     """Read an `.npz` file; pickles are refused.
 
     Args:
         path: The file.
+        check: Judges what the headers say before anything is unpacked: it gets arrays of the same
+            names, shapes and dtypes, which take no memory, and raises when they are wrong.
 
     Returns:
         The arrays by name.
@@ -122,14 +145,20 @@ def load_arrays(path: str | os.PathLike[str]) -> dict[str, Array]:
         UnreadableArrays: It is no `.npz` file, or holds Python objects.
         FileError: It cannot be read.
     """
-    return arrays_in(read_file(path), where=os.fspath(path))
+    return arrays_in(read_file(path), check, where=os.fspath(path))
 
 
-def arrays_in(data: bytes, *, where: str | None = None) -> dict[str, Array]:
+def arrays_in(
+    data: bytes,
+    check: Callable[[dict[str, Array]], object] | None = None,
+    *,
+    where: str | None = None,
+) -> dict[str, Array]:
     """Read the bytes of an `.npz` file, as `load_arrays` does.
 
     Args:
         data: The bytes.
+        check: As for `load_arrays`.
         where: What to call them in errors.
 
     Returns:
@@ -141,19 +170,43 @@ def arrays_in(data: bytes, *, where: str | None = None) -> dict[str, Array]:
     if not zipfile.is_zipfile(io.BytesIO(data)):  # numpy would advise to unpickle it
         raise UnreadableArrays("is no .npz file", where=where, hint=_ADVICE)
     try:
-        with np.load(io.BytesIO(data), allow_pickle=False) as archive:
-            loaded = {name: archive[name] for name in archive.files}
-    except (ValueError, OSError, EOFError, AttributeError, TypeError, zipfile.BadZipFile) as error:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = {one.filename.removesuffix(".npy"): one for one in archive.infolist()}
+            described = {name: _described(archive, one) for name, one in members.items()}
+        if check is not None:
+            check(_named(described))
+        with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+            loaded = {name: arrays[name] for name in arrays.files}
+    except _DAMAGED as error:
         raise UnreadableArrays(
             f"is no .npz file of plain arrays: {error}",
             where=where,
             hint=_ADVICE,
         ) from error
+    return _named(loaded)
+
+
+def _named(entries: Mapping[str, Array]) -> dict[str, Array]:
     found = {}
-    for entry, array in loaded.items():
+    for entry, array in entries.items():
         name, dot, dtype = entry.partition(".")
         found[name] = array.view(dtype_named(dtype)) if dot else array
     return found
+
+
+def _described(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Array:
+    """Return an array of the shape and dtype of a member, from its header alone."""
+    with archive.open(member) as stream:
+        version = np.lib.format.read_magic(stream)
+        if version not in _HEADERS:
+            raise ValueError(f"{member.filename!r:.60} has the .npy version {version}")
+        shape, _, dtype = _HEADERS[version](stream, max_header_size=_LONGEST_HEADER)
+        size = stream.tell() + math.prod(shape) * dtype.itemsize
+    if dtype.hasobject:
+        raise ValueError(f"{member.filename!r:.60} holds Python objects")
+    if size != member.file_size or not all(0 <= one < 1 << 48 for one in shape):
+        raise ValueError(f"{member.filename!r:.60} is not of the size that its header says")
+    return np.broadcast_to(np.empty((), dtype), shape)
 
 
 def stored_arrays(arrays: Sequence[Array] | Mapping[str, Array]) -> bytes:

@@ -8,7 +8,6 @@ the position of a result for each consumer. A Verdict's consumer is the cell's.
 from __future__ import annotations
 
 import datetime
-import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,6 +16,7 @@ from portable.matrix.cell import Cell, Role
 from portable.matrix.item import Item, TensorFile
 from portable.matrix.result import Matrix
 from portable.releases import Confidence, Release
+from portable.system.documents import parse_json
 from portable.system.escaping import json_text
 from portable.verdict import Basis, Diagnostic, NotKnown, Outcome, Severity, Stage, Verdict
 from portable.version import Version
@@ -66,9 +66,9 @@ def load(text: str | bytes) -> Matrix:
         MalformedMatrix: It is no JSON, or no matrix.
     """
     try:
-        data = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise MalformedMatrix(f"not a matrix: no JSON: {error}") from error
+        data = parse_json(text if isinstance(text, bytes) else text.encode())
+    except ValueError as error:
+        raise MalformedMatrix(f"not a matrix: {error}") from error
     return parse(data)
 
 

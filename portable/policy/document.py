@@ -28,7 +28,6 @@ from __future__ import annotations
 
 import datetime
 import enum
-import tomllib
 from dataclasses import dataclass, field, replace
 from dataclasses import fields as dataclass_fields
 from pathlib import Path
@@ -38,6 +37,7 @@ from portable.errors import PortableError
 from portable.policy.keys import Keys, PolicyError
 from portable.releases import resolve_target
 from portable.releases.requests import names_plugin
+from portable.system.documents import parse_toml
 from portable.system.files import read_file
 from portable.verdict import Stage
 
@@ -382,9 +382,9 @@ def _demand_answer(policy: Policy, wants: tuple[str, ...], key: str) -> None:
 
 def _toml(path: Path) -> dict[str, object]:
     try:
-        return tomllib.loads(read_file(path).decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise PolicyError(f"is not TOML: {error}", where=str(path)) from error
+        return parse_toml(read_file(path))
+    except ValueError as error:
+        raise PolicyError(str(error), where=str(path)) from error
 
 
 def _tool_table(fields: Mapping[str, object]) -> Mapping[str, object]:

@@ -49,7 +49,8 @@ class Specifier:
             versions = SpecifierSet(text if len(text) <= _MAX_LENGTH else "too long")
         except NotASpecifier:
             versions = SpecifierSet()
-        if not len(versions):
+        # `===` compares texts: neither an order nor a range of versions has anything to say of it.
+        if not len(versions) or any(one.operator == "===" for one in versions):
             raise InvalidSpecifier(
                 f"{shown!r} is not a version specifier",
                 hint="write it as >=0.5,<0.11 or ==2.6.* or ~=2.16",
@@ -63,7 +64,7 @@ class Specifier:
     @property
     def exact(self) -> str | None:
         """The version that it names alone; None when it stands for more."""
-        clauses = [one.version for one in self.versions if one.operator in {"==", "==="}]
+        clauses = [one.version for one in self.versions if one.operator == "=="]
         return next((version for version in clauses if not version.endswith(".*")), None)
 
     def contains(self, version: str) -> bool:

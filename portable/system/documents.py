@@ -1,0 +1,61 @@
+"""JSON and TOML that others wrote: whatever is wrong with a text, it is one kind of error."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+__all__ = ["parse_json", "parse_toml"]
+
+
+def parse_json(
+    data: bytes, pairs: Callable[[list[tuple[str, Any]]], dict[str, Any]] | None = None
+) -> Any:
+    """Parse JSON.
+
+    Args:
+        data: The text, in UTF-8.
+        pairs: What to make of the keys and values of an object.
+
+    Returns:
+        Dictionaries, lists, texts and numbers.
+
+    Raises:
+        ValueError: It is no JSON, is nested too deeply, or has an integer of thousands of digits.
+    """
+    import json  # noqa: PLC0415 - cold start
+
+    return _parsed("JSON", lambda: json.loads(data.decode("utf-8"), object_pairs_hook=pairs))
+
+
+def parse_toml(data: bytes) -> dict[str, Any]:
+    """Parse TOML.
+
+    Args:
+        data: The text, in UTF-8.
+
+    Returns:
+        The top-level table.
+
+    Raises:
+        ValueError: As `parse_json`.
+    """
+    import tomllib  # noqa: PLC0415 - cold start
+
+    found: dict[str, Any] = _parsed("TOML", lambda: tomllib.loads(data.decode("utf-8")))
+    return found
+
+
+def _parsed(language: str, parse: Callable[[], Any]) -> Any:
+    try:
+        return parse()
+    except RecursionError:
+        raise ValueError(f"not readable as {language}: nested too deeply") from None
+    except UnicodeDecodeError as error:
+        raise ValueError(f"not {language}: byte {error.start} is not UTF-8") from None
+    except ValueError as error:
+        why = "an integer has too many digits" if "Exceeds the limit" in str(error) else error
+        raise ValueError(f"not {language}: {why}") from None
