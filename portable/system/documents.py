@@ -53,7 +53,7 @@ def _parsed(language: str, parse: Callable[[], Any]) -> Any:
     try:
         return parse()
     except RecursionError:
-        raise ValueError(f"not readable as {language}: nested too deeply") from None
+        raise ValueError(f"not {language}: nested too deeply") from None
     except UnicodeDecodeError as error:
         raise ValueError(f"not {language}: byte {error.start} is not UTF-8") from None
     except ValueError as error:
