@@ -46,11 +46,13 @@ class Specifier:
         """
         shown = text if len(text) <= 60 else text[:60] + "..."
         try:
-            versions = SpecifierSet(text if len(text) <= _MAX_LENGTH else "too long")
+            # `===` compares texts, which have no ranges; of versions it says what `==` says.
+            versions = SpecifierSet(
+                text.replace("===", "==") if len(text) <= _MAX_LENGTH else "too long"
+            )
         except NotASpecifier:
             versions = SpecifierSet()
-        # `===` compares texts: neither an order nor a range of versions has anything to say of it.
-        if not len(versions) or any(one.operator == "===" for one in versions):
+        if not len(versions):
             raise InvalidSpecifier(
                 f"{shown!r} is not a version specifier",
                 hint="write it as >=0.5,<0.11 or ==2.6.* or ~=2.16",
