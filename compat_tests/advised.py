@@ -35,7 +35,7 @@ def shown(distribution: str) -> list[Advisory]:
         advisory
         for advisory in advisories()
         if advisory.distribution == distribution
-        and advisory.stage is Stage.EXECUTE
+        and advisory.stage >= Stage.COMPILE
         and _cases(advisory)
     ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,9 @@ from portable.containers import open_container
 from portable.containers.container import place
 from portable.errors import PortableError
 from portable.locations import Locations
+from portable.prediction import opening
 from portable.program import text
+from portable.releases.requests import ResolveContext, candidates
 from portable.version import Version
 
 if TYPE_CHECKING:
@@ -22,7 +25,11 @@ if TYPE_CHECKING:
     from portable.pin import NotExpressible, Pinned
     from portable.releases import Target
 
-__all__ = ["Repinned", "pin_all", "repin"]
+__all__ = ["NotOpened", "Repinned", "pin_all", "repin"]
+
+
+class NotOpened(PortableError):
+    """A consumer is known not to open the container, whatever is in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,14 +118,17 @@ def pin_all(
         The new artifacts.
 
     Raises:
+        NotOpened: A consumer is known not to open the container, whatever is in it.
         NotExpressible: Some cannot reach the target. The error is that of the most demanding one,
             so that the Version it names does for all.
         PortableError: As `portable.pin.pin`, and as `open_container`; `where` names the artifact.
     """
+    container = open_container(path)
+    _demand_opened(container, wants)
     pinned: dict[str, Pinned] = {}
     texts: dict[str, str] = {}
     refused: list[NotExpressible] = []
-    for entry in open_container(path).artifacts():
+    for entry in container.artifacts():
         try:
             pinned[entry.name] = pipeline.pin(
                 entry.data,
@@ -144,3 +154,20 @@ def pin_all(
 def _demand(error: NotExpressible) -> tuple[bool, Version]:
     """Order errors by what would do; what nothing is known to do for comes last."""
     return error.minimum is None, error.minimum or Version(0, 0, 0)
+
+
+def _demand_opened(container: Container, wants: tuple[str | Version | Target, ...]) -> None:
+    """Refuse to pin for consumers that cannot open the container: pinning does not change it."""
+    if container.opener is None:
+        return
+    context = ResolveContext(datetime.date.today())
+    named = [target.binding for want in wants for target in candidates(want, context)]
+    for release in dict.fromkeys(release for release in named if release):
+        opens, why = opening(container.opener, release)
+        if opens is False:
+            raise NotOpened(
+                f"{release} does not open it: {why}",
+                where=container.path,
+                hint="name consumers that open it, or export the model again with a release of "
+                f"{container.opener.framework} whose containers they open",
+            )

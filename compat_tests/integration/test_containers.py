@@ -17,6 +17,7 @@ from portable.cli import main
 from portable.containers import open_container
 from portable.containers.container import readers_of
 from portable.pin import NotExpressible
+from portable.repinning import NotOpened, pin_all
 from portable.version import Version
 
 ROOT = Path(__file__).parents[2]
@@ -198,3 +199,23 @@ def test_errors_are_one_line_and_change_nothing(
     assert "goes to one" in err
     assert hashlib.sha256(EXPORTED[0].read_bytes()).hexdigest() == before
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "consumer", "opened"),
+    [
+        ("gate-vjp0-jax-0.5.3.exported", "jaxlib>=0.11", "jax>=0.4.30,<0.11.1"),
+        ("gate-vjp2-jax-0.10.2.exported", "jaxlib>=0.5", "jax>=0.8.2"),
+        ("gate-jax2tf-0.7.1-tensorflow-2.20.0", "tensorflow==2.16.*", "tensorflow>=2.20"),
+    ],
+)
+def test_pinning_for_who_cannot_open_the_container_is_refused(
+    name: str, consumer: str, opened: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Pinning changes the artifacts and not the container, so it would be of no use."""
+    path = CONTAINERS / name
+    assert main(["pin", str(path), "--for", consumer, "-o", str(tmp_path / "new")]) == 2
+    assert f"is opened by {opened}" in capsys.readouterr().err
+    assert not [*tmp_path.iterdir()]
+    with pytest.raises(NotOpened):
+        pin_all(path, consumer)

@@ -9,6 +9,7 @@ from portable import Version, inspect
 from portable.artifact import Artifact
 from portable.prediction import Mode, Subject, examine, predict, predict_all, subjects
 from portable.prediction.forms import FORMS, KINDS
+from portable.prediction.tables import UNSEEN
 from portable.releases import (
     Release,
     advisories,
@@ -67,8 +68,8 @@ def test_reading_is_predicted_as_it_was_observed(name: str) -> None:
     artifact = _artifact(name)
     for release in READS[name]:
         verdict = predict(artifact, release)
-        assert verdict.compatible, verdict
-        assert verdict.stage is Stage.DECODE
+        # What it does not compile it reads all the same.
+        assert verdict.compatible or verdict.stage > Stage.DECODE, verdict
         assert verdict.basis is Basis.PREDICTED
     for release in REFUSES.get(name, ()):
         verdict = predict(artifact, release)
@@ -211,12 +212,7 @@ def test_every_form_that_a_table_names_is_found_or_admitted() -> None:
     """A typing error in a table would turn a Verdict into a warning."""
     named = {row.form for row in refusals()} | {row.form for row in late_forms()}
     words = {row.feature for row in advisories() if row.feature.partition(":")[0] not in KINDS}
-    not_in_the_bytes = {
-        "send with a channel type that its is_host_transfer contradicts",
-        "recv with a channel type that its is_host_transfer contradicts",
-        "rng with a shape that is not constant",
-        "composite with regions, as a producer",
-    }
+    not_in_the_bytes = {*UNSEEN, "composite with regions, as a producer"}
     assert (named | words) - set(FORMS) == not_in_the_bytes
     assert set(FORMS) <= named | words
 

@@ -7,13 +7,15 @@ import tomllib
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from portable.releases import matching_releases
+from portable.errors import PortableError
+from portable.releases import TableError, matching_releases
 from portable.verdict import Outcome
 
 if TYPE_CHECKING:
     import datetime
+    from collections.abc import Mapping
 
     from portable.matrix.cell import Cell
 
@@ -56,21 +58,34 @@ class Contradiction:
 
 @functools.cache
 def contradictions() -> tuple[Contradiction, ...]:
-    """Return the list, from `contradictions.toml`."""
+    """Return the list, from `contradictions.toml`.
+
+    Raises:
+        TableError: A row is malformed, is there twice, or names Releases that there are not.
+    """
     rows = tomllib.loads(_TABLE.read_text("utf-8"))["contradiction"]
-    return tuple(
-        Contradiction(
-            id=row["id"],
-            consumers=frozenset(
-                str(release) for spec in row["consumers"] for release in matching_releases(spec)
-            ),
-            observed=Outcome(row["observed"]),
-            cases=tuple(row["cases"]),
-            reason=row["reason"],
-            link=row["link"],
-            date=row["date"],
-        )
-        for row in rows
+    found: dict[str, Contradiction] = {}
+    for position, row in enumerate(rows, start=1):
+        where = f"{_TABLE.name} contradiction {position}"
+        try:
+            one = _contradiction(row)
+        except (KeyError, ValueError, PortableError) as error:
+            raise TableError(f"{type(error).__name__}: {error}", where=where) from error
+        if one.id in found or not one.cases:
+            raise TableError(f"{one.id} is there twice, or names no Case", where=where)
+        found[one.id] = one
+    return tuple(found.values())
+
+
+def _contradiction(row: Mapping[str, Any]) -> Contradiction:
+    return Contradiction(
+        id=row["id"],
+        consumers=frozenset(map(str, matching_releases(*row["consumers"]))),
+        observed=Outcome(row["observed"]),
+        cases=tuple(row["cases"]),
+        reason=row["reason"],
+        link=row["link"],
+        date=row["date"],
     )
 
 

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from portable.bytecode import Bytecode, MalformedArtifact
     from portable.bytecode.scan import Shape
 
-__all__ = ["FORMS", "KINDS", "Reading"]
+__all__ = ["FORMS", "KINDS", "LOCATIONS", "Reading"]
 
 KINDS = frozenset({"op", "type", "attribute", "location", "dialect"})
 """What `Reading.present` tells."""
 
 _NAME = "location_"
-_LOCATIONS = ("call_site", "file_line_col", "file_line_col_range", "fused", "name")
+LOCATIONS = ("call_site", "file_line_col", "file_line_col_range", "fused", "name")
 
 
 class Reading:
@@ -62,7 +62,7 @@ class Reading:
         found |= {f"dialect:{dialect.name}" for dialect in self.content.dialects}
         found |= {f"type:{name.removesuffix('_v1')}" for name in types}
         found |= {f"attribute:{name}" for name in self.attribute_names}
-        found |= {f"location:{kind}" for kind in _LOCATIONS if pool.attributes_named(_NAME + kind)}
+        found |= {f"location:{kind}" for kind in LOCATIONS if pool.attributes_named(_NAME + kind)}
         return frozenset(found)
 
     @cached_property

@@ -22,6 +22,7 @@ from portable.features import FeatureKind
 from portable.features.rules import rules
 from portable.prediction.mode import Mode
 from portable.prediction.subject import subjects
+from portable.prediction.tables import PRODUCER, demand_resolved
 from portable.releases import (
     Effect,
     Release,
@@ -108,7 +109,9 @@ def predict(what: Judged, release: Release | str) -> Verdict:
         UnknownRelease: The same.
         NotAnArtifact: It is something else.
         MalformedArtifact: Its bytes do not make sense.
+        TableError: A table names what nothing finds.
     """
+    demand_resolved()
     consumer = find_release(release) if isinstance(release, str) else release
     found = [_predict(subject, consumer) for subject in subjects(what).values()]
     gravest = min(found, key=_gravity)
@@ -295,7 +298,6 @@ def _refused(subject: Subject, release: Release) -> Iterator[_Finding | NotKnown
             yield _refuses(Stage.DECODE, f"{name} is refused {text}")
 
 
-_PRODUCER = ", as a producer"
 _EFFECTS = {
     Effect.REFUSES: Outcome.INCOMPATIBLE,
     Effect.WRONG_RESULT: Outcome.WRONG_RESULT,
@@ -318,7 +320,7 @@ def _present(feature: str, subject: Subject) -> bool | None:
     """Return whether a Feature occurs; None when the bytes that are looked at do not tell."""
     if feature in subject.forms:
         return subject.forms[feature]
-    if feature.endswith(_PRODUCER):
+    if feature.endswith(PRODUCER):
         return False
     kind, colon, _ = feature.partition(":")
     return feature in subject.present if colon and kind in subject.kinds else None

@@ -7,9 +7,9 @@ import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from portable.releases.release import Release, normalize_name
+from portable.releases.release import Release, demand_reachable, normalize_name
 from portable.releases.specifier import Specifier
-from portable.releases.table import rows
+from portable.releases.table import demand_once, rows
 from portable.verdict import Stage
 
 if TYPE_CHECKING:
@@ -68,22 +68,30 @@ class Advisory:
 
 @functools.cache
 def advisories() -> tuple[Advisory, ...]:
-    """Return every Advisory, in table order."""
+    """Return every Advisory, in table order.
+
+    Raises:
+        TableError: A row is malformed, is there twice, or speaks of no Release.
+    """
+    table = rows("advisories", "advisory")
+    demand_once((row, row.text("id")) for row in table)
+    for row in table:
+        demand_reachable(row)
     return tuple(
         Advisory(
             id=row.text("id"),
             distribution=normalize_name(row.text("distribution")),
             specifier=Specifier.parse(row.text("specifier")),
             feature=row.text("feature"),
-            effect=Effect(row.text("effect")),
-            stage=Stage[row.text("stage").upper()],
+            effect=row.member("effect", Effect),
+            stage=row.member("stage", Stage),
             reproducer=row.note("reproducer"),
             reason=row.note("reason"),
             link=row.note("link"),
             date=row.maybe_date("date"),
             source=row.text("source"),
         )
-        for row in rows("advisories", "advisory")
+        for row in table
     )
 
 

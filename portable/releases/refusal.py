@@ -6,9 +6,9 @@ import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from portable.releases.release import Release, normalize_name
+from portable.releases.release import Release, demand_reachable, normalize_name
 from portable.releases.specifier import Specifier
-from portable.releases.table import rows
+from portable.releases.table import demand_once, rows
 
 if TYPE_CHECKING:
     from portable.version import Version
@@ -97,6 +97,7 @@ class DialectReader:
 @functools.cache
 def refusals() -> tuple[Refusal, ...]:
     """Return every Refusal, in table order."""
+    _demand_ordered("refusal", "last", "since")
     return tuple(
         Refusal(
             id=row.text("id"),
@@ -114,6 +115,7 @@ def refusals() -> tuple[Refusal, ...]:
 @functools.cache
 def late_forms() -> tuple[LateForm, ...]:
     """Return every form that readers know late, in table order."""
+    _demand_ordered("late", "refused", "since")
     return tuple(
         LateForm(
             id=row.text("id"),
@@ -131,6 +133,8 @@ def late_forms() -> tuple[LateForm, ...]:
 @functools.cache
 def dialect_readers() -> tuple[DialectReader, ...]:
     """Return which Releases read which dialects outside StableHLO."""
+    for row in rows("refusals", "dialect"):
+        demand_reachable(row)
     return tuple(
         DialectReader(
             name=row.text("name"),
@@ -146,4 +150,15 @@ def dialect_readers() -> tuple[DialectReader, ...]:
 @functools.cache
 def early_features() -> dict[str, Version]:
     """Return the Features that readers knew early, with the exact Version that knows them."""
-    return {row.text("feature"): row.version("version") for row in rows("refusals", "early")}
+    table = rows("refusals", "early")
+    demand_once((row, row.text("feature")) for row in table)
+    return {row.text("feature"): row.version("version") for row in table}
+
+
+def _demand_ordered(kind: str, before: str, after: str) -> None:
+    """Refuse rows that no Version can be on the right side of, and rows that are there twice."""
+    table = rows("refusals", kind)
+    demand_once((row, row.text("id")) for row in table)
+    for row in table:
+        if row.version(before) >= row.version(after):
+            raise row.wrong(f"{before} {row.version(before)} is not before {after}")

@@ -12,7 +12,8 @@ from packaging.version import InvalidVersion as NotAVersion
 from packaging.version import Version as PackageVersion
 
 from portable.errors import PortableError
-from portable.releases.table import Row, rows
+from portable.releases.specifier import Specifier
+from portable.releases.table import Row, demand_once, rows
 
 if TYPE_CHECKING:
     import datetime
@@ -24,6 +25,7 @@ __all__ = [
     "Release",
     "UnknownDistribution",
     "UnknownRelease",
+    "demand_reachable",
     "distributions",
     "find_release",
     "normalize_name",
@@ -264,6 +266,10 @@ def _published() -> dict[str, tuple[str, ...]]:
 @functools.cache
 def _by_distribution() -> dict[str, list[Row]]:
     table: dict[str, list[Row]] = {}
+    demand_once(
+        (row, f"{normalize_name(row.text('distribution'))} {row.text('version')}")
+        for row in rows("releases", "release")
+    )
     for row in rows("releases", "release"):
         table.setdefault(normalize_name(row.text("distribution")), []).append(row)
     return table
@@ -271,8 +277,16 @@ def _by_distribution() -> dict[str, list[Row]]:
 
 @functools.cache
 def _parsed(name: str) -> tuple[Release, ...]:
-    found = [_from_row(row) for row in _by_distribution()[name]]
-    return tuple(sorted(found, key=lambda release: _order(release.version)))
+    table = _by_distribution()[name]
+    found = [_from_row(row) for row in table]
+    for row, release in zip(table, found, strict=True):
+        low = release.current
+        if (release.below and release.below <= low) or (release.minimum and release.minimum > low):
+            raise row.wrong(f"{release} has {low}, below {release.below}, from {release.minimum}")
+    for row, before, after in zip(table[1:], found, found[1:], strict=False):
+        if _order(after.version) <= _order(before.version):
+            raise row.wrong(f"{after} stands after {before}: oldest first")
+    return tuple(found)
 
 
 def _from_row(row: Row) -> Release:
@@ -296,6 +310,26 @@ def _from_row(row: Row) -> Release:
         yanked=row.flag("yanked"),
         note=row.note("note"),
     )
+
+
+def demand_reachable(row: Row) -> None:
+    """Refuse a row of a table whose `distribution` and `specifier` speak of no Release.
+
+    Raises:
+        TableError: The distribution is unknown, or the specifier wrong or without any Release.
+    """
+    try:
+        specifier = Specifier.parse(row.text("specifier"))
+        reachable = any(map(specifier.contains, _versions(row.text("distribution"))))
+    except PortableError as error:
+        raise row.wrong(str(error)) from error
+    if not reachable:
+        raise row.wrong(f"specifier {specifier.text!r} contains no Release")
+
+
+@functools.cache
+def _versions(distribution: str) -> tuple[str, ...]:
+    return tuple(release.version for release in published_releases(distribution))
 
 
 def _unknown_distribution(name: str) -> UnknownDistribution:

@@ -73,7 +73,13 @@ def shipped_versions() -> tuple[ShippedVersion, ...]:
         )
         for row in rows("versions", "version")
     ]
-    return tuple(sorted(found, key=lambda shipped: shipped.version))
+    table = rows("versions", "version")
+    for row, before, after in zip(table[1:], found, found[1:], strict=False):
+        if after.version <= before.version:
+            raise row.wrong(f"{after.version} stands after {before.version}, must be newer")
+        if after.version.patch:
+            raise row.wrong(f"{after.version} is no Version X.Y.0")
+    return tuple(found)
 
 
 def newest_version() -> Version:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import enum
 import functools
 import os
 import tomllib
@@ -12,12 +13,13 @@ from portable.errors import PortableError
 from portable.version import InvalidVersion, Version
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
-__all__ = ["Row", "TableError", "rows"]
+__all__ = ["Row", "TableError", "demand_once", "rows"]
 
 _DATA = os.path.join(os.path.dirname(__file__), "data")  # noqa: PTH118, PTH120 - cold path
 _T = TypeVar("_T")
+_E = TypeVar("_E", bound=enum.Enum)
 
 
 class TableError(PortableError):
@@ -37,6 +39,10 @@ class Row:
     def __init__(self, where: str, fields: Mapping[str, object]) -> None:
         self._where = where
         self._fields = fields
+
+    def wrong(self, what: str) -> TableError:
+        """Return the error that names this row."""
+        return TableError(what, where=self._where)
 
     def text(self, key: str) -> str:
         """Return a string that must be there."""
@@ -59,6 +65,13 @@ class Row:
     def flag(self, key: str) -> bool:
         """Return a boolean; a reason (a non-empty string) counts as true."""
         return bool(self._fields.get(key, False))
+
+    def member(self, key: str, kind: type[_E]) -> _E:
+        """Return a member of an enum, which the row writes as its text."""
+        members = {str(one): one for one in kind}
+        if self.text(key) not in members:
+            raise self.wrong(f"{key} {self.text(key)!r} is none of {', '.join(members)}")
+        return members[self.text(key)]
 
     def number(self, key: str) -> int:
         """Return an integer that must be there."""
@@ -88,6 +101,22 @@ class Row:
             return parse(self.text(key))
         except (InvalidVersion, ValueError) as error:
             raise TableError(f"{key}: {error}", where=self._where) from error
+
+
+def demand_once(found: Iterable[tuple[Row, object]]) -> None:
+    """Refuse a row that says again what an earlier one says: it would never be looked at.
+
+    Args:
+        found: Rows, each with what it must be alone in.
+
+    Raises:
+        TableError: Two are the same; the error names the second.
+    """
+    seen: set[object] = set()
+    for row, key in found:
+        if key in seen:
+            raise row.wrong(f"{key} is there twice")
+        seen.add(key)
 
 
 @functools.cache

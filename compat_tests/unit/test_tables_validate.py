@@ -1,0 +1,139 @@
+"""A table with a wrong row is an error that names the file and the row: it is never passed over."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from portable.containers.exported import _OPENED as EXPORTED
+from portable.containers.saved_model import _OPENED as SAVED_MODEL
+from portable.containers.torch_xla import _MEASURED
+from portable.matrix import listed
+from portable.prediction import predict
+from portable.prediction.forms import FORMS
+from portable.prediction.tables import UNSEEN
+from portable.releases import Specifier, TableError, releases, shipped_versions, table
+from portable.releases.refusal import dialect_readers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+ARTIFACT = Path(__file__).parents[1] / "data" / "artifacts" / "tan+1.4.0.mlir.bc"
+
+
+def _forget() -> None:
+    """Clear what the modules that read tables keep of them."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith(("portable.releases", "portable.prediction", "portable.matrix.listed")):
+            for value in vars(module).values():
+                if hasattr(value, "cache_clear"):
+                    value.cache_clear()
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A copy of the tables, which is read instead of them."""
+    copy = tmp_path / "data"
+    shutil.copytree(table._DATA, copy)
+    monkeypatch.setattr(table, "_DATA", str(copy))
+    _forget()
+    yield copy
+    monkeypatch.undo()
+    _forget()
+
+
+def _predicted() -> object:
+    return predict(ARTIFACT, "jaxlib 0.10.2")
+
+
+def _releases() -> object:
+    return [releases(), dialect_readers()]
+
+
+DEFECTS: list[tuple[str, str, str, Callable[[], object], str]] = [
+    # A Feature that is misspelt, of an op, a type, an attribute, a location, or in words.
+    ("advisories.toml", "op:vhlo.composite_v1", "op:composite", _predicted, "composite-not-comp"),
+    ("advisories.toml", "op:vhlo.composite_v1", "op:vhlo.composite_v9", _predicted, "'op:vhlo.c"),
+    ("advisories.toml", '"type:i2"', '"type:i2_v1"', _predicted, "i2-nondeterministic"),
+    ("advisories.toml", '"type:i2"', '"typ:i2"', _predicted, "i2-nondeterministic"),
+    ("advisories.toml", "location:file_line_col_range", "location:range", _predicted, "range-loc"),
+    ("advisories.toml", '"add of booleans"', '"add of bools"', _predicted, "add-of-booleans"),
+    # Rows that are never reached.
+    ("advisories.toml", 'id = "shardy-unknown"', 'id = "range-locations"', _predicted, "twice"),
+    ("advisories.toml", '"jaxlib"', '"jaxlb"', _predicted, "advisory 1: no Release of 'jaxlb'"),
+    ("advisories.toml", '"<0.4.36"', '"<0.4.1"', _predicted, "advisory 1: specifier '<0.4.1'"),
+    ("advisories.toml", '"<0.4.36"', '"<0.4.36x"', _predicted, "advisory 1: '<0.4.36x' is not"),
+    ("advisories.toml", 'effect = "refuses"', 'effect = "refuse"', _predicted, "'refuse' is none"),
+    ("advisories.toml", 'stage = "decode"', 'stage = "reads"', _predicted, "'reads' is none of"),
+    ("refusals.toml", "vhlo.dot_general_v2", "vhlo.dot_general_v5", _predicted, "dot-algorithm"),
+    ("refusals.toml", "with padding that", "with a padding that", _predicted, "dynamic-conv-padd"),
+    ("refusals.toml", 'last = "0.19.10"', 'last = "1.2.0"', _predicted, "refusal 1: last 1.2.0"),
+    ("refusals.toml", '"location:file_line', '"location:line', _predicted, "early location:line"),
+    ("refusals.toml", 'name = "sdy"\ndistribution = "jaxlib"', 'name = "sdy"\ndistribution = "jax"',
+     _releases, "dialect 1: no Release of 'jax'"),
+    # Versions and Releases that are there twice, or out of order.
+    ("versions.toml", 'version = "0.11.0"', 'version = "0.10.0"', shipped_versions, "version 3:"),
+    ("versions.toml", 'version = "0.11.0"', 'version = "0.9.9"', shipped_versions, "version 3:"),
+    ("versions.toml", 'version = "0.11.0"', 'version = "0.11.1"', shipped_versions, "version 3:"),
+    ("releases.toml", 'version = "0.4.18"', 'version = "0.4.13"', _releases, "release 2: jaxlib 0"),
+    ("releases.toml", 'version = "0.4.18"', 'version = "0.4.99"', _releases, "0.4.19 stands"),
+    ("releases.toml", 'minimum = "0.9.0"', 'minimum = "0.14.0"', _releases, "release 1:"),
+    ("releases.toml", 'current_below = "1.9.0"', 'current_below = "1.7.0"', _releases, "iree-base"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("defect", DEFECTS, ids=lambda defect: f"{defect[0]}: {defect[2]}")
+def test_a_wrong_row_is_an_error_that_names_it(
+    data: Path, defect: tuple[str, str, str, Callable[[], object], str]
+) -> None:
+    """Loading fails; the message has the file, the row and what is wrong, in one line."""
+    name, right, wrong, load, says = defect
+    text = (data / name).read_text()
+    assert right in text
+    load()
+    (data / name).write_text(text.replace(right, wrong, 1))
+    _forget()
+    with pytest.raises(TableError) as error:
+        load()
+    assert name in str(error.value)
+    assert says in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "says"),
+    [
+        ("jaxlib>=0.4.18", "jaxlb>=0.4.18", "contradiction 1: UnknownDistribution"),
+        ('observed = "compatible"', 'observed = "fine"', "contradiction 1: ValueError"),
+        ("i1-255-not-visible", "empty-module-in-format-6", "contradiction 2: empty-module"),
+        ('link = "', 'lnk = "', "contradiction 1: KeyError"),
+    ],
+)
+def test_a_wrong_contradiction_is_an_error_that_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, right: str, wrong: str, says: str
+) -> None:
+    """The list of contradictions is a table too."""
+    copy = tmp_path / "contradictions.toml"
+    copy.write_text(listed._TABLE.read_text().replace(right, wrong, 1))
+    monkeypatch.setattr(listed, "_TABLE", copy)
+    _forget()
+    with pytest.raises(TableError, match=says):
+        listed.contradictions()
+    _forget()
+
+
+def test_every_specifier_of_a_container_is_one_and_excludes_its_refusals() -> None:
+    """No release both opens and refuses a form of a container."""
+    for opens, refuses in (*EXPORTED.values(), *SAVED_MODEL.values(), (_MEASURED, "")):
+        opened = Specifier.parse(opens)
+        if refuses:
+            assert opened.versions.is_disjoint(Specifier.parse(refuses).versions), opens
+
+
+def test_what_nothing_finds_is_a_list_of_its_own() -> None:
+    """A form is found, or it is known that nothing finds it."""
+    assert not FORMS.keys() & UNSEEN

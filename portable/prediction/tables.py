@@ -1,0 +1,76 @@
+"""Whether what the tables of Releases name is something that predictions find."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+from portable.bytecode import vhlo
+from portable.prediction.forms import FORMS, LOCATIONS
+from portable.releases import TableError, advisories
+from portable.releases.refusal import early_features, late_forms, refusals
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["PRODUCER", "UNSEEN", "demand_resolved"]
+
+PRODUCER = ", as a producer"
+"""How the Feature of an Advisory ends that does not concern consumers."""
+
+UNSEEN = frozenset(
+    {
+        "send with a channel type that its is_host_transfer contradicts",
+        "recv with a channel type that its is_host_transfer contradicts",
+        "rng with a shape that is not constant",
+    }
+)
+"""Forms that refusals.toml names and nothing finds: whether one is there is not known."""
+
+_KINDS: dict[str, Callable[[str], bool]] = {
+    "op": lambda name: vhlo.has_op(name.removeprefix("vhlo.")),
+    "type": lambda name: f"{name}_v1" in vhlo.lifetimes("types"),
+    "attribute": lambda name: name in vhlo.lifetimes("attributes"),
+    "location": lambda name: name in LOCATIONS,
+    "dialect": bool,
+    "custom_call": bool,
+}
+
+
+@functools.cache
+def demand_resolved() -> None:
+    """Check the tables once, before anything is looked up in them.
+
+    Raises:
+        TableError: A row names a Feature or a form that nothing finds, so it would never match.
+    """
+    for advisory in advisories():
+        if not advisory.feature.endswith(PRODUCER):
+            _demand_feature(advisory.feature, f"advisories.toml: {advisory.id}")
+    for refusal in refusals():
+        _demand_form(refusal.op, refusal.form, refusal.id)
+    for late in late_forms():
+        _demand_form(late.op, late.form, late.id)
+    for feature in early_features():
+        if not feature.startswith("constraint:"):
+            _demand_feature(feature, f"refusals.toml: early {feature}")
+
+
+def _demand_feature(feature: str, where: str) -> None:
+    kind, _, name = feature.partition(":")
+    if feature not in FORMS and not (kind in _KINDS and _KINDS[kind](name)):
+        raise _unresolved("feature", feature, where)
+
+
+def _demand_form(op: str, form: str, name: str) -> None:
+    where = f"refusals.toml: {name}"
+    _demand_feature(f"op:{op}", where)
+    if form not in FORMS.keys() | UNSEEN:
+        raise _unresolved("form", form, where)
+
+
+def _unresolved(key: str, value: str, where: str) -> TableError:
+    return TableError(
+        f"{key} {value!r} is neither a form of portable.prediction.forms nor kind:name of VHLO",
+        where=where,
+    )
