@@ -48,7 +48,7 @@ def _check(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str
         (OLD, "libtpu==0.0.51", "decode", 2, "1 not known whether it opens it (predicted)"),
         (SAVED_MODEL, "tensorflow==2.16.*", "decode", 1, "2 incompatible: does not open it"),
         (SAVED_MODEL, "tensorflow>=2.20", "decode", 0, "2 compatible: reads it (predicted)"),
-        (SAVED_MODEL, "tensorflow==2.19.1", "decode", 2, "1 not known whether it opens it"),
+        (SAVED_MODEL, "jaxlib==0.10.2", "decode", 2, "1 not known whether it opens it"),
         # Who is asked about.
         (PLAIN, "tensorflow", "decode", 0, "8 compatible: reads it (predicted)"),
         (PLAIN, "stablehlo==1.9.0", "decode", 0, "1 compatible: reads it (predicted)"),

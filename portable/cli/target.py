@@ -28,7 +28,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "wants",
         nargs="+",
-        metavar="WANT",
+        metavar="REQUEST",
         help="a Version, a requirement specifier, a date, an age, a plugin, installed, WEEK_4, "
         "WEEK_12, MAX",
     )

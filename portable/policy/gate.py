@@ -43,7 +43,7 @@ Observe = Callable[[Artifact], Verdict]
 
 
 class CannotObserve(PortableError):
-    """The policy demands a Stage that no prediction reaches."""
+    """The policy demands a Stage that neither a prediction nor an installed library reaches."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,7 +80,7 @@ class EmptySpecifier(NoTarget):
 
 
 class NoMatchingRelease(NoTarget):
-    """The specifier admits no known Release."""
+    """The specifier contains no known Release."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ def resolve_target(
         The Target, with the reason, the Release that binds, the runner-up and the confidence.
 
     Raises:
-        NoTarget: A want cannot be understood, admits no known Release, or none was given.
+        NoTarget: A request cannot be understood, contains no known Release, or none was given.
         UnknownDistribution: A want names a distribution that is not in the table.
         InvalidSpecifier: A specifier cannot be parsed.
         ImpossibleSpecifier: A specifier can admit nothing.
