@@ -28,7 +28,7 @@ UNSEEN = frozenset(
 """Forms that refusals.toml names and nothing finds: whether one is there is not known."""
 
 _KINDS: dict[str, Callable[[str], bool]] = {
-    "op": lambda name: vhlo.has_op(name.removeprefix("vhlo.")),
+    "op": lambda name: name == "builtin.module" or vhlo.has_op(name.removeprefix("vhlo.")),
     "type": lambda name: f"{name}_v1" in vhlo.lifetimes("types"),
     "attribute": lambda name: name in vhlo.lifetimes("attributes"),
     "location": lambda name: name in LOCATIONS,
