@@ -16,9 +16,13 @@ _MEMORY, _SECONDS = 4 << 30, 60
 
 _PREDICT = (
     "from portable.prediction import predict, examine; from portable.artifact import Artifact;"
-    "from portable.releases import matching_releases; import json;"
-    "subject = examine(Artifact.load(path));"
-    "print(json.dumps([predict(subject, r).record() for r in matching_releases('jaxlib')[:5]]))"
+    "import json; subject = examine(Artifact.load(path));"
+    "print(json.dumps(predict(subject, 'jaxlib 0.10.2').record()))"
+)
+# Not `ru_maxrss`, which a child begins with what its parent has. Linux only.
+_PEAK = (
+    "import atexit, pathlib; atexit.register(lambda: pathlib.Path(path).with_suffix('.peak')"
+    ".write_text(pathlib.Path('/proc/self/status').read_text().split('VmHWM:')[1].split()[0]));"
 )
 _CLI = "from portable.cli import main; sys.argv = ['portable', *{arguments}]; sys.exit(main())"
 
@@ -70,21 +74,20 @@ def measured(job: str, path: Path) -> Taken:
     code = (
         f"import sys; sys.path.insert(0, {str(_ROOT)!r}); path = {str(path)!r};"
         f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({_MEMORY}, {_MEMORY}));"
-        f"resource.setrlimit(resource.RLIMIT_CPU, ({_SECONDS}, {_SECONDS})); {JOBS[job]}"
+        f"resource.setrlimit(resource.RLIMIT_CPU, ({_SECONDS}, {_SECONDS}));{_PEAK}{JOBS[job]}"
     )
-    out, err = path.with_suffix(".out"), path.with_suffix(".err")
+    out, err, peak = (path.with_suffix(suffix) for suffix in (".out", ".err", ".peak"))
     with out.open("wb") as stdout, err.open("wb") as stderr:
         child = subprocess.Popen([sys.executable, "-I", "-c", code], stdout=stdout, stderr=stderr)
         _, status, usage = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
-    kilobyte = 1 if sys.platform == "darwin" else 1024
     taken = Taken(
         usage.ru_utime + usage.ru_stime,
-        usage.ru_maxrss * kilobyte,
+        int(peak.read_text()) * 1024 if peak.exists() else _MEMORY,
         out.stat().st_size,
         child.returncode,
         err.read_text("utf-8", "replace")[-400:],
     )
-    out.unlink()
-    err.unlink()
+    for file in (out, err, peak):
+        file.unlink(missing_ok=True)
     return taken
