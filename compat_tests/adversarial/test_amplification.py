@@ -1,7 +1,7 @@
 """Small files stay small: time, memory and output are linear in the bytes, whatever they hold.
 
-The limits on time are generous, since other things run beside the tests; what is quadratic passes them
-by far.
+The limits on time are generous, since other things run beside the tests; what is quadratic passes
+them by far.
 """
 
 from __future__ import annotations
