@@ -193,7 +193,7 @@ def locate(
 ) -> str:
     """Find the first op whose value differs, by having both return all their values.
 
-    What `main` calls is laid open first. Of an op with regions the values in them are not seen:
+    What `main` calls is inlined first. Of an op with regions the values in them are not seen:
     the first op in them that is written otherwise is named.
 
     Args:

@@ -1,4 +1,4 @@
-"""Have real Releases read or execute artifacts, and hold that against what is predicted.
+"""Have real Releases read or execute artifacts, and compare that with what is predicted.
 
 Each Release has an environment of its own, made if it is missing, and a process of its own: one
 that crashes or hangs is a Verdict. What was observed is kept, so a second run only does what is

@@ -1,6 +1,6 @@
 """Execute a program, in a child process.
 
-The inputs are held against the signature of main first. Types that numpy lacks are kept as
+The inputs are checked against the signature of main first. Types that numpy lacks are kept as
 unsigned integers under a name that says what they are: 0.bfloat16.
 
   portable run model.mlir.bc --inputs x.npz --output y.npz

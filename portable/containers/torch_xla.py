@@ -190,7 +190,7 @@ def _demand_known(value: object, keys: set[str], where: str) -> None:
 
 
 def _demand_weights(folder: Folder, function: _Function) -> None:
-    """Hold every weight that a function takes against what its description says."""
+    """Compare every weight that a function takes with what its description says."""
     where = f"functions/{function.name}.meta"
     # torch_xla can leave the weights out; then there is no folder, not an empty one.
     with_data = _exists(f"{folder.path}/data")

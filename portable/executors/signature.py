@@ -1,4 +1,4 @@
-"""What `main` of an artifact takes and returns, read from its bytes; and inputs held against it."""
+"""What `main` of an artifact takes and returns, read from its bytes; inputs checked against it."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def signature(artifact: Artifact) -> Signature:
 
 
 def check_inputs(inputs: Sequence[Array], wanted: Signature) -> list[Array]:
-    """Hold inputs against a signature.
+    """Check inputs against a signature.
 
     Args:
         inputs: The arrays, in the order of the arguments.

@@ -1,4 +1,4 @@
-"""A `main` that returns every tensor it computes: calls are laid open, regions described."""
+"""A `main` that returns every tensor it computes: calls are inlined, regions described."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from portable.libstablehlo.diagnostics import location_text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Exposed", "Inner", "expose", "lay_open"]
+__all__ = ["Exposed", "Inner", "inline_calls", "return_all_values"]
 
 COMPOSITES_TO_CALLS = "builtin.module(func.func(stablehlo-legalize-composite-to-call))"
-"""The pass that makes calls of composites, which are laid open then."""
+"""The pass that makes calls of composites, which are inlined then."""
 
 _CALL = "func.call"
 # Calls of calls may multiply; a program that does is left as it is.
@@ -46,7 +46,7 @@ class Exposed:
     inner: tuple[Inner, ...] = ()
 
 
-def lay_open(module: Any, ir: Any) -> None:
+def inline_calls(module: Any, ir: Any) -> None:
     """Replace the calls in `main` by what they call, in place.
 
     Args:
@@ -63,7 +63,7 @@ def lay_open(module: Any, ir: Any) -> None:
         _replace(call, callee.regions[0].blocks[0], ir)
 
 
-def expose(module: Any, ir: Any) -> list[Exposed]:
+def return_all_values(module: Any, ir: Any) -> list[Exposed]:
     """Make `main` return every tensor that its own ops compute, in place.
 
     Args:

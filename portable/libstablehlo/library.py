@@ -7,7 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from portable.libstablehlo.diagnostics import LOCK, LibraryError, Listening, location_text
-from portable.libstablehlo.exposure import COMPOSITES_TO_CALLS, Exposed, expose, lay_open
+from portable.libstablehlo.exposure import (
+    COMPOSITES_TO_CALLS,
+    Exposed,
+    inline_calls,
+    return_all_values,
+)
 from portable.libstablehlo.unwritable import PROBE, unwritable
 
 if TYPE_CHECKING:
@@ -254,8 +259,8 @@ class Library:
         """
         self.run(module, COMPOSITES_TO_CALLS)
         with LOCK, module.context, self._ir.Location.unknown():
-            lay_open(module, self._ir)
-            return expose(module, self._ir)
+            inline_calls(module, self._ir)
+            return return_all_values(module, self._ir)
 
     def unwritable(self, module: Module, error: LibraryError) -> LibraryError:
         """Name what in a program has no place in a portable artifact, where that is the error.

@@ -1,4 +1,4 @@
-"""Run a matrix: observe what is not known yet, predict every Cell, hold one against the other."""
+"""Run a matrix: observe what is not known yet, predict every Cell, compare the two."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Run:
         self.progress = progress
 
     def matrix(self, items: Sequence[Item], releases: Sequence[Release]) -> Matrix:
-        """Have Releases read, write or execute artifacts, and hold that against predictions.
+        """Have Releases read, write or execute artifacts, and compare that with predictions.
 
         Args:
             items: The artifacts.
