@@ -28,17 +28,19 @@ class Shown(NamedTuple):
     terminal: bytes
 
 
-def on_terminal(words: Sequence[str]) -> Shown:
+def on_terminal(words: Sequence[str], first: str = "") -> Shown:
     """Run `portable` with standard error on a terminal.
 
     Args:
         words: The command and its options.
+        first: What its Python executes before.
 
     Returns:
         What came of it.
     """
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "portable", *words]
+    run = f"{first}\nimport sys; from portable.cli import main; sys.exit(main())"
+    command = [sys.executable, "-c", run, *words]
     # What a terminal can show is the terminal's, not that of whoever runs the tests.
     environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100", "LINES": "40"}
     running = subprocess.Popen(

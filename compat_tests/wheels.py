@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import zipfile
 from pathlib import Path
 
 import pytest
 
-__all__ = ["see_only", "write_wheel"]
+__all__ = ["record", "see_only", "write_wheel"]
 
 
 def write_wheel(folder: Path, name: str, files: dict[str, bytes], version: str = "1.0") -> Path:
@@ -23,6 +24,15 @@ def write_wheel(folder: Path, name: str, files: dict[str, bytes], version: str =
             archive.writestr(member, data)
         archive.writestr(f"{info}/RECORD", f"{record}{info}/RECORD,,\n")
     return path
+
+
+def record(folder: Path, table: Path) -> None:
+    """Write a table of the digests of the wheels in a folder."""
+    rows = (
+        f"{hashlib.sha256(wheel.read_bytes()).hexdigest()} {wheel.stat().st_size} {wheel.name}\n"
+        for wheel in sorted(folder.glob("*.whl"))
+    )
+    table.write_text("".join(rows), "utf-8")
 
 
 def see_only(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

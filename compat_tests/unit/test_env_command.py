@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from compat_tests.terminal import on_terminal
-from compat_tests.wheels import see_only, write_wheel
+from compat_tests.wheels import record, see_only, write_wheel
 from portable.cli import main
-from portable.environments import Environments
+from portable.environments import Environments, digests
 from portable.releases import find_release
 
 # A Release whose environment is one file, another one, and one that is not in the index below.
@@ -37,6 +37,8 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         name, _, version = spec.partition("==")
         write_wheel(folder, name, {"libtpu/libtpu.so": b"native" * 50}, version)
     see_only(folder, tmp_path, monkeypatch)
+    record(folder, tmp_path / "digests.txt")
+    monkeypatch.setattr(digests, "TABLE", tmp_path / "digests.txt")
     return folder
 
 
@@ -153,7 +155,9 @@ def test_bad_requests_are_one_line(
 def test_a_terminal_gets_a_bar() -> None:
     """With rich on a terminal the bar counts to the end; standard output stays clean."""
     pytest.importorskip("rich")
-    shown = on_terminal(["env", "make", ONE, OTHER])
+    first = "from pathlib import Path; from portable.environments import digests\n"
+    first += f"digests.TABLE = Path({str(digests.TABLE)!r})"
+    shown = on_terminal(["env", "make", ONE, OTHER], first)
     assert shown.code == 0
     assert [line.split(":")[0] for line in shown.out.splitlines()] == NAMES
     assert b"2/2" in shown.terminal

@@ -72,9 +72,9 @@ def test_an_environment_is_made_once() -> None:
     told: list[Phase] = []
     environments = Environments(progress=lambda _, phase: told.append(phase))
     made = environments.get(WHOLE)
-    assert told == [Phase.CREATING, Phase.INSTALLING, Phase.READY]
+    assert told == [Phase.UNVERIFIED, Phase.CREATING, Phase.INSTALLING, Phase.READY]
     assert environments.get(WHOLE) == made
-    assert len(told) == 3
+    assert len(told) == 4
     asked = [str(made.python), "-c", "import torch_mlir.ir; print(torch_mlir.ir.x)"]
     assert subprocess.run(asked, capture_output=True, text=True, check=True).stdout == "1\n"
     assert environments.find("torch-mlir-1.0") == made
@@ -329,9 +329,9 @@ class _Interrupted:
         (directory / "bin").mkdir(parents=True)
         raise self.error
 
-    def install(self, directory: Path, requirements: object, *, dependencies: bool) -> None:
+    def install(self, directory: Path, requirements: object, **more: object) -> None:
         """Never get here."""
-        raise AssertionError(directory, requirements, dependencies)
+        raise AssertionError(directory, requirements, more)
 
 
 @needs_uv

@@ -18,7 +18,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from portable.cli.making import making
+from portable.cli.making import making, require_hashes_option
 from portable.cli.output import complain, format_option, note, print_json, print_table, say
 from portable.cli.usage import amount
 from portable.environments import EnvironmentMissing, Environments, Phase
@@ -55,6 +55,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="for make: whole wheels, also where one file of them is enough to read artifacts",
     )
+    require_hashes_option(parser)
     parser.add_argument(
         "--unused-for",
         type=amount,
@@ -98,7 +99,7 @@ def _make(chosen: argparse.Namespace) -> int:
     made: list[Environment] = []
     failed: list[tuple[Release, PortableError]] = []
     with making(len(wanted)) as tell:
-        environments = Environments(progress=tell)
+        environments = Environments(progress=tell, require_hashes=chosen.require_hashes)
         for release in wanted:
             try:
                 made.append(environments.get(release, to_execute=chosen.to_execute))

@@ -10,9 +10,19 @@ from portable.environments import Phase
 from portable.system.escaping import line
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Iterator
 
-__all__ = ["making", "tell_line"]
+__all__ = ["making", "require_hashes_option", "tell_line"]
+
+
+def require_hashes_option(parser: argparse._ActionsContainer) -> None:
+    """Add `--require-hashes`."""
+    parser.add_argument(
+        "--require-hashes",
+        action="store_true",
+        help="refuse a Release of which no digest is recorded (PORTABLE_REQUIRE_HASHES=1)",
+    )
 
 
 @contextlib.contextmanager

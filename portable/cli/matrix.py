@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from portable.cli.counting import counting
-from portable.cli.making import tell_line
+from portable.cli.making import require_hashes_option, tell_line
 from portable.cli.output import demand_apart, note, write_text
 from portable.cli.usage import BadUsage, amount, destination, limit, natural
 from portable.environments import Environments
@@ -169,6 +169,7 @@ def _running_options(how: argparse._ArgumentGroup) -> None:
         metavar="FILE",
         help="where observations are kept (default: beside the environments)",
     )
+    require_hashes_option(how)
     how.add_argument("--fresh", action="store_true", help="observe again what is known already")
     how.add_argument(
         "--cluster", metavar="ADDRESS", help="run on a Dask scheduler, as tcp://host:8786"
@@ -253,7 +254,7 @@ def _observed(chosen: argparse.Namespace) -> Matrix:
     consumers = list(dict.fromkeys(runnable_releases(*chosen.consumers)))
     items = collect(chosen.paths, pick=Pick(chosen.artifacts))
     stage = Stage[chosen.stage.upper()]
-    environments = Environments(progress=tell_line)
+    environments = Environments(progress=tell_line, require_hashes=chosen.require_hashes)
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(scratch.folder()))
         judge = None

@@ -9,11 +9,17 @@ from portable.environments.cache import (
     Environments,
     Phase,
 )
-from portable.environments.installer import EnvironmentFailed, ReleaseNotFound, Unreachable
+from portable.environments.installer import (
+    DigestMismatch,
+    EnvironmentFailed,
+    ReleaseNotFound,
+    Unreachable,
+)
 from portable.environments.interpreter import PythonMissing, find_python
 from portable.environments.recipe import Recipe, Shipped, UnknownDistribution
 
 __all__ = [
+    "DigestMismatch",
     "Environment",
     "EnvironmentBusy",
     "EnvironmentFailed",

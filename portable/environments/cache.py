@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from portable.environments.digests import digests, wheels
 from portable.environments.installer import EnvironmentFailed, find_installer
 from portable.environments.interpreter import PythonMissing, find_python
 from portable.environments.recipe import Recipe, Shipped
@@ -50,6 +51,7 @@ class Phase(enum.Enum):
     CREATING = "creating"
     INSTALLING = "installing"
     FETCHING = "fetching the wheel"
+    UNVERIFIED = "not verified: no digest of it is recorded"
     READY = "ready"
 
     def __str__(self) -> str:
@@ -118,6 +120,8 @@ class Environments:
         installer: The package client; by default uv, else pip.
         progress: Called with the environment's name whenever something slow begins or ends.
         patience: Seconds to wait for another run that makes the same environment.
+        require_hashes: Whether a Release is refused of which no digest is recorded; by default
+            whether `PORTABLE_REQUIRE_HASHES` is set to anything but 0.
     """
 
     def __init__(
@@ -128,9 +132,11 @@ class Environments:
         installer: Installer | None = None,
         progress: Callable[[str, Phase], None] | None = None,
         patience: float = 1800.0,
+        require_hashes: bool | None = None,
     ) -> None:
         self.directory = Path(directory) if directory is not None else _default_directory()
-        self.offline = _offline() if offline is None else offline
+        self.offline = _wanted("PORTABLE_OFFLINE") if offline is None else offline
+        self.require_hashes = require_hashes or _wanted("PORTABLE_REQUIRE_HASHES")
         self._installer = installer
         self._progress = progress or _silent
         self._patience = patience
@@ -240,6 +246,13 @@ class Environments:
     def _make(self, recipe: Recipe) -> Environment:
         folder = self.directory / recipe.name
         shutil.rmtree(folder, ignore_errors=True)
+        if not wheels(recipe.distribution, recipe.version):
+            if self.require_hashes:
+                raise EnvironmentFailed(
+                    f"no digest of {recipe.requirement} is recorded",
+                    hint="leave out --require-hashes and PORTABLE_REQUIRE_HASHES to install it so",
+                )
+            self._progress(recipe.name, Phase.UNVERIFIED)
         try:
             environment = self._kept(recipe, folder) if recipe.keep else self._full(recipe, folder)
             _mark(environment)
@@ -256,7 +269,8 @@ class Environments:
         self._progress(recipe.name, Phase.CREATING)
         installer.create(folder, recipe.python)
         self._progress(recipe.name, Phase.INSTALLING)
-        installer.install(folder, [recipe.requirement], dependencies=False)
+        recorded = digests(recipe.distribution, recipe.version, recipe.python)
+        installer.install(folder, [recipe.requirement], dependencies=False, digests=recorded)
         if recipe.also:
             installer.install(folder, recipe.also, dependencies=True)
         return Environment(recipe, folder, folder / "bin" / "python")
@@ -317,8 +331,8 @@ def _default_directory() -> Path:
     return Path(base) / "stablehlo-portable" / "environments"
 
 
-def _offline() -> bool:
-    return os.environ.get("PORTABLE_OFFLINE", "0") not in {"", "0"}
+def _wanted(variable: str) -> bool:
+    return os.environ.get(variable, "0") not in {"", "0"}
 
 
 def _mark(environment: Environment) -> None:

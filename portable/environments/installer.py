@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
-import os
 import re
 import sys
+import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from portable.environments.interpreter import PythonMissing, find_python, find_uv
@@ -14,10 +16,10 @@ from portable.errors import PortableError
 from portable.system import children
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+    from collections.abc import Iterator, Sequence
 
 __all__ = [
+    "DigestMismatch",
     "EnvironmentFailed",
     "Installer",
     "PipInstaller",
@@ -35,6 +37,10 @@ _LIMIT_S = 3600
 
 class EnvironmentFailed(PortableError):
     """An environment could not be made."""
+
+
+class DigestMismatch(EnvironmentFailed):
+    """A file of a Release is not the one that the package index had when it was recorded."""
 
 
 class ReleaseNotFound(EnvironmentFailed):
@@ -70,8 +76,22 @@ class Installer(Protocol):
         """Make an empty environment with a Python of this version."""
         ...
 
-    def install(self, directory: Path, requirements: Sequence[str], *, dependencies: bool) -> None:
-        """Install requirements, with or without what they depend on."""
+    def install(
+        self,
+        directory: Path,
+        requirements: Sequence[str],
+        *,
+        dependencies: bool,
+        digests: Sequence[str] = (),
+    ) -> None:
+        """Install requirements, with or without what they depend on.
+
+        Args:
+            directory: The environment.
+            requirements: What to install; with `digests` one pinned requirement.
+            dependencies: Whether to install what they depend on too.
+            digests: The sha256 that its file may have; anything goes where there are none.
+        """
         ...
 
 
@@ -86,14 +106,23 @@ class UvInstaller:
     def create(self, directory: Path, python: str) -> None:
         """Make an empty environment with a Python of this version."""
         found = str(find_python(python, fetch=not self.offline))
-        _run([self.uv, "venv", "-q", "--no-project", "-p", found, str(directory.absolute())])
+        where = str(directory.absolute())
+        _act(["program", self.uv, "venv", "-q", "--no-project", "-p", found, where])
 
-    def install(self, directory: Path, requirements: Sequence[str], *, dependencies: bool) -> None:
+    def install(
+        self,
+        directory: Path,
+        requirements: Sequence[str],
+        *,
+        dependencies: bool,
+        digests: Sequence[str] = (),
+    ) -> None:
         """Install requirements, with or without what they depend on."""
         command = [self.uv, "pip", "install", "-q", "-p", str(_python(directory))]
         command += ["--no-build", *(() if dependencies else ("--no-deps",))]
         command += ["--offline"] if self.offline else []
-        _run([*command, *requirements])
+        with _named(requirements, digests) as named:
+            _act(["program", *command, *named], requirements[-1], digests)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +135,16 @@ class PipInstaller:
     def create(self, directory: Path, python: str) -> None:
         """Make an empty environment with a Python of this version."""
         found = str(find_python(python, with_pip=True, fetch=not self.offline))
-        _run([found, "-I", "-m", "venv", str(directory.absolute())])
+        _act(["program", found, "-I", "-m", "venv", str(directory.absolute())])
 
-    def install(self, directory: Path, requirements: Sequence[str], *, dependencies: bool) -> None:
+    def install(
+        self,
+        directory: Path,
+        requirements: Sequence[str],
+        *,
+        dependencies: bool,
+        digests: Sequence[str] = (),
+    ) -> None:
         """Install requirements, with or without what they depend on."""
         pip = [str(_python(directory)), "-I", "-m", "pip", "install", "-q"]
         command = [*pip, "--only-binary", ":all:", *(() if dependencies else ("--no-deps",))]
@@ -117,7 +153,8 @@ class PipInstaller:
                 "pip does not install from its cache without the network",
                 hint="install uv, or run once without PORTABLE_OFFLINE",
             )
-        _run([*command, *requirements])
+        with _named(requirements, digests) as named:
+            _act(["program", *command, *named], requirements[-1], digests)
 
 
 def _python(directory: Path) -> Path:
@@ -137,7 +174,9 @@ def find_installer(*, offline: bool) -> Installer:
     return PipInstaller(offline) if uv is None else UvInstaller(uv, offline)
 
 
-def download(requirement: str, python: str, directory: Path, *, offline: bool) -> Path:
+def download(
+    requirement: str, python: str, directory: Path, *, offline: bool, digests: Sequence[str] = ()
+) -> Path:
     """Fetch the wheel of a pinned requirement without installing it.
 
     pip does it in every case: uv has no download, and installing would unpack a gigabyte.
@@ -147,11 +186,13 @@ def download(requirement: str, python: str, directory: Path, *, offline: bool) -
         python: The Python the wheel is for, as `3.11`.
         directory: Where to put it.
         offline: Whether the network must not be used.
+        digests: The sha256 that it may have; any, where there are none.
 
     Returns:
         The wheel.
 
     Raises:
+        DigestMismatch: Its sha256 is none of them.
         EnvironmentFailed: It cannot be had.
     """
     if offline:
@@ -160,7 +201,8 @@ def download(requirement: str, python: str, directory: Path, *, offline: bool) -
         )
     options = ["-q", "--no-deps", "--no-cache-dir", "--only-binary", ":all:"]
     where = ["--python-version", python, "-d", str(directory.absolute())]
-    _act(_pip("download", *options, *where, requirement))
+    with _named([requirement], digests) as named:
+        _act(_pip("download", *options, *where, *named), requirement, digests)
     wheels = sorted(directory.glob("*.whl"))
     if not wheels:
         raise ReleaseNotFound(f"{requirement} has no wheel for Python {python}")
@@ -182,13 +224,22 @@ def _pip(*arguments: str) -> list[str]:
     raise EnvironmentFailed("no pip found to fetch wheels with", hint="install pip")
 
 
-def _run(command: list[str]) -> None:
-    _act(["program", *command])
+@contextlib.contextmanager
+def _named(requirements: Sequence[str], digests: Sequence[str]) -> Iterator[list[str]]:
+    """Yield the words that name requirements, held to digests where there are some."""
+    if not digests:
+        yield [*requirements]
+        return
+    with tempfile.TemporaryDirectory(prefix="portable-") as folder:
+        path = Path(folder, "requirements.txt")
+        hashes = " ".join(f"--hash=sha256:{one}" for one in digests)
+        path.write_text("".join(f"{one} {hashes}\n" for one in requirements), "utf-8")
+        yield ["--require-hashes", "-r", str(path)]
 
 
-def _act(action: list[str]) -> None:
+def _act(action: list[str], subject: str = "", digests: Sequence[str] = ()) -> None:
     environment = {
-        **os.environ,
+        **children.variables(*children.CLIENTS),
         "UV_PYTHON_DOWNLOADS": "never",
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
     }
@@ -199,11 +250,18 @@ def _act(action: list[str]) -> None:
     except children.ChildHung as late:
         raise EnvironmentFailed(str(late)) from late
     if done.returncode:
-        raise _failure(action[-1], done.stderr or done.stdout)
+        raise _failure(subject or action[-1], done.stderr or done.stdout, digests)
 
 
-def _failure(subject: str, said: str) -> EnvironmentFailed:
+def _failure(subject: str, said: str, digests: Sequence[str]) -> EnvironmentFailed:
     lowered = said.lower()
+    others = [one for one in re.findall(r"\b[0-9a-f]{64}\b", lowered) if one not in digests]
+    if others and digests:
+        return DigestMismatch(
+            f"refused {subject}: the index has sha256 {others[-1]}, recorded is "
+            + (digests[0] if len(digests) == 1 else f"{digests[0]} or {len(digests) - 1} others"),
+            hint="check which package index is configured",
+        )
     # uv draws its errors as a tree.
     plain = (re.sub(r"^\W+", "", line).strip() for line in said.splitlines())
     last = " ".join([line for line in plain if line][-3:])[:400]

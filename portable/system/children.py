@@ -25,6 +25,7 @@ import time
 import traceback
 import weakref
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from typing import IO, Any
 
 __all__ = [
+    "CLIENTS",
     "Child",
     "ChildCrashed",
     "ChildEnded",
@@ -48,7 +50,18 @@ __all__ = [
     "patience",
     "run",
     "signal_name",
+    "variables",
 ]
+
+# What native code and its runtimes read; no token of the caller's is among it.
+_NEEDED = (
+    *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ", "TERM", "COLUMNS", "LINES"),
+    *("LANG", "LANGUAGE", "LC_*", "XDG_*", "LD_LIBRARY_PATH", "DYLD_*", "MALLOC_*", "OMP_*"),
+    *("XLA_*", "TF_*", "JAX_*", "PJRT_*", "MLIR_*", "IREE_*", "TORCH_*", "TPU_*", "LIBTPU_*"),
+    *("CUDA_*", "NVIDIA_*", "HIP_*", "ROCM_*", "COVERAGE_*", "PYTHONHASHSEED", "CI"),
+)
+# What a package client needs beside that: where its indexes are, and the way to them.
+CLIENTS = ("PIP_*", "UV_*", "*_PROXY", "*_proxy", "SSL_*", "REQUESTS_CA_BUNDLE", "NETRC")
 
 # What one native step may take by default: this, and a second for each so many bytes it works on.
 PATIENCE_S = 60.0
@@ -65,6 +78,19 @@ _CHUNK = 1 << 16
 _SAID_BYTES = 2000
 _SIZE_BYTES = 8
 _CORES = os.cpu_count() or 1
+
+
+def variables(*more: str) -> dict[str, str]:
+    """Return what another program may know of this process's environment variables.
+
+    Args:
+        more: Patterns of names, beside what every program needs.
+    """
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if any(fnmatchcase(name, pattern) for pattern in (*_NEEDED, *more))
+    }
 
 
 class ChildFailed(PortableError):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from portable.errors import PortableError
-from portable.system.children import Child, ChildEnded, ChildLate, Limits, signal_name
+from portable.system.children import Child, ChildEnded, ChildLate, Limits, signal_name, variables
 from portable.worker.answer import Answer, Status, diagnostic, printed
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ class Worker:
                 ["worker", _FOLDER, str(self.family), self.library],
                 python=self.python,
                 limits=self.limits,
-                environment={**os.environ, **_QUIET},
+                environment=variables() | _QUIET,
                 folder=tempfile.gettempdir(),
             )
         except OSError as error:
