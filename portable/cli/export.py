@@ -95,7 +95,7 @@ def run(chosen: argparse.Namespace) -> int:
         return _save_model(chosen)
     wants = tuple(chosen.consumers or [chosen.target or ""])
     if wants == ("",):
-        raise BadUsage("nothing says who has to read it", hint="say --for SPEC or --target T")
+        raise BadUsage("missing --for or --target")
     # Mistakes in the consumers and the output are told before anything slow.
     resolve_target(*wants)
     output = Path(chosen.output)

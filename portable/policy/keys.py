@@ -67,7 +67,7 @@ class Keys:
         """Return a string that is not empty."""
         value = self.fields.get(key, default)
         if not isinstance(value, str) or (not value and default is None):
-            raise self.wrong(key, "must be a string that says something")
+            raise self.wrong(key, "must be a non-empty string")
         return value
 
     def texts(self, key: str) -> tuple[str, ...]:
@@ -93,4 +93,4 @@ class Keys:
         allowed = sorted(known)
         for key in self.fields:
             if key not in allowed:
-                raise self.wrong(key, f"means nothing; known are {', '.join(allowed)}")
+                raise self.wrong(key, f"unknown key; valid keys: {', '.join(allowed)}")
