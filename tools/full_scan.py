@@ -87,6 +87,23 @@ class Scanner:
         """Parse and verify a program."""
         return self._ir.Module.parse(text, self.context)
 
+    def refusal(self, attribute: str) -> str:
+        """Parse an attribute and return what the parser says against it."""
+        said: list[str] = []
+
+        def listen(diagnostic: Any) -> bool:
+            said.append(diagnostic.message)
+            return True
+
+        handler = self.context.attach_diagnostic_handler(listen)
+        try:
+            self._ir.Attribute.parse(attribute, self.context)
+        except self._ir.MLIRError:
+            return "; ".join(said)
+        finally:
+            handler.detach()
+        return ""
+
     def function_type(self, text: str, name: str) -> Any:
         """Return the type of a function of the program, or None if it has no such function."""
         for op in self.parse(text).body.operations:
