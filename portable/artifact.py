@@ -7,16 +7,17 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from portable.bytecode import MAGIC, read, read_header
+from portable.bytecode.layouts import BUILTIN, VHLO
 from portable.errors import PortableError
 from portable.system.files import read_file, write_file
 
 if TYPE_CHECKING:
     import os
 
-    from portable.bytecode import Header
+    from portable.bytecode import Bytecode, Header
     from portable.version import Version
 
-__all__ = ["Artifact", "NotAnArtifact", "peek"]
+__all__ = ["Artifact", "NotAnArtifact", "is_portable", "peek"]
 
 # A header is a few dozen bytes; its producer's name may have 4096.
 _PEEK = 4200
@@ -60,7 +61,7 @@ class Artifact:
         if not data.startswith(MAGIC):
             raise _other_kind(data, where)
         header = read_header(data)
-        if header.version is None and not _holds_vhlo(data):
+        if header.version is None and not is_portable(read(data)):
             raise NotAnArtifact(
                 f"MLIR bytecode without a compatibility promise (producer {header.producer!r})",
                 where=where,
@@ -132,9 +133,13 @@ def peek(path: str | os.PathLike[str]) -> Header:
     return read_header(read_file(path, _PEEK))
 
 
-def _holds_vhlo(data: bytes) -> bool:
-    """Tell the artifacts of early 2023, whose producer names no Version, from plain bytecode."""
-    return any(dialect.name == "vhlo" for dialect in read(data).dialects)
+def is_portable(content: Bytecode) -> bool:
+    """Tell artifacts whose producer names no Version, as in early 2023, from plain bytecode.
+
+    An artifact holds VHLO, and an empty module is the same in all dialects: every Release reads it.
+    """
+    dialects = {dialect.name for dialect in content.dialects}
+    return VHLO in dialects or dialects <= {BUILTIN}
 
 
 def _other_kind(data: bytes, where: str | None) -> NotAnArtifact:

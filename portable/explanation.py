@@ -48,6 +48,7 @@ class Explanation:
     Args:
         target: The Version that was asked about.
         minimum: The lowest Version that can express the program as it is; None when unknown.
+        pinned: The lowest Version that `pin` reaches unless told otherwise; None when unknown.
         obstacles: The Features that need more than `target`, the most demanding first; each says
             in `remedy` what could be done about it.
         caveats: What the tables cannot judge.
@@ -59,6 +60,7 @@ class Explanation:
 
     target: Version
     minimum: Version | None
+    pinned: Version | None
     obstacles: tuple[Feature, ...]
     caveats: tuple[Caveat, ...]
     reachable: bool
@@ -93,12 +95,14 @@ def explain(
     analysis = pin.minimum(program, allow_dialects=allow_dialects)
     obstacles = analysis.minimum.above(wanted)
     search = _Search(program, wanted, allow_dialects)
-    reachable = not obstacles or search.reached(wanted) == wanted
+    reached = search.reached(wanted)
+    reachable = reached == wanted
     if not reachable:
         search.rewrites(obstacles)
     return Explanation(
         wanted,
         analysis.minimum.version,
+        analysis.pinned.version if reachable else reached,
         obstacles,
         analysis.caveats,
         reachable,

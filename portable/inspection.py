@@ -107,8 +107,8 @@ class Inspection:
 
     @property
     def minimum(self) -> Needs | None:
-        """How low the program could be pinned, and what stops it."""
-        return self.analysis.minimum if self.analysis else None
+        """How low `pin` could take the program unless told otherwise, and what stops it."""
+        return self.analysis.pinned if self.analysis else None
 
     @property
     def dialects(self) -> dict[str, int]:
@@ -127,7 +127,8 @@ class Inspection:
             "producer": self.producer,
             "claimed": str(self.claimed) if self.claimed else None,
             "required": _needs(analysis.required) if analysis else None,
-            "minimum": _needs(analysis.minimum) if analysis else None,
+            "minimum": _needs(analysis.pinned) if analysis else None,
+            "without_rewriting": _needs(analysis.minimum) if analysis else None,
             "caveats": _caveats(analysis) if analysis else [],
             "unknown": list(analysis.unknown) if analysis else [],
             "dialects": self.dialects,
@@ -260,11 +261,12 @@ def _with_fingerprint(found: Inspection, content: Bytecode) -> Inspection:
 def _content(
     content: Bytecode, kind: Kind, identity: tuple[int, str], strictness: Strictness | None
 ) -> Inspection:
+    from portable.artifact import is_portable  # noqa: PLC0415 - as above
     from portable.features import Strictness, analyze  # noqa: PLC0415 - as above
 
     header = content.header
-    if any(dialect.name == "vhlo" for dialect in content.dialects):
-        kind = Kind.ARTIFACT  # of early 2023, whose producer names no Version
+    if is_portable(content):
+        kind = Kind.ARTIFACT
     portable = kind is Kind.ARTIFACT
     analysis = analyze(content, strictness=strictness or Strictness.READABLE) if portable else None
     shapes = content.scan().shapes

@@ -9,24 +9,27 @@ import re
 from typing import TYPE_CHECKING, TypeVar
 
 from portable.errors import PortableError
+from portable.features.rules import rules
 from portable.version import Version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["RANGES_SINCE", "Locations", "named", "naming", "place", "ranges_to_points"]
+__all__ = ["RANGE", "RANGES_SINCE", "Locations", "named", "naming", "place", "ranges_to_points"]
 
 _T = TypeVar("_T")
 
-RANGES_SINCE = Version(1, 9, 0)
-"""Readers of this Version know location ranges; no serializer checks it: stablehlo issue 2724."""
+RANGE = "location_file_line_col_range"
+"""The Feature of a location that spans lines and columns."""
+RANGES_SINCE = Version.parse(rules().locations[RANGE][0]).first_target
+"""All readers of this target know location ranges; no serializer checks it."""
 
 
 class Locations(enum.Enum):
     """What becomes of source locations."""
 
     DOWNGRADE = "downgrade"
-    """Ranges, which readers before 1.9.0 do not know, become points where the target needs it."""
+    """Ranges, which old readers do not know, become points where the target needs it."""
     KEEP = "keep"
     """Nothing is changed; an error if the target cannot read them."""
     STRIP = "strip"

@@ -218,8 +218,8 @@ def minimum(
         library: As for `serialize`.
 
     Returns:
-        The analysis of the program at the installed library's current Version; its `minimum` is
-        the answer.
+        The analysis of the program at the installed library's current Version: its `pinned` is what
+        `pin` reaches unless told otherwise, its `minimum` what the program needs as it is.
 
     Raises:
         PortableError: As `serialize`.

@@ -14,8 +14,9 @@ from portable.downgrade import EXPANDED, REWRITES, downgrade, named, refuse_idle
 from portable.errors import PortableError
 from portable.features import analyze, rewritten
 from portable.features.bridges import bridges, since
+from portable.features.rules import rules
 from portable.libstablehlo import LibraryError
-from portable.locations import RANGES_SINCE, Locations, ranges_to_points
+from portable.locations import RANGE, RANGES_SINCE, Locations, ranges_to_points
 from portable.version import Version
 
 if TYPE_CHECKING:
@@ -39,7 +40,11 @@ class NotExpressible(PortableError):
     """
 
     def __init__(
-        self, target: Version, minimum: Version | None, features: tuple[Feature, ...], hint: str
+        self,
+        target: Version,
+        minimum: Version | None,
+        features: tuple[Feature, ...],
+        hint: str | None,
     ) -> None:
         named = "; ".join(_describe(feature) for feature in features)
         super().__init__(
@@ -88,9 +93,6 @@ _EXPAND_CHLO = "builtin.module(func.func(chlo-legalize-to-stablehlo))"
 _STRIP = "builtin.module(strip-debuginfo)"
 # The dialects whose ops libStablehlo turns into VHLO.
 _NATIVE = frozenset({"builtin", "func", "stablehlo", "vhlo"})
-# What upstream's serializer lets through to any target: ranges, and what is inside these types.
-_RANGE = "location_file_line_col_range"
-_UNCHECKED_TYPES = ("quant_per_axis_v1", "future_v1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +136,8 @@ class Serialization:
         seen = Glance(data)
         if (
             not _NATIVE.issuperset(seen.dialects)
-            or (self.target < RANGES_SINCE and seen.may_have(ATTRIBUTES, BUILTIN, _RANGE))
-            or seen.may_have(TYPES, VHLO, *_UNCHECKED_TYPES)
+            or (self.target < RANGES_SINCE and seen.may_have(ATTRIBUTES, BUILTIN, RANGE))
+            or seen.may_have(TYPES, VHLO, *rules().unchecked_inside, *rules().unchecked_together)
         ):
             self.recheck(self.read(data))
         return seen.header
@@ -175,15 +177,41 @@ class Serialization:
         return Version.parse(since()[form]) > self.target
 
     def _not_expressible(self, needs: Needs) -> NotExpressible:
-        """Return the error that names what needs more than the target."""
-        tries = [f"--target {needs.version}"] if needs.version else []
-        tries += ["--locations downgrade"] * (self.locations is Locations.KEEP)
-        tries += ["without --no-expand"] * (not self.expand)
-        helpful = _rewrites(needs.above(self.target)) - self.rewrites
-        tries += [f"--allow {name}" for name in sorted(helpful)]
-        return NotExpressible(
-            self.target, needs.version, needs.above(self.target), f"try {' or '.join(tries)}"
-        )
+        """Return the error that names what needs more than the target, and where it would do.
+
+        The tables say what the target is that would do, and a serialize confirms it.
+        """
+        left = needs.without({f.name for f in needs.features if self._removes(f)})
+        if not left.above(self.target) or needs.version is None:
+            left = needs
+        reached = self._confirmed(left.version, needs.version)
+        features = left.above(self.target)
+        tries = [f"--target {reached}"] if reached else []
+        kept = any(feature.name == RANGE for feature in features)
+        tries += ["--locations downgrade"] * (kept and self.locations is Locations.KEEP)
+        expands = any(f.by_default and f.name != RANGE for f in features)
+        tries += ["without --no-expand"] * (expands and not self.expand)
+        tries += [f"--allow {name}" for name in sorted(_rewrites(features) - self.rewrites)]
+        hint = f"try {' or '.join(tries)}" if tries else None
+        return NotExpressible(self.target, reached, features, hint)
+
+    def _removes(self, feature: Feature) -> bool:
+        """Say whether a Feature goes away by what is done here."""
+        if feature.name == RANGE:
+            return self.locations is not Locations.KEEP
+        return self.expand and feature.by_default
+
+    def _confirmed(self, target: Version | None, highest: Version | None) -> Version | None:
+        """Write the program for a target; return that, or the lowest above it that does."""
+        if target is None or target <= self.target or target > self.library.current:
+            return highest.first_target if highest else None
+        try:
+            replace(self, target=target, rewrites=frozenset()).run(self._copy())
+        except NotExpressible as error:
+            return error.minimum
+        except PortableError:
+            return highest.first_target if highest else None
+        return target
 
     def _rewrite(self, module: Module) -> frozenset[str]:
         """Do what is allowed and needed; return what was done."""

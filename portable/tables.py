@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
-from configparser import RawConfigParser
+from configparser import Error, RawConfigParser
 from pathlib import Path
 
-__all__ = ["read_table"]
+from portable.errors import PortableError
+
+__all__ = ["InvalidTable", "read_table"]
+
+
+class InvalidTable(PortableError):
+    """A table inside the package has a mistake.
+
+    Args:
+        table: The file.
+        row: The row or section.
+        what: What is wrong with it.
+    """
+
+    def __init__(self, table: str, row: str, what: str) -> None:
+        super().__init__(f"{row}: {what}", where=table)
 
 
 def read_table(module: str, name: str) -> dict[str, dict[str, str]]:
@@ -19,8 +34,14 @@ def read_table(module: str, name: str) -> dict[str, dict[str, str]]:
 
     Returns:
         The values by section and key, in the order of the file.
+
+    Raises:
+        InvalidTable: It is no table, or has a section or key twice.
     """
     parser = RawConfigParser(delimiters=("=",), comment_prefixes=("#",), default_section="")
     parser.optionxform = str  # type: ignore[assignment, method-assign]  # keys keep their case
-    parser.read_string((Path(module).parent / "data" / name).read_text("utf-8"), name)
+    try:
+        parser.read_string((Path(module).parent / "data" / name).read_text("utf-8"), name)
+    except Error as error:
+        raise InvalidTable(name, "the file", str(error)) from error
     return {section: dict(parser[section]) for section in parser.sections()}

@@ -55,6 +55,11 @@ class Version:
         """The Version to write artifacts for: the same minor with patch zero."""
         return Version(self.major, self.minor, 0) if self.patch else self
 
+    @property
+    def first_target(self) -> Version:
+        """The lowest Version with patch zero that is not older: its readers all have this one."""
+        return Version(self.major, self.minor + 1, 0) if self.patch else self
+
     def __str__(self) -> str:
         return f"{self.major}.{self.minor}.{self.patch}"
 

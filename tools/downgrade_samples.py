@@ -186,7 +186,13 @@ SAMPLES = (
     Sample("composite", ("composite_v1", "composite_v2"), _COMPOSITE, ("composites-to-calls",)),
     Sample(
         "dot algorithm",
-        ("dot_general_v2", "none_v1", "tf31_v1", "dot_algorithm_f8E4M3FN"),
+        (
+            "dot_general_v2",
+            "none_v1",
+            "tf31_v1",
+            "dot_algorithm_f8E4M3FN",
+            "dot_algorithm_f8E4M3FN_operations",
+        ),
         _DOT,
         ("drop-dot-algorithm",),
     ),

@@ -49,8 +49,9 @@ def test_constraints_speak_of_operations_that_exist() -> None:
     for op, constraints in rules().constraints.items():
         for constraint in constraints:
             assert op in ops()
-            test = TESTS[constraint.when.test]
-            inspect.signature(test).bind(None, *constraint.when.arguments)
+            assert constraint.when
+            for when in constraint.when:
+                inspect.signature(TESTS[when.test]).bind(None, *when.arguments)
             assert Version.parse(constraint.since) > Version.parse(minimum())
 
 

@@ -67,7 +67,8 @@ def run(chosen: argparse.Namespace) -> int:
 def _record(found: Explanation) -> dict[str, object]:
     return {
         "target": str(found.target),
-        "minimum": str(found.minimum) if found.minimum else None,
+        "minimum": str(found.pinned) if found.pinned else None,
+        "without_rewriting": str(found.minimum) if found.minimum else None,
         "reachable": found.reachable,
         "ways": [
             {"target": str(way.target), "allow": list(way.allow), "exact": way.exact}
@@ -97,7 +98,7 @@ def _print(name: str, path: str, found: Explanation) -> None:
         )
     for caveat in found.caveats:
         say(f"not judged: {caveat.text} ({caveat.count}x)")
-    say(f"{name}: as it is, {found.minimum or 'an unknown Version'} can express it")
+    say(f"{name}: minimum target without rewriting: {found.minimum or 'unknown'}")
     for refusal in found.refusals:
         say(f"cannot be rewritten: {refusal}")
     _print_commands(path, found)
@@ -117,4 +118,5 @@ def _print_commands(path: str, found: Explanation) -> None:
             terms = bridges().rewrites[rewrite]
             say(f"  {rewrite} {terms.does}; {terms.bound}; lost: {terms.loses}")
     if all(way.target != found.target for way in found.ways):
-        say(f"{found.target} is out of reach; {found.minimum} is not: {pin} {found.minimum}")
+        instead = f"; {found.pinned} is reached: {pin} {found.pinned}" if found.pinned else ""
+        say(f"{found.target} is out of reach{instead}")

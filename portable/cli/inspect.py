@@ -98,7 +98,9 @@ def _lines(found: Inspection, *, ops: bool) -> Iterator[tuple[str, str]]:
 
 def _analysis(analysis: Analysis) -> Iterator[tuple[str, str]]:
     yield from _needs("required Version", analysis.required)
-    yield from _needs("minimum target", analysis.minimum)
+    yield from _needs("minimum target", analysis.pinned)
+    if analysis.minimum.version != analysis.pinned.version:
+        yield from _needs("without rewriting", analysis.minimum)
     for caveat in analysis.caveats:
         yield "not judged", f"{caveat.text} ({caveat.count}x)"
     yield from (("unknown", name) for name in analysis.unknown)

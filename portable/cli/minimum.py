@@ -1,8 +1,9 @@
 """Say how low a program could be pinned, and what stops it there.
 
 For a portable artifact the answer is read from its bytes; a program is serialized once, in a child
-process. Location ranges count here as they are: `portable pin` turns them into points. A container
-can go as low as all of its programs.
+process. What `portable pin` does unless told otherwise is counted as done: location ranges become
+points, and upstream's expander rewrites what it can. A container can go as low as all of its
+programs.
 
   portable minimum model.mlir
   portable minimum model.mlir.bc --strictness upstream
@@ -62,14 +63,15 @@ def _record(found: Mapping[str, Analysis]) -> dict[str, object]:
 
 
 def _highest(found: Mapping[str, Analysis]) -> Version | None:
-    versions = [analysis.minimum.version for analysis in found.values()]
+    versions = [analysis.pinned.version for analysis in found.values()]
     known = [version for version in versions if version is not None]
     return max(known) if len(known) == len(versions) else None
 
 
 def _fields(found: Analysis) -> dict[str, object]:
     return {
-        "minimum": str(found.minimum.version) if found.minimum.version else None,
+        "minimum": str(found.pinned.version) if found.pinned.version else None,
+        "without_rewriting": str(found.minimum.version) if found.minimum.version else None,
         "features": [feature.record() for feature in found.minimum.features],
         "caveats": [{"text": caveat.text, "count": caveat.count} for caveat in found.caveats],
         "unknown": list(found.unknown),
@@ -96,7 +98,9 @@ def _print(name: str, found: Analysis) -> None:
     for unknown in found.unknown:
         say(f"unknown: {unknown}")
     label = f"{name}: minimum target" if name else "minimum target"
-    say(f"{label}: {found.minimum.version or 'unknown'}")
+    say(f"{label}: {found.pinned.version or 'unknown'}")
+    if found.pinned.version != found.minimum.version:
+        say(f"{label} without rewriting: {found.minimum.version}")
 
 
 def _analysis(chosen: argparse.Namespace, part: Part) -> Analysis:

@@ -5,20 +5,29 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from portable.features.bridges import since
+from portable.version import Version
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from portable.downgrade.editor import Editor
 
-__all__ = ["drop", "names_one"]
+__all__ = ["drop", "is_too_new"]
 
 _FIELD = re.compile(r"(\w+) = ([\w.]+)")
+_NEWEST = "f8E4M3FN"
 _HIGHEST = "#stablehlo<precision HIGHEST>"
 
 
-def names_one(_editor: Editor, operation: Any) -> bool:
-    """Say whether a dot product names an algorithm."""
-    return "algorithm" in operation.attributes
+def is_too_new(editor: Editor, operation: Any) -> bool:
+    """Say whether a dot product names an algorithm that the target lacks."""
+    if "algorithm" not in operation.attributes:
+        return False
+    fields = dict(_FIELD.findall(str(operation.attributes["algorithm"])))
+    types = {fields["lhs_precision_type"], fields["rhs_precision_type"]}
+    feature = "dot_algorithm_f8E4M3FN" if _NEWEST in types else "dot_general_v2"
+    return editor.target < Version.parse(since()[feature])
 
 
 def drop(editor: Editor, operations: Sequence[Any]) -> None:

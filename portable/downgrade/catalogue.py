@@ -106,7 +106,9 @@ REWRITES: dict[str, Rewrite] = {
     ),
     "drop-result-accuracy": Rewrite(_forms(accuracy.OPS, "{}_v2"), accuracy.asks, accuracy.drop),
     "drop-dot-algorithm": Rewrite(
-        _forms(_stablehlo("dot_general"), "{}_v2"), algorithms.names_one, algorithms.drop
+        _forms(_stablehlo("dot_general"), "dot_algorithm_f8E4M3FN"),
+        algorithms.is_too_new,
+        algorithms.drop,
     ),
 }
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from portable.bytecode.entries import TYPES
+from portable.bytecode.entries import ATTRIBUTES, TYPES
 from portable.bytecode.layouts import VHLO
 from portable.bytecode.nesting import excess
 from portable.bytecode.text import location_text
 from portable.bytecode.vhlo import current, minimum
 from portable.features.bridges import OTHER_DIALECTS, bridges
+from portable.features.conditions import TYPED
 from portable.features.judge import Judge, Need
 from portable.features.model import (
     Analysis,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from portable.bytecode.content import Bytecode
     from portable.bytecode.scan import Scan, Shape
+    from portable.features.rules import Condition
 
 __all__ = ["analyze"]
 
@@ -94,8 +96,8 @@ class _Analyst:
         locations = self._locations()
         required = self._features(self._required) + self._types() + locations + self._format()
         return Analysis(
-            required=self._needs(required),
-            minimum=self._needs(self._features(self._minimum) + locations),
+            required=self._needs(required, targets=False),
+            minimum=self._needs(self._features(self._minimum) + locations, targets=True),
             caveats=self._caveats(),
             unknown=tuple(sorted(self._judge.unknown)),
             removed=self._removed(),
@@ -104,18 +106,20 @@ class _Analyst:
 
     def _typed(self) -> list[int]:
         """Return the operations whose operand types some rule asks for."""
-        names = self._bytecode.names
         asking = {
             op
             for op, constraints in rules().constraints.items()
             for constraint in constraints
-            if constraint.when.test == "promotes"
-            or (
-                constraint.when.test == "operand_of"
-                and not self._type_names.isdisjoint(constraint.when.arguments)
-            )
+            if any(when.test in TYPED and self._possible(when) for when in constraint.when)
         }
-        return [at for at, name in enumerate(names) if name.dialect == VHLO and name.name in asking]
+        names = enumerate(self._bytecode.names)
+        return [at for at, name in names if name.dialect == VHLO and name.name in asking]
+
+    def _possible(self, when: Condition) -> bool:
+        """Say whether the types that a condition is about occur at all."""
+        return not when.arguments or any(
+            name.startswith(when.arguments[0]) for name in self._type_names
+        )
 
     @cached_property
     def _type_names(self) -> frozenset[str]:
@@ -134,7 +138,7 @@ class _Analyst:
         for need in tally.counts:
             merged.setdefault((need.kind, need.name), []).append(need)
         return [
-            _feature(
+            self._feature(
                 needs[0],
                 count=sum(tally.counts[need] for need in needs),
                 locations=self._examples([s for need in needs for s in tally.shapes[need]]),
@@ -164,7 +168,7 @@ class _Analyst:
             if found:
                 examples = tuple(location_text(pool, index) for index in found[:_EXAMPLES])
                 need = Need(str(FeatureKind.LOCATION), kind, since, reason)
-                features.append(_feature(need, len(found), examples, reason))
+                features.append(self._feature(need, len(found), examples, reason))
         return features
 
     def _types(self) -> list[Feature]:
@@ -174,7 +178,7 @@ class _Analyst:
         for index in range(len(self._bytecode.pool.types)) if self._readable else ():
             for need in self._judge.needed(TYPES, index):
                 if (need.kind, need.name) not in seen:
-                    features[need.kind, need.name] = _feature(need, 1, (), need.reason)
+                    features[need.kind, need.name] = self._feature(need, 1, (), need.reason)
         return list(features.values())
 
     def _format(self) -> list[Feature]:
@@ -184,12 +188,15 @@ class _Analyst:
             return []
         reason = f"older readers do not know version {number} of the bytecode format"
         need = Need(str(FeatureKind.FORMAT), f"bytecode_format_{number}", since, reason)
-        return [_feature(need, 1, (), reason)]
+        return [self._feature(need, 1, (), reason)]
 
-    def _needs(self, features: list[Feature]) -> Needs:
+    def _needs(self, features: list[Feature], *, targets: bool) -> Needs:
+        """Return Features with the Version that they force, or the target."""
         ordered = sorted(features, key=lambda f: (str(f.kind), f.name))
         ordered.sort(key=lambda f: f.version, reverse=True)
         version: Version | None = ordered[0].version if ordered else Version.parse(minimum())
+        if version is not None and targets:
+            version = version.first_target
         if self._judge.unknown:
             # What nobody knows is at most as old as the Version that the artifact claims.
             claimed = self._bytecode.header.version
@@ -245,20 +252,47 @@ class _Analyst:
             )
         return tuple(found)
 
+    def _feature(self, need: Need, count: int, locations: tuple[str, ...], reason: str) -> Feature:
+        name = OTHER_DIALECTS if need.kind == "dialect" else need.name
+        bridge = bridges().features.get(name)
+        return Feature(
+            FeatureKind(need.kind),
+            need.name,
+            Version.parse(need.since),
+            count,
+            locations,
+            reason,
+            bridge.remedy if bridge else "",
+            bridge is not None
+            and bridge.by == "expander"
+            and not any(map(self._is_limited, bridge.rewrites)),
+        )
 
-def _feature(need: Need, count: int, locations: tuple[str, ...], reason: str) -> Feature:
-    return Feature(
-        FeatureKind(need.kind),
-        need.name,
-        Version.parse(need.since),
-        count,
-        locations,
-        reason,
-        _remedy(need),
-    )
+    def _is_limited(self, rewrite: str) -> bool:
+        """Say whether the program has what upstream's expander leaves to a rewrite."""
+        if rewrite == _MESH_NAMES:
+            return self._names_a_mesh
+        return rewrite == _BATCHES and self._is_dynamic
+
+    @cached_property
+    def _names_a_mesh(self) -> bool:
+        """Whether a mesh is given by its name, which upstream's expander does not look up."""
+        pool = self._bytecode.pool
+        for index in range(len(pool.attributes)):
+            if pool.outline(ATTRIBUTES, index).name == "replica_group_mesh_axes_v1":
+                mesh = pool.attribute(index).fields.get("mesh")
+                if isinstance(mesh, int) and pool.attribute(mesh).name != "mesh_v1":
+                    return True
+        return False
+
+    @cached_property
+    def _is_dynamic(self) -> bool:
+        """Whether any shape is dynamic, with which upstream's expander may not know the batch."""
+        pool = self._bytecode.pool
+        shapes = (pool.type(index).fields.get("shape") for index in range(len(pool.types)))
+        return any(isinstance(shape, list) and any(size < 0 for size in shape) for shape in shapes)
 
 
-def _remedy(need: Need) -> str:
-    name = OTHER_DIALECTS if need.kind == "dialect" else need.name
-    bridge = bridges().features.get(name)
-    return bridge.remedy if bridge else ""
+# The rewrites that do what upstream's expander does not do of a Feature.
+_MESH_NAMES = "mesh-names-to-meshes"
+_BATCHES = "batching-dims-to-iota"

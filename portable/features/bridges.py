@@ -7,9 +7,20 @@ from typing import NamedTuple
 
 from portable.bytecode.vhlo import lifetimes, minimum, ops
 from portable.features.rules import rules
+from portable.features.validation import check_bridges
 from portable.tables import read_table
 
-__all__ = ["OTHER_DIALECTS", "Bridge", "Bridges", "Default", "Near", "Terms", "bridges", "since"]
+__all__ = [
+    "OTHER_DIALECTS",
+    "Bridge",
+    "Bridges",
+    "Default",
+    "Near",
+    "Terms",
+    "bridges",
+    "parse_bridges",
+    "since",
+]
 
 OTHER_DIALECTS = "other_dialects"
 """The name under which ops outside StableHLO stand in the table."""
@@ -92,8 +103,18 @@ class Bridges(NamedTuple):
 
 @cache
 def bridges() -> Bridges:
-    """Return the table, read once."""
-    table = read_table(__file__, "bridges.ini")
+    """Return the table, read and checked once.
+
+    Raises:
+        InvalidTable: A Feature is missing, or a row is about none.
+    """
+    found = parse_bridges(read_table(__file__, "bridges.ini"))
+    check_bridges(found, since())
+    return found
+
+
+def parse_bridges(table: dict[str, dict[str, str]]) -> Bridges:
+    """Return the bridges of a table; they are not checked."""
     return Bridges(
         {name: _bridge(text) for name, text in table["features"].items()},
         {

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from portable.bytecode.entries import Entry
     from portable.bytecode.scan import Shape
 
-__all__ = ["TESTS", "Use"]
+__all__ = ["TESTS", "TYPED", "Use"]
 
 _NO_ENTRY = -1
 
@@ -102,15 +102,15 @@ def _default_accuracy(use: Use, name: str) -> bool:
     return enum_case(case.name, case.fields.get("value")) == "DEFAULT"
 
 
-def _kind_of(use: Use, kind: str, name: str) -> bool:
+def _kind_of(use: Use, attribute: str, name: str) -> bool:
     entry = use.attribute(name)
-    return entry is not None and entry.name == kind
+    return entry is not None and entry.name == attribute
 
 
-def _any_type(use: Use, kind: str, *names: str) -> bool:
+def _any_type(use: Use, type_: str, *names: str) -> bool:
     """Whether any of some attributes is a certain type."""
     entries = [use.attribute(name) for name in names]
-    return any(e is not None and use.type_name(e.fields.get("value")) == kind for e in entries)
+    return any(e is not None and use.type_name(e.fields.get("value")) == type_ for e in entries)
 
 
 def _case_of(use: Use, case: str, name: str) -> bool:
@@ -127,8 +127,22 @@ def _promotes(use: Use) -> bool:
     )
 
 
-def _operand_of(use: Use, kind: str) -> bool:
-    return any(use.type_name(index) == kind for index in use.shape.operand_types or ())
+def _mixed(use: Use, prefix: str) -> bool:
+    """Whether the first two operands have different element types whose names begin alike."""
+    types = (use.shape.operand_types or ())[:2]
+    names = {use.type_name(use.element(index)) for index in types if index is not None}
+    return len(names) > 1 and all(name.startswith(prefix) for name in names)
+
+
+def _above(use: Use, bound: str, name: str) -> bool:
+    """Whether an attribute is an integer above a bound."""
+    entry = use.attribute(name)
+    value = entry.fields.get("value") if entry and entry.name == "integer_v1" else None
+    return isinstance(value, int) and value > int(bound)
+
+
+def _operand_of(use: Use, type_: str) -> bool:
+    return any(use.type_name(index) == type_ for index in use.shape.operand_types or ())
 
 
 TESTS: dict[str, Callable[..., bool]] = {
@@ -141,7 +155,12 @@ TESTS: dict[str, Callable[..., bool]] = {
     "kind_of": _kind_of,
     "any_type": _any_type,
     "case_of": _case_of,
+    "above": _above,
     "promotes": _promotes,
+    "mixed": _mixed,
     "operand_of": _operand_of,
 }
-"""Every test by the name that rules use; it takes the Use and the arguments of the rule."""
+"""Every test by the name that rules use; it takes the Use and the arguments of the rule, which are
+checked by what the parameters are called: see `portable.features.validation`."""
+TYPED = frozenset({"promotes", "mixed", "operand_of"})
+"""The tests that need the types of operands."""

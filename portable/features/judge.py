@@ -241,8 +241,7 @@ class Judge:
         """Tell what a use needs beyond its operation, to be read and to be written."""
         to_read, to_write = _NOTHING, _NOTHING
         for constraint in kind.constraints:
-            test = constraint.when
-            if TESTS[test.test](use, *test.arguments):
+            if all(TESTS[when.test](use, *when.arguments) for when in constraint.when):
                 need = _need("constraint", constraint.name, constraint.since, constraint.reason)
                 to_write |= need
                 to_read |= _NOTHING if constraint.only_serializer else need

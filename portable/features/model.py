@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from portable.bytecode.vhlo import minimum
+from portable.version import Version
+
 if TYPE_CHECKING:
-    from portable.version import Version
+    from collections.abc import Collection
 
 __all__ = ["Analysis", "Caveat", "Feature", "FeatureKind", "Needs", "RemovedForm", "Strictness"]
 
@@ -51,6 +54,7 @@ class Feature:
         locations: Where the first few are.
         reason: Why it needs that Version and cannot be written in an older form.
         remedy: What could be done about it; empty if nothing is known.
+        by_default: Whether `pin` does away with it unless told otherwise.
     """
 
     kind: FeatureKind
@@ -60,6 +64,7 @@ class Feature:
     locations: tuple[str, ...]
     reason: str
     remedy: str = ""
+    by_default: bool = False
 
     def record(self) -> dict[str, object]:
         """Return the Feature as plain data for JSON."""
@@ -71,6 +76,7 @@ class Feature:
             "locations": list(self.locations),
             "reason": self.reason,
             "remedy": self.remedy,
+            "by_default": self.by_default,
         }
 
 
@@ -97,6 +103,19 @@ class Needs:
             Those that need a newer Version, the highest first.
         """
         return tuple(feature for feature in self.features if feature.version > target.target)
+
+    def without(self, names: Collection[str]) -> Needs:
+        """Leave some Features out.
+
+        Args:
+            names: Their names.
+
+        Returns:
+            The other Features, and the lowest target that has them.
+        """
+        left = tuple(feature for feature in self.features if feature.name not in names)
+        targets = [feature.version.first_target for feature in left]
+        return Needs(max(targets, default=Version.parse(minimum())), left)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +160,7 @@ class Analysis:
 
     Args:
         required: What a reader of these bytes must have.
-        minimum: The lowest Target that the program can be written for.
+        minimum: The lowest Target that the program can be written for as it is.
         caveats: What the tables cannot judge.
         unknown: Operations, types and attributes that no table knows; if there are any, both
             Versions are lower bounds, and so is the claimed Version.
@@ -155,3 +174,12 @@ class Analysis:
     unknown: tuple[str, ...]
     removed: tuple[RemovedForm, ...]
     too_deep: str = ""
+
+    @property
+    def pinned(self) -> Needs:
+        """The lowest Target that `pin` reaches unless told otherwise, and what forces it.
+
+        Location ranges become points, and upstream's expander rewrites what it can.
+        """
+        names = {feature.name for feature in self.minimum.features if feature.by_default}
+        return self.minimum if self.unknown or not names else self.minimum.without(names)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from portable.features.validation import check_rules
 from portable.tables import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Condition", "Constraint", "Downgrade", "Removal", "Rules", "rules"]
+__all__ = ["Condition", "Constraint", "Downgrade", "Removal", "Rules", "parse_rules", "rules"]
 
 
 class Condition(NamedTuple):
@@ -45,7 +46,7 @@ class Constraint(NamedTuple):
     Args:
         name: The name of the Feature.
         since: The first Version that allows it, as text.
-        when: What makes an operation such a use.
+        when: What makes an operation such a use; all of it.
         ops: The operations that it concerns.
         reason: What to tell.
         only_serializer: Whether older readers read such a use although nobody may write it.
@@ -53,7 +54,7 @@ class Constraint(NamedTuple):
 
     name: str
     since: str
-    when: Condition
+    when: tuple[Condition, ...]
     ops: frozenset[str]
     reason: str
     only_serializer: bool
@@ -82,6 +83,7 @@ class Rules(NamedTuple):
         formats: The first Version with each bytecode format.
         locations: By the kind of location, the first Version as text and the reason.
         unchecked_inside: Types whose inner types StableHLO's serializer does not check.
+        unchecked_together: Types of which it does not always check that they occur together.
         other_dialects: The first Version with operations of other dialects, and the reason.
         removed: By the operation.
         removed_unranked: Operations whose unranked form was removed, and when.
@@ -93,6 +95,7 @@ class Rules(NamedTuple):
     formats: dict[int, str]
     locations: dict[str, tuple[str, str]]
     unchecked_inside: frozenset[str]
+    unchecked_together: frozenset[str]
     other_dialects: tuple[str, str]
     removed: dict[str, Removal]
     removed_unranked: tuple[frozenset[str], Removal]
@@ -101,8 +104,18 @@ class Rules(NamedTuple):
 
 @cache
 def rules() -> Rules:
-    """Return the rules, read once."""
-    table = read_table(__file__, "rules.ini")
+    """Return the rules, read and checked once.
+
+    Raises:
+        InvalidTable: A row names what is not there, or could never apply.
+    """
+    found = parse_rules(read_table(__file__, "rules.ini"))
+    check_rules(found)
+    return found
+
+
+def parse_rules(table: dict[str, dict[str, str]]) -> Rules:
+    """Return the rules of a table; they are not checked."""
     constraints: dict[str, list[Constraint]] = {}
     for name, row in _about("constraint", table):
         for op in row["ops"].split():
@@ -117,6 +130,7 @@ def rules() -> Rules:
         formats={int(number): since for number, since in table["formats"].items()},
         locations={kind: (row["since"], row["reason"]) for kind, row in _about("location", table)},
         unchecked_inside=frozenset(table["types"]["unchecked_inside"].split()),
+        unchecked_together=frozenset(table["types"]["unchecked_together"].split()),
         other_dialects=(table["other dialects"]["since"], table["other dialects"]["reason"]),
         removed={name: _removal(row) for name, row in _about("removed", table)},
         removed_unranked=(frozenset(unranked["ops"].split()), _removal(unranked)),
@@ -136,7 +150,7 @@ def _constraint(name: str, row: dict[str, str]) -> Constraint:
     return Constraint(
         name,
         row["since"],
-        _condition(row["when"], {}),
+        _conditions(row["when"], {}),
         frozenset(row["ops"].split()),
         row["reason"],
         "only_serializer" in row,
@@ -145,8 +159,11 @@ def _constraint(name: str, row: dict[str, str]) -> Constraint:
 
 def _downgrade(text: str, failures: dict[str, str]) -> Downgrade:
     to, _, when = text.partition("|")
-    conditions = tuple([_condition(one, failures) for one in when.split(",") if one.strip()])
-    return Downgrade(to.rstrip(), conditions)
+    return Downgrade(to.rstrip(), _conditions(when, failures))
+
+
+def _conditions(text: str, failures: dict[str, str]) -> tuple[Condition, ...]:
+    return tuple([_condition(one, failures) for one in text.split(",") if one.strip()])
 
 
 def _condition(text: str, failures: dict[str, str]) -> Condition:

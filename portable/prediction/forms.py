@@ -9,13 +9,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from portable.bytecode.entries import ATTRIBUTES, TYPES, Blob
-from portable.bytecode.layouts import BUILTIN
+from portable.bytecode.layouts import BUILTIN, VHLO
+from portable.prediction import quantized
 from portable.prediction.computing import COMPUTED, TWO_BITS, TYPED
+from portable.prediction.quantized import QUANTIZED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from portable.bytecode import Bytecode, MalformedArtifact
+    from portable.bytecode.operations import Operation
     from portable.bytecode.scan import Shape
 
 __all__ = ["FORMS", "KINDS", "LOCATIONS", "Reading"]
@@ -38,8 +41,11 @@ class Reading:
     def __init__(self, content: Bytecode, data: bytes | memoryview) -> None:
         self.content = content
         self.data = data
+        pool = content.pool
+        types = {pool.outline(TYPES, index).name for index in range(len(pool.types))}
+        self.quantized = quantized.is_quantized(types)
         names = [str(name) for name in content.names]
-        typed = {*_DYNAMIC_CONV, *TYPED}
+        typed = {_RNG, *_DYNAMIC_CONV, *TYPED, *(quantized.TYPED if self.quantized else ())}
         wanted = [index for index, name in enumerate(names) if name in typed]
         self.shapes = content.scan(wanted).shapes
         # Several entries of the table of names can be the same name.
@@ -237,14 +243,49 @@ def _algorithm(reading: Reading) -> bool:
 
 
 def _mesh_symbol(reading: Reading) -> bool:
-    """Find replica groups that name a mesh where no mesh is defined."""
-    pool = reading.content.pool
+    """Find replica groups that name a mesh which the module around them does not define."""
+    content = reading.content
+    meshes: dict[int, str] = {}
     for index in reading.attribute_names.get("replica_group_mesh_axes_v1", ()):
-        mesh = pool.attribute(index).fields.get("mesh")
-        named = isinstance(mesh, int) and pool.attribute(mesh).name != "mesh_v1"
-        if named and "sdy.mesh" not in reading.ops:
-            return True
-    return False
+        mesh = content.pool.attribute(index).fields.get("mesh")
+        symbol = content.pool.attribute(mesh).fields.get("value") if isinstance(mesh, int) else None
+        if isinstance(symbol, str):
+            meshes[index] = symbol
+    if not meshes:
+        return False
+    # A module is a table of symbols: of whatever stands directly in it. Each has its depth, what it
+    # defines, and what is used in it.
+    tables: list[tuple[int, set[str], set[str]]] = []
+    for operation in content.operations():
+        while tables and tables[-1][0] >= operation.depth:
+            _, defined, used = tables.pop()
+            if used - defined:
+                return True
+        if tables and operation.depth == tables[-1][0] + 1:
+            tables[-1][1].update(_symbols(content, operation))
+        if content.names[operation.name][:2] == (BUILTIN, "module"):
+            tables.append((operation.depth, set(), set()))
+        elif tables:
+            numbers = content.property_attributes(operation.name, operation.properties).values()
+            tables[-1][2].update(meshes[number] for number in numbers if number in meshes)
+    return any(used - defined for _, defined, used in tables)
+
+
+def _symbols(content: Bytecode, operation: Operation) -> Iterator[str]:
+    """Yield the symbol that an op defines, and any other string of a dialect that is not known."""
+    if operation.properties < 0:
+        return
+    numbers: Iterable[int]
+    if content.names[operation.name].dialect in {BUILTIN, VHLO}:
+        named = content.property_attributes(operation.name, operation.properties)
+        numbers = [named[field] for field in ("sym_name",) if field in named]
+    else:  # properties are numbers of attributes, and a name is a plain string
+        numbers = content.property_bytes(operation.properties).rest()
+    for number in numbers:
+        if number < len(content.pool.attributes):
+            value = content.pool.attribute(number).fields.get("value")
+            if isinstance(value, str):
+                yield value
 
 
 def _converts(reading: Reading, elements: frozenset[str]) -> bool | None:
@@ -266,19 +307,30 @@ def _nine_operations(reading: Reading) -> bool:
     return False
 
 
-def _quantized(reading: Reading) -> bool:
-    """Find a unary op on a quantized tensor, or quantizing of f16 or f64."""
+def _rng_shape(reading: Reading) -> bool | None:
+    """Tell that the shape of every rng is constant; otherwise the bytes do not easily tell."""
     pool = reading.content.pool
-    unary = reading.of(*_UNARY)
-    if any(reading.element(type_) in _QUANTIZED for shape in unary for type_ in shape.results):
-        return True
-    if reading.ops.isdisjoint(_QUANTIZING):
-        return False
-    for index in range(len(pool.types)):
-        if pool.outline(TYPES, index).name in _QUANTIZED:
-            expressed = pool.type(index).fields.get("expressed")
-            if isinstance(expressed, int) and pool.type(expressed).name in {"f16_v1", "f64_v1"}:
-                return True
+    wanted = {(shape.operand_types or ())[-1:] for shape in reading.of(_RNG)}
+    shapes = {types[0] if types else None for types in wanted}
+    for op in reading.ops - {"vhlo.constant_v1"}:
+        if any(not shapes.isdisjoint(shape.results) for shape in reading.of(op)):
+            return None
+    for shape in reading.of("vhlo.func_v1"):
+        kind = reading.value(shape, "function_type").get("value")
+        inputs = pool.type(kind).fields.get("inputs") if isinstance(kind, int) else None
+        if not isinstance(inputs, list) or not shapes.isdisjoint(inputs):
+            return None
+    return None if None in shapes else False
+
+
+def _contradicts(reading: Reading, op: str, to_host: int) -> bool:
+    """Find a send or recv whose channel type is another than whether it is with the host."""
+    for shape in reading.of(op):
+        is_host = bool(reading.value(shape, "is_host_transfer").get("value"))
+        if reading.value(shape, "channel_type").get("value") != (
+            to_host if is_host else _DEVICE_TO_DEVICE
+        ):
+            return True
     return False
 
 
@@ -307,6 +359,9 @@ def _future_result(reading: Reading) -> bool:
     )
 
 
+_RNG = "vhlo.rng_v1"
+# Channel types, by their numbers in XLA.
+_DEVICE_TO_DEVICE, _DEVICE_TO_HOST, _HOST_TO_DEVICE = 1, 2, 3
 # The ops whose operand types a form depends on.
 _DYNAMIC_CONV = ("vhlo.dynamic_conv_v1", "vhlo.dynamic_conv_v2")
 _BATCHING = {
@@ -315,9 +370,6 @@ _BATCHING = {
     "vhlo.scatter_v2": "input_batching_dims",
 }
 _CONVOLUTIONS = ("vhlo.convolution_v1", *_DYNAMIC_CONV)
-_QUANTIZED = frozenset({"quant_v1", "quant_per_axis_v1"})
-_QUANTIZING = frozenset({"vhlo.uniform_quantize_v1", "vhlo.uniform_dequantize_v1"})
-_UNARY = ("vhlo.abs_v1", "vhlo.negate_v1", "vhlo.tanh_v1", "vhlo.tanh_v2")
 FORMS: dict[str, Callable[[Reading], bool | None]] = {
     "i1 splat constant of 1 or more than 8 elements": _i1_splat_constant,
     "attribute of builtin.module without the prefix of a dialect": _module_attribute,
@@ -337,7 +389,6 @@ FORMS: dict[str, Callable[[Reading], bool | None]] = {
         shape.operands > 1 for shape in reading.of("vhlo.all_reduce_v2")
     ),
     "dot_general with an algorithm of nine operations": _nine_operations,
-    "abs, negate or tanh of a quantized tensor, or quantizing of f16 or f64": _quantized,
     "dot_general with an algorithm": _algorithm,
     "convert of f8E8M0FNU or f4E2M1FN": lambda reading: _converts(
         reading, frozenset({"f8E8M0FNU_v1", "f4E2M1FN_v1"})
@@ -346,6 +397,14 @@ FORMS: dict[str, Callable[[Reading], bool | None]] = {
     "custom_call that returns a future": _future_result,
     "bytecode format 6": lambda reading: reading.content.header.format == 6,
     "target 0.15.0 or later": lambda reading: reading.content.header.format == 6,
+    "rng with a shape that is not constant": _rng_shape,
+    "send with a channel type that its is_host_transfer contradicts": lambda reading: _contradicts(
+        reading, "vhlo.send_v1", _DEVICE_TO_HOST
+    ),
+    "recv with a channel type that its is_host_transfer contradicts": lambda reading: _contradicts(
+        reading, "vhlo.recv_v1", _HOST_TO_DEVICE
+    ),
+    **QUANTIZED,
     **COMPUTED,
 }
 """Forms as refusals.toml and advisories.toml name them, each with how to find it."""

@@ -8,24 +8,15 @@ from typing import TYPE_CHECKING
 from portable.bytecode import vhlo
 from portable.prediction.forms import FORMS, LOCATIONS
 from portable.releases import TableError, advisories
-from portable.releases.refusal import early_features, late_forms, refusals
+from portable.releases.refusal import late_forms, refusals
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["PRODUCER", "UNSEEN", "demand_resolved"]
+__all__ = ["PRODUCER", "demand_resolved"]
 
 PRODUCER = ", as a producer"
 """How the Feature of an Advisory ends that does not concern consumers."""
-
-UNSEEN = frozenset(
-    {
-        "send with a channel type that its is_host_transfer contradicts",
-        "recv with a channel type that its is_host_transfer contradicts",
-        "rng with a shape that is not constant",
-    }
-)
-"""Forms that refusals.toml names and nothing finds: whether one is there is not known."""
 
 _KINDS: dict[str, Callable[[str], bool]] = {
     "op": lambda name: name == "builtin.module" or vhlo.has_op(name.removeprefix("vhlo.")),
@@ -51,9 +42,6 @@ def demand_resolved() -> None:
         _demand_form(refusal.op, refusal.form, refusal.id)
     for late in late_forms():
         _demand_form(late.op, late.form, late.id)
-    for feature in early_features():
-        if not feature.startswith("constraint:"):
-            _demand_feature(feature, f"refusals.toml: early {feature}")
 
 
 def _demand_feature(feature: str, where: str) -> None:
@@ -65,7 +53,7 @@ def _demand_feature(feature: str, where: str) -> None:
 def _demand_form(op: str, form: str, name: str) -> None:
     where = f"refusals.toml: {name}"
     _demand_feature(f"op:{op}", where)
-    if form not in FORMS.keys() | UNSEEN:
+    if form not in FORMS:
         raise _unresolved("form", form, where)
 
 

@@ -33,7 +33,7 @@ from portable.releases import (
     normalize_name,
     window,
 )
-from portable.releases.refusal import dialect_readers, early_features, late_forms, refusals
+from portable.releases.refusal import dialect_readers, late_forms, refusals
 from portable.verdict import Basis, Diagnostic, NotKnown, Outcome, Severity, Stage, Verdict
 from portable.version import Version
 
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from portable.containers.container import Opener
-    from portable.features import Feature
     from portable.prediction.subject import Judged, Subject
 
 __all__ = ["opening", "predict", "predict_all"]
@@ -222,22 +221,15 @@ def _below_minimum(subject: Subject, release: Release) -> Iterator[_Finding]:
 
 
 def _required(subject: Subject, release: Release) -> Iterator[_Finding]:
-    early = early_features()
     for feature in subject.features:
         if feature.kind in _JUDGED_APART:
             continue
-        known = early.get(_key(feature))
-        needed, has = known or feature.version, release.current if known else release.target
-        if has < needed:
-            what = f"{feature.kind} {feature.name} needs {needed}"
+        if release.current < feature.version:
+            what = f"{feature.kind} {feature.name} needs {feature.version}"
             yield _refuses(Stage.WINDOW, f"{what}, has {release.has}")
     explained = max((one.version for one in subject.features), default=None)
     required = subject.required
-    if (
-        required
-        and (explained is None or required > explained)
-        and release.target < required.target
-    ):
+    if required and (explained is None or required > explained) and release.current < required:
         yield _refuses(Stage.WINDOW, f"needs {required}, has {release.has}")
     if subject.unknown and subject.claimed and release.target < subject.claimed.target:
         yield _refuses(
@@ -245,10 +237,6 @@ def _required(subject: Subject, release: Release) -> Iterator[_Finding]:
             f"has {subject.unknown[0]}, which the tables do not know, and was written for "
             f"{subject.claimed}; has {release.has}",
         )
-
-
-def _key(feature: Feature) -> str:
-    return f"{feature.kind}:{feature.name.removeprefix('location_')}"
 
 
 def _format(subject: Subject, release: Release) -> Iterator[_Finding]:

@@ -18,7 +18,6 @@ __all__ = [
     "LateForm",
     "Refusal",
     "dialect_readers",
-    "early_features",
     "late_forms",
     "refusals",
 ]
@@ -145,14 +144,6 @@ def dialect_readers() -> tuple[DialectReader, ...]:
         )
         for row in rows("refusals", "dialect")
     )
-
-
-@functools.cache
-def early_features() -> dict[str, Version]:
-    """Return the Features that readers knew early, with the exact Version that knows them."""
-    table = rows("refusals", "early")
-    demand_once((row, row.text("feature")) for row in table)
-    return {row.text("feature"): row.version("version") for row in table}
 
 
 def _demand_ordered(kind: str, before: str, after: str) -> None:

@@ -1,0 +1,129 @@
+"""Checks the rules and bridges against VHLO: a mistake is an error that names the row."""
+
+from __future__ import annotations
+
+import inspect
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from portable.bytecode.vhlo import enums, has_op, lifetimes, minimum, op
+from portable.features.conditions import TESTS
+from portable.tables import InvalidTable
+from portable.version import Version
+
+if TYPE_CHECKING:
+    from portable.features.bridges import Bridges
+    from portable.features.rules import Condition, Rules
+
+__all__ = ["check_bridges", "check_rules"]
+
+_BY = ("serializer", "expander", "ours", "none")
+
+
+def check_rules(rules: Rules) -> None:
+    """Check that every name in the rules is known and that every row can apply.
+
+    Args:
+        rules: The rules.
+
+    Raises:
+        InvalidTable: A row does not hold.
+    """
+    for form, downgrade in rules.downgrades.items():
+        where = f"[downgrades] {form}"
+        _demand(has_op(form) and has_op(downgrade.to), where, "names an op that is not in VHLO")
+        _demand(op(downgrade.to).lifetime.until is not None, where, f"{downgrade.to} has not ended")
+        for condition in downgrade.when:
+            _check_condition(where, condition, form)
+    for name, constraints in rules.constraints.items():
+        for constraint in constraints:
+            where = f"[constraint {constraint.name}]"
+            _demand(has_op(name), where, f"{name} is no op of VHLO")
+            _demand(_later(constraint.since), where, "can never apply: nothing is older")
+            _demand(bool(constraint.when), where, "has no condition")
+            for condition in constraint.when:
+                _check_condition(where, condition, name)
+    _check_formats(rules.formats)
+    for kind, (since, _) in rules.locations.items():
+        _demand(_later(since), f"[location {kind}]", "can never apply: nothing is older")
+    for name in rules.unchecked_inside | rules.unchecked_together | {rules.unranked}:
+        _demand(name in lifetimes("types"), "[types]", f"{name} is no type of VHLO")
+    for name, removal in rules.removed.items():
+        where = f"[removed {name}]"
+        _demand(not has_op(name), where, "is an op of VHLO, and not removed")
+        in_order = Version.parse(removal.last) < Version.parse(removal.refused)
+        _demand(in_order, where, "is refused before it is read for the last time")
+
+
+def check_bridges(bridges: Bridges, since: dict[str, str]) -> None:
+    """Check that there is a bridge for every Feature, and none for anything else.
+
+    Args:
+        bridges: The bridges.
+        since: Every Feature.
+
+    Raises:
+        InvalidTable: A row does not hold.
+    """
+    for name in sorted(set(bridges.features) ^ set(since)):
+        what = "is no Feature" if name in bridges.features else "is missing"
+        raise InvalidTable("bridges.ini", f"[features] {name}", what)
+    for name, bridge in bridges.features.items():
+        where = f"[features] {name}"
+        _demand(bridge.by in _BY, where, f"{bridge.by!r} is none of {', '.join(_BY)}", _BRIDGES)
+        for rewrite in bridge.rewrites:
+            _demand(rewrite in bridges.rewrites, where, f"no rewrite is called {rewrite}", _BRIDGES)
+    used = {rewrite for bridge in bridges.features.values() for rewrite in bridge.rewrites}
+    for rewrite in bridges.rewrites:
+        _demand(rewrite in used, f"[rewrite {rewrite}]", "helps no Feature", _BRIDGES)
+
+
+_RULES, _BRIDGES = "rules.ini", "bridges.ini"
+
+
+def _check_condition(where: str, condition: Condition, form: str) -> None:
+    test = TESTS.get(condition.test)
+    if test is None:
+        raise InvalidTable(_RULES, where, f"no test is called {condition.test}")
+    parameters = list(inspect.signature(test).parameters.values())[1:]
+    variadic = any(each.kind is each.VAR_POSITIONAL for each in parameters)
+    enough = len(condition.arguments) >= len(parameters)
+    _demand(
+        enough and (variadic or len(condition.arguments) == len(parameters)),
+        where,
+        f"{condition.test} takes {len(parameters)} arguments",
+    )
+    padded = [*parameters, *parameters[-1:] * len(condition.arguments)]
+    for parameter, argument in zip(padded, condition.arguments, strict=False):
+        _check_argument(where, parameter.name, argument, form)
+
+
+def _check_argument(where: str, parameter: str, argument: str, form: str) -> None:
+    """Check what an argument of a test names, by what the test calls it."""
+    known = {
+        "name": lambda: argument in op(form).attributes,
+        "names": lambda: argument in op(form).attributes,
+        "type_": lambda: argument in lifetimes("types"),
+        "attribute": lambda: argument in lifetimes("attributes"),
+        "prefix": lambda: any(name.startswith(argument) for name in lifetimes("types")),
+        "case": lambda: any(argument in values for values in enums().values()),
+        "bound": argument.isdecimal,
+    }[parameter]
+    _demand(known(), where, f"{argument} is no {parameter.strip('_')} that {form} could have")
+
+
+def _check_formats(formats: dict[int, str]) -> None:
+    for at, number in enumerate(formats):
+        _demand(number == at, f"[formats] {number}", f"is in the place of {at}")
+    for (_, earlier), (number, later) in pairwise(formats.items()):
+        in_order = Version.parse(earlier) <= Version.parse(later)
+        _demand(in_order, f"[formats] {number}", "is older than the one before")
+
+
+def _later(since: str) -> bool:
+    return Version.parse(since) > Version.parse(minimum())
+
+
+def _demand(holds: bool, where: str, what: str, table: str = _RULES) -> None:
+    if not holds:
+        raise InvalidTable(table, where, what)

@@ -1,0 +1,135 @@
+"""Forms of quantized types, which verifiers took and refused differently over time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from portable.bytecode.entries import TYPES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from portable.bytecode.scan import Shape
+    from portable.prediction.forms import Reading
+
+__all__ = ["QUANTIZED", "TYPED", "is_quantized"]
+
+_QUANTIZED = frozenset({"quant_v1", "quant_per_axis_v1"})
+
+
+def _vhlo(names: str) -> tuple[str, ...]:
+    return tuple(f"vhlo.{name}" for name in names.split())
+
+
+# Ops whose operands and results are of one type; the predicate of a select is none of them.
+_ELEMENTWISE = _vhlo(
+    "abs_v1 add_v1 atan2_v1 divide_v1 maximum_v1 minimum_v1 multiply_v1 negate_v1 power_v1"
+    " remainder_v1 reshape_v1 select_v1 sign_v1 subtract_v1 tanh_v1 tanh_v2"
+)
+_SINCE_0_14 = _vhlo(
+    "abs_v1 atan2_v1 divide_v1 negate_v1 power_v1 remainder_v1 sign_v1 subtract_v1 tanh_v1 tanh_v2"
+)
+_SINCE_0_19 = _vhlo(
+    "batch_norm_grad_v1 batch_norm_inference_v1 batch_norm_training_v1 ceil_v1 cholesky_v1 floor_v1"
+    " iota_v1 reduce_precision_v1 round_nearest_afz_v1 round_nearest_even_v1"
+)
+_CLAMP, _CONVERT, _DOT, _RESHAPE = _vhlo("clamp_v1 convert_v1 dot_general_v1 reshape_v1")
+_DOTS = (_DOT, "vhlo.dot_general_v2")
+_QUANTIZE, _DEQUANTIZE = _vhlo("uniform_quantize_v1 uniform_dequantize_v1")
+TYPED = (*_ELEMENTWISE, _CLAMP, _CONVERT, *_DOTS, _QUANTIZE)
+"""The ops whose operand types a form depends on, where there are quantized types."""
+
+
+def is_quantized(names: frozenset[str] | set[str]) -> bool:
+    """Say whether any of some types is quantized."""
+    return not _QUANTIZED.isdisjoint(names)
+
+
+def _elements(reading: Reading, shape: Shape) -> list[int]:
+    """Return the element types of the operands and results, where they are known."""
+    types = (*(shape.operand_types or ()), *shape.results)
+    found = (reading.content.pool.type(t).fields.get("element") for t in types if t is not None)
+    return [element for element in found if isinstance(element, int)]
+
+
+def _name(reading: Reading, element: int) -> str:
+    return reading.content.pool.outline(TYPES, element).name
+
+
+def _of(reading: Reading, ops: tuple[str, ...]) -> Iterator[tuple[str, list[int], set[bool]]]:
+    """Yield each Shape of some ops: its element types, and which of the two kinds they are."""
+    for op in ops:
+        for shape in reading.of(op):
+            elements = _elements(reading, shape)
+            yield op, elements, {_name(reading, e) in _QUANTIZED for e in elements}
+
+
+def _mixed(reading: Reading) -> bool:
+    """Find an elementwise op or a reshape of quantized and other types."""
+    for op, elements, _ in _of(reading, _ELEMENTWISE):
+        kinds = [_name(reading, e) in _QUANTIZED for e in elements]
+        if len(set(kinds[1:] if op == "vhlo.select_v1" else kinds)) > 1:
+            return True
+    return False
+
+
+def _any(*ops: str) -> Callable[[Reading], bool]:
+    return lambda reading: any(True in kinds for _, _, kinds in _of(reading, ops))
+
+
+def _differs(*ops: str) -> Callable[[Reading], bool]:
+    """Find an op of several types, all of them quantized."""
+    return lambda reading: any(
+        kinds == {True} and len(set(elements)) > 1 for _, elements, kinds in _of(reading, ops)
+    )
+
+
+def _dot(reading: Reading) -> bool:
+    """Find a dot_general that neither is quantized throughout, in one storage, nor hybrid."""
+    pool = reading.content.pool
+    for _, elements, _ in _of(reading, _DOTS):
+        kinds = tuple(_name(reading, e) in _QUANTIZED for e in elements)
+        if True not in kinds or kinds == (False, True, False):
+            continue
+        storages = {pool.type(e).fields.get("storage") for e in elements[:2]}
+        if kinds != (True, True, True) or len(storages) > 1:
+            return True
+    return False
+
+
+def _late(reading: Reading) -> bool:
+    """Find what the verifiers of early 2023 did not take quantized, or f16 and f64 quantized."""
+    if _any(*_SINCE_0_14)(reading):
+        return True
+    reshaped = _of(reading, (_RESHAPE,))
+    if any(True in kinds and len(set(elements)) > 1 for _, elements, kinds in reshaped):
+        return True
+    narrow = {"f16_v1", "f64_v1"}
+    quantizes = (_elements(reading, shape)[:1] for shape in reading.of(_QUANTIZE))
+    dequantizes = (_elements(reading, shape)[-1:] for shape in reading.of(_DEQUANTIZE))
+    return any(
+        _name(reading, element) in narrow
+        for elements in (*quantizes, *dequantizes)
+        for element in elements
+    )
+
+
+def _where(find: Callable[[Reading], bool]) -> Callable[[Reading], bool]:
+    """Look only where there are quantized types: elsewhere operand types are not known."""
+    return lambda reading: reading.quantized and find(reading)
+
+
+QUANTIZED: dict[str, Callable[[Reading], bool]] = {
+    name: _where(find)
+    for name, find in {
+        "elementwise op or reshape of quantized and other types": _mixed,
+        "convert of a quantized type": _any(_CONVERT),
+        "reshape to other quantization parameters": _differs(_RESHAPE),
+        "dot_general of quantized types in other ways than all or the right operand": _dot,
+        "quantized operand of an op that took none before 0.14, or f16 or f64 quantized": _late,
+        "quantized operand of an op that took none before 0.19": lambda reading: (
+            _any(*_SINCE_0_19)(reading) or _differs(_CLAMP)(reading)
+        ),
+    }.items()
+}
+"""Forms as refusals.toml names them, each with how to find it."""
