@@ -161,7 +161,7 @@ class _Search:
     def _rule(self, path: str, top: str) -> str:
         """Return the pattern that excludes a path; nothing when there is none."""
         if self._exclude:
-            inside = os.path.relpath(top, self._root) + path[len(top) :]
+            inside = (os.path.relpath(top, self._root) + path[len(top) :]).removeprefix("./")
             name = os.path.basename(path)  # noqa: PTH119 - as in portable.system.files
             for pattern in self._exclude:
                 if fnmatchcase(inside if "/" in pattern else name, pattern):

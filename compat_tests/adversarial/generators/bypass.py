@@ -1,0 +1,233 @@
+"""Trees in which artifacts are hidden from whoever judges them."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import os
+import random
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from portable.containers import open_container
+
+__all__ = ["DISGUISES", "Planted", "hidden_tree", "plant"]
+
+DATA = Path(__file__).parents[2] / "data"
+# Needs 1.4.0.
+BAD = (DATA / "artifacts" / "tan+1.4.0.mlir.bc").read_bytes()
+GOOD = (DATA / "artifacts" / "add_f32+0.9.0.mlir.bc").read_bytes()
+EXPORTED = DATA / "containers" / "gate-vjp0-jax-0.10.2.exported"
+MODEL = DATA / "containers" / "graph-tensorflow-2.20.0"
+EMPTY_MODEL = DATA / "containers" / "plain-tensorflow-2.20.0"
+TORCH_XLA = next((DATA.parents[1] / "corpus").rglob("torch_xla_2_9_0/container"))
+
+
+@dataclass(frozen=True, slots=True)
+class Planted:
+    """An artifact that is hidden.
+
+    Args:
+        disguise: How.
+        path: The file, or the container that it is in.
+    """
+
+    disguise: str
+    path: Path
+
+
+def _file(name: str, change: Callable[[bytes], bytes] = bytes) -> Callable[[Path], Path]:
+    def make(folder: Path) -> Path:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(change(BAD))
+        return path
+
+    return make
+
+
+def _raw(name: bytes) -> Callable[[Path], Path]:
+    def make(folder: Path) -> Path:
+        path = Path(os.fsdecode(os.fsencode(folder) + b"/" + name))
+        path.write_bytes(BAD)
+        return path
+
+    return make
+
+
+def _deep(folder: Path) -> Path:
+    return _file("/".join(["d"] * 200) + "/x.mlir.bc")(folder)
+
+
+def _too_deep(folder: Path) -> Path:
+    """Lie deeper than a path can be long."""
+    here = Path.cwd()
+    os.chdir(folder)
+    first = Path("d" * 200).absolute()
+    for _ in range(25):
+        Path("d" * 200).mkdir()
+        os.chdir("d" * 200)
+    Path("x.mlir.bc").write_bytes(BAD)
+    os.chdir(here)
+    return first
+
+
+def _exported(name: str) -> Callable[[Path], Path]:
+    def make(folder: Path) -> Path:
+        open_container(EXPORTED).replace({"primal": BAD}, to=folder / name)
+        return folder / name
+
+    return make
+
+
+def _saved_model(folder: Path) -> Path:
+    open_container(MODEL).replace({"second": BAD}, to=folder / "model")
+    return folder / "model"
+
+
+def _torch_xla(folder: Path) -> Path:
+    open_container(TORCH_XLA).replace({"forward": BAD}, to=folder / "model")
+    return folder / "model"
+
+
+def _copied(container: Path, inside: str) -> Callable[[Path], Path]:
+    def make(folder: Path) -> Path:
+        shutil.copytree(container, folder / "sound")
+        return _file(inside)(folder / "sound")
+
+    return make
+
+
+def _damaged(folder: Path) -> Path:
+    (folder / "saved_model.pb").write_bytes(b"\x08\xff")
+    return _file("deep/x.mlir.bc")(folder)
+
+
+def _half_written(folder: Path) -> Path:
+    """A weight is missing, and another function lies beside."""
+    shutil.copytree(TORCH_XLA, folder / "half")
+    next((folder / "half" / "data").iterdir()).unlink()
+    return _file("functions/other.bytecode")(folder / "half")
+
+
+def _linked_file(folder: Path) -> Path:
+    outside = folder.parent / f"{folder.name}-outside"
+    _file("x.mlir.bc")(outside)
+    (folder / "link.mlir.bc").symlink_to(outside / "x.mlir.bc")
+    return folder / "link.mlir.bc"
+
+
+def _linked_folder(folder: Path) -> Path:
+    outside = folder.parent / f"{folder.name}-outside"
+    _file("x.mlir.bc")(outside)
+    (folder / "link").symlink_to(outside, target_is_directory=True)
+    return folder / "link"
+
+
+def _linked_inside(folder: Path) -> Path:
+    """The target is in a folder that is not searched."""
+    _file(".venv/x")(folder)
+    (folder / "weights").symlink_to(".venv/x")
+    return folder / "weights"
+
+
+def _linked_into_excluded(folder: Path) -> Path:
+    _file(".git/a/x.mlir.bc")(folder)
+    (folder / "models").symlink_to(".git/a")
+    return folder / "models"
+
+
+def _linked_model(folder: Path) -> Path:
+    """A SavedModel whose only file is a link out of the tree."""
+    outside = folder.parent / f"{folder.name}-model"
+    open_container(MODEL).replace({"first": BAD}, to=outside)
+    (folder / "model").mkdir()
+    (folder / "model" / "saved_model.pb").symlink_to(outside / "saved_model.pb")
+    return folder / "model"
+
+
+def _around(data: bytes) -> bytes:
+    return data + b"\0"
+
+
+DISGUISES: dict[str, Callable[[Path], Path]] = {
+    "plain": _file("x.mlir.bc"),
+    "capitals": _file("BAD.MLIR.BC"),
+    "other-ending": _file("x.bin"),
+    "no-ending": _file("x"),
+    "backup": _file("x.mlir.bc.bak"),
+    "text-ending": _file("README.md"),
+    "hidden-file": _file(".x"),
+    "hidden-folder": _file(".cache/models/x.mlir.bc"),
+    "folder-of-that-name": _file("a.mlir.bc/x"),
+    "tool-like-folder": _file(".venv2/x"),
+    "deep": _deep,
+    "too-deep": _too_deep,
+    "newline": _file("x\n.mlir.bc"),
+    "patterns": _file("[x]*.mlir.bc"),
+    "spaces": _file("x.mlir.bc "),
+    "right-to-left": _file("x\u202ecb.rilm"),
+    "no-utf-8": _raw(b"\xff\xfe.mlir.bc"),
+    "trailing-byte": _file("x.mlir.bc", _around),
+    "truncated": _file("x.mlir.bc", lambda data: data[:-30]),
+    "empty": _file("x.mlir.bc", lambda _: b""),
+    "bytecode": _file("x.bytecode"),
+    "bytecode-without-meta": _file("functions/x.bytecode"),
+    "function-of-another": _copied(TORCH_XLA, "functions/other.bytecode"),
+    "below-a-model": _copied(MODEL, "assets.extra/x.mlir.bc"),
+    "beside-a-model": _copied(MODEL, "x"),
+    "below-another-model": _copied(EMPTY_MODEL, "variables/x.data"),
+    "below-a-damaged-model": _damaged,
+    "in-a-half-written-model": _half_written,
+    "as-the-model": _file("saved_model.pb"),
+    "model-is-a-folder": _file("saved_model.pb/x"),
+    "model-as-text": _file("saved_model.pbtxt", lambda _: b'name: "XlaCallModule"'),
+    "functions-is-a-file": _file("functions"),
+    "exported": _exported("x.exported"),
+    "exported-otherwise": _exported("weights.bin"),
+    "saved-model": _saved_model,
+    "torch-xla": _torch_xla,
+    "gzip": _file("x.mlir.bc.gz", gzip.compress),
+    "gzip-otherwise": _file("weights.bin", gzip.compress),
+    "xz-otherwise": _file("weights.bin", lzma.compress),
+    "bz2": _file("x.mlir.bc.bz2", bz2.compress),
+    "zstd-name": _file("X.EXPORTED.ZST"),
+    "linked-file": _linked_file,
+    "linked-folder": _linked_folder,
+    "linked-model": _linked_model,
+    "linked-from-excluded": _linked_inside,
+    "linked-excluded-folder": _linked_into_excluded,
+}
+
+
+def plant(disguise: str, folder: Path) -> Planted:
+    """Hide one artifact in a folder of its own, beside a good one.
+
+    Args:
+        disguise: A name in `DISGUISES`.
+        folder: Where; made if it is missing.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "good.mlir.bc").write_bytes(GOOD)
+    return Planted(disguise, DISGUISES[disguise](folder))
+
+
+def hidden_tree(root: Path, count: int, seed: int) -> list[Planted]:
+    """Hide artifacts in a tree of random shape.
+
+    Args:
+        root: The tree.
+        count: How many.
+        seed: Makes the tree the same again.
+    """
+    luck = random.Random(seed)  # noqa: S311 - no secrets
+    found, folders = [], [root]
+    for number in range(count):
+        folder = luck.choice(folders) / f"{luck.choice(['', '.'])}f{number}"
+        found.append(plant(luck.choice(list(DISGUISES)), folder))
+        if len(folder.parts) < 40:
+            folders.append(folder)
+    return found
