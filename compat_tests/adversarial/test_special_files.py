@@ -16,6 +16,8 @@ from compat_tests.adversarial.generators.special_files import INPUTS, OUTPUTS, m
 from portable.artifact import Artifact
 from portable.cli import COMMANDS
 from portable.containers import open_container
+from portable.corpus import CorpusError, Tensor
+from portable.corpus.tensors import load_tensor
 from portable.system.files import FileError, InputFile, new_directory, read_file, write_file
 
 DATA = Path(__file__).parents[1] / "data"
@@ -82,6 +84,19 @@ def test_what_is_no_file_is_refused_at_once(line: str, here: Path) -> None:
         assert "Traceback" not in said.err
         assert said.err.count("\n") <= 1
     assert snapshot(here) == before
+
+
+def test_a_case_is_read_like_everything_else(here: Path) -> None:
+    """Folders of Cases too, and the files that a Case names."""
+    (here / "cases" / "one").mkdir(parents=True)
+    manifest = make("fifo", here / "cases" / "one" / "case.toml")
+    lines = [["matrix", path, "--for", "jaxlib==0.10.2"] for path in ("cases", "cases/one")]
+    for said in run_all(lines, here):
+        assert said.code == 2
+        assert "FIFO" in said.err
+    tensor = Tensor("x", "float32", manifest)
+    with pytest.raises(CorpusError, match="FIFO"):
+        load_tensor(tensor)
 
 
 def test_a_folder_full_of_them_is_searched(here: Path) -> None:

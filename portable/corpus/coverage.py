@@ -16,6 +16,7 @@ from portable.bytecode import read
 from portable.bytecode.layouts import BUILTIN, VHLO
 from portable.bytecode.vhlo import enum_case, enums, lifetimes, ops
 from portable.corpus.case import CorpusError
+from portable.system.files import FileError, read_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -87,7 +88,7 @@ def measure(corpus: Path, cases: Iterable[Case]) -> Coverage:
     shown: dict[Subject, dict[str, None]] = {}
     for case in cases:
         for artifact in case.artifacts:
-            for subject in shown_by(artifact.path.read_bytes()):
+            for subject in shown_by(read_file(artifact.path)):
                 shown.setdefault(subject, {})[case.name] = None
     asked, excluded = _asked(corpus / COVERAGE, {case.name for case in cases})
     for subject, names in asked.items():
@@ -141,7 +142,7 @@ def _table_subjects() -> Iterator[Subject]:
 def _asked(path: Path, known: set[str]) -> tuple[dict[Subject, list[str]], dict[Subject, str]]:
     """Read `coverage.toml`: what is asked for with its Cases, and what is excluded."""
     try:
-        tables: dict[str, list[dict[str, Any]]] = tomllib.loads(path.read_text("utf-8"))
+        tables: dict[str, list[dict[str, Any]]] = tomllib.loads(read_file(path).decode("utf-8"))
         excluded = {
             Subject(row["kind"], row["name"]): str(row["reason"])
             for row in tables.pop("excluded", [])
@@ -151,7 +152,7 @@ def _asked(path: Path, known: set[str]) -> tuple[dict[Subject, list[str]], dict[
             for row in rows:
                 names = [name for part in _CASE_KEYS for name in _names(row.get(part, []))]
                 asked[Subject(kind, row["name"])] = names
-    except (OSError, KeyError, TypeError, tomllib.TOMLDecodeError) as error:
+    except (FileError, KeyError, TypeError, tomllib.TOMLDecodeError) as error:
         raise CorpusError(f"cannot read the coverage table: {error!r}", where=str(path)) from error
     for subject, names in asked.items():
         absent = sorted(set(names) - known)

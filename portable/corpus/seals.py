@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from portable.corpus.case import MANIFEST, CorpusError
+from portable.system.files import read_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,7 +78,7 @@ class Seals:
         """
         path = directory / SEALS
         digests: dict[str, str] = {}
-        lines = path.read_text("utf-8").splitlines() if path.exists() else []
+        lines = read_file(path).decode("utf-8").splitlines() if path.exists() else []
         for number, line in enumerate(lines, 1):
             value, gap, name = line.partition("  ")
             if not gap or len(value) != 64 or name in digests:
@@ -117,4 +118,4 @@ class Seals:
 
 def digest(path: Path) -> str:
     """Return the sha256 of a file in hexadecimal."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    return hashlib.sha256(read_file(path)).hexdigest()

@@ -6,12 +6,14 @@ unsigned integers of the same width and the manifest names the type.
 
 from __future__ import annotations
 
+import io
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from portable.corpus.case import CorpusError
 from portable.executors.tensors import dtype_named, stored
+from portable.system.files import FileError, read_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,8 +39,8 @@ def load_tensor(tensor: Tensor) -> Array:
     """
     dtype = dtype_named(tensor.dtype)
     try:
-        found: Array = np.load(tensor.path, allow_pickle=False)
-    except (OSError, ValueError) as error:
+        found: Array = np.load(io.BytesIO(read_file(tensor.path)), allow_pickle=False)
+    except (FileError, ValueError, EOFError) as error:
         raise CorpusError(f"cannot load: {error}", where=str(tensor.path)) from error
     if found.dtype != stored(np.empty(0, dtype)).dtype:
         raise CorpusError(f"is {found.dtype}, not {tensor.dtype}", where=str(tensor.path))

@@ -22,6 +22,7 @@ from portable.executors import ExecutionFailed, Tolerance, compare_all, find_exe
 from portable.executors.tensors import stored_arrays
 from portable.releases import find_release
 from portable.system import scratch
+from portable.system.files import read_file
 from portable.verdict import Basis, Diagnostic, Outcome, Severity, Stage, Verdict
 from portable.worker import Family, WorkerFailed
 from portable.worker.answer import CouldNotObserve
@@ -93,7 +94,7 @@ def packed(batch: Batch) -> Batch:
     Returns:
         The same with their content.
     """
-    files = {name: Path(name).read_bytes() for item in batch.items for name in _tensors(item)}
+    files = {name: read_file(name) for item in batch.items for name in _tensors(item)}
     files |= {_name(item): item.artifact().data for item in batch.items}
     return replace(batch, files=files)
 

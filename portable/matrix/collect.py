@@ -13,7 +13,7 @@ from portable.corpus import case_folders, load_case, load_corpus
 from portable.errors import PortableError
 from portable.matrix.item import Item, NothingToTest, TensorFile
 from portable.releases import find_release
-from portable.system.files import FileError
+from portable.system.files import FileError, read_file
 
 if TYPE_CHECKING:
     import os
@@ -124,7 +124,7 @@ def case_items(case: Case, pick: Pick) -> Iterator[Item]:
         yield Item(
             name=f"{case.name} {sealed.target} by {sealed.producer}",
             path=str(sealed.path),
-            digest=hashlib.sha256(sealed.path.read_bytes()).hexdigest(),
+            digest=hashlib.sha256(read_file(sealed.path)).hexdigest(),
             claimed=sealed.target,
             producer=producer,
             producer_version=version,

@@ -14,6 +14,7 @@ from portable.environments import Environments
 from portable.errors import PortableError
 from portable.matrix.batch import Observation
 from portable.matrix.document import diagnostics
+from portable.system.files import read_file
 from portable.verdict import Basis, Outcome, Stage, Verdict
 
 if TYPE_CHECKING:
@@ -198,7 +199,7 @@ def key(item: Item, stage: Stage) -> Key:
     near = f"{item.relative!r} {item.absolute!r}" + (f" {item.ulps}" if item.ulps else "")
     digest = hashlib.sha256(f"{near}{item.unjudged}".encode())
     for tensor in (*item.inputs, *item.expected):
-        digest.update(f" {tensor.dtype} ".encode() + Path(tensor.path).read_bytes())
+        digest.update(f" {tensor.dtype} ".encode() + read_file(tensor.path))
     return Key(item.digest, digest.hexdigest())
 
 

@@ -73,14 +73,19 @@ class Subject:
 
     def names(self, kind: str) -> frozenset[str]:
         """Return the names of one kind that occur."""
-        return frozenset(
-            name for key in self.present for kind_, _, name in [key.partition(":")] if kind_ == kind
-        )
+        return _names(self.present, kind)
 
     @property
     def foreign(self) -> frozenset[str]:
         """The dialects outside StableHLO."""
         return self.names("dialect") - _NATIVE
+
+
+# The same for every Consumer.
+@functools.lru_cache(maxsize=64)
+def _names(present: frozenset[str], kind: str) -> frozenset[str]:
+    parted = (key.partition(":") for key in present)
+    return frozenset(name for kind_, _, name in parted if kind_ == kind)
 
 
 Judged: TypeAlias = "Subject | Artifact | Inspection | bytes | str | os.PathLike[str]"

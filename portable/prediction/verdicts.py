@@ -113,6 +113,8 @@ def predict(what: Judged, release: Release | str) -> Verdict:
     demand_resolved()
     consumer = find_release(release) if isinstance(release, str) else release
     found = [_predict(subject, consumer) for subject in subjects(what).values()]
+    if len(found) == 1:
+        return found[0]
     gravest = min(found, key=_gravity)
     everything = dict.fromkeys(unknown for verdict in found for unknown in verdict.not_known)
     return replace(gravest, not_known=tuple(everything))
@@ -243,11 +245,14 @@ def _format(subject: Subject, release: Release) -> Iterator[_Finding]:
     since = rules().formats.get(subject.format)
     if since is None:
         yield _refuses(Stage.DECODE, f"bytecode format {subject.format} is newer than any known")
-    elif release.target < Version.parse(since):
+    elif release.target < _parsed(since):
         yield _refuses(
             Stage.DECODE,
             f"bytecode format {subject.format} is read from {since} on, has {release.has}",
         )
+
+
+_parsed = functools.cache(Version.parse)
 
 
 def _dialects(subject: Subject, release: Release, notes: list[str]) -> Iterator[_Finding]:
@@ -269,21 +274,26 @@ def _refused(subject: Subject, release: Release) -> Iterator[_Finding | NotKnown
             yield _refuses(
                 Stage.DECODE, f"{form.name} is refused from {form.refused} on: {form.reason}"
             )
-    doubtful = [
-        (row.op, row.form, f"from {row.since} on: {row.reason}")
-        for row in refusals()
-        if release.current > row.last
-    ] + [
-        (row.op, row.form, f"before {row.since}: {row.reason}")
-        for row in late_forms()
-        if release.current < row.since
-    ]
-    for op, name, text in doubtful:
+    for op, name, text in _doubtful(release.current):
         occurs = subject.forms.get(name) if f"op:{op}" in subject.present else False
         if occurs is None:
             yield NotKnown(Stage.DECODE, f"whether it has a {name}, which is refused {text}")
         elif occurs:
             yield _refuses(Stage.DECODE, f"{name} is refused {text}")
+
+
+@functools.cache
+def _doubtful(current: Version) -> list[tuple[str, str, str]]:
+    """Return what readers of a Version refuse: op, form, and since when and why."""
+    return [
+        (row.op, row.form, f"from {row.since} on: {row.reason}")
+        for row in refusals()
+        if current > row.last
+    ] + [
+        (row.op, row.form, f"before {row.since}: {row.reason}")
+        for row in late_forms()
+        if current < row.since
+    ]
 
 
 _EFFECTS = {
