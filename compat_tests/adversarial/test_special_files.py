@@ -143,7 +143,7 @@ def test_what_is_no_file_is_never_replaced(line: str, here: Path) -> None:
     lines = [[names.get(w, w) for w in _words(line, path.name)] for path in paths]
     for path, said in zip(paths, run_all(lines, here, limit=60), strict=True):
         assert said.code == 2, (path.name, said)
-        assert said.err.startswith(("portable: error: ", '{"error": ')), said
+        assert said.err.startswith(("portable: error: ", '{"error":')), said
         assert said.err.count("\n") == 1
     assert snapshot(here) == before
 
