@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from portable.bytecode import MAGIC
 from portable.cli import COMMANDS, main
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
@@ -160,10 +161,16 @@ def test_unwritable_output_leaves_nothing(artifact: Path, tmp_path: Path) -> Non
 
 
 def test_an_output_is_replaced_atomically_and_keeps_its_mode(artifact: Path) -> None:
-    """Pinning onto the input itself works."""
-    artifact.chmod(0o600)
-    assert run("pin", str(artifact), "--target", "1.0.0", "-o", str(artifact)).returncode == 0
-    assert stat.S_IMODE(artifact.stat().st_mode) == 0o600
+    """An old file is replaced; the input itself never is."""
+    old = artifact.with_name("old")
+    old.write_bytes(b"old")
+    old.chmod(0o600)
+    assert run("pin", str(artifact), "--target", "1.0.0", "-o", str(old)).returncode == 0
+    assert stat.S_IMODE(old.stat().st_mode) == 0o600
+    assert old.read_bytes().startswith(MAGIC)
+    before = artifact.read_bytes()
+    assert run("pin", str(artifact), "--target", "1.0.0", "-o", str(artifact)).returncode == 2
+    assert artifact.read_bytes() == before
 
 
 def test_what_cannot_be_expressed_is_not_written(tmp_path: Path) -> None:

@@ -185,7 +185,7 @@ def test_errors_are_one_line_and_change_nothing(
     before = hashlib.sha256(EXPORTED[0].read_bytes()).hexdigest()
     plain = CONTAINERS / "plain-tensorflow-2.20.0"
     for words, says in [
-        ((EXPORTED[0], "-o", EXPORTED[0]), "will not write over the original"),
+        ((EXPORTED[0], "-o", EXPORTED[0]), "will not write over the input"),
         ((EXPORTED[0], "-o", "-"), "a container comes from a path and goes to one"),
         ((plain, "-o", tmp_path / "new"), "no op XlaCallModule"),
         ((tmp_path, "-o", tmp_path / "new"), "is a directory, but no container"),

@@ -46,7 +46,7 @@ from portable.locations import named as with_name
 from portable.releases import resolve_target
 from portable.repinning import pin_all
 from portable.system import children
-from portable.system.files import demand_new_directory
+from portable.system.files import demand_new_directory, is_special
 
 if TYPE_CHECKING:
     import argparse
@@ -115,7 +115,7 @@ def _container(
     parts: tuple[Part, ...],
     wants: Sequence[str],
 ) -> int:
-    if "-" in {chosen.program, chosen.output}:
+    if "-" in {chosen.program, chosen.output} or is_special(chosen.program):
         raise PortableError("a container comes from a path and goes to one", where="-")
     seconds = chosen.timeout or children.patience(sum(len(part.data) for part in parts))
     found: Repinned = children.call(
