@@ -10,7 +10,7 @@ from portable.bytecode import read
 from portable.bytecode.entries import ATTRIBUTES, TYPES
 from portable.bytecode.glance import Glance
 from portable.bytecode.layouts import BUILTIN, VHLO
-from portable.downgrade import EXPANDED, REWRITES, downgrade, named, refuse_idle
+from portable.downgrade import EXPANDED, REWRITES, NothingToDo, downgrade, named, refuse_idle
 from portable.errors import PortableError
 from portable.features import analyze, rewritten
 from portable.features.bridges import bridges, since
@@ -206,7 +206,10 @@ class Serialization:
         if target is None or target <= self.target or target > self.library.current:
             return highest.first_target if highest else None
         try:
-            replace(self, target=target, rewrites=frozenset()).run(self._copy())
+            try:
+                replace(self, target=target).run(self._copy())
+            except NothingToDo:  # a rewrite that is allowed is not needed there
+                replace(self, target=target, rewrites=frozenset()).run(self._copy())
         except NotExpressible as error:
             return error.minimum
         except PortableError:

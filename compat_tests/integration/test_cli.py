@@ -268,5 +268,5 @@ def test_target_says_why() -> None:
     """The Version, the Release that binds, and what it would be without it."""
     done = run("target", "jaxlib>=0.5", "tensorflow~=2.20")
     assert done.returncode == 0
-    assert done.stdout.startswith(b"1.8.0  jaxlib 0.5.0")
+    assert done.stdout.startswith(b"target 1.8.0: jaxlib 0.5.0")
     assert b"without that, 1.9.0" in done.stdout

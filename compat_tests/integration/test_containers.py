@@ -112,7 +112,7 @@ def test_pin_writes_a_container_anew(tmp_path: Path, capsys: pytest.CaptureFixtu
         hashlib.sha256(bytes(entry)).hexdigest() for entry in entries
     ]
     assert hashlib.sha256(path.read_bytes()).hexdigest() == digest
-    code, out, _ = run(capsys, "check", new, "--for", "jaxlib>=0.4.30", "--observe")
+    code, out, _ = run(capsys, "check", new, "--for", "jaxlib>=0.8.2", "--observe")
     assert code == 0
 
 

@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import portable
 from compat_tests.advised import ENDINGS, edges, endings, shown
 from compat_tests.eras import marked, versions
+from compat_tests.sealed import CASES
 from portable.executors import ExecutionFailed, find_executor
 from portable.pin import serialize
 from portable.prediction import predict
 from portable.releases import find_release
 from portable.releases.advisory import advisories
-from portable.verdict import Outcome
+from portable.verdict import Outcome, Stage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,6 +99,30 @@ def test_refused_here_and_executed_there(
             with pytest.raises(ExecutionFailed) as refused:
                 executor.compile(artifact).run([])
         assert refused.value.verdict.outcome is Outcome.INCOMPATIBLE
+
+
+@pytest.mark.parametrize("version", versions("0.4.33", "0.12.0.1"))
+@pytest.mark.parametrize(
+    ("advisory", "case"),
+    [
+        ("quantized-not-compiled", "quantized_add_i8_f32"),
+        ("quantized-per-axis-not-compiled", "uniform_quantize_i8_f32_per_axis"),
+    ],
+)
+def test_quantized_types_are_read_and_not_compiled(
+    release: Release, version: str, advisory: str, case: str
+) -> None:
+    """XLA refuses to compile what its reader takes, and that is predicted with its Stage."""
+    artifact = portable.Artifact.load(CASES[case].artifacts[0].path)
+    verdict = predict(artifact, f"jaxlib {version}")
+    assert (verdict.outcome, verdict.stage) == (Outcome.INCOMPATIBLE, Stage.COMPILE)
+    assert any(row.id == advisory for row in advisories())
+    with (
+        find_executor("pjrt", release(f"jaxlib {version}")) as executor,
+        pytest.raises(ExecutionFailed) as refused,
+    ):
+        executor.compile(artifact)
+    assert refused.value.verdict.stage is Stage.COMPILE
 
 
 FOUR_BITS = """
