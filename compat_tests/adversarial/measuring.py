@@ -15,9 +15,8 @@ _ROOT = Path(__file__).parents[2]
 _MEMORY, _SECONDS = 4 << 30, 60
 
 _PREDICT = (
-    "from portable.prediction import predict, examine; from portable.artifact import Artifact;"
-    "import json; subject = examine(Artifact.load(path));"
-    "print(json.dumps(predict(subject, 'jaxlib 0.10.2').record()))"
+    "from portable.prediction import predict; import json;"
+    "print(json.dumps(predict(path, 'jaxlib 0.10.2').record()))"
 )
 # Not `ru_maxrss`, which a child begins with what its parent has. Linux only.
 _PEAK = (
@@ -40,6 +39,7 @@ JOBS = {
     "minimum json": _command("minimum", "PATH", "--format", "json"),
     "check": _command("check", "PATH", "--for", "jaxlib==0.10.2"),
     "check json": _command("check", "PATH", "--for", "jaxlib==0.10.2", "--format", "json"),
+    "gate json": _command("gate", "PATH", "--for", "jaxlib==0.10.2", "--format", "json"),
     "predict": _PREDICT,
 }
 """What is done with a file, each as the code that a child runs."""

@@ -218,7 +218,7 @@ def demanded(container: Container, artifacts: Mapping[str, bytes | Artifact]) ->
     Raises:
         UnknownEntry: The container has no such name.
     """
-    names = [entry.name for entry in container.artifacts()]
+    names = dict.fromkeys(entry.name for entry in container.artifacts())
     for name in artifacts:
         if name not in names:
             raise UnknownEntry(

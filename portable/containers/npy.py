@@ -34,12 +34,14 @@ class Array:
     shape: tuple[int, ...]
 
 
-def read_array(folder: Folder, where: str) -> Array:
+def read_array(folder: Folder, where: str, known: dict[object, Array] | None = None) -> Array:
     """Read the header of a file that `numpy.save` wrote, and hold it against the file's size.
 
     Args:
         folder: The container.
         where: The file in it.
+        known: Arrays that were read, by the identity of their file; what is read is added. So links
+            to one file cost no more than that file.
 
     Returns:
         What array it holds.
@@ -49,6 +51,8 @@ def read_array(folder: Folder, where: str) -> Array:
         FileError: It cannot be read.
     """
     file = InputFile(folder.file(where))
+    if known is not None and file.identity in known:
+        return known[file.identity]
     head = file[:12]
     if head[:6] != _MAGIC:
         raise _refused(head, where)
@@ -64,6 +68,8 @@ def read_array(folder: Folder, where: str) -> Array:
             f"an array {array.descr}{list(array.shape)} takes {expected} bytes, not {len(file)}",
             where=where,
         )
+    if known is not None:
+        known[file.identity] = array
     return array
 
 

@@ -51,6 +51,8 @@ _STRING, _INTEGER = 2, 3
 # Measured on 2026-11-21: 2.14.1 to 2.21.0 run 6; 2.16.2 runs 9 and says "must be <= 9" of 10, which
 # 2.20.0 runs.
 _OPENED = {6: (">=2.14", ""), 9: (">=2.16.2", ""), 10: (">=2.20", "<=2.16.2")}
+# Names of functions stand before those of their nodes, so that a long one would be kept many times.
+_LONGEST_NAME = 1000
 # What protobuf allows.
 _LARGEST = (1 << 31) - 1
 
@@ -201,8 +203,20 @@ def _nodes(data: Buffer, meta_graph: Field) -> Iterator[tuple[str, tuple[Field, 
         name = None
         for node in _all(data, function, _FUNCTION_NODES):
             if name is None:
-                name = text(data, only(data, only(data, function, _SIGNATURE), _NAME))
+                name = _named(data, only(data, function, _SIGNATURE))
             yield f"{name}:", (meta_graph, graph, library, function, node)
+
+
+def _named(data: Buffer, message: Field | None) -> str:
+    """Return the name of a signature or of a node."""
+    field = only(data, message, _NAME)
+    if field is not None and (size := field.stop - field.start) > _LONGEST_NAME:
+        raise MalformedContainer(
+            f"a name of {size:,} bytes; at most {_LONGEST_NAME:,} are read",
+            field.start,
+            hint="rename the function or node, and save the model again",
+        )
+    return text(data, field)
 
 
 def _call(data: Buffer, scope: str, path: tuple[Field, ...]) -> _Call | None:
@@ -221,7 +235,7 @@ def _call(data: Buffer, scope: str, path: tuple[Field, ...]) -> _Call | None:
         if key in attributes:
             raise MalformedContainer(f"attribute {key!r:.60} occurs twice", entry.start)
         attributes[key] = entry
-    name = scope + text(data, only(data, node, _NAME))
+    name = scope + _named(data, node)
     holder = attributes.get("module")
     value = only(data, holder, _VALUE)
     module = only(data, value, _STRING)

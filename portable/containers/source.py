@@ -42,33 +42,38 @@ class Edit:
 class Source:
     """The bytes of one file, or bytes in memory.
 
-    Slices of a file are read when they are asked for; it stays open and is never mapped, so that
-    cutting it short is an error and not the end of this process.
+    Slices of a file are read when they are asked for; it stays open, unless it is small, and is
+    never mapped, so that cutting it short is an error and not the end of this process.
 
     Args:
         source: A path, or the bytes.
 
     Attributes:
         path: The file; empty for bytes in memory.
+        identity: What makes it this file and no other; None for a stream and for bytes in memory.
 
     Raises:
         FileError: It cannot be read.
     """
 
-    __slots__ = ("_data", "_file", "path")
+    __slots__ = ("_data", "_file", "identity", "path")
 
     def __init__(self, source: str | bytes) -> None:
         self.path = "" if isinstance(source, bytes) else source
         self._file: InputFile | None = None
         self._data: bytes | None = None
+        self.identity: object = None
         if isinstance(source, bytes):
             self._data = source
         elif is_special(source):
             self._data = read_file(source)
         else:
-            self._file = InputFile(source)
-            if len(self._file) <= _SMALL:
-                self._data = self._file.read()
+            file = InputFile(source)
+            self.identity = file.identity
+            if len(file) <= _SMALL:
+                self._data = file.read()
+            else:
+                self._file = file
 
     def __len__(self) -> int:
         return len(self._file if self._data is None else self._data)  # type: ignore[arg-type]  # one of both
@@ -121,7 +126,7 @@ class Source:
             write_zeros,
         )
 
-        if self._file is not None and InputFile(self.path).identity != self._file.identity:
+        if self.identity is not None and InputFile(self.path).identity != self.identity:
             raise FileError("changed since it was opened", where=self.path, hint="try again")
         at = 0
         for edit in (*sorted(edits, key=lambda edit: edit.start), Edit(len(self), len(self))):

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from portable.artifact import Artifact
+    from portable.containers.npy import Array
     from portable.containers.source import Folder
 
 __all__ = ["TorchXla", "open_container"]
@@ -62,15 +63,16 @@ class TorchXla:
         self.path = path = folder.path
         self.versions: Mapping[str, str] = {}
         try:
-            self._functions = tuple(_functions(folder))
-            for function in self._functions:
-                _demand_weights(folder, function)
+            self._functions = {one.name: one for one in _functions(folder)}
+            functions = tuple(self._functions.values())
+            _demand_apart(functions)
+            _demand_weights(folder, functions)
         except MalformedContainer as error:
             raise error.at(path) from None
-        self.warnings = tuple(_odd(self._functions))
-        self.files = tuple(f"functions/{one.name}.bytecode" for one in self._functions)
+        self.warnings = tuple(_odd(functions))
+        self.files = tuple(f"functions/{name}.bytecode" for name in self._functions)
         # Measured on 2026-11-21 with 2.9.0 alone.
-        whole = all("unused_inputs" in function.meta for function in self._functions)
+        whole = all("unused_inputs" in function.meta for function in functions)
         opens, refuses = (_MEASURED, "") if whole else ("", _MEASURED)
         form = f"{self.kind} " + ("with" if whole else "without") + " unused_inputs"
         self.opener: Opener | None = Opener("torch_xla", opens, refuses, form, alone=False)
@@ -86,7 +88,7 @@ class TorchXla:
                 {"stablehlo_version": function.meta["stablehlo_version"]},
                 has_text=_exists(f"{self.path}/functions/{function.name}.mlir"),
             )
-            for function in self._functions
+            for function in self._functions.values()
         )
 
     def replace(
@@ -103,8 +105,8 @@ class TorchXla:
 
         replaced = {}
         for name, data in demanded(self, artifacts).items():
-            meta = next(function.meta for function in self._functions if function.name == name)
-            contents = {"bytecode": data, "meta": _described(meta, data), "mlir": None}
+            described = _described(self._functions[name].meta, data)
+            contents = {"bytecode": data, "meta": described, "mlir": None}
             if name in texts:
                 contents["mlir"] = texts[name].encode()
             for suffix, content in contents.items():
@@ -133,7 +135,9 @@ def _functions(folder: Folder) -> Iterator[_Function]:
         names = sorted(os.listdir(functions))  # noqa: PTH208 - as in portable.system.files
     except OSError as error:
         raise file_error("read", error, functions) from error
-    described = [name.removesuffix(".meta") for name in names if name.endswith(".meta")]
+    described = dict.fromkeys(
+        name.removesuffix(".meta") for name in names if name.endswith(".meta")
+    )
     for name in names:
         stem, dot, suffix = name.rpartition(".")
         if dot and suffix == "bytecode" and stem not in described:
@@ -189,24 +193,42 @@ def _demand_known(value: object, keys: set[str], where: str) -> None:
         )
 
 
-def _demand_weights(folder: Folder, function: _Function) -> None:
-    """Compare every weight that a function takes with what its description says."""
-    where = f"functions/{function.name}.meta"
+def _demand_apart(functions: tuple[_Function, ...]) -> None:
+    """Refuse links between artifacts: a few bytes would have one read any number of times."""
+    owners: dict[object, str] = {}
+    for function in functions:
+        name = owners.setdefault(function.source.identity, function.name)
+        if name != function.name:
+            raise MalformedContainer(
+                f"is the same file as functions/{name}.bytecode",
+                where=f"functions/{function.name}.bytecode",
+                hint="each function has a file of its own: copy what is linked",
+            )
+
+
+def _demand_weights(folder: Folder, functions: tuple[_Function, ...]) -> None:
+    """Compare every weight that functions take with what their descriptions say."""
     # torch_xla can leave the weights out; then there is no folder, not an empty one.
     with_data = _exists(f"{folder.path}/data")
-    for signature, location in zip(
-        function.meta["input_signature"], function.meta["input_locations"], strict=True
-    ):
-        _demand_known(signature, _SIGNATURE, where)
-        _demand_known(location, _LOCATION, where)
-        file = _weight(location, where)
-        if file is None or (file.startswith("data/") and not with_data):
-            continue
-        shape = list(read_array(folder, file).shape)
-        if shape != signature.get("shape"):
-            raise MalformedContainer(
-                f"has shape {shape}, but {where} says {signature.get('shape')}", where=file
-            )
+    arrays: dict[str, list[int]] = {}
+    known: dict[object, Array] = {}
+    for function in functions:
+        where = f"functions/{function.name}.meta"
+        for signature, location in zip(
+            function.meta["input_signature"], function.meta["input_locations"], strict=True
+        ):
+            _demand_known(signature, _SIGNATURE, where)
+            _demand_known(location, _LOCATION, where)
+            file = _weight(location, where)
+            if file is None or (file.startswith("data/") and not with_data):
+                continue
+            if file not in arrays:
+                arrays[file] = list(read_array(folder, file, known).shape)
+            shape = arrays[file]
+            if shape != signature.get("shape"):
+                raise MalformedContainer(
+                    f"has shape {shape}, but {where} says {signature.get('shape')}", where=file
+                )
 
 
 def _weight(location: Mapping[str, object], where: str) -> str | None:

@@ -38,7 +38,7 @@ from portable.verdict import Basis, Diagnostic, NotKnown, Outcome, Severity, Sta
 from portable.version import Version
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from portable.containers.container import Opener
     from portable.prediction.subject import Judged, Subject
@@ -112,7 +112,11 @@ def predict(what: Judged, release: Release | str) -> Verdict:
     """
     demand_resolved()
     consumer = find_release(release) if isinstance(release, str) else release
-    found = [_predict(subject, consumer) for subject in subjects(what).values()]
+    return _worst(subjects(what), consumer)
+
+
+def _worst(subjects_: Mapping[str, Subject], consumer: Release) -> Verdict:
+    found = [_predict(subject, consumer) for subject in subjects_.values()]
     if len(found) == 1:
         return found[0]
     gravest = min(found, key=_gravity)
@@ -187,9 +191,8 @@ def predict_all(
     written = [one.claimed or one.required for one in found.values()]
     if (newest := max((one for one in written if one), default=None)) is not None:
         chosen = Mode(mode).select(chosen, newest)
-    if len(found) == 1:
-        (what,) = found.values()
-    return tuple(predict(what, release) for release in chosen)
+    demand_resolved()
+    return tuple(_worst(found, release) for release in chosen)
 
 
 def _refuses(stage: Stage, reason: str) -> _Finding:

@@ -1,0 +1,71 @@
+"""Small containers stay small: time, memory and output are linear in their bytes.
+
+As for artifacts, in `test_amplification`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+pytest.importorskip("flatbuffers", reason="writes Exported")
+
+from compat_tests.adversarial.generators.containers import CONTAINERS
+from compat_tests.adversarial.measuring import measured
+from portable.containers import MalformedContainer, open_container
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+SIZE = 2000
+FLOOR_SECONDS, FLOOR_BYTES = 2.0, 40 << 20
+SECONDS, RESIDENT, PRINTED = 15e-6, 100, 60  # for each byte of input
+
+
+def size_of(container: Path) -> int:
+    """Return the bytes of a container, those of the names of its files included."""
+    files = [container] if container.is_file() else [*container.rglob("*")]
+    return sum(len(str(one.relative_to(container))) + one.lstat().st_size for one in files)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc for the peak of memory")
+@pytest.mark.parametrize("job", ["inspect json", "check json", "gate json", "predict"])
+@pytest.mark.parametrize("name", CONTAINERS)
+def test_what_reads_a_container_is_linear(name: str, job: str, tmp_path: Path) -> None:
+    """One child reads the container; it ends by itself, within bounds that its size gives."""
+    folder = tmp_path / "container"
+    folder.mkdir()
+    path = CONTAINERS[name](SIZE, folder)
+    size = size_of(path)
+    taken = measured(job, path)
+    assert taken.status in {0, 1, 2}, taken.said
+    assert "Traceback" not in taken.said
+    assert "internal error" not in taken.said
+    assert taken.seconds < FLOOR_SECONDS + SECONDS * size
+    assert taken.resident < FLOOR_BYTES + RESIDENT * size
+    assert taken.printed < 10_000 + PRINTED * size
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc for open files")
+def test_small_files_of_a_container_are_not_kept_open(tmp_path: Path) -> None:
+    """A directory may have more functions than this process may have open files."""
+    container = open_container(CONTAINERS["torch_xla_functions_many"](50, tmp_path))
+    held = {os.path.realpath(one.path) for one in os.scandir("/proc/self/fd")}
+    assert len(container.artifacts()) == 50
+    assert not [one for one in held if one.startswith(str(tmp_path))]
+
+
+@pytest.mark.parametrize("link", [os.link, os.symlink])
+def test_links_between_artifacts_are_refused(
+    link: Callable[[Path, Path], None], tmp_path: Path
+) -> None:
+    """Each function has a file of its own, by its name and by what it is."""
+    folder = CONTAINERS["torch_xla_functions_many"](2, tmp_path) / "functions"
+    (folder / "f1.bytecode").unlink()
+    link(folder / "f0.bytecode", folder / "f1.bytecode")
+    with pytest.raises(MalformedContainer, match=r"the same file as functions/f0\.bytecode"):
+        open_container(tmp_path)
