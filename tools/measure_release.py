@@ -25,7 +25,7 @@ from typing import Any
 
 from packaging.version import Version as PackageVersion
 
-from portable.environments import Environment, Environments, Phase
+from portable.environments import Download, Environment, Environments, Phase
 from portable.environments.installer import find_uv
 from portable.errors import PortableError
 from portable.system.files import write_file
@@ -350,7 +350,7 @@ def main() -> int:
     return 2 if failed or not wanted else 0
 
 
-def _tell(name: str, phase: Phase) -> None:
+def _tell(name: str, phase: Phase | Download) -> None:
     print(f"  {name}: {phase}", file=sys.stderr)
 
 

@@ -15,6 +15,7 @@ import pytest
 from compat_tests.terminal import on_terminal
 from compat_tests.wheels import record, see_only, write_wheel
 from portable.cli import main
+from portable.cli.usage import size as cli_size
 from portable.environments import Environments, digests
 from portable.releases import find_release
 
@@ -137,6 +138,13 @@ def test_what_another_run_holds_is_left(capsys: pytest.CaptureFixture[str]) -> N
         ["clear", "../index"],
         ["clear", "--unused-for", "-1"],
         ["clear", "--unused-for", "nan"],
+        ["prune"],
+        ["prune", "libtpu", "--keep", "1GB"],
+        ["prune", "--keep", "-1"],
+        ["prune", "--keep", "nan"],
+        ["prune", "--keep", "inf GB"],
+        ["prune", "--keep", "10 parsecs"],
+        ["list", "--keep", "1GB"],
     ],
 )
 def test_bad_requests_are_one_line(
@@ -162,3 +170,66 @@ def test_a_terminal_gets_a_bar() -> None:
     assert [line.split(":")[0] for line in shown.out.splitlines()] == NAMES
     assert b"2/2" in shown.terminal
     assert b"fetching the wheel" in shown.terminal
+
+
+def test_pruning_frees_the_least_recently_used(capsys: pytest.CaptureFixture[str]) -> None:
+    """Down to the size that is asked for and no further; what another run holds stays."""
+    main(["env", "make", ONE, OTHER])
+    folder = Environments().directory
+    old = time.time() - 3600
+    os.utime(folder / NAMES[1] / "portable-environment.json", (old, old))
+    (folder / "half-made").mkdir()
+    (folder / "half-made" / "big").write_bytes(bytes(5000))
+    capsys.readouterr()
+    one, other = (found["bytes"] for found in _json(capsys, "list")["environments"])
+    half = {"name": "half-made", "bytes": 5000}
+
+    def prune(keep: int) -> dict[str, Any]:
+        return _json(capsys, "prune", "--keep", str(keep))
+
+    assert prune(one + other + 5000) == {"removed": [], "freed": 0, "bytes": one + other + 5000}
+    assert prune(one + other + 1) == {"removed": [half], "freed": 5000, "bytes": one + other}
+    with (folder / ".locks" / NAMES[1]).open("ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        removed = [{"name": NAMES[0], "bytes": one}]
+        assert prune(other) == {"removed": removed, "freed": one, "bytes": other}
+        assert prune(0) == {"removed": [], "freed": 0, "bytes": other}
+    main(["env", "make", ONE])
+    capsys.readouterr()
+    assert prune(one)["removed"] == [{"name": NAMES[1], "bytes": other}]
+    assert main(["env", "prune", "--keep", "0"]) == 0
+    assert Environments().all() == ()
+    told = capsys.readouterr().out.splitlines()
+    assert told == [
+        f"{NAMES[0]}: removed, 0.0 MB freed",
+        f"1 environments removed, 0.0 MB freed, 0.0 MB left in {folder}",
+    ]
+
+
+@pytest.mark.parametrize("size", ["10 gb", "10GB", "1e10", "10000 MB", "1e7kB", "10000000000"])
+def test_sizes_are_written_as_people_write_them(
+    size: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With a decimal unit as `env list` shows it, or in bytes."""
+    assert cli_size(size) == 10**10
+    assert main(["env", "prune", "--keep", size]) == 0
+    assert capsys.readouterr().out.startswith("0 environments removed")
+
+
+def test_what_is_large_is_announced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Before it is fetched, with its size, without a terminal too; once it is here no more."""
+    table = tmp_path / "digests.txt"
+    digest, _, name = table.read_text("utf-8").splitlines()[0].split()
+    for size, announced in ((500_000_001, ["fetching up to 500 MB"]), (500_000_000, [])):
+        other = tmp_path / f"{size}.txt"
+        other.write_text(f"{digest} {size} {name}\n", "utf-8")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(digests, "TABLE", other)
+            main(["env", "make", ONE])
+            told = capsys.readouterr().err.splitlines()
+            phases = [*announced, "fetching the wheel"]
+            assert told == [f"{NAMES[0]}: {phase}" for phase in phases]
+            main(["env", "make", ONE])
+            assert capsys.readouterr().err == ""
+        main(["env", "clear"])
+        capsys.readouterr()

@@ -69,7 +69,7 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @needs_uv
 def test_an_environment_is_made_once() -> None:
     """The second call finds the environment of the first, and nothing is installed again."""
-    told: list[Phase] = []
+    told: list[object] = []
     environments = Environments(progress=lambda _, phase: told.append(phase))
     made = environments.get(WHOLE)
     assert told == [Phase.UNVERIFIED, Phase.CREATING, Phase.INSTALLING, Phase.READY]

@@ -1,7 +1,8 @@
-"""List, make and clear the environments in which real Releases run.
+"""List, make, prune and clear the environments in which real Releases run.
 
   portable env list                       what is there, what it frees, when it was last used
   portable env make SPEC...               make what is missing, as 'jaxlib>=0.5' tensorflow==2.18.1
+  portable env prune --keep 10GB          remove the least recently used until 10 GB are left
   portable env clear                      remove all of them
   portable env clear NAME... --unused-for 30
 
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from portable.cli.making import making, require_hashes_option
 from portable.cli.output import complain, format_option, note, print_json, print_table, say
-from portable.cli.usage import amount
+from portable.cli.usage import amount, size
 from portable.environments import EnvironmentMissing, Environments, Phase
 from portable.errors import PortableError
 from portable.releases import runnable_releases
@@ -62,18 +63,21 @@ def options(parser: argparse.ArgumentParser) -> None:
         metavar="DAYS",
         help="for clear: only what nobody used in so many days",
     )
+    parser.add_argument("--keep", type=size, metavar="SIZE", help="for prune: as 10GB or 500MB")
     format_option(parser)
 
 
 def run(chosen: argparse.Namespace) -> int:
     """Do one of the actions."""
     days = chosen.unused_for
-    if chosen.action == "list" and chosen.names:
-        raise BadRequest("list takes no names", hint="see portable env --help")
+    if chosen.action in {"list", "prune"} and chosen.names:
+        raise BadRequest(f"{chosen.action} takes no names", hint="see portable env --help")
     if chosen.action == "make" and not chosen.names:
         raise BadRequest("make needs a specifier", hint="as 'jaxlib>=0.5' or jaxlib==0.4.33")
     if days is not None and (chosen.action != "clear" or not 0 <= days < math.inf):
         raise BadRequest("--unused-for is for clear, in days from 0 on")
+    if (chosen.keep is not None) != (chosen.action == "prune"):
+        raise BadRequest("prune needs --keep, which is for nothing else", hint="as --keep 10GB")
     return _ACTIONS[chosen.action](chosen)
 
 
@@ -141,7 +145,24 @@ def _clear(chosen: argparse.Namespace) -> int:
     return 2 if busy else 0
 
 
-_ACTIONS = {"list": _list, "make": _make, "clear": _clear}
+def _prune(chosen: argparse.Namespace) -> int:
+    environments = Environments()
+    removed, left = environments.prune(chosen.keep)
+    freed = sum(removed.values())
+    if chosen.format == "json":
+        records = [{"name": name, "bytes": bytes_} for name, bytes_ in removed.items()]
+        print_json({"removed": records, "freed": freed, "bytes": left})
+        return 0
+    for name, bytes_ in removed.items():
+        say(f"{name}: removed, {_shown(bytes_)} freed")
+    say(
+        f"{len(removed)} environments removed, {_shown(freed)} freed,"
+        f" {_shown(left)} left in {environments.directory}"
+    )
+    return 0
+
+
+_ACTIONS = {"list": _list, "make": _make, "prune": _prune, "clear": _clear}
 
 
 @dataclass(frozen=True, slots=True)

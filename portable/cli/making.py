@@ -6,7 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from portable.cli.output import has_bars, note
-from portable.environments import Phase
+from portable.environments import Download, Phase
 from portable.system.escaping import line
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def require_hashes_option(parser: argparse._ActionsContainer) -> None:
 
 
 @contextlib.contextmanager
-def making(total: int) -> Iterator[Callable[[str, Phase], None]]:
+def making(total: int) -> Iterator[Callable[[str, Phase | Download], None]]:
     """Show how the making of environments goes on.
 
     Args:
@@ -43,7 +43,7 @@ def making(total: int) -> Iterator[Callable[[str, Phase], None]]:
 
 
 @contextlib.contextmanager
-def _bar(total: int) -> Iterator[Callable[[str, Phase], None]]:
+def _bar(total: int) -> Iterator[Callable[[str, Phase | Download], None]]:
     from rich.console import Console  # noqa: PLC0415 - an extra, and only for a terminal
     from rich.progress import (  # noqa: PLC0415 - the same
         BarColumn,
@@ -65,7 +65,9 @@ def _bar(total: int) -> Iterator[Callable[[str, Phase], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("", total=total)
 
-        def tell(name: str, phase: Phase) -> None:
+        def tell(name: str, phase: Phase | Download) -> None:
+            if isinstance(phase, Download):
+                progress.console.print(line(f"{name}: {phase}"), markup=False, highlight=False)
             if phase is Phase.READY:
                 ready.add(name)
             progress.update(task, completed=len(ready), description=line(f"{name}: {phase}"))
@@ -73,7 +75,7 @@ def _bar(total: int) -> Iterator[Callable[[str, Phase], None]]:
         yield tell
 
 
-def tell_line(name: str, phase: Phase) -> None:
+def tell_line(name: str, phase: Phase | Download) -> None:
     """Print what is being done with an environment as a line on standard error.
 
     Args:

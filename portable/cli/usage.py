@@ -21,8 +21,12 @@ __all__ = [
     "given_tolerance",
     "limit",
     "natural",
+    "size",
     "tolerance_options",
 ]
+
+# As `env list` shows sizes.
+_UNITS = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
 
 
 class BadUsage(PortableError):
@@ -52,6 +56,15 @@ def count(text: str) -> int:
 def amount(text: str) -> float:
     """Read a finite number from 0 on; see `natural`."""
     return _number(text, float, "a number from 0 on", least=0)
+
+
+def size(text: str) -> int:
+    """Read a number of bytes, with or without a decimal unit; see `natural`."""
+    number = text.rstrip("".join(_UNITS) + "".join(_UNITS).upper() + " ")
+    unit = text[len(number) :].strip().lower()
+    # With a unit that is none the text is no number either.
+    value = _number(number if unit in _UNITS else text, float, "a size, e.g. 10GB", least=0)
+    return int(value * _UNITS[unit])
 
 
 def limit(text: str) -> float:

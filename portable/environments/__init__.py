@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from portable.environments.cache import (
+    Download,
     Environment,
     EnvironmentBusy,
     EnvironmentMissing,
@@ -20,6 +21,7 @@ from portable.environments.recipe import Recipe, Shipped, UnknownDistribution
 
 __all__ = [
     "DigestMismatch",
+    "Download",
     "Environment",
     "EnvironmentBusy",
     "EnvironmentFailed",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import enum
+import errno
 import fcntl
 import json
 import os
@@ -13,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from portable.environments.digests import digests, wheels
-from portable.environments.installer import EnvironmentFailed, find_installer
+from portable.environments.digests import digests, wheel_for, wheels
+from portable.environments.installer import FREE_SPACE, EnvironmentFailed, find_installer
 from portable.environments.interpreter import PythonMissing, find_python
 from portable.environments.recipe import Recipe, Shipped
 from portable.environments.wheel import broken_files, installed_files, keep_from_wheel
@@ -28,7 +29,17 @@ if TYPE_CHECKING:
 
     from portable.environments.installer import Installer
 
-__all__ = ["Environment", "EnvironmentBusy", "EnvironmentMissing", "Environments", "Phase"]
+__all__ = [
+    "Download",
+    "Environment",
+    "EnvironmentBusy",
+    "EnvironmentMissing",
+    "Environments",
+    "Phase",
+]
+
+# A wheel over this size is announced before it is fetched.
+LARGE_BYTES = 500_000_000
 
 _MARKER = "portable-environment.json"
 _SCHEMA = 1
@@ -56,6 +67,16 @@ class Phase(enum.Enum):
 
     def __str__(self) -> str:
         return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """A large wheel is going to be fetched, if the package client has not kept it."""
+
+    size: int
+
+    def __str__(self) -> str:
+        return f"fetching up to {self.size / 1e6:.0f} MB"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +116,7 @@ class Environment:
 
     def size(self) -> int:
         """Return the bytes that removing it would free: files shared with a cache do not count."""
-        stats = (entry.stat(follow_symlinks=False) for entry in _entries(self.directory))
-        return sum(stat.st_size for stat in stats if stat.st_nlink == 1)
+        return _size(self.directory)
 
     def worker(self, *, limit: float = LIMIT_S, memory: int | None = None) -> Worker:
         """Return a worker for this Release; nothing is started yet.
@@ -118,7 +138,8 @@ class Environments:
         offline: Whether the network must not be used; by default whether `PORTABLE_OFFLINE` is
             set to anything but 0.
         installer: The package client; by default uv, else pip.
-        progress: Called with the environment's name whenever something slow begins or ends.
+        progress: Called with the environment's name whenever something slow begins or ends,
+            and before something large is fetched.
         patience: Seconds to wait for another run that makes the same environment.
         require_hashes: Whether a Release is refused of which no digest is recorded; by default
             whether `PORTABLE_REQUIRE_HASHES` is set to anything but 0.
@@ -130,7 +151,7 @@ class Environments:
         *,
         offline: bool | None = None,
         installer: Installer | None = None,
-        progress: Callable[[str, Phase], None] | None = None,
+        progress: Callable[[str, Phase | Download], None] | None = None,
         patience: float = 1800.0,
         require_hashes: bool | None = None,
     ) -> None:
@@ -184,21 +205,13 @@ class Environments:
 
     def all(self) -> tuple[Environment, ...]:
         """Return every whole environment of the cache, by name."""
-        if not self.directory.is_dir():
-            return ()
-        folders = sorted(self.directory.iterdir())
-        found = (_load(folder) for folder in folders if not folder.name.startswith("."))
+        found = (_load(folder) for folder in self._folders())
         return tuple(environment for environment in found if environment is not None)
 
     def broken(self) -> tuple[str, ...]:
         """Return the names of what is in the cache and no whole environment, or still made."""
         whole = {environment.directory for environment in self.all()}
-        folders = sorted(self.directory.iterdir()) if self.directory.is_dir() else ()
-        return tuple(
-            folder.name
-            for folder in folders
-            if folder not in whole and not folder.name.startswith(".")
-        )
+        return tuple(folder.name for folder in self._folders() if folder not in whole)
 
     def clear(self, names: Iterable[str] | None = None, *, unused_for: float = 0.0) -> list[str]:
         """Remove environments, also broken ones; those in the making are left alone.
@@ -210,19 +223,47 @@ class Environments:
         Returns:
             The names that were removed.
         """
-        if not self.directory.is_dir():
-            return []
         wanted = None if names is None else set(names)
         removed = []
-        for folder in sorted(self.directory.iterdir()):
-            if folder.name.startswith(".") or (wanted is not None and folder.name not in wanted):
+        for folder in self._folders():
+            if wanted is not None and folder.name not in wanted:
                 continue
             if unused_for and time.time() - _used(folder) < unused_for:
                 continue
-            with contextlib.suppress(EnvironmentBusy), self._locked(folder.name, patience=0.0):
-                shutil.rmtree(folder, ignore_errors=True)
+            if self._remove(folder):
                 removed.append(folder.name)
         return removed
+
+    def prune(self, keep: int) -> tuple[dict[str, int], int]:
+        """Remove the least recently used until the rest is small; broken ones go first.
+
+        Those that another run makes or removes are left alone.
+
+        Args:
+            keep: How many bytes may stay.
+
+        Returns:
+            What was removed, with the bytes that it freed; and the bytes that are left.
+        """
+        sizes = {folder: _size(folder) for folder in self._folders()}
+        left, removed = sum(sizes.values()), {}
+        for folder in sorted(sizes, key=_used):
+            if left > keep and self._remove(folder):
+                removed[folder.name] = sizes[folder]
+                left -= sizes[folder]
+        return removed, left
+
+    def _folders(self) -> list[Path]:
+        """Return what is in the cache, whole or not, by name."""
+        found = self.directory.iterdir() if self.directory.is_dir() else ()
+        return sorted(folder for folder in found if not folder.name.startswith("."))
+
+    def _remove(self, folder: Path) -> bool:
+        """Remove an environment, unless another run holds it; say whether it is gone."""
+        with contextlib.suppress(EnvironmentBusy), self._locked(folder.name, patience=0.0):
+            shutil.rmtree(folder, ignore_errors=True)
+            return not folder.exists()
+        return False
 
     def _ready(self, recipe: Recipe) -> Environment | None:
         folder = self.directory / recipe.name
@@ -253,12 +294,15 @@ class Environments:
                     hint="leave out --require-hashes and PORTABLE_REQUIRE_HASHES to install it so",
                 )
             self._progress(recipe.name, Phase.UNVERIFIED)
+        wheel = wheel_for(recipe.distribution, recipe.version, recipe.python)
+        if wheel is not None and wheel.size > LARGE_BYTES and not self.offline:
+            self._progress(recipe.name, Download(wheel.size))
         try:
             environment = self._kept(recipe, folder) if recipe.keep else self._full(recipe, folder)
             _mark(environment)
         except OSError as error:
             shutil.rmtree(folder, ignore_errors=True)
-            raise EnvironmentFailed(f"cannot make {recipe.name}: {error.strerror}") from error
+            raise _failure(f"cannot make {recipe.name}", error) from error
         except PortableError:
             shutil.rmtree(folder, ignore_errors=True)
             raise
@@ -287,9 +331,7 @@ class Environments:
             locks.mkdir(parents=True, exist_ok=True)
             stream = (locks / name).open("ab")
         except OSError as error:
-            raise EnvironmentFailed(
-                f"cannot use {self.directory}: {error.strerror}", hint="set PORTABLE_CACHE"
-            ) from error
+            raise _failure(f"cannot use {self.directory}", error, "set PORTABLE_CACHE") from error
         with stream:
             self._wait_for(stream.fileno(), name, self._patience if patience is None else patience)
             yield
@@ -309,6 +351,11 @@ class Environments:
             time.sleep(_POLL_S)
 
 
+def _size(folder: Path) -> int:
+    stats = (entry.stat(follow_symlinks=False) for entry in _entries(folder))
+    return sum(stat.st_size for stat in stats if stat.st_nlink == 1)
+
+
 def _entries(folder: str | Path) -> Iterator[os.DirEntry[str]]:
     """Yield what is no folder, at three times the speed of `Path.rglob`."""
     with os.scandir(folder) as found:
@@ -319,8 +366,13 @@ def _entries(folder: str | Path) -> Iterator[os.DirEntry[str]]:
                 yield entry
 
 
-def _silent(name: str, phase: Phase) -> None:
+def _silent(name: str, phase: Phase | Download) -> None:
     del name, phase
+
+
+def _failure(what: str, error: OSError, hint: str = "") -> EnvironmentFailed:
+    full = error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+    return EnvironmentFailed(f"{what}: {error.strerror}", hint=FREE_SPACE if full else hint)
 
 
 def _default_directory() -> Path:

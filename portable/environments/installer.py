@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import re
+import signal
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 __all__ = [
+    "FREE_SPACE",
     "DigestMismatch",
     "EnvironmentFailed",
     "Installer",
@@ -51,9 +53,17 @@ class Unreachable(EnvironmentFailed):
     """The package index cannot be reached, or must not be, and the files are not here yet."""
 
 
+FREE_SPACE = (
+    "free some space: `portable env prune --keep SIZE` removes the environments that were not"
+    " used for longest, `portable env list` shows sizes"
+)
+
 # What the clients print, and what it means. Order matters: an unreachable index also has no match.
 _MEANINGS: tuple[tuple[str, type[EnvironmentFailed], str], ...] = (
-    ("no space left", EnvironmentFailed, "free some space, for example with `portable env clear`"),
+    ("no space left", EnvironmentFailed, FREE_SPACE),
+    ("quota exceeded", EnvironmentFailed, FREE_SPACE),
+    ("file too large", EnvironmentFailed, FREE_SPACE),
+    ("file size limit", EnvironmentFailed, FREE_SPACE),
     ("network was disabled", Unreachable, "run once without PORTABLE_OFFLINE"),
     ("connection", Unreachable, "check the network, or set PORTABLE_OFFLINE=1 to use what is here"),
     ("failed to fetch", Unreachable, "check the network, or set PORTABLE_OFFLINE=1"),
@@ -250,7 +260,9 @@ def _act(action: list[str], subject: str = "", digests: Sequence[str] = ()) -> N
     except children.ChildHung as late:
         raise EnvironmentFailed(str(late)) from late
     if done.returncode:
-        raise _failure(subject or action[-1], done.stderr or done.stdout, digests)
+        # One that a signal ended says nothing.
+        said = done.stderr or done.stdout or signal.strsignal(max(0, -done.returncode)) or ""
+        raise _failure(subject or action[-1], said, digests)
 
 
 def _failure(subject: str, said: str, digests: Sequence[str]) -> EnvironmentFailed:
