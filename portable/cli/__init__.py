@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from portable.cli import parser
 from portable.cli.failing import as_error
-from portable.cli.output import complain, drop_output, flush, hold_streams
+from portable.cli.output import begin, complain, drop_output, flush, hold_streams
 
 if TYPE_CHECKING:
     from typing import Any
@@ -85,7 +85,9 @@ def _end(number: int, _frame: object) -> None:
 def _dispatch(words: list[str]) -> int:
     if words and words[0] in COMMANDS:
         module = _command(words[0])
-        return int(module.run(parser.parse(words[0], module, words[1:])))
+        chosen = parser.parse(words[0], module, words[1:])
+        begin(everything=getattr(chosen, "all", True))
+        return int(module.run(chosen))
     return parser.overview(words, COMMANDS)
 
 

@@ -89,7 +89,9 @@ def options(parser: argparse.ArgumentParser) -> None:
         help="limit for --observe (default: 60, and 1 more for each MiB)",
     )
     parser.add_argument(
-        "--all", action="store_true", help="list compatible Releases one by one too"
+        "--all",
+        action="store_true",
+        help="list compatible Releases one by one too, and all text (default: at most 1 MB)",
     )
     format_option(parser)
 

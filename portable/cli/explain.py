@@ -11,7 +11,7 @@ from __future__ import annotations
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from portable.cli.output import format_option, print_json, print_table, say
+from portable.cli.output import all_option, format_option, print_json, print_table, say
 from portable.cli.parts import parts_of
 from portable.cli.program import dialects_option, in_child, program_argument
 from portable.explanation import explain
@@ -35,6 +35,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         help="a Version such as 1.9.0, or consumers as a requirement specifier",
     )
     dialects_option(parser)
+    all_option(parser)
     format_option(parser)
 
 

@@ -20,7 +20,7 @@ import datetime
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from portable.cli.output import demand_apart, write_text
+from portable.cli.output import all_option, demand_apart, write_report, write_text
 from portable.cli.usage import BadUsage, destination
 from portable.errors import PortableError
 from portable.policy import Depth, GateResult, Policy, PolicyNotFound, Rules, gate, load_policy
@@ -77,6 +77,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="load shared libraries that the policy names as consumers (plugin:PATH)",
     )
+    all_option(parser)
     parser.add_argument(
         "--format",
         choices=("text", "json", "junit", "github"),
@@ -137,4 +138,5 @@ def _observe(artifact: Artifact) -> Verdict:
 
 def _write(result: GateResult, style: str, output: str | None) -> None:
     renderers = {"text": as_text, "json": as_json, "junit": as_junit, "github": as_github}
-    write_text(output or "-", renderers[style](result))
+    write = write_report if style == "text" else write_text
+    write(output or "-", renderers[style](result))

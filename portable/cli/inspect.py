@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from portable.cli.output import format_option, print_json, say, strictness_option
+from portable.cli.output import all_option, format_option, print_json, say, strictness_option
 from portable.containers.kind import CONTAINERS
 from portable.inspection import inspect
 
@@ -35,6 +35,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         help="digest the program without locations and producer",
     )
     strictness_option(parser)
+    all_option(parser)
     format_option(parser)
 
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from portable.cli.counting import counting
 from portable.cli.making import require_hashes_option, tell_line
-from portable.cli.output import demand_apart, note, write_text
+from portable.cli.output import demand_apart, note, write_report, write_text
 from portable.cli.usage import BadUsage, amount, destination, limit, natural
 from portable.environments import Environments
 from portable.errors import PortableError
@@ -204,7 +204,8 @@ def run(chosen: argparse.Namespace) -> int:
     form = chosen.format or _ENDINGS.get(Path(chosen.output).suffix, "text")
     matrix = _earlier(chosen.earlier) if chosen.earlier else _observed(chosen)
     report = render(matrix, form, full=chosen.all)
-    write_text(chosen.output, report)
+    write = write_report if form == "text" else write_text
+    write(chosen.output, report)
     if chosen.judge == _PREDICTED:
         failed = matrix.unobserved or any(one.unexplained for one in matrix.contradictions)
         return 1 if failed else 0

@@ -14,7 +14,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from portable.bytecode import read
-from portable.cli.output import format_option, print_json, print_table, say, strictness_option
+from portable.cli.output import (
+    all_option,
+    format_option,
+    print_json,
+    print_table,
+    say,
+    strictness_option,
+)
 from portable.cli.parts import parts_of
 from portable.containers import Kind, kind_of_file
 from portable.features import Strictness, analyze
@@ -37,6 +44,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
     program_argument(parser)
     strictness_option(parser)
+    all_option(parser)
     format_option(parser)
 
 

@@ -1,6 +1,8 @@
 """The only place that prints: lines, tables and JSON on standard output, errors on standard error.
 
 `say` and `note` print one line each, and escape it: a command cannot print foreign text unescaped.
+Text reports grow with their input: commands that have `--all` print at most `MOST_TEXT` bytes
+without it.
 """
 
 from __future__ import annotations
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
     from portable.verification import Verification
 
 __all__ = [
+    "MOST_TEXT",
+    "all_option",
+    "begin",
     "complain",
     "demand_apart",
     "drop_output",
@@ -39,8 +44,14 @@ __all__ = [
     "say",
     "strictness_option",
     "write_bytes",
+    "write_report",
     "write_text",
 ]
+
+MOST_TEXT = 1_000_000
+"""How many bytes of text a report has, unless everything is asked for."""
+
+_LEFT_OUT = "{:,} more bytes; --all prints them\n"
 
 
 def format_option(parser: argparse.ArgumentParser) -> None:
@@ -65,7 +76,7 @@ def strictness_option(parser: argparse.ArgumentParser) -> None:
 
 def say(text: str = "") -> None:
     """Print one line on standard output; whatever is in it, it stays one printable line."""
-    _write(sys.stdout, "<stdout>", line(text) + "\n")
+    _report.add(line(text) + "\n")
 
 
 def note(text: str) -> None:
@@ -85,6 +96,67 @@ def has_bars() -> bool:
 def print_json(value: object) -> None:
     """Print one JSON document."""
     write_text("-", json_text(value, indent=2) + "\n")
+
+
+class _Report:
+    """What is printed for people on standard output: lines, as many as there is room for."""
+
+    def __init__(self) -> None:
+        self._room: float = float("inf")
+        self._left_out = 0
+
+    def begin(self, *, everything: bool) -> None:
+        last = len(_LEFT_OUT.format(1 << 63))
+        self._room = float("inf") if everything else MOST_TEXT - last
+        self._left_out = 0
+
+    def add(self, text: str) -> None:
+        """Print a line, unless one before it was left out."""
+        size = len(text.encode("utf-8", "backslashreplace"))
+        if self._left_out or size > self._room:
+            self._left_out += size
+        else:
+            self._room -= size
+            _write(sys.stdout, "<stdout>", text)
+
+    def add_lines(self, text: str) -> None:
+        """Print lines, up to the first for which there is no room."""
+        for one in text.splitlines(keepends=True):
+            self.add(one)
+
+    def end(self) -> None:
+        """Say how much was left out, if anything was."""
+        if self._left_out:
+            _write(sys.stdout, "<stdout>", _LEFT_OUT.format(self._left_out))
+            self._left_out = 0
+
+
+_report = _Report()
+
+
+def begin(*, everything: bool) -> None:
+    """Begin the output of a command.
+
+    Args:
+        everything: Whether its text has no limit.
+    """
+    _report.begin(everything=everything)
+
+
+def all_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--all`, and with it the limit for text."""
+    parser.add_argument(
+        "--all", action="store_true", help="print everything (default: at most 1 MB of text)"
+    )
+
+
+def write_report(path: str, text: str) -> None:
+    """Write a text for people, as `write_text`; on standard output it has the limit of `say`."""
+    if path == "-":
+        _report.add_lines(text)
+        _report.end()
+    else:
+        write_text(path, text)
 
 
 def write_text(path: str, text: str) -> None:
@@ -135,7 +207,10 @@ def _print_rich(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
         table.add_column(heading, overflow="fold")
     for cells in rows:
         table.add_row(*(rich.text.Text(cell, style=_STYLES.get(cell, "")) for cell in cells))
-    rich.console.Console().print(table)
+    console = rich.console.Console()
+    with console.capture() as captured:
+        console.print(table)
+    _report.add_lines(captured.get())
     return True
 
 
@@ -234,6 +309,7 @@ def hold_streams() -> None:
 
 def flush() -> None:
     """Write what is still kept for standard output, where an error can still be told."""
+    _report.end()
     if sys.stdout is not None:
         _write(sys.stdout, "<stdout>", b"")
 
