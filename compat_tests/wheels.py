@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from portable.environments import digests
+
 __all__ = ["record", "see_only", "write_wheel"]
 
 
@@ -44,5 +46,7 @@ def see_only(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     for client in ("PIP", "UV"):
         monkeypatch.setenv(f"{client}_FIND_LINKS", str(folder))
     monkeypatch.delenv("PIP_EXTRA_INDEX_URL", raising=False)
+    (tmp_path / "locks.txt").touch()
+    monkeypatch.setattr(digests, "LOCKS", tmp_path / "locks.txt")
     monkeypatch.setenv("PORTABLE_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("PORTABLE_OFFLINE", raising=False)

@@ -1,6 +1,6 @@
 """Record what the package index has of every Release: sha256, size and name of each wheel.
 
-    python -m tools.record_digests             write portable/environments/digests.txt
+    python -m tools.record_digests             write digests.txt and locks.txt
     python -m tools.record_digests --check     exit 1 if a recorded wheel is gone or another one
 
 All platforms and Pythons, as uv locks them; one Release at a time, from the index that uv uses.
@@ -19,17 +19,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from portable.environments import Recipe, UnknownDistribution
-from portable.environments.digests import TABLE, Wheel, load
+from portable.environments.digests import LOCKS, TABLE, Wheel, load, locks
 from portable.environments.interpreter import find_uv
 from portable.releases import releases
 from portable.system.files import write_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from portable.releases import Release
 
-__all__ = ["find_wheels", "main"]
+__all__ = ["find_lock", "find_wheels", "main"]
 
 _AT_ONCE = 4
 # Nothing is resolved: the requirement depends on nothing, and on any Python that has a wheel.
@@ -73,6 +73,48 @@ def find_wheels(release: Release) -> Iterator[Wheel]:
             yield Wheel(name, wheel["hash"].removeprefix("sha256:"), wheel["size"])
 
 
+def find_lock(python: str, requirements: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Ask the index what requirements come to, and for the digests of all its files.
+
+    Args:
+        python: The Python it is for, as `3.11`.
+        requirements: As `numpy<2`.
+
+    Returns:
+        Pinned requirements, and digests.
+    """
+    options = ["-q", "--generate-hashes", "--no-annotate", "--no-header", "--only-binary", ":all:"]
+    command = [find_uv() or "uv", "pip", "compile", *options, "--python-version", python, "-"]
+    asked = "\n".join(requirements)
+    done = subprocess.run(command, input=asked, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"{asked}: {done.stderr}")
+    rows = (row.split() for row in done.stdout.replace("\\\n", " ").splitlines())
+    return {
+        pinned: tuple(one.removeprefix("--hash=sha256:") for one in hashes)
+        for pinned, *hashes in rows
+    }
+
+
+def _companions() -> list[tuple[str, ...]]:
+    """Return what is locked; a Release that comes with all it depends on brings a framework."""
+    recipes = [Recipe.of(release) for release in _installable()]
+    found = {
+        (recipe.python, *sorted(recipe.also))
+        for recipe in recipes
+        if recipe.also and recipe.requirement not in recipe.also
+    }
+    return sorted(found)
+
+
+def _changed_locks() -> Iterator[str]:
+    for (python, *_), recorded in locks().items():
+        now = find_lock(python, recorded)
+        for pinned, hashes in recorded.items():
+            if not {*hashes} <= {*now.get(pinned, ())}:
+                yield pinned
+
+
 def _installable() -> Iterator[Release]:
     for release in releases():
         try:
@@ -93,9 +135,10 @@ def main() -> int:
     if chosen.check:
         # The index may gain wheels; it never changes one.
         changed = [wheel for wheels in load().values() for wheel in wheels if wheel not in found]
-        for wheel in changed:
-            print(f"changed or gone: {wheel.name} {wheel.sha256}")
-        return 1 if changed else 0
+        gone = [*(f"{wheel.name} {wheel.sha256}" for wheel in changed), *_changed_locks()]
+        for one in gone:
+            print(f"changed or gone: {one}")
+        return 1 if gone else 0
     today = datetime.datetime.now(tz=datetime.UTC).date()
     head = (
         f"# sha256, bytes and name of every wheel of every Release; PyPI, {today};"
@@ -103,6 +146,12 @@ def main() -> int:
     )
     rows = "".join(f"{wheel.sha256} {wheel.size} {wheel.name}\n" for wheel in found)
     write_file(TABLE, (head + rows).encode())
+    resolved = {wanted: find_lock(wanted[0], wanted[1:]) for wanted in _companions()}
+    files = {pinned: hashes for one in resolved.values() for pinned, hashes in one.items()}
+    lines = [f"# what is installed beside Releases, with sha256; PyPI, {today}"]
+    lines += [f"[{' '.join(wanted)}] {' '.join(one)}" for wanted, one in resolved.items()]
+    lines += [" ".join((pinned, *hashes)) for pinned, hashes in sorted(files.items())]
+    write_file(LOCKS, "".join(f"{line}\n" for line in lines).encode())
     return 0
 
 

@@ -25,6 +25,7 @@ import resource, sys
 from pathlib import Path
 from portable.environments import digests
 digests.TABLE = Path(sys.argv[2])
+digests.LOCKS = digests.TABLE.with_name("locks.txt")
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
 from portable.cli import main
 raise SystemExit(main(sys.argv[3:]))

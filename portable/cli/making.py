@@ -21,7 +21,7 @@ def require_hashes_option(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--require-hashes",
         action="store_true",
-        help="refuse a Release of which no digest is recorded (PORTABLE_REQUIRE_HASHES=1)",
+        help="refuse what has no recorded digest, dependencies too (PORTABLE_REQUIRE_HASHES=1)",
     )
 
 

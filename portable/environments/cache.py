@@ -14,11 +14,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from portable.environments.digests import digests, wheel_for, wheels
+from portable.environments.digests import lock, wheel_for, wheels
 from portable.environments.installer import FREE_SPACE, EnvironmentFailed, find_installer
 from portable.environments.interpreter import PythonMissing, find_python
 from portable.environments.recipe import Recipe, Shipped
-from portable.environments.wheel import broken_files, installed_files, keep_from_wheel
+from portable.environments.wheel import (
+    broken_files,
+    installed_files,
+    keep_from_wheel,
+    recorded,
+)
 from portable.errors import PortableError
 from portable.system.documents import parse_json
 from portable.system.files import read_file, write_file
@@ -63,6 +68,7 @@ class Phase(enum.Enum):
     INSTALLING = "installing"
     FETCHING = "fetching the wheel"
     UNVERIFIED = "not verified: no digest of it is recorded"
+    UNLOCKED = "dependencies not verified: no digests of them are recorded"
     READY = "ready"
 
     def __str__(self) -> str:
@@ -141,8 +147,8 @@ class Environments:
         progress: Called with the environment's name whenever something slow begins or ends,
             and before something large is fetched.
         patience: Seconds to wait for another run that makes the same environment.
-        require_hashes: Whether a Release is refused of which no digest is recorded; by default
-            whether `PORTABLE_REQUIRE_HASHES` is set to anything but 0.
+        require_hashes: Whether a Release is refused that has no recorded digest, or dependencies
+            without; by default whether `PORTABLE_REQUIRE_HASHES` is set to anything but 0.
     """
 
     def __init__(
@@ -179,6 +185,11 @@ class Environments:
             EnvironmentBusy: Another run holds it for too long.
         """
         recipe = Recipe.of(release, to_execute=to_execute)
+        for what, _ in _unverified(recipe) if self.require_hashes else ():
+            raise EnvironmentFailed(
+                f"no digest of {what} is recorded",
+                hint="leave out --require-hashes and PORTABLE_REQUIRE_HASHES to install it so",
+            )
         found = self._ready(recipe)
         if found is not None:
             return found
@@ -287,13 +298,8 @@ class Environments:
     def _make(self, recipe: Recipe) -> Environment:
         folder = self.directory / recipe.name
         shutil.rmtree(folder, ignore_errors=True)
-        if not wheels(recipe.distribution, recipe.version):
-            if self.require_hashes:
-                raise EnvironmentFailed(
-                    f"no digest of {recipe.requirement} is recorded",
-                    hint="leave out --require-hashes and PORTABLE_REQUIRE_HASHES to install it so",
-                )
-            self._progress(recipe.name, Phase.UNVERIFIED)
+        for _, phase in _unverified(recipe):
+            self._progress(recipe.name, phase)
         wheel = wheel_for(recipe.distribution, recipe.version, recipe.python)
         if wheel is not None and wheel.size > LARGE_BYTES and not self.offline:
             self._progress(recipe.name, Download(wheel.size))
@@ -313,9 +319,12 @@ class Environments:
         self._progress(recipe.name, Phase.CREATING)
         installer.create(folder, recipe.python)
         self._progress(recipe.name, Phase.INSTALLING)
-        recorded = digests(recipe.distribution, recipe.version, recipe.python)
-        installer.install(folder, [recipe.requirement], dependencies=False, digests=recorded)
-        if recipe.also:
+        digests = recorded(recipe)
+        installer.install(folder, [recipe.requirement], dependencies=False, digests=digests)
+        locked = lock(recipe.python, recipe.also)
+        if locked:
+            installer.install(folder, [*locked], dependencies=False, digests=locked)
+        elif recipe.also:
             installer.install(folder, recipe.also, dependencies=True)
         return Environment(recipe, folder, folder / "bin" / "python")
 
@@ -368,6 +377,14 @@ def _entries(folder: str | Path) -> Iterator[os.DirEntry[str]]:
 
 def _silent(name: str, phase: Phase | Download) -> None:
     del name, phase
+
+
+def _unverified(recipe: Recipe) -> Iterator[tuple[str, Phase]]:
+    """Yield what would be installed without a recorded digest, and how that is told."""
+    if not wheels(recipe.distribution, recipe.version):
+        yield recipe.requirement, Phase.UNVERIFIED
+    if recipe.also and not lock(recipe.python, recipe.also):
+        yield f"the dependencies of {recipe.requirement}", Phase.UNLOCKED
 
 
 def _failure(what: str, error: OSError, hint: str = "") -> EnvironmentFailed:

@@ -19,6 +19,8 @@ from portable.system import children
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from portable.environments.digests import Lock
+
 __all__ = [
     "FREE_SPACE",
     "DigestMismatch",
@@ -92,15 +94,15 @@ class Installer(Protocol):
         requirements: Sequence[str],
         *,
         dependencies: bool,
-        digests: Sequence[str] = (),
+        digests: Lock | None = None,
     ) -> None:
         """Install requirements, with or without what they depend on.
 
         Args:
             directory: The environment.
-            requirements: What to install; with `digests` one pinned requirement.
+            requirements: What to install.
             dependencies: Whether to install what they depend on too.
-            digests: The sha256 that its file may have; anything goes where there are none.
+            digests: The sha256 that the file of each may have, all pinned; None for any.
         """
         ...
 
@@ -125,7 +127,7 @@ class UvInstaller:
         requirements: Sequence[str],
         *,
         dependencies: bool,
-        digests: Sequence[str] = (),
+        digests: Lock | None = None,
     ) -> None:
         """Install requirements, with or without what they depend on."""
         command = [self.uv, "pip", "install", "-q", "-p", str(_python(directory))]
@@ -153,7 +155,7 @@ class PipInstaller:
         requirements: Sequence[str],
         *,
         dependencies: bool,
-        digests: Sequence[str] = (),
+        digests: Lock | None = None,
     ) -> None:
         """Install requirements, with or without what they depend on."""
         pip = [str(_python(directory)), "-I", "-m", "pip", "install", "-q"]
@@ -185,7 +187,7 @@ def find_installer(*, offline: bool) -> Installer:
 
 
 def download(
-    requirement: str, python: str, directory: Path, *, offline: bool, digests: Sequence[str] = ()
+    requirement: str, python: str, directory: Path, *, offline: bool, digests: Lock | None = None
 ) -> Path:
     """Fetch the wheel of a pinned requirement without installing it.
 
@@ -196,7 +198,7 @@ def download(
         python: The Python the wheel is for, as `3.11`.
         directory: Where to put it.
         offline: Whether the network must not be used.
-        digests: The sha256 that it may have; any, where there are none.
+        digests: The sha256 that it may have; None for any.
 
     Returns:
         The wheel.
@@ -235,19 +237,21 @@ def _pip(*arguments: str) -> list[str]:
 
 
 @contextlib.contextmanager
-def _named(requirements: Sequence[str], digests: Sequence[str]) -> Iterator[list[str]]:
+def _named(requirements: Sequence[str], digests: Lock | None) -> Iterator[list[str]]:
     """Yield the words that name requirements, held to digests where there are some."""
     if not digests:
         yield [*requirements]
         return
     with tempfile.TemporaryDirectory(prefix="portable-") as folder:
         path = Path(folder, "requirements.txt")
-        hashes = " ".join(f"--hash=sha256:{one}" for one in digests)
-        path.write_text("".join(f"{one} {hashes}\n" for one in requirements), "utf-8")
+        for requirement in requirements:
+            hashes = " ".join(f"--hash=sha256:{one}" for one in digests[requirement])
+            with path.open("a", encoding="utf-8") as stream:
+                stream.write(f"{requirement} {hashes}\n")
         yield ["--require-hashes", "-r", str(path)]
 
 
-def _act(action: list[str], subject: str = "", digests: Sequence[str] = ()) -> None:
+def _act(action: list[str], subject: str = "", digests: Lock | None = None) -> None:
     environment = {
         **children.variables(*children.CLIENTS),
         "UV_PYTHON_DOWNLOADS": "never",
@@ -265,13 +269,15 @@ def _act(action: list[str], subject: str = "", digests: Sequence[str] = ()) -> N
         raise _failure(subject or action[-1], said, digests)
 
 
-def _failure(subject: str, said: str, digests: Sequence[str]) -> EnvironmentFailed:
+def _failure(subject: str, said: str, digests: Lock | None) -> EnvironmentFailed:
     lowered = said.lower()
-    others = [one for one in re.findall(r"\b[0-9a-f]{64}\b", lowered) if one not in digests]
-    if others and digests:
+    subject = next((one for one in digests or () if one in said), subject)
+    recorded = (digests or {}).get(subject, ())
+    others = [one for one in re.findall(r"\b[0-9a-f]{64}\b", lowered) if one not in recorded]
+    if others and recorded:
         return DigestMismatch(
-            f"refused {subject}: the index has sha256 {others[-1]}, recorded is "
-            + (digests[0] if len(digests) == 1 else f"{digests[0]} or {len(digests) - 1} others"),
+            f"refused {subject}: the index has sha256 {others[-1]}, recorded is {recorded[0]}"
+            + (f" or {len(recorded) - 1} others" if recorded[1:] else ""),
             hint="check which package index is configured",
         )
     # uv draws its errors as a tree.

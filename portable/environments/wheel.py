@@ -17,9 +17,10 @@ from portable.environments.installer import EnvironmentFailed, download
 from portable.environments.interpreter import find_python
 
 if TYPE_CHECKING:
+    from portable.environments.digests import Lock
     from portable.environments.recipe import Recipe
 
-__all__ = ["broken_files", "installed_files", "keep_from_wheel"]
+__all__ = ["broken_files", "installed_files", "keep_from_wheel", "recorded"]
 
 _CHUNK_BYTES = 1 << 20
 
@@ -46,7 +47,7 @@ def keep_from_wheel(recipe: Recipe, folder: Path, *, offline: bool) -> tuple[Pat
             recipe.python,
             Path(scratch),
             offline=offline,
-            digests=digests(recipe.distribution, recipe.version, recipe.python),
+            digests=recorded(recipe),
         )
         try:
             with zipfile.ZipFile(wheel) as archive:
@@ -57,6 +58,12 @@ def keep_from_wheel(recipe: Recipe, folder: Path, *, offline: bool) -> tuple[Pat
         except zipfile.BadZipFile as error:
             raise EnvironmentFailed(f"{wheel.name} is not a wheel: {error}") from error
         return python, kept, wheel.name, _sha256(wheel)
+
+
+def recorded(recipe: Recipe) -> Lock | None:
+    """Return the digests that the wheel of a Release may have; None where none are recorded."""
+    found = digests(recipe.distribution, recipe.version, recipe.python)
+    return {recipe.requirement: tuple(found)} if found else None
 
 
 def installed_files(folder: Path, recipe: Recipe, library: Path | None) -> dict[str, int]:
