@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
 import time
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -109,10 +111,10 @@ def test_a_run_that_is_ended_leaves_nothing_that_the_next_does_not_sweep(
         [*command, "--timeout", "600"], env=environment, stdout=subprocess.DEVNULL
     )
     try:
-        assert _wait(lambda: bool(_mine(tmp_path)))
+        assert _wait(lambda: bool(_held(running.pid)))
         assert _wait(lambda: _descendants(running.pid) != [])
         family = _descendants(running.pid)
-        left = _mine(tmp_path)
+        left = _held(running.pid)
         running.send_signal(end)
         running.wait(WAIT_S)
     finally:
@@ -140,9 +142,14 @@ _ENDLESS = """func.func @main(%a: tensor<f32>) -> tensor<f32> {
 """
 
 
-def _mine(folder: Path) -> list[Path]:
-    shared = Path("/dev/shm")  # noqa: S108 - only listed
-    return [p for home in (folder, shared) for p in home.glob("*portable-*.tmp")]
+def _held(process: int) -> list[Path]:
+    """Return the temporary files and folders that a process holds, shared memory included."""
+    found = []
+    for link in Path(f"/proc/{process}/fd").iterdir():
+        with contextlib.suppress(OSError):  # closed since
+            path = link.readlink()
+            found += [path] if fnmatch(path.name, ".portable-*.tmp") else []
+    return found
 
 
 def _descendants(number: int) -> list[int]:
