@@ -276,6 +276,8 @@ def test_a_signal_ends_it_quietly(number: signal.Signals, tmp_path: Path) -> Non
     process = subprocess.Popen(
         [sys.executable, "-m", "portable", "inspect", "-"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path,
+        # What runs in the background of a shell inherits that SIGINT is ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - no threads
     )  # fmt: skip
     time.sleep(1)
     process.send_signal(number)

@@ -69,7 +69,7 @@ ANY = {"allow_dialects", "action", "framework"}
 SPECIAL: dict[tuple[str, str], tuple[str, ...]] = {
     ("run", "on"): RELEASES,
     ("verify", "on"): RELEASES,
-    ("gate", "on"): ("soon",),
+    ("gate", "as_of"): ("soon",),
     ("run", "executor"): ("no-such-executor", "iree"),
     ("verify", "executor"): ("no-such-executor", "iree"),
     # It looks at whatever there is and writes nothing; a target beyond all is "not reached".

@@ -3,11 +3,18 @@
 import os
 import signal
 import time
+from pathlib import Path
 
 import pytest
 
 from portable import PortableError, Version
 from portable.system.children import ChildCrashed, ChildFailed, ChildHung, call
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the folder of these tests: a child imports nothing from the current one."""
+    monkeypatch.chdir(tmp_path)
 
 
 def _crash(number: int) -> None:
