@@ -315,13 +315,14 @@ def flush() -> None:
 
 
 def drop_output() -> None:
-    """Have the interpreter write what it still keeps for standard output to nowhere, at its end."""
-    try:
-        if sys.stdout is not None:
-            sys.stdout.flush()
-    except (OSError, ValueError):
-        with contextlib.suppress(OSError), Path(os.devnull).open("wb") as nowhere:
-            os.dup2(nowhere.fileno(), 1)
+    """Have the interpreter write what it still keeps for its streams to nowhere, at its end."""
+    for number, stream in ((1, sys.stdout), (2, sys.stderr)):
+        try:
+            if stream is not None:
+                stream.flush()
+        except (OSError, ValueError):
+            with contextlib.suppress(OSError), Path(os.devnull).open("wb") as nowhere:
+                os.dup2(nowhere.fileno(), number)
 
 
 def _write(stream: TextIO | None, name: str, content: str | bytes) -> None:

@@ -172,6 +172,8 @@ def start(words: Sequence[str | bytes], fault: Fault, folder: Path, given: bytes
         given: What it gets on standard input.
     """
     environment = dict(os.environ) | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    # As users have it: what is written waits in a buffer, and may be lost as late as at the end.
+    environment.pop("PYTHONUNBUFFERED", None)
     for name, value in fault.environment.items():
         environment.pop(name, None)
         if value is not None:

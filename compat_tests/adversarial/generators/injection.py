@@ -50,7 +50,7 @@ HOSTILE = {
     "markdown": "| [a](javascript:b) | `` ` `` **c** @user #1 <b> https://x.y ![d](e)\\|",
     "rich": "[red]a[/red] [link=http://x.y]b[/link] [/]",
     "format": "{0}{{a}}%s%n%1$s${HOME}$(id)`id`",
-    "path": "../../etc/passwd",
+    "path": "../../nowhere/etc/passwd",
 }
 
 EVERYTHING = "".join(["::stop-commands::x", *HOSTILE.values()])
