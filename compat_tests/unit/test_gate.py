@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -225,7 +226,9 @@ def test_junit_is_well_formed_and_counts(tree: Path) -> None:
 def test_annotations_are_one_line_each(tree: Path) -> None:
     """A finding is an error, a waived one a warning; nothing in a name breaks the line."""
     lines = as_github(_mixed(tree)).splitlines()
-    assert [line.split(" ")[0] for line in lines] == ["::error", "::warning", "::notice"]
+    *commands, total = lines
+    assert [line.split(" ")[0] for line in commands] == ["::error", "::warning", "::notice"]
+    assert re.fullmatch(r"\d+ artifacts, \d+ consumers, .* \d+ fail; .*", total)
     assert r"bad<&\x07%2C%3A%25\n.mlir.bc" in lines[0]
 
 

@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from portable.system.escaping import json_text, line
+from portable.system.escaping import json_pieces, json_text, line
 from portable.system.files import FileError, demand_output, file_error, read_file, write_file
 
 if TYPE_CHECKING:
@@ -95,7 +95,9 @@ def has_bars() -> bool:
 
 def print_json(value: object) -> None:
     """Print one JSON document."""
-    write_text("-", json_text(value, indent=2) + "\n")
+    for piece in json_pieces(value, indent=2):
+        write_text("-", piece)
+    write_text("-", "\n")
 
 
 class _Report:

@@ -45,16 +45,20 @@ def as_text(result: GateResult) -> str:
         for one, count in Counter(u for v in file.verdicts for u in v.not_known).items()
     ]
     lines += [f"note: {'; '.join(result.notes)}"] if result.notes else []
+    lines.append(_sum(result))
+    return "".join(f"{line(one)}\n" for one in lines)
+
+
+def _sum(result: GateResult) -> str:
     failed = sum(file.failed for file in result.files)
     waived = sum(bool(file.findings) and not file.failed for file in result.files)
     passed = len(result.files) - failed - waived
-    lines.append(
+    return (
         f"{len(result.files)} artifacts, {len(result.consumers)} consumers, "
         f"up to {result.stage} ({result.stage.says(passed=True)}): "
         f"{passed} pass, {waived} waived, {failed} fail; {len(result.not_judged)} not judged, "
         f"{len(result.excluded)} excluded, {result.others} other files"
     )
-    return "".join(f"{line(one)}\n" for one in lines)
 
 
 def as_json(result: GateResult) -> str:
@@ -128,7 +132,7 @@ def as_github(result: GateResult) -> str:
     """Render as workflow commands: an error for each finding, a warning for each waived one.
 
     What was not judged is an error as well, or a warning when it does not count; the rest is told
-    in one notice.
+    in one notice. The sum comes last, so that a gate that passes does not pass in silence.
 
     Args:
         result: What the gate found.
@@ -151,7 +155,8 @@ def as_github(result: GateResult) -> str:
         excluded = ", ".join(f"{left.path} ({left.why})" for left in result.excluded)
         told = f"{result.others} other files; {len(result.excluded)} excluded: {excluded}"
         lines.append(f"::notice title=portable%3A not looked at::{_data(told.rstrip(': '))}")
-    return "".join(f"{line}\n" for line in lines)
+    lines.append(line(_sum(result)))
+    return "".join(f"{one}\n" for one in lines)
 
 
 def _annotation(level: str, path: Path, title: str, message: str) -> str:

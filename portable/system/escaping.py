@@ -9,8 +9,13 @@ Applied twice they do what they do once, so nobody has to know whether a text ha
 from __future__ import annotations
 
 import re
+from itertools import islice
+from typing import TYPE_CHECKING
 
-__all__ = ["block", "json_text", "line", "one_line", "program_text", "shortened"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["block", "json_pieces", "json_text", "line", "one_line", "program_text", "shortened"]
 
 LONGEST_WORD = 1000
 LONGEST_LINE = 10_000
@@ -27,6 +32,8 @@ _INVISIBLE = frozenset(
 # The runners of GitHub take `::` at the beginning of a line, behind any space, and `##[` anywhere
 # in it; those of Azure Pipelines and TeamCity `##vso[` and `##teamcity[`.
 _AT_START = re.compile(r"^( *):(?=:)")
+# How many tokens of a JSON document are put together in one piece.
+_TOKENS = 4096
 _ANYWHERE = re.compile(r"#(?=#\w*\[)")
 _WORD = re.compile(rf"\S{{{LONGEST_WORD + 1},}}")
 _LINE_ENDS = re.compile(r"\r\n?|\n")
@@ -83,16 +90,31 @@ def json_text(value: object, indent: int | None = None) -> str:
     Returns:
         The document, without a line end.
     """
+    return "".join(json_pieces(value, indent))
+
+
+def json_pieces(value: object, indent: int | None = None) -> Iterator[str]:
+    """Write plain data as JSON piece by piece: a large document is never whole in memory.
+
+    Args:
+        value: As for `json_text`.
+        indent: As for `json_text`.
+
+    Yields:
+        The pieces of the document, in order.
+    """
     import json  # noqa: PLC0415 - cold start: text needs none of it
 
-    separators = (",", ":") if indent is None else None
-    try:
-        text = json.dumps(
-            value, ensure_ascii=False, allow_nan=False, indent=indent, separators=separators
-        )
-    except ValueError:
-        text = json.dumps(_finite(value), ensure_ascii=False, indent=indent, separators=separators)
-    return _ANYWHERE.sub(r"\\u0023", re.sub(r"[^\n -~]", _json_escape, text))
+    encoder = json.JSONEncoder(
+        ensure_ascii=False,
+        allow_nan=False,
+        indent=indent,
+        separators=(",", ":") if indent is None else None,
+    )
+    # A token is one text here, so nothing that is escaped lies across two pieces.
+    tokens = encoder.iterencode(value if _is_finite(value) else _finite(value))
+    while batch := "".join(islice(tokens, _TOKENS)):
+        yield _ANYWHERE.sub(r"\\u0023", re.sub(r"[^\n -~]", _json_escape, batch))
 
 
 def program_text(text: str) -> str:
@@ -151,6 +173,14 @@ def _json_escape(found: re.Match[str]) -> str:
         return f"\\u{code:04x}"
     high, low = divmod(code - 0x10000, 0x400)
     return f"\\u{0xD800 + high:04x}\\u{0xDC00 + low:04x}"
+
+
+def _is_finite(value: object) -> bool:
+    if isinstance(value, dict):
+        return all(map(_is_finite, value.values()))
+    if isinstance(value, list | tuple):
+        return all(map(_is_finite, value))
+    return not isinstance(value, float) or value - value == 0
 
 
 def _finite(value: object) -> object:
