@@ -30,8 +30,10 @@ def test_reading_without_a_compiler_agrees_with_the_seal(case: Case) -> None:
         assert found.warnings == ()
         assert found.claimed == artifact.target
         assert found.required is not None
-        assert found.minimum is not None
+        assert found.analysis is not None
         assert isinstance(found.required.version, Version)
         assert found.required.version <= artifact.target.target
         if case.family != "torch_xla":
-            assert found.minimum.version == case.first, artifact.path.name
+            lowest = found.analysis.minimum.version
+            assert isinstance(lowest, Version)
+            assert lowest.first_target == case.first, artifact.path.name

@@ -63,7 +63,7 @@ def test_program_fails_below_its_first_version_with_the_right_feature(case: Case
                 module, target, expand=False, locations=Locations.KEEP, allow_dialects=FOREIGN
             )
         assert refused.value.minimum == case.first
-        assert refused.value.features[0].version == case.first
+        assert refused.value.features[0].version.first_target == case.first
 
 
 @pytest.mark.parametrize("row", CONDITIONS, ids=lambda row: str(row["name"]))

@@ -116,7 +116,12 @@ def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
     """Ctrl-C keeps what was observed; the same command then observes only the rest."""
     kept, out = tmp_path / "store.sqlite", tmp_path / "out.json"
     first = subprocess.Popen(
-        _command(kept, "-o", str(out)), stderr=subprocess.PIPE, start_new_session=True, text=True
+        _command(kept, "-o", str(out)),
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        text=True,
+        # What runs in the background of a shell inherits that SIGINT is ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - no threads
     )
     while not _known(kept) and first.poll() is None:
         time.sleep(0.05)
