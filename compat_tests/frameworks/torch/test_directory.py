@@ -150,7 +150,7 @@ BAD = {
     "weights are lost": (["nets:with_inputs", "-o", "x.mlir.bc"], "--weights FILE.npz"),
     "wrong shape": (["nets:Net", "--eval", "--args", "f32[3,5]", "-o", "x"], "torch.export"),
     "taken": (["nets:with_inputs", "-o", "."], "something is there"),
-    "no folder": (["nets:with_inputs", "-o", "no/x"], "no such directory"),
+    "no folder": (["nets:with_inputs", "-o", "no/x"], "no such file or directory"),
 }
 
 
