@@ -26,9 +26,9 @@ ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / ".tox" / "matrix"
 PREFIX = "consumer-"
 # The Releases of every run, few because each takes 0.4 GB: every bytecode format, every era of the
-# bindings and both Pythons, and the odd ones: 0.6.1 (half of Shardy), 0.9.1 (wrong results).
+# bindings and both Pythons, and an odd one: 0.9.1 (wrong results).
 ERAS = (
-    *(f"jaxlib {v}" for v in ("0.4.13", "0.4.30", "0.4.33", "0.5.3", "0.6.1", "0.9.1", "0.10.2")),
+    *(f"jaxlib {v}" for v in ("0.4.13", "0.4.30", "0.4.33", "0.5.3", "0.9.1", "0.10.2")),
     *("jaxlib 0.12.0.1", "torch-mlir 20261001"),
 )
 _SHORT = {"iree-base-compiler": "iree"}

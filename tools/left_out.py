@@ -3,7 +3,7 @@
     python tools/left_out.py .tox lint unit torch     of these environments
 
 An environment that was not made was left out, and so were the tests that wrote their names below
-`left-out` of the folder. Exit code 1 where something was, and `CI` is true.
+`not-run` of the folder. Exit code 1 where something was, and `CI` is true.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 __all__ = ["FOLDER", "left_out"]
 
-FOLDER = "left-out"
+FOLDER = "not-run"
 
 
 def left_out(folder: Path, environments: list[str]) -> list[str]:

@@ -107,7 +107,7 @@ def _command(store: Path, *more: str) -> list[str]:
         "matrix",
         str(CORPUS),
         "--for",
-        *("jaxlib==0.4.30", "jaxlib==0.4.33", "jaxlib==0.5.3", "jaxlib==0.6.1", "jaxlib==0.9.1"),
+        *("jaxlib==0.4.30", "jaxlib==0.4.33", "jaxlib==0.5.3", "jaxlib==0.9.1"),
     ]
     return [*words, "--judge", "predicted", "--format", "json", "--cache", str(store), *more]
 
