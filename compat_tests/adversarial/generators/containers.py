@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-import flatbuffers  # type: ignore[import-untyped]  # it ships no types
+import flatbuffers
 
 from compat_tests.bytecode_writer import Artifact, entry, operation, region
 
