@@ -115,14 +115,13 @@ def _command(store: Path, *more: str) -> list[str]:
 def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
     """Ctrl-C keeps what was observed; the same command then observes only the rest."""
     kept, out = tmp_path / "store.sqlite", tmp_path / "out.json"
+    # What runs in the background of a shell inherits that SIGINT is ignored; what has a handler
+    # here has the default there.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     first = subprocess.Popen(
-        _command(kept, "-o", str(out)),
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-        text=True,
-        # What runs in the background of a shell inherits that SIGINT is ignored.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - no threads
+        _command(kept, "-o", str(out)), stderr=subprocess.PIPE, start_new_session=True, text=True
     )
+    signal.signal(signal.SIGINT, before)
     while not _known(kept) and first.poll() is None:
         time.sleep(0.05)
     first.send_signal(signal.SIGINT)
@@ -131,12 +130,12 @@ def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
     assert "run it again to go on" in said
     assert "Traceback" not in said
     assert not out.exists()
-    before = _known(kept)
-    assert before
+    done = _known(kept)
+    assert done
     subprocess.run(_command(kept, "-o", str(out)), check=True, timeout=600)
     document = json.loads(out.read_text())
     cells = {(item["digest"], str(c)) for item in document["items"] for c in document["consumers"]}
-    assert _known(kept) == len(cells) > before
+    assert _known(kept) == len(cells) > done
 
 
 def _known(path: Path, table: str = "observation") -> int:
