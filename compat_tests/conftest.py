@@ -17,8 +17,8 @@ sys.path.append(str(ROOT))
 if "TOX_ENV_NAME" in os.environ and ROOT / "portable" in Path(portable.__file__).parents:
     raise RuntimeError("tox tests the wheel, but `portable` was imported from the checkout")
 
-from compat_tests.hermetic import HERMETIC, isolate  # noqa: E402 - needs the path above
-from portable.environments import PythonMissing  # noqa: E402 - the same
+from compat_tests.helpers.hermetic import HERMETIC, isolate  # noqa: E402 - needs the path above
+from portable.runtime.environments import PythonMissing  # noqa: E402 - the same
 from tools.left_out import FOLDER  # noqa: E402 - the same
 
 # Where tox keeps its environments, and there what this one left out.

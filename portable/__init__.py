@@ -11,23 +11,24 @@ if TYPE_CHECKING:
     from portable.artifact import Artifact as Artifact
     from portable.artifact import NotAnArtifact as NotAnArtifact
     from portable.bytecode import MalformedArtifact as MalformedArtifact
-    from portable.check import observe as observe
     from portable.errors import PortableError as PortableError
-    from portable.executors import run as run
-    from portable.explanation import explain as explain
     from portable.inspection import Inspection as Inspection
     from portable.inspection import inspect as inspect
-    from portable.pin import NotExpressible as NotExpressible
-    from portable.pin import minimum as minimum
-    from portable.pin import retarget as retarget
-    from portable.pin import serialize as serialize
+    from portable.pinning.explanation import explain as explain
+    from portable.pinning.pipeline import NotExpressible as NotExpressible
+    from portable.pinning.pipeline import minimum as minimum
+    from portable.pinning.pipeline import pin as pin
+    from portable.pinning.pipeline import retarget as retarget
+    from portable.pinning.pipeline import serialize as serialize
+    from portable.pinning.program import deserialize as deserialize
+    from portable.pinning.repinning import repin as repin
     from portable.prediction import predict as predict
-    from portable.program import deserialize as deserialize
     from portable.releases import Release as Release
     from portable.releases import Target as Target
     from portable.releases import resolve_target as resolve_target
     from portable.releases import window as window
-    from portable.repinning import repin as repin
+    from portable.runtime.executors import run as run
+    from portable.runtime.observation import observe as observe
     from portable.verdict import Diagnostic as Diagnostic
     from portable.verdict import Outcome as Outcome
     from portable.verdict import Stage as Stage
@@ -43,7 +44,7 @@ _HOME = {
     "Inspection": "portable.inspection",
     "MalformedArtifact": "portable.bytecode",
     "NotAnArtifact": "portable.artifact",
-    "NotExpressible": "portable.pin",
+    "NotExpressible": "portable.pinning.pipeline",
     "Outcome": "portable.verdict",
     "PortableError": "portable.errors",
     "Release": "portable.releases",
@@ -51,17 +52,18 @@ _HOME = {
     "Target": "portable.releases",
     "Verdict": "portable.verdict",
     "Version": "portable.version",
-    "deserialize": "portable.program",
-    "explain": "portable.explanation",
+    "deserialize": "portable.pinning.program",
+    "explain": "portable.pinning.explanation",
     "inspect": "portable.inspection",
-    "minimum": "portable.pin",
-    "observe": "portable.check",
+    "minimum": "portable.pinning.pipeline",
+    "observe": "portable.runtime.observation",
+    "pin": "portable.pinning.pipeline",
     "predict": "portable.prediction",
-    "repin": "portable.repinning",
+    "repin": "portable.pinning.repinning",
     "resolve_target": "portable.releases",
-    "retarget": "portable.pin",
-    "run": "portable.executors",
-    "serialize": "portable.pin",
+    "retarget": "portable.pinning.pipeline",
+    "run": "portable.runtime.executors",
+    "serialize": "portable.pinning.pipeline",
     "window": "portable.releases",
 }
 

@@ -6,7 +6,7 @@ An exception means "could not do or could not check"; an incompatibility that wa
 
 from __future__ import annotations
 
-from portable.system.escaping import line
+from portable.escaping import line
 
 __all__ = ["PortableError"]
 

@@ -249,7 +249,7 @@ def measured_otherwise(tables: Tables, wanted: list[str]) -> tuple[list[Contradi
     """
     # A script finds its neighbours by path.
     sys.path.insert(0, str(Path(__file__).parent.parent))
-    from portable.environments import Environments
+    from portable.runtime.environments import Environments
     from tools.measure_release import measure
 
     environments, found, failed = Environments(), [], 0

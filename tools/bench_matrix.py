@@ -11,9 +11,9 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from portable.environments import Environments
 from portable.matrix import Item, Pick, Run, Store, collect
 from portable.releases import releases
+from portable.runtime.environments import Environments
 from portable.verdict import Stage
 from tools.benches.figure import ROOT, Figure
 

@@ -16,8 +16,8 @@ import sys
 from pathlib import Path
 
 from portable.cli import main
-from portable.environments import Recipe, UnknownDistribution
 from portable.releases import Release, find_release, releases
+from portable.runtime.environments import Recipe, UnknownDistribution
 from portable.worker import Family
 
 __all__ = ["ERAS", "consumers", "environment_name"]

@@ -21,8 +21,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from portable.downgrade import EXACT
 from portable.features.bridges import bridges, since
+from portable.pinning.rewrites import EXACT
 from portable.version import Version
 from tools.downgrade_samples import SAMPLES
 
@@ -72,7 +72,7 @@ result is farther from what it was than `--ulps`, by default 0. From Python:
 ## Rewrites
 
 Each was executed before and after on at least 100 random inputs
-(`compat_tests/integration/test_downgrade.py`), collectives on several devices; those that XLA CPU
+(`compat_tests/real/test_downgrade.py`), collectives on several devices; those that XLA CPU
 refuses as they were, on StableHLO's reference interpreter before and XLA CPU after
 (`test_downgrade_rooted.py`). Where no Executor runs the program as it was, numpy says what is
 right.
@@ -132,7 +132,7 @@ def _time(cost: dict[str, float]) -> str:
 
 def measure() -> dict[str, Any]:
     """Execute every sample before and after."""
-    from portable.executors import find_executor
+    from portable.runtime.executors import find_executor
 
     found: dict[str, Any] = {}
     with find_executor("pjrt") as executor:
@@ -149,9 +149,10 @@ def measure() -> dict[str, Any]:
 
 def _cost(sample: Sample, executor: Any) -> dict[str, Any]:
     """Measure one sample: ops added, run time after / before, distance of the results."""
-    from portable import libstablehlo, pin
+    from portable import bindings
+    from portable.pinning import pipeline as pin
 
-    library = libstablehlo.find("jaxlib")
+    library = bindings.find("jaxlib")
     lossy = [name for name in sample.allow if not bridges().rewrites[name].exact]
     before = pin.serialize(sample.program, allow_dialects=["sdy"])
     after = pin.serialize(sample.program, _TARGET, allow=[*lossy, EXACT])
@@ -177,7 +178,7 @@ def _count(library: Any, artifact: Artifact) -> int:
 
 def _concrete(library: Any, artifact: Artifact, types: str) -> Artifact:
     """Give a program with unknown sizes the argument types it is called with, as JAX does."""
-    from portable import pin
+    from portable.pinning import pipeline as pin
 
     module = library.deserialize(artifact.data, library.context())
     library.run(
@@ -190,7 +191,7 @@ def _concrete(library: Any, artifact: Artifact, types: str) -> Artifact:
 
 def _apart(before: Artifact, after: Artifact, executor: Any) -> int:
     """Return the largest distance in ulps over a few random inputs."""
-    from portable.executors import compare_all, random_inputs, signature
+    from portable.runtime.executors import compare_all, random_inputs, signature
 
     one, other = executor.compile(before), executor.compile(after)
     worst = 0
@@ -219,7 +220,7 @@ def _side(artifact: Artifact) -> Callable[[], None]:
     import jax
     from jaxlib import xla_client
 
-    from portable.executors import random_inputs, signature
+    from portable.runtime.executors import random_inputs, signature
 
     jax.config.update("jax_enable_x64", True)
     (device, *_) = jax.devices("cpu")

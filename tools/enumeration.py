@@ -12,7 +12,7 @@ target; the profile of a program tells at which targets that succeeds.
     python -m tools.enumeration --against FILE   compare with the profiles of another library
 
 `--every N` takes one varied program in N, `--only OP` those of one op. The exit code is 1 where
-something differs. Everything takes most of an hour; `compat_tests/integration/test_enumeration.py`
+something differs. Everything takes most of an hour; `compat_tests/real/test_enumeration.py`
 holds a sample, and `compat_tests/data/enumerated.toml` lists what is known to differ.
 """
 

@@ -25,10 +25,10 @@ from typing import TYPE_CHECKING
 from portable.artifact import Artifact
 from portable.corpus import load_corpus
 from portable.corpus.tensors import load_tensor
-from portable.environments import Environments
 from portable.errors import PortableError
-from portable.executors import ExecutionFailed, Tolerance, compare_all, find_executor
 from portable.releases import find_release
+from portable.runtime.environments import Environments
+from portable.runtime.executors import ExecutionFailed, Tolerance, compare_all, find_executor
 from portable.system.files import write_file
 from portable.verdict import Outcome
 
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from portable.corpus import Case
-    from portable.executors import Executor
-    from portable.executors.tensors import Array
+    from portable.runtime.executors import Executor
+    from portable.runtime.executors.tensors import Array
     from portable.version import Version
 
 __all__ = ["EXECUTED", "RUNS", "Became", "Ending", "Run", "attempt", "execute", "load_executed"]

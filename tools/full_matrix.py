@@ -25,10 +25,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from portable.corpus import load_corpus
-from portable.environments import Environments
 from portable.matrix import Agreement, Item, Pick, Run, Store, case_items
 from portable.matrix.store import default_path
 from portable.releases import find_release, releases
+from portable.runtime.environments import Environments
 from portable.verdict import Outcome, Stage
 from portable.version import Version
 from portable.worker import Status

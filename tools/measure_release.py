@@ -25,9 +25,9 @@ from typing import Any
 
 from packaging.version import Version as PackageVersion
 
-from portable.environments import Download, Environment, Environments, Phase
-from portable.environments.installer import find_uv
 from portable.errors import PortableError
+from portable.runtime.environments import Download, Environment, Environments, Phase
+from portable.runtime.environments.installer import find_uv
 from portable.system.files import write_file
 from portable.version import Version
 from portable.worker import Answer, Family, Status

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from portable.executors import Executor
+    from portable.runtime.executors import Executor
     from tools.zoo import Model
 
 ROOT = Path(__file__).parent.parent
@@ -40,7 +40,7 @@ _LONGEST, _SHOWN = 90, 80
 
 def measure(backend: str) -> None:
     """Export and run every model, and note the result."""
-    from portable.executors import find_executor
+    from portable.runtime.executors import find_executor
     from tools.zoo import DYNAMIC, STATIC
 
     found: dict[str, Any] = {"releases": {}, "static": {}, "dynamic": {}}
@@ -100,7 +100,7 @@ def _agreement(model: Model) -> dict[str, Any]:
 def _measured(model: Model, backend: str, executor: Executor) -> dict[str, Any]:
     from portable.errors import PortableError
     from portable.exporters import export_torch
-    from portable.pin import NotExpressible
+    from portable.pinning.pipeline import NotExpressible
 
     for target in TARGETS:
         try:

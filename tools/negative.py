@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from portable.bytecode import MalformedArtifact
 from portable.corpus import find_case
-from portable.environments import Environments
 from portable.inspection import inspect
 from portable.releases import find_release
+from portable.runtime.environments import Environments
 from tools.full_scan import Scanner
 from tools.programs import load_programs
 

@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from portable.corpus import load_corpus
-from portable.environments import Environments
-from portable.executors import compare_all, find_executor
-from portable.pin import serialize
+from portable.pinning.pipeline import serialize
 from portable.releases import find_release
+from portable.runtime.environments import Environments
+from portable.runtime.executors import compare_all, find_executor
 from portable.system.files import write_file
 from tools.execute_corpus import LIMIT_S, ROOT, Ending, attempt
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from portable.corpus import Case
-    from portable.executors import Executor
+    from portable.runtime.executors import Executor
     from portable.version import Version
     from tools.execute_corpus import Became
 

@@ -20,8 +20,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from portable.environments import Environments
 from portable.releases import find_release
+from portable.runtime.environments import Environments
 from portable.worker import Status
 from tools.full_scan import NEVER, TARGETS, Scanner, load_minimums
 from tools.programs import load_programs

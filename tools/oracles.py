@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 import ml_dtypes
 import numpy as np
 
-from portable.executors.tensors import dtype_named
+from portable.runtime.executors.tensors import dtype_named
 from tools.full_scan import Scanner
 
 if TYPE_CHECKING:

@@ -18,10 +18,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from portable.environments import Recipe, UnknownDistribution
-from portable.environments.digests import LOCKS, TABLE, Wheel, load, locks
-from portable.environments.interpreter import find_uv
 from portable.releases import releases
+from portable.runtime.environments import Recipe, UnknownDistribution
+from portable.runtime.environments.digests import LOCKS, TABLE, Wheel, load, locks
+from portable.runtime.environments.interpreter import find_uv
 from portable.system.files import write_file
 
 if TYPE_CHECKING:

@@ -27,8 +27,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from portable.corpus import MOVED, SEALS, Case, Seals, digest, load_corpus
-from portable.environments import Environments
 from portable.releases import Release, releases
+from portable.runtime.environments import Environments
 from portable.system.files import write_file
 from portable.version import Version
 from tools.full_scan import TARGETS, Scanner

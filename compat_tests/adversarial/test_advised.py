@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from compat_tests.bytecode_writer import Artifact as Written
-from compat_tests.bytecode_writer import entry, operation, region
+from compat_tests.helpers.bytecode_writer import Artifact as Written
+from compat_tests.helpers.bytecode_writer import entry, operation, region
 from portable.artifact import Artifact
 from portable.prediction import predict
 from portable.verdict import Outcome

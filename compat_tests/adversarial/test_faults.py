@@ -29,7 +29,7 @@ from compat_tests.adversarial.generators.faults import (
     start,
     toml_documents,
 )
-from compat_tests.matrices import sample
+from compat_tests.helpers.matrices import sample
 from portable.cli import main
 from portable.matrix.document import dump
 

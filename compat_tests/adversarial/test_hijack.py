@@ -100,7 +100,8 @@ def test_no_command_runs_what_lies_in_the_working_directory(name: str, hostile: 
 def test_pip_is_not_taken_from_the_working_directory(hostile: Path) -> None:
     """What fetches wheels is the installed package client, not a `pip.py` beside the data."""
     code = (
-        "from portable.environments.installer import EnvironmentFailed, PipInstaller, download\n"
+        "from portable.runtime.environments.installer import EnvironmentFailed\n"
+        "from portable.runtime.environments.installer import PipInstaller, download\n"
         "import sys, pathlib\n"
         "sys.path.insert(0, '')\n"
         "where = pathlib.Path('made')\n"
@@ -144,7 +145,8 @@ def test_children_of_a_python_that_imports_from_here_do_not(entry: str, hostile:
     """`python -c` has the working directory on its own path; its children have not."""
     code = (
         "import sys; sys.path = [p for p in sys.path if p]\n"
-        "import portable, portable.pin, portable.system.children, subprocess, tempfile, pickle\n"
+        "import portable, portable.pinning, portable.system.children\n"
+        "import subprocess, tempfile, pickle\n"
         f"sys.path.insert(0, {entry!r})\n"
         "print(portable.serialize(open('m.mlir').read(), '1.9.0').version)\n"
         "import os; print(os.getpid())\n"

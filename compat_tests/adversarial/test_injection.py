@@ -25,12 +25,12 @@ from compat_tests.adversarial.generators.injection import (
     long_name,
     policies,
 )
-from compat_tests.matrices import sample
+from compat_tests.helpers.matrices import sample
 from portable.cli import main
 from portable.errors import PortableError
+from portable.escaping import block, json_text, line, one_line
 from portable.matrix.document import record
-from portable.report import FORMATS
-from portable.system.escaping import block, json_text, line, one_line
+from portable.matrix.report import FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -120,7 +120,7 @@ class _Page(html.parser.HTMLParser):
 
 
 def _page() -> str:
-    from portable.report import render
+    from portable.matrix.report import render
 
     return render(sample(), "html")
 

@@ -17,7 +17,7 @@ import pytest
 
 from compat_tests.adversarial import reading
 from compat_tests.adversarial.generators.mutants import blindly, knowingly
-from compat_tests.bytecode_samples import SAMPLES
+from compat_tests.helpers.bytecode_samples import SAMPLES
 from portable.bytecode import scan as scan_module
 
 if TYPE_CHECKING:

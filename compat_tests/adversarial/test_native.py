@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 pytest.importorskip("jaxlib")
-from portable import explanation, libstablehlo, pin, specialization
-from portable import program as programs
+from portable import bindings
+from portable.pinning import explanation, specialization
+from portable.pinning import pipeline as pin
+from portable.pinning import program as programs
 
 DEEP = 20_000
 PROGRAM = """func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {
@@ -112,7 +114,7 @@ def _plain(value: Any) -> object:
 
 def test_an_artifact_that_aborts_is_an_error() -> None:
     """220 bytes that jaxlib writes itself, with an attribute of type i2, and cannot read again."""
-    library = libstablehlo.find()
+    library = bindings.find()
     module = library.parse(
         "func.func @main() attributes {x = 1 : i2} { return }", library.context()
     )
@@ -129,14 +131,14 @@ def test_what_is_refused_has_its_fields() -> None:
         portable.serialize(PROGRAM.replace("tanh", "tan"), "1.0.0", expand=False)
     assert [feature.name for feature in caught.value.features] == ["tan_v1"]
     assert caught.value.minimum is not None
-    with pytest.raises(libstablehlo.LibraryError) as refused:
+    with pytest.raises(bindings.LibraryError) as refused:
         portable.serialize("func.func @main( {", "1.0.0")
     assert refused.value.diagnostics
 
 
 def test_the_bindings_can_be_chosen() -> None:
     """`library` is opened in the child by its name."""
-    library = libstablehlo.find("jaxlib")
+    library = bindings.find("jaxlib")
     assert portable.serialize(PROGRAM, "1.9.0", library=library) == ARTIFACT
 
 
@@ -170,7 +172,7 @@ def test_threads_share_the_children() -> None:
 
 def test_a_module_is_worked_on_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """It cannot leave the process: no child is asked."""
-    library = libstablehlo.find()
+    library = bindings.find()
     module = library.parse(PROGRAM, library.context())
     monkeypatch.setattr(children, "call", None)
     assert portable.serialize(module, "1.9.0") == ARTIFACT
@@ -180,11 +182,12 @@ def test_a_module_is_worked_on_here(monkeypatch: pytest.MonkeyPatch) -> None:
 _FLAT = """
 import gc, sys
 import portable
-from portable import libstablehlo, pin
-from portable import program as programs
+from portable import bindings
+from portable.pinning import pipeline as pin
+from portable.pinning import program as programs
 from portable.system import children
 program, artifact = sys.argv[2], bytes.fromhex(sys.argv[3])
-ir = libstablehlo.find()._ir
+ir = bindings.find()._ir
 children.expendable = lambda: True  # everything in this process
 calls = {
     "serialize": lambda: portable.serialize(program, "1.9.0"),

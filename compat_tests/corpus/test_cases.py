@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from compat_tests.sealed import CASES, CORPUS, scanner
+from compat_tests.helpers.sealed import CASES, CORPUS, scanner
 from portable.corpus import Case, Oracle, find_case
 from portable.corpus.tensors import load_tensor
 from portable.releases import matching_releases

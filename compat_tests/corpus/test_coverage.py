@@ -7,7 +7,7 @@ import tomllib
 
 import pytest
 
-from compat_tests.sealed import CASES, CORPUS, scanner
+from compat_tests.helpers.sealed import CASES, CORPUS, scanner
 from portable.corpus.coverage import COVERAGE, Subject, measure, shown_by
 
 ROWS = tomllib.loads((CORPUS / COVERAGE).read_text("utf-8"))

@@ -6,7 +6,7 @@ import tomllib
 
 import pytest
 
-from compat_tests.sealed import CORPUS
+from compat_tests.helpers.sealed import CORPUS
 from tools.negative import judged
 
 NEGATIVE = CORPUS / "negative"

@@ -8,7 +8,7 @@ from collections import defaultdict
 
 import pytest
 
-from compat_tests.sealed import CASES, CORPUS
+from compat_tests.helpers.sealed import CASES, CORPUS
 from portable.corpus import Case, Seals
 from portable.releases import releases
 from portable.version import Version

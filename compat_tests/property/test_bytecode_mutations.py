@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from compat_tests.adversarial import reading
-from compat_tests.bytecode_samples import SAMPLES
+from compat_tests.helpers.bytecode_samples import SAMPLES
 
 ORIGINALS = [sample.data for sample in SAMPLES]
 LIMIT = 2.0  # seconds of processor time

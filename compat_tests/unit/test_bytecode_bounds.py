@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from compat_tests.bytecode_samples import SAMPLES, Sample
-from compat_tests.bytecode_writer import (
+from compat_tests.helpers.bytecode_samples import SAMPLES, Sample
+from compat_tests.helpers.bytecode_writer import (
     DATA,
     DIALECT,
     IR,

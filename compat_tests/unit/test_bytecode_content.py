@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from compat_tests.bytecode_samples import SAMPLES, Sample
-from compat_tests.bytecode_writer import Artifact, entry, operation, varint
+from compat_tests.helpers.bytecode_samples import SAMPLES, Sample
+from compat_tests.helpers.bytecode_writer import Artifact, entry, operation, varint
 from portable.bytecode import Bytecode, read
 from portable.bytecode.entries import Blob
 from portable.bytecode.text import attribute_text, location_files, location_text, type_text

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from compat_tests.bytecode_samples import SAMPLES, Sample
-from compat_tests.bytecode_writer import varint
+from compat_tests.helpers.bytecode_samples import SAMPLES, Sample
+from compat_tests.helpers.bytecode_writer import varint
 from portable.bytecode import MAGIC, Header, MalformedArtifact, read_header
 from portable.version import Version
 

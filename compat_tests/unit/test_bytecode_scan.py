@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
-from compat_tests.bytecode_samples import SAMPLES, Sample
-from compat_tests.bytecode_writer import Artifact, entry, operation, region
+from compat_tests.helpers.bytecode_samples import SAMPLES, Sample
+from compat_tests.helpers.bytecode_writer import Artifact, entry, operation, region
 from portable.bytecode import Bytecode, MalformedArtifact, read
 from portable.bytecode import scan as scan_module
 from portable.bytecode.operations import Operation

@@ -9,7 +9,14 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from portable.executors.compare import BITS, INFINITE, Tolerance, compare, compare_all, ulps_between
+from portable.runtime.executors.compare import (
+    BITS,
+    INFINITE,
+    Tolerance,
+    compare,
+    compare_all,
+    ulps_between,
+)
 
 FLOATS = [
     np.float16,

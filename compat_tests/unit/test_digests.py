@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from compat_tests.wheels import record, see_only, write_wheel
-from portable.environments import (
+from compat_tests.helpers.wheels import record, see_only, write_wheel
+from portable.releases import releases
+from portable.runtime.environments import (
     DigestMismatch,
     EnvironmentFailed,
     Environments,
@@ -18,9 +19,8 @@ from portable.environments import (
     UnknownDistribution,
     digests,
 )
-from portable.environments.installer import Installer, PipInstaller, UvInstaller, find_uv
-from portable.releases import releases
-from portable.tables import InvalidTable
+from portable.runtime.environments.installer import Installer, PipInstaller, UvInstaller, find_uv
+from portable.system.tables import InvalidTable
 
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 BESIDE = ("numpy==1.0", "ml_dtypes==1.0")

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from compat_tests.terminal import on_terminal
-from compat_tests.wheels import record, see_only, write_wheel
+from compat_tests.helpers.terminal import on_terminal
+from compat_tests.helpers.wheels import record, see_only, write_wheel
 from portable.cli import main
 from portable.cli.usage import size as cli_size
-from portable.environments import Environments, digests
 from portable.releases import find_release
+from portable.runtime.environments import Environments, digests
 
 # A Release whose environment is one file, another one, and one that is not in the index below.
 ONE, OTHER, ABSENT = "libtpu==0.0.30", "libtpu==0.0.51", "torch-mlir==20261001"
@@ -163,7 +163,7 @@ def test_bad_requests_are_one_line(
 def test_a_terminal_gets_a_bar() -> None:
     """With rich on a terminal the bar counts to the end; standard output stays clean."""
     pytest.importorskip("rich")
-    first = "from pathlib import Path; from portable.environments import digests\n"
+    first = "from pathlib import Path; from portable.runtime.environments import digests\n"
     first += f"digests.TABLE = Path({str(digests.TABLE)!r})"
     shown = on_terminal(["env", "make", ONE, OTHER], first)
     assert shown.code == 0

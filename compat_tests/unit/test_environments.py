@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from compat_tests.wheels import see_only, write_wheel
-from portable.environments import (
+from compat_tests.helpers.wheels import see_only, write_wheel
+from portable.runtime.environments import (
     EnvironmentBusy,
     EnvironmentFailed,
     EnvironmentMissing,
@@ -29,7 +29,7 @@ from portable.environments import (
     Unreachable,
     find_python,
 )
-from portable.environments.installer import PipInstaller, find_uv
+from portable.runtime.environments.installer import PipInstaller, find_uv
 
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 needs_uv = pytest.mark.skipif(find_uv() is None, reason="uv is not installed")
@@ -258,7 +258,7 @@ _RACE = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from compat_tests_wanted import KEPT
-from portable.environments import Environments
+from portable.runtime.environments import Environments
 told = []
 environment = Environments(progress=lambda name, phase: told.append(phase.name)).get(KEPT)
 print(environment.library, *told)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from compat_tests.bytecode_samples import SAMPLES, Sample, minimums
-from compat_tests.bytecode_writer import Artifact, entry, operation, region
+from compat_tests.helpers.bytecode_samples import SAMPLES, Sample, minimums
+from compat_tests.helpers.bytecode_writer import Artifact, entry, operation, region
 from portable.bytecode import read
 from portable.bytecode.vhlo import ops
 from portable.features import Analysis, FeatureKind, Strictness, analyze

@@ -7,10 +7,10 @@ import json
 import pytest
 
 from portable.bytecode.vhlo import minimum
-from portable.downgrade import EXACT, EXPANDED, REWRITES, UnknownRewrite, accuracy, named
 from portable.features import Analysis, Feature, FeatureKind, Needs, rewritten
 from portable.features.bridges import bridges, since
 from portable.features.rules import rules
+from portable.pinning.rewrites import EXACT, EXPANDED, REWRITES, UnknownRewrite, accuracy, named
 from portable.version import Version
 from tools.downgrades import COSTS, PAGE, render
 

@@ -11,7 +11,7 @@ from portable.features import rules as rules_module
 from portable.features.bridges import parse_bridges, since
 from portable.features.rules import parse_rules
 from portable.features.validation import check_bridges, check_rules
-from portable.tables import InvalidTable, read_table
+from portable.system.tables import InvalidTable, read_table
 
 RULES = read_table(rules_module.__file__, "rules.ini")
 BRIDGES = read_table(bridges_module.__file__, "bridges.ini")

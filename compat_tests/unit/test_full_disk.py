@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from compat_tests.wheels import record, see_only, write_wheel
-from portable.environments import Environments
+from compat_tests.helpers.wheels import record, see_only, write_wheel
+from portable.runtime.environments import Environments
 
 # A Release of which one file is kept, and one that is installed as it is.
 KEPT, WHOLE = "libtpu==0.0.30", "torch-mlir==20261001"
@@ -23,7 +23,7 @@ LIBRARY = b"1" * 300_000
 LIMITED = """
 import resource, sys
 from pathlib import Path
-from portable.environments import digests
+from portable.runtime.environments import digests
 digests.TABLE = Path(sys.argv[2])
 digests.LOCKS = digests.TABLE.with_name("locks.txt")
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from compat_tests.hermetic import NetworkRefused
-from portable.environments import Environments, installer
+from compat_tests.helpers.hermetic import NetworkRefused
 from portable.matrix.store import default_path
+from portable.runtime.environments import Environments, installer
 from portable.system import children
 
 # Of the block that is kept for documentation: nobody has it.

@@ -14,10 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from compat_tests import misbehaving
+from compat_tests.helpers import misbehaving
 from portable.cli.matrix import newest_jaxlib
-from portable.environments import Environments
-from portable.executors.tensors import stored_arrays
 from portable.matrix import Agreement, Pick, Run, Store, collect
 from portable.matrix.batch import Observation
 from portable.matrix.cell import agreement
@@ -26,6 +24,8 @@ from portable.matrix.item import Item, NothingToTest
 from portable.matrix.listed import contradictions
 from portable.matrix.store import Key, StoreUnusable, key
 from portable.releases import find_release
+from portable.runtime.environments import Environments
+from portable.runtime.executors.tensors import stored_arrays
 from portable.system.files import FileError
 from portable.verdict import Basis, Diagnostic, Outcome, Severity, Stage, Verdict
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from compat_tests.matrices import sample
+from compat_tests.helpers.matrices import sample
 from portable.cli import main
 from portable.matrix.document import dump
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from compat_tests.matrices import DAY, cell, item, matrix, observed, sample
+from compat_tests.helpers.matrices import DAY, cell, item, matrix, observed, sample
 from portable.matrix import Agreement, MalformedMatrix, Matrix, merge
 from portable.matrix.document import SCHEMA, dump, load, parse, record
 from portable.matrix.item import TensorFile

@@ -6,7 +6,7 @@ import pytest
 
 from portable.errors import PortableError
 from portable.features import Feature, FeatureKind, Needs
-from portable.locations import named
+from portable.pinning.locations import named
 from portable.verdict import Diagnostic, Severity
 from portable.version import Version
 

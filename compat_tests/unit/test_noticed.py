@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from compat_tests.sealed import CASES
+from compat_tests.helpers.sealed import CASES
 from portable.artifact import Artifact
 from portable.bytecode import read
 from portable.bytecode.fingerprint import fingerprint
@@ -23,7 +23,7 @@ from portable.containers.container import NotAContainer
 from portable.containers.kind import Kind, kind_of_file
 from portable.corpus import load_case
 from portable.corpus.case import MANIFEST
-from portable.executors import signature
+from portable.runtime.executors import signature
 from portable.system.files import umask
 from portable.worker.inside.engines import Engines
 from portable.worker.inside.mapped import MAPPED_BYTES

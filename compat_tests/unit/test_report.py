@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from compat_tests.matrices import cell, matrix, observed, sample
+from compat_tests.helpers.matrices import cell, matrix, observed, sample
 from portable.matrix import Cell, Matrix
 from portable.matrix.document import load, parse
+from portable.matrix.report import FORMATS, UnknownFormat, render, reproducer
 from portable.releases import releases
-from portable.report import FORMATS, UnknownFormat, render, reproducer
 from portable.verdict import Outcome, Stage
 
 OLD = "jaxlib 0.4.13"

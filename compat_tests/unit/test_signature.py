@@ -8,10 +8,21 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from compat_tests.sealed import CASES, CORPUS
+from compat_tests.helpers.sealed import CASES, CORPUS
 from portable.artifact import Artifact
-from portable.executors import Signature, TensorType, UnsupportedType, random_inputs, signature
-from portable.executors.tensors import UnreadableArrays, dtype_of, load_arrays, stored_arrays
+from portable.runtime.executors import (
+    Signature,
+    TensorType,
+    UnsupportedType,
+    random_inputs,
+    signature,
+)
+from portable.runtime.executors.tensors import (
+    UnreadableArrays,
+    dtype_of,
+    load_arrays,
+    stored_arrays,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from portable.environments.installer import UvInstaller
+from portable.runtime.environments.installer import UvInstaller
 from portable.system import children
 from portable.worker import Family, Worker
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from compat_tests import misbehaving
+from compat_tests.helpers import misbehaving
 from portable.system.children import Limits
 from portable.verdict import Outcome, Severity, Stage
 from portable.worker import Family, Status, Worker, WorkerFailed

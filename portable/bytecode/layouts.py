@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
-from portable.tables import read_table
+from portable.system.tables import read_table
 
 __all__ = ["BUILTIN", "POINTERS", "VHLO", "Layout", "table", "widths"]
 

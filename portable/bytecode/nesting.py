@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from portable.bytecode.entries import ATTRIBUTES, TYPES
 from portable.errors import PortableError
-from portable.tables import read_table
+from portable.system.tables import read_table
 
 if TYPE_CHECKING:
     from portable.bytecode.content import Bytecode

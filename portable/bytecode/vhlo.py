@@ -6,7 +6,7 @@ from functools import cache
 from typing import NamedTuple
 
 from portable.bytecode.layouts import BUILTIN, VHLO
-from portable.tables import read_table
+from portable.system.tables import read_table
 
 __all__ = [
     "Lifetime",

@@ -26,7 +26,7 @@ from portable.cli.parts import parts_of
 from portable.cli.usage import limit
 from portable.containers.container import readers_of
 from portable.errors import PortableError
-from portable.locations import naming
+from portable.pinning.locations import naming
 from portable.prediction import Mode, examine, predict_all
 from portable.releases import named_consumers
 from portable.verdict import Stage, worst
@@ -172,7 +172,7 @@ def _verdicts(
         subject = replace(examine(artifact), opener=container.opener if container else None)
         verdicts += predict_all(subject, releases, chosen.mode)
     if chosen.observe:
-        from portable.check import observe  # noqa: PLC0415 - predicting needs no child process
+        from portable.runtime.observation import observe  # noqa: PLC0415 - predicting needs no child process
 
         verdicts.append(observe(artifact, timeout=chosen.timeout))
     return verdicts

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from portable.cli.output import format_option, print_json, print_table, say, write_text
 from portable.corpus import Case, CorpusError, Seals, find_case, load_corpus
-from portable.system.escaping import program_text
+from portable.escaping import program_text
 
 if TYPE_CHECKING:
     import argparse

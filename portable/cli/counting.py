@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from portable.cli.output import has_bars, note
-from portable.system.escaping import line
+from portable.escaping import line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

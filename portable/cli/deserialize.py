@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from portable import program
 from portable.cli.output import demand_apart, write_bytes, write_text
 from portable.cli.program import in_child, program_argument
 from portable.cli.usage import destination
-from portable.system.escaping import program_text
+from portable.escaping import program_text
+from portable.pinning import program
 
 if TYPE_CHECKING:
     import argparse

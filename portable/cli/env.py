@@ -22,16 +22,16 @@ from typing import TYPE_CHECKING
 from portable.cli.making import making, require_hashes_option
 from portable.cli.output import complain, format_option, note, print_json, print_table, say
 from portable.cli.usage import amount, size
-from portable.environments import EnvironmentMissing, Environments, Phase
 from portable.errors import PortableError
 from portable.releases import runnable_releases
+from portable.runtime.environments import EnvironmentMissing, Environments, Phase
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Iterator
 
-    from portable.environments import Environment
     from portable.releases import Release
+    from portable.runtime.environments import Environment
 
 __all__ = ["BadRequest", "options", "run"]
 

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from portable import pin
 from portable.artifact import Artifact, NotAnArtifact
 from portable.bytecode import MAGIC
 from portable.cli.making import tell_line
 from portable.cli.parts import only_part
 from portable.cli.usage import limit
-from portable.environments import Environments
-from portable.executors import EXECUTORS, check_executor, find_executor
-from portable.executors.signature import check_inputs, ordered, signature
-from portable.executors.tensors import load_arrays
-from portable.locations import naming
+from portable.pinning import pipeline as pin
+from portable.pinning.locations import naming
 from portable.releases import find_release
+from portable.runtime.environments import Environments
+from portable.runtime.executors import EXECUTORS, check_executor, find_executor
+from portable.runtime.executors.signature import check_inputs, ordered, signature
+from portable.runtime.executors.tensors import load_arrays
 
 if TYPE_CHECKING:
     import argparse
 
-    from portable.executors import Executor
-    from portable.executors.signature import Signature
-    from portable.executors.tensors import Array
+    from portable.runtime.executors import Executor
+    from portable.runtime.executors.signature import Signature
+    from portable.runtime.executors.tensors import Array
 
 __all__ = ["executor_options", "given_inputs", "load_program", "open_chosen"]
 

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 from portable.cli.output import all_option, format_option, print_json, print_table, say
 from portable.cli.parts import parts_of
 from portable.cli.program import dialects_option, in_child, program_argument
-from portable.explanation import explain
 from portable.features.bridges import bridges
+from portable.pinning.explanation import explain
 
 if TYPE_CHECKING:
     import argparse
 
-    from portable.explanation import Explanation
+    from portable.pinning.explanation import Explanation
 
 __all__ = ["options", "run"]
 

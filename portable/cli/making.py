@@ -6,8 +6,8 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from portable.cli.output import has_bars, note
-from portable.environments import Download, Phase
-from portable.system.escaping import line
+from portable.escaping import line
+from portable.runtime.environments import Download, Phase
 
 if TYPE_CHECKING:
     import argparse

@@ -24,18 +24,18 @@ from portable.cli.counting import counting
 from portable.cli.making import require_hashes_option, tell_line
 from portable.cli.output import demand_apart, note, write_report, write_text
 from portable.cli.usage import BadUsage, amount, destination, limit, natural
-from portable.environments import Environments
 from portable.errors import PortableError
-from portable.executors.signature import ordered
-from portable.executors.tensors import load_arrays
 from portable.matrix import MalformedMatrix, Pick, Run, Store, collect
 from portable.matrix.document import load
 from portable.matrix.inputs import check_expected, with_expected, with_inputs
 from portable.matrix.merging import merge
+from portable.matrix.report import FORMATS, render
 from portable.matrix.run import LIMIT_S
 from portable.matrix.store import default_path
 from portable.releases import releases, runnable_releases
-from portable.report import FORMATS, render
+from portable.runtime.environments import Environments
+from portable.runtime.executors.signature import ordered
+from portable.runtime.executors.tensors import load_arrays
 from portable.system import scratch
 from portable.system.files import read_file
 from portable.verdict import Stage

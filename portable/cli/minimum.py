@@ -25,7 +25,7 @@ from portable.cli.output import (
 from portable.cli.parts import parts_of
 from portable.containers import Kind, kind_of_file
 from portable.features import Strictness, analyze
-from portable.locations import naming
+from portable.pinning.locations import naming
 
 if TYPE_CHECKING:
     import argparse
@@ -117,7 +117,7 @@ def _analysis(chosen: argparse.Namespace, part: Part) -> Analysis:
     if kind_of_file(data) is Kind.ARTIFACT:
         with naming(part.label):
             return analyze(read(data), strictness=strictness)
-    from portable import pin  # noqa: PLC0415 - artifacts need no compiler
     from portable.cli.program import in_child  # noqa: PLC0415 - as above
+    from portable.pinning import pipeline  # noqa: PLC0415 - artifacts need no compiler
 
-    return in_child(pin.minimum, chosen, part=part, strictness=strictness)  # type: ignore[no-any-return]  # from a child
+    return in_child(pipeline.minimum, chosen, part=part, strictness=strictness)  # type: ignore[no-any-return]  # from a child

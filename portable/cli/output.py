@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from portable.system.escaping import json_pieces, json_text, line
+from portable.escaping import json_pieces, json_text, line
 from portable.system.files import FileError, demand_output, file_error, read_file, write_file
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from portable.errors import PortableError
-    from portable.verification import Verification
+    from portable.runtime.verification import Verification
 
 __all__ = [
     "MOST_TEXT",

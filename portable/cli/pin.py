@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from portable import pin
 from portable.cli.counting import waiting
 from portable.cli.output import (
     demand_apart,
@@ -39,12 +38,13 @@ from portable.cli.program import (
 )
 from portable.cli.usage import destination, given_tolerance, tolerance_options
 from portable.containers.container import readers_of
-from portable.downgrade import named
 from portable.errors import PortableError
 from portable.features.bridges import bridges
-from portable.locations import named as with_name
+from portable.pinning import pipeline as pin
+from portable.pinning.locations import named as with_name
+from portable.pinning.repinning import pin_all
+from portable.pinning.rewrites import named
 from portable.releases import resolve_target
-from portable.repinning import pin_all
 from portable.system import children
 from portable.system.files import demand_new_directory, is_special
 
@@ -55,9 +55,9 @@ if TYPE_CHECKING:
     from portable.artifact import Artifact
     from portable.cli.parts import Part
     from portable.containers import Container
-    from portable.pin import Pinned
-    from portable.repinning import Repinned
-    from portable.verification import Verification
+    from portable.pinning.pipeline import Pinned
+    from portable.pinning.repinning import Repinned
+    from portable.runtime.verification import Verification
 
 __all__ = ["options", "run"]
 
@@ -175,7 +175,7 @@ def _print(label: str, pinned: Pinned, verification: Verification | None) -> Non
 def _verified(chosen: argparse.Namespace, part: Part, artifact: Artifact) -> Verification:
     """Execute the program as it is, at the current Version, and as it was pinned."""
     # Only here: most pinning executes nothing and needs no numpy.
-    from portable.verification import verify  # noqa: PLC0415 - see above
+    from portable.runtime.verification import verify  # noqa: PLC0415 - see above
 
     arguments = pipeline_arguments(chosen) | {"allow": ()}
     before: Artifact = in_child(pin.serialize, chosen, "current", part=part, **arguments)

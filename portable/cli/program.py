@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from portable.cli.counting import waiting
 from portable.cli.parts import only_part
 from portable.cli.usage import limit
-from portable.locations import named, naming
+from portable.pinning.locations import named, naming
 from portable.system import children
 
 if TYPE_CHECKING:

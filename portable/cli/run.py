@@ -15,13 +15,13 @@ from portable.cli.counting import waiting
 from portable.cli.execution import executor_options, given_inputs, load_program, open_chosen
 from portable.cli.output import demand_apart, format_option, print_json, say, write_bytes
 from portable.cli.usage import destination, natural
-from portable.executors import ExecutionFailed, InputMismatch, random_inputs, signature
-from portable.executors.tensors import stored_arrays
+from portable.runtime.executors import ExecutionFailed, InputMismatch, random_inputs, signature
+from portable.runtime.executors.tensors import stored_arrays
 
 if TYPE_CHECKING:
     import argparse
 
-    from portable.executors.tensors import Array
+    from portable.runtime.executors.tensors import Array
 
 __all__ = ["options", "run"]
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from portable import pin
 from portable.cli.output import demand_apart, write_bytes
 from portable.cli.program import in_child, pipeline_arguments, pipeline_options, program_argument
 from portable.cli.usage import destination
+from portable.pinning import pipeline as pin
 
 if TYPE_CHECKING:
     import argparse

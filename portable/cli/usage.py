@@ -11,7 +11,7 @@ from portable.system.files import is_stdout
 if TYPE_CHECKING:
     import argparse
 
-    from portable.executors import Tolerance
+    from portable.runtime.executors import Tolerance
 
 __all__ = [
     "BadUsage",
@@ -114,7 +114,7 @@ def tolerance_options(
 def given_tolerance(chosen: argparse.Namespace) -> Tolerance:
     """Return what `tolerance_options` were given."""
     # Only here: most commands execute nothing and need no numpy.
-    from portable.executors import Tolerance  # noqa: PLC0415 - see above
+    from portable.runtime.executors import Tolerance  # noqa: PLC0415 - see above
 
     return Tolerance(chosen.ulps, chosen.rtol, chosen.atol)
 

@@ -17,9 +17,9 @@ from portable.cli.output import format_option, print_verification
 from portable.cli.parts import label_of
 from portable.cli.usage import count, given_tolerance, tolerance_options
 from portable.errors import PortableError
-from portable.executors import signature
-from portable.locations import named
-from portable.verification import SEEDS, verify
+from portable.pinning.locations import named
+from portable.runtime.executors import signature
+from portable.runtime.verification import SEEDS, verify
 
 if TYPE_CHECKING:
     import argparse

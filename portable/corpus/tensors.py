@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portable.corpus.case import CorpusError
-from portable.executors.tensors import dtype_named, stored
+from portable.runtime.executors.tensors import dtype_named, stored
 from portable.system.files import FileError, read_file
 
 if TYPE_CHECKING:

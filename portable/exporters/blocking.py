@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from portable.exporters.exported import ExportFailed
 from portable.exporters.traced import place
-from portable.locations import Locations
-from portable.pin import NotExpressible, serialize
+from portable.pinning.locations import Locations
+from portable.pinning.pipeline import NotExpressible, serialize
 
 if TYPE_CHECKING:
-    from portable.program import Program
+    from portable.pinning.program import Program
     from portable.version import Version
 
 __all__ = ["Blockade", "Part", "blockade"]

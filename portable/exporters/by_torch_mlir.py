@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from portable import program as programs
 from portable.exporters.decompositions import decompositions
 from portable.exporters.exported import ExportFailed
 from portable.exporters.lowered import Lowered
 from portable.exporters.naming import first_line
 from portable.exporters.traced import inspect_program, refuse_losses
+from portable.pinning import program as programs
 
 if TYPE_CHECKING:
+    from portable.bindings import Library, Module
     from portable.exporters.traced import Traced
-    from portable.libstablehlo import Library, Module
 
 __all__ = ["lower"]
 

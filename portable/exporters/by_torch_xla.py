@@ -16,8 +16,8 @@ from portable.exporters.traced import refuse_losses
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from portable.executors.tensors import Array
     from portable.exporters.traced import Traced
+    from portable.runtime.executors.tensors import Array
 
 __all__ = ["lower"]
 

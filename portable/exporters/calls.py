@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from portable.errors import PortableError
-from portable.executors.tensors import stored_arrays
 from portable.exporters.exported import ExportFailed
 from portable.exporters.jax import export_jax, import_jax
 from portable.exporters.lowered import Pipeline
@@ -22,13 +21,14 @@ from portable.exporters.requests import (
     parse_inputs,
 )
 from portable.exporters.torch import DEFAULT, export_torch, find_backend
+from portable.runtime.executors.tensors import stored_arrays
 from portable.system.files import write_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from portable.executors import Tolerance
     from portable.exporters.exported import Argument, ExportedArtifact, Result
+    from portable.runtime.executors import Tolerance
 
 __all__ = ["FRAMEWORKS", "Request", "agree", "export"]
 

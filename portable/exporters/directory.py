@@ -14,13 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from portable import program
 from portable.artifact import Artifact
 from portable.containers import Kind as ContainerKind
 from portable.containers import MalformedContainer, NotAContainer, open_container
 from portable.errors import PortableError
-from portable.executors import signature
-from portable.executors.tensors import dtype_named
 from portable.exporters.exported import (
     Argument,
     ExportedArtifact,
@@ -29,12 +26,15 @@ from portable.exporters.exported import (
     Trees,
     frozen,
 )
+from portable.pinning import program
+from portable.runtime.executors import signature
+from portable.runtime.executors.tensors import dtype_named
 from portable.system.files import new_directory, read_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from portable.executors.tensors import Array
+    from portable.runtime.executors.tensors import Array
 
 __all__ = ["load", "save"]
 

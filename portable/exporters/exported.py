@@ -7,20 +7,20 @@ import types
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from portable import program
 from portable.errors import PortableError
-from portable.executors import InputMismatch, run, signature
+from portable.pinning import program
+from portable.pinning.specialization import specialize
 from portable.releases import resolve_target
-from portable.specialization import specialize
+from portable.runtime.executors import InputMismatch, run, signature
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
 
     from portable.artifact import Artifact
-    from portable.executors import Executor, Signature
-    from portable.executors.tensors import Array
     from portable.releases import Target
+    from portable.runtime.executors import Executor, Signature
+    from portable.runtime.executors.tensors import Array
     from portable.version import Version
 
 __all__ = [

@@ -8,7 +8,6 @@ import inspect
 import os
 from typing import TYPE_CHECKING, Any, Unpack
 
-from portable import pin
 from portable.exporters.exported import (
     Argument,
     ExportedArtifact,
@@ -20,7 +19,8 @@ from portable.exporters.exported import (
 )
 from portable.exporters.lowered import Lowered, Pipeline, cleaned
 from portable.exporters.naming import dotted, first_line
-from portable.repinning import repin
+from portable.pinning import pipeline as pin
+from portable.pinning.repinning import repin
 from portable.system import scratch
 from portable.system.files import read_file
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from portable import pin
-from portable import program as programs
-from portable.executors import signature
-from portable.executors.tensors import dtype_named
 from portable.exporters.exported import ExportedArtifact, ExportFailed, Trees, frozen
+from portable.pinning import pipeline as pin
+from portable.pinning import program as programs
+from portable.runtime.executors import signature
+from portable.runtime.executors.tensors import dtype_named
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from portable.executors.tensors import Array
+    from portable.bindings import Library, Module
     from portable.exporters.exported import Argument, Result
-    from portable.libstablehlo import Library, Module
-    from portable.locations import Locations
-    from portable.program import Program
+    from portable.pinning.locations import Locations
+    from portable.pinning.program import Program
     from portable.releases import Target
+    from portable.runtime.executors.tensors import Array
     from portable.version import Version
 
 __all__ = ["Lowered", "Pipeline", "cleaned"]

@@ -15,22 +15,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portable.errors import PortableError
-from portable.executors import Tolerance, compare_all
 from portable.exporters.exported import ExportFailed, array
 from portable.exporters.naming import first_line
 from portable.exporters.torch import DEFAULT, export_torch
 from portable.exporters.traced import trace
+from portable.runtime.executors import Tolerance, compare_all
 from portable.system import children, scratch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Unpack
 
-    from portable.executors import Comparison
-    from portable.executors.tensors import Array
     from portable.exporters.exported import ExportedArtifact
     from portable.exporters.lowered import Pipeline
     from portable.releases import Target
+    from portable.runtime.executors import Comparison
+    from portable.runtime.executors.tensors import Array
     from portable.version import Version
 
 __all__ = ["NEAR", "Agreement", "Opinion", "OracleFailed", "verify_export"]

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portable.errors import PortableError
-from portable.executors.tensors import dtype_named, dtype_of
 from portable.exporters.naming import first_line
+from portable.runtime.executors.tensors import dtype_named, dtype_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from portable.executors.tensors import Array
+    from portable.runtime.executors.tensors import Array
 
 __all__ = ["BadInput", "InputSpec", "NoSuchProgram", "example", "find_program", "parse_inputs"]
 

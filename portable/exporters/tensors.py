@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from portable.executors.tensors import dtype_named
 from portable.exporters.exported import ExportFailed
+from portable.runtime.executors.tensors import dtype_named
 
 if TYPE_CHECKING:
-    from portable.executors.tensors import Array
+    from portable.runtime.executors.tensors import Array
 
 __all__ = ["dtype_name", "from_torch"]
 

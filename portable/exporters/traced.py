@@ -15,7 +15,7 @@ from portable.exporters.tensors import dtype_name, from_torch
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from portable.executors.tensors import Array
+    from portable.runtime.executors.tensors import Array
 
 __all__ = ["Placeholder", "Traced", "inspect_program", "refuse_losses", "trace"]
 

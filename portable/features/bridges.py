@@ -8,7 +8,7 @@ from typing import NamedTuple
 from portable.bytecode.vhlo import lifetimes, minimum, ops
 from portable.features.rules import rules
 from portable.features.validation import check_bridges
-from portable.tables import read_table
+from portable.system.tables import read_table
 
 __all__ = [
     "OTHER_DIALECTS",

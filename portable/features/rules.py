@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from portable.features.validation import check_rules
-from portable.tables import read_table
+from portable.system.tables import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

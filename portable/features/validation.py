@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from portable.bytecode.vhlo import enums, has_op, lifetimes, minimum, op
 from portable.features.conditions import TESTS
-from portable.tables import InvalidTable
+from portable.system.tables import InvalidTable
 from portable.version import Version
 
 if TYPE_CHECKING:

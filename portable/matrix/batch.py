@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Self
 
 from portable.corpus import Tensor
 from portable.corpus.tensors import load_tensor
-from portable.environments import Environments
 from portable.errors import PortableError
-from portable.executors import ExecutionFailed, Tolerance, compare_all, find_executor
-from portable.executors.tensors import stored_arrays
 from portable.releases import find_release
+from portable.runtime.environments import Environments
+from portable.runtime.executors import ExecutionFailed, Tolerance, compare_all, find_executor
+from portable.runtime.executors.tensors import stored_arrays
 from portable.system import scratch
 from portable.system.files import read_file
 from portable.verdict import Basis, Diagnostic, Outcome, Severity, Stage, Verdict
@@ -30,10 +30,10 @@ from portable.worker.answer import CouldNotObserve
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from portable.environments import Environment
-    from portable.executors import Executor
-    from portable.executors.tensors import Array
     from portable.matrix.item import Item, TensorFile
+    from portable.runtime.environments import Environment
+    from portable.runtime.executors import Executor
+    from portable.runtime.executors.tensors import Array
 
 __all__ = ["Batch", "Benches", "Observation", "observe_batch", "packed"]
 

@@ -12,12 +12,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from portable.errors import PortableError
+from portable.escaping import json_text
 from portable.matrix.cell import Cell, Role
 from portable.matrix.item import Item, TensorFile
 from portable.matrix.result import Matrix
 from portable.releases import Confidence, Release
 from portable.system.documents import parse_json
-from portable.system.escaping import json_text
 from portable.verdict import Basis, Diagnostic, NotKnown, Outcome, Severity, Stage, Verdict
 from portable.version import Version
 

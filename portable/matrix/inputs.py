@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from portable.corpus.tensors import save_tensor
-from portable.executors import random_inputs, signature
-from portable.executors.signature import InputMismatch, check_inputs
 from portable.matrix.item import TensorFile
+from portable.runtime.executors import random_inputs, signature
+from portable.runtime.executors.signature import InputMismatch, check_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from portable.executors.tensors import Array
     from portable.matrix.item import Item
+    from portable.runtime.executors.tensors import Array
 
 __all__ = ["check_expected", "with_expected", "with_inputs"]
 

@@ -9,11 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from portable.environments import Environments
 from portable.errors import PortableError
-from portable.executors import failure
-from portable.executors.signature import ordered
-from portable.executors.tensors import arrays_in
 from portable.matrix.batch import Batch, Benches, Observation, observe_batch, packed
 from portable.matrix.cell import Agreement, Cell, Role
 from portable.matrix.inputs import with_expected
@@ -22,6 +18,10 @@ from portable.matrix.result import Matrix
 from portable.matrix.store import Key, key
 from portable.prediction import examine, predict
 from portable.releases import find_release
+from portable.runtime.environments import Environments
+from portable.runtime.executors import failure
+from portable.runtime.executors.signature import ordered
+from portable.runtime.executors.tensors import arrays_in
 from portable.verdict import Basis, Outcome, Stage, Verdict
 
 if TYPE_CHECKING:

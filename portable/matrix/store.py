@@ -10,10 +10,10 @@ import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
-from portable.environments import Environments
 from portable.errors import PortableError
 from portable.matrix.batch import Observation
 from portable.matrix.document import diagnostics
+from portable.runtime.environments import Environments
 from portable.system.files import read_file
 from portable.verdict import Basis, Outcome, Stage, Verdict
 

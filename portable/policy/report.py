@@ -6,8 +6,8 @@ import os
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from portable.junit import Problem, Suite, TestCase, as_xml
-from portable.system.escaping import json_text, line
+from portable.escaping import json_text, line
+from portable.system.junit import Problem, Suite, TestCase, as_xml
 
 if TYPE_CHECKING:
     from pathlib import Path

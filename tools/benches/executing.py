@@ -42,8 +42,8 @@ def bench_execute() -> Iterator[Figure]:
     import numpy as np
 
     import portable
-    from portable.executors import find_executor
-    from portable.pin import serialize
+    from portable.pinning.pipeline import serialize
+    from portable.runtime.executors import find_executor
     from portable.worker.inside.pjrt import Pjrt
 
     values = np.random.default_rng(0).standard_normal((25_600, 1024), np.float32)

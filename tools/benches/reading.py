@@ -23,12 +23,12 @@ def bench_read() -> Iterator[Figure]:
     """Time the reading of 50k ops against jaxlib's deserialize of the same bytes."""
     from jaxlib.mlir.dialects import stablehlo
 
-    from portable import libstablehlo
+    from portable import bindings
     from portable.bytecode import read
     from portable.features import analyze
-    from portable.pin import serialize
+    from portable.pinning.pipeline import serialize
 
-    library = libstablehlo.find("jaxlib")
+    library = bindings.find("jaxlib")
     for target in (TARGET, "current"):
         data = serialize(program(50_000), target).data
         context = library.context()
@@ -71,10 +71,10 @@ def bench_constant() -> Iterator[Figure]:
     import numpy as np
     from jaxlib.mlir import ir
 
-    from portable import libstablehlo
-    from portable.pin import serialize
+    from portable import bindings
+    from portable.pinning.pipeline import serialize
 
-    library = libstablehlo.find("jaxlib")
+    library = bindings.find("jaxlib")
     words = np.arange(1 << 27, dtype=np.int32)
     text = "func.func @main() -> tensor<{0}xi32> {{\n{1}\nreturn %0 : tensor<{0}xi32>\n}}\n"
     body = "%0 = stablehlo.constant dense<7> : tensor<{0}xi32>"

@@ -21,10 +21,10 @@ def bench_serialize() -> Iterator[Figure]:
     from jaxlib.mlir.dialects import stablehlo
 
     import portable
-    from portable import libstablehlo
-    from portable.pin import pin
+    from portable import bindings
+    from portable.pinning.pipeline import pin
 
-    library = libstablehlo.find("jaxlib")
+    library = bindings.find("jaxlib")
     expand = f"builtin.module(stablehlo-compatibility-expander{{target={TARGET}}})"
     # A small program is serialized several times in a row: once would measure a cold cache, and too
     # long a row is never left alone by what else the machine does.
@@ -63,9 +63,9 @@ def bench_minimum() -> Iterator[Figure]:
     from jaxlib.mlir.dialects import stablehlo
 
     import portable
-    from portable import libstablehlo
+    from portable import bindings
 
-    library = libstablehlo.find("jaxlib")
+    library = bindings.find("jaxlib")
     module = library.parse(program(50_000), library.context())
 
     def bare() -> Callable[[], object]:
@@ -146,9 +146,9 @@ def bench_downgrade() -> Iterator[Figure]:
     from jaxlib.mlir.dialects import stablehlo
 
     import portable
-    from portable import libstablehlo
+    from portable import bindings
 
-    library = libstablehlo.find("jaxlib")
+    library = bindings.find("jaxlib")
     current = str(library.current.target)
     programs = (
         ("300 ops", _composites(300, 100), 20, 10, 1.75),

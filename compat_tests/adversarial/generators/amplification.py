@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from compat_tests.bytecode_writer import Artifact, entry, operation, region, varint
+from compat_tests.helpers.bytecode_writer import Artifact, entry, operation, region, varint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

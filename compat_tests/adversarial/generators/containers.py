@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import flatbuffers
 
-from compat_tests.bytecode_writer import Artifact, entry, operation, region
+from compat_tests.helpers.bytecode_writer import Artifact, entry, operation, region
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from compat_tests.bytecode_writer import IR, Artifact, entry, operation, region, section, varint
+from compat_tests.helpers.bytecode_writer import (
+    IR,
+    Artifact,
+    entry,
+    operation,
+    region,
+    section,
+    varint,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable

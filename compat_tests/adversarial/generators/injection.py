@@ -12,7 +12,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from compat_tests.bytecode_writer import section, varint
+from compat_tests.helpers.bytecode_writer import section, varint
 from portable.containers import open_container
 
 if TYPE_CHECKING:

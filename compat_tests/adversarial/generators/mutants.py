@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from compat_tests.bytecode_writer import section, varint
+from compat_tests.helpers.bytecode_writer import section, varint
 from portable.bytecode import read_header
 from portable.bytecode.encoding import Cursor
 

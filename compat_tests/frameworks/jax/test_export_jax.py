@@ -11,10 +11,10 @@ import pytest
 from portable.artifact import Artifact
 from portable.bytecode import read
 from portable.errors import PortableError
-from portable.executors import InputMismatch
 from portable.exporters import ExportedArtifact, ExportFailed, export_jax, repin_exported
 from portable.features import analyze
-from portable.pin import ForeignDialect, NotExpressible
+from portable.pinning.pipeline import ForeignDialect, NotExpressible
+from portable.runtime.executors import InputMismatch
 from portable.version import Version
 
 PARAMETERS = {

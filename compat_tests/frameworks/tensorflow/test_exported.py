@@ -13,7 +13,7 @@ import portable
 from portable.containers import open_container
 from portable.exporters import Argument, ExportedArtifact, ExportFailed, Kind, Result
 from portable.exporters.saved_model import save_as_saved_model
-from portable.pin import retarget
+from portable.pinning.pipeline import retarget
 from portable.system.files import FileError
 from portable.version import Version
 

@@ -8,12 +8,12 @@ import torch
 from torch import Tensor, nn
 from torch.utils import _pytree as pytree
 
-from compat_tests.lossy import LOSSES, Everything
+from compat_tests.helpers.lossy import LOSSES, Everything
 from portable.errors import PortableError
-from portable.executors import InputMismatch
 from portable.exporters import ExporterMissing, ExportFailed, Kind, export_torch
 from portable.exporters.traced import inspect_program
-from portable.pin import NotExpressible
+from portable.pinning.pipeline import NotExpressible
+from portable.runtime.executors import InputMismatch
 
 # PyTorch warns of its own use of what it deprecates.
 pytestmark = pytest.mark.filterwarnings(

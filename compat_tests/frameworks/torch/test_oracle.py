@@ -13,9 +13,9 @@ import torch
 from torch import nn
 
 from portable.cli import main
-from portable.executors import BITS
 from portable.exporters import ExportFailed
 from portable.exporters.oracle import verify_export
+from portable.runtime.executors import BITS
 from tools.zoo import STATIC
 
 pytestmark = pytest.mark.filterwarnings(

@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from portable.bytecode import read
-from portable.executors import Executor, find_executor
 from portable.exporters import ExportedArtifact, export_torch
 from portable.features import analyze
+from portable.runtime.executors import Executor, find_executor
 from portable.version import Version
 from tools.zoo import DYNAMIC, STATIC, Model
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import torch
 
-from compat_tests.lossy import LOSSES, Everything
-from portable.executors import Executor, find_executor
+from compat_tests.helpers.lossy import LOSSES, Everything
 from portable.exporters import ExportFailed, Kind, export_torch
+from portable.runtime.executors import Executor, find_executor
 from portable.version import Version
 from tools.zoo import DYNAMIC, STATIC, Model
 

@@ -12,9 +12,9 @@ import torch
 from torch import Tensor, nn
 from torch_xla.stablehlo import StableHLOGraphModule
 
-from compat_tests.lossy import LOSSES, Everything
-from portable.executors import Executor, find_executor
+from compat_tests.helpers.lossy import LOSSES, Everything
 from portable.exporters import ExportedArtifact, ExportFailed, Kind, export_torch
+from portable.runtime.executors import Executor, find_executor
 from portable.version import Version
 from tools.zoo import DYNAMIC, STATIC, Model
 

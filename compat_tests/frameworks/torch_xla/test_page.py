@@ -30,8 +30,8 @@ import portable
 from portable.artifact import Artifact
 from portable.containers import open_container
 from portable.exporters import ExportedArtifact, export_torch
-from portable.pin import NotExpressible, retarget
-from portable.repinning import repin
+from portable.pinning.pipeline import NotExpressible, retarget
+from portable.pinning.repinning import repin
 from portable.version import Version
 
 pytestmark = pytest.mark.filterwarnings("ignore")

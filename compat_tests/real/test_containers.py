@@ -1,0 +1,221 @@
+"""Containers written anew: jax itself loads them and computes what it computed before."""
+
+import hashlib
+import io
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from packaging.requirements import Requirement
+
+import portable
+from portable.cli import main
+from portable.containers import open_container
+from portable.containers.container import readers_of
+from portable.pinning.pipeline import NotExpressible
+from portable.pinning.repinning import NotOpened, pin_all
+from portable.version import Version
+
+ROOT = Path(__file__).parents[2]
+CONTAINERS = ROOT / "compat_tests" / "data" / "containers"
+EXPORTED = sorted(CONTAINERS.glob("*.exported"))
+GRAPH = CONTAINERS / "graph-tensorflow-2.20.0"
+TORCH_XLA = sorted((ROOT / "corpus").glob("torch_xla/*/container"))
+
+X = np.linspace(-2, 2, 6, dtype="float32").reshape(2, 3)
+SCALE = np.float32(3)
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:
+    """Run a command; return its exit code and what it printed."""
+    code = main([str(word) for word in words])
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+def computed(path: Path) -> list[Any]:
+    """Let jax open an Exported; return its value and as many derivatives as it has."""
+    import jax
+
+    exported = jax.export.deserialize(bytearray(path.read_bytes()))
+
+    def function(x: Any) -> Any:
+        return exported.call(x, SCALE)["y"]
+
+    def slope(x: Any) -> Any:
+        return jax.grad(lambda x: function(x).sum())(x)
+
+    def curve(x: Any) -> Any:
+        return jax.grad(lambda x: slope(x).sum())(x)
+
+    orders: list[Callable[[Any], Any]] = [function, slope, curve]
+    return [np.asarray(order(X)) for order in orders[: len(open_container(path).artifacts())]]
+
+
+@pytest.mark.parametrize("target", ["0.9.0", "1.9.0", "current"])
+@pytest.mark.parametrize("path", EXPORTED, ids=lambda path: path.name)
+def test_jax_computes_the_same_from_a_repinned_exported(
+    path: Path, target: str, tmp_path: Path
+) -> None:
+    """Whatever jax wrote it: bit by bit, the derivatives too, at the Version that was asked for."""
+    import jax
+
+    new = tmp_path / "new.exported"
+    (reader,) = readers_of(open_container(path))
+    if jax.__version__ not in Requirement(reader).specifier:
+        with pytest.raises(ValueError, match="older than"):
+            computed(path)
+        return
+    found = portable.repin(path, target, to=new)
+    for name, pinned in found.pinned.items():
+        assert pinned.artifact.version == pinned.target.version
+        inside = {entry.name: bytes(entry) for entry in open_container(new).artifacts()}
+        assert inside[name] == pinned.artifact.data
+    before, after = computed(path), computed(new)
+    for old, now in zip(before, after, strict=True):
+        np.testing.assert_array_equal(old, now)
+    np.testing.assert_allclose(after[0], np.tanh(X) * SCALE + 0.5, rtol=1e-5)
+
+
+def test_what_jax_reads_back_is_what_was_put_in(tmp_path: Path) -> None:
+    """Its own reading of the flatbuffer agrees on every field but the artifact."""
+    import jax
+
+    path = CONTAINERS / "gate-vjp0-jax-0.10.2.exported"
+    portable.repin(path, "0.9.0", to=tmp_path / "new.exported")
+    old = jax.export.deserialize(bytearray(path.read_bytes()))
+    new = jax.export.deserialize(bytearray((tmp_path / "new.exported").read_bytes()))
+    assert new.mlir_module_serialized[:].startswith(b"ML\xefR\x01StableHLO_v0.9.0\0")
+    for name in ("fun_name", "in_avals", "out_avals", "platforms", "nr_devices", "in_tree"):
+        assert getattr(new, name) == getattr(old, name), name
+
+
+def test_pin_writes_a_container_anew(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One line for each artifact; the original is as it was; JSON tells the same."""
+    path = CONTAINERS / "gate-vjp2-jax-0.10.2.exported"
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    new = tmp_path / "new.exported"
+    code, out, _ = run(capsys, "pin", path, "--target", "1.0.0", "--verify", "-o", new)
+    assert code == 0
+    for name in ("primal", "vjp", "vjp.vjp"):
+        assert f"{new}: {name}: StableHLO 1.0.0" in out
+    assert out.count("the same outputs for seed 0, seed 1, seed 2") == 3
+    code, out, _ = run(capsys, "pin", path, "--target", "1.0.0", "--format", "json", "-o", new)
+    records = json.loads(out)["artifacts"]
+    assert code == 0
+    entries = open_container(new).artifacts()
+    assert [record["digest"] for record in records] == [
+        hashlib.sha256(bytes(entry)).hexdigest() for entry in entries
+    ]
+    assert hashlib.sha256(path.read_bytes()).hexdigest() == digest
+    code, out, _ = run(capsys, "check", new, "--for", "jaxlib>=0.8.2", "--observe")
+    assert code == 0
+
+
+@pytest.mark.parametrize("path", TORCH_XLA, ids=lambda path: path.parent.name)
+def test_a_directory_of_torch_xla_computes_the_same(
+    path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """From its own weights; the description and the text follow the new artifact."""
+    new = tmp_path / "new"
+    code, _, _ = run(capsys, "pin", path, "--target", "0.9.0", "-o", new)
+    assert code == 0
+    meta = json.loads((new / "functions" / "forward.meta").read_text())
+    assert meta["stablehlo_version"] == "0.9.0"
+    assert "stablehlo." in (new / "functions" / "forward.mlir").read_text()
+    data = np.load(path / "io.npz", allow_pickle=False)
+    inputs = [
+        data["x"]
+        if place["type_"] == "input_arg"
+        else np.load(io.BytesIO((new / "data" / place["name"]).read_bytes()), allow_pickle=False)
+        for place in meta["input_locations"]
+    ]
+    artifact = (new / "functions" / "forward.bytecode").read_bytes()
+    (output,) = portable.run(artifact, inputs)
+    np.testing.assert_allclose(output, data["y"], atol=1e-6)
+
+
+def test_a_saved_model_is_pinned_and_explained(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What can be said and done without TensorFlow."""
+    code, out, _ = run(capsys, "explain", GRAPH, "--target", "1.0.0", "--format", "json")
+    assert code == 0
+    assert [record["name"] for record in json.loads(out)["artifacts"]] == ["first", "second"]
+    code, out, _ = run(capsys, "pin", GRAPH, "--for", "tensorflow==2.16.2", "-o", tmp_path / "new")
+    assert code == 0
+    versions = [
+        portable.Artifact.from_bytes(bytes(entry)).version
+        for entry in open_container(tmp_path / "new").artifacts()
+    ]
+    assert versions == [Version(0, 17, 0)] * 2
+
+
+def test_all_or_nothing_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One artifact cannot reach the target: the others are not written either, and it is named."""
+    composite = """
+      func.func @main(%x: tensor<f32>) -> tensor<f32> {
+        %0 = stablehlo.tan %x : tensor<f32>
+        return %0 : tensor<f32>
+      }
+    """
+    needs = portable.serialize(composite, "1.9.0", expand=False).data
+    mixed = tmp_path / "mixed"
+    open_container(GRAPH).replace({"second": needs}, to=mixed)
+    with pytest.raises(NotExpressible) as caught:
+        portable.repin(mixed, "1.0.0", to=tmp_path / "new", expand=False)
+    assert caught.value.where == f"{mixed}: second"
+    assert caught.value.minimum == Version(1, 4, 0)
+    code, out, err = run(
+        capsys, "pin", mixed, "--target", "1.0.0", "--no-expand", "-o", tmp_path / "new"
+    )
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert f"{mixed}: second: the program cannot be expressed at 1.0.0: tan_v1" in err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mixed"]
+
+
+def test_errors_are_one_line_and_change_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Over the original, to standard output, of a model without artifacts, of a plain folder."""
+    before = hashlib.sha256(EXPORTED[0].read_bytes()).hexdigest()
+    plain = CONTAINERS / "plain-tensorflow-2.20.0"
+    for words, says in [
+        ((EXPORTED[0], "-o", EXPORTED[0]), "will not write over the input"),
+        ((EXPORTED[0], "-o", "-"), "a container comes from a path and goes to one"),
+        ((plain, "-o", tmp_path / "new"), "no op XlaCallModule"),
+        ((tmp_path, "-o", tmp_path / "new"), "is a directory, but no container"),
+    ]:
+        code, out, err = run(capsys, "pin", "--target", "1.0.0", *words)
+        assert (code, out, err.count("\n")) == (2, "", 1), words
+        assert says in err
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(EXPORTED[0].read_bytes())))
+    code, _, err = run(capsys, "pin", "-", "--target", "1.0.0", "-o", tmp_path / "new")
+    assert code == 2
+    assert "goes to one" in err
+    assert hashlib.sha256(EXPORTED[0].read_bytes()).hexdigest() == before
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "consumer", "opened"),
+    [
+        ("gate-vjp0-jax-0.5.3.exported", "jaxlib>=0.11", "jax>=0.4.30,<0.11.1"),
+        ("gate-vjp2-jax-0.10.2.exported", "jaxlib>=0.5", "jax>=0.8.2"),
+        ("gate-jax2tf-0.7.1-tensorflow-2.20.0", "tensorflow==2.16.*", "tensorflow>=2.20"),
+    ],
+)
+def test_pinning_for_who_cannot_open_the_container_is_refused(
+    name: str, consumer: str, opened: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Pinning changes the artifacts and not the container, so it would be of no use."""
+    path = CONTAINERS / name
+    assert main(["pin", str(path), "--for", consumer, "-o", str(tmp_path / "new")]) == 2
+    assert f"is opened by {opened}" in capsys.readouterr().err
+    assert not [*tmp_path.iterdir()]
+    with pytest.raises(NotOpened):
+        pin_all(path, consumer)

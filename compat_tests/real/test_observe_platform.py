@@ -1,0 +1,73 @@
+"""The corpus on a platform against the CPU: a PJRT plugin for the CPU stands for one for GPUs."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from compat_tests.helpers.sealed import CASES
+from portable.releases import find_release
+from portable.runtime.executors import find_executor
+from tools import observe_platform
+from tools.execute_corpus import Ending
+from tools.observe_platform import driver, observe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from portable.runtime.environments import Environment
+
+    Release = Callable[[str], Environment]
+
+pytestmark = pytest.mark.old_releases
+
+
+def test_a_plugin_is_observed(
+    release: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One command writes a page with the device, its driver, the date, and how each Case ended."""
+    library = str(release("xla-cpu-pjrt 0.0.1").library)
+    words = [library, "--on", "jaxlib 0.10.2", "--case", "floor_f32", "-o", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", ["observe_platform", *words])
+    assert observe_platform.main() == 0
+    (written,) = tmp_path.iterdir()
+    told = written.read_text("utf-8")
+    assert written.name == "cpu-jaxlib-0.10.2.md"
+    assert "# The corpus on cpu" in told
+    assert f"| driver | {driver() or 'none'} |" in told
+    assert "| executor | jaxlib 0.10.2, its PJRT client |" in told
+    assert "| Cases | 1 computed |" in told
+    assert "observe_platform xla_cpu_pjrt.so`" in told
+
+
+def test_what_differs_is_recorded(release: Release) -> None:
+    """A Case that ends otherwise, and one whose bits are others, each with its reason."""
+    wrong = CASES["constant_i1_splat_12_converted_to_i32"]
+    rounded = CASES["tanh_f32"]
+    with (
+        find_executor("pjrt", release("jaxlib 0.9.1")) as there,
+        find_executor("interpreter", release("jaxlib 0.10.2")) as here,
+    ):
+        newest = find_release("jaxlib 0.9.1").target
+        counts, differences = observe(there, here, [wrong, rounded, CASES["add_f32"]], newest)
+    assert counts == {Ending.WRONG: 1, Ending.COMPUTED: 2}
+    otherwise, bits = differences
+    assert (otherwise.case, otherwise.there.ending) == (wrong.name, Ending.WRONG)
+    assert otherwise.here.ending is Ending.COMPUTED
+    assert (bits.case, bits.there.ending) == (rounded.name, Ending.COMPUTED)
+    assert "elements differ; first [" in bits.bits
+
+
+def test_the_driver_is_what_the_kernel_says(tmp_path: Path) -> None:
+    """As NVIDIA's kernel modules write it, the closed one and the open one; else there is none."""
+    kernel = tmp_path / "version"
+    assert driver(kernel) == ""
+    for said in (
+        "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  Sat Aug 19 01:15:15 UTC 2023",
+        "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  535.104.05  Release Build  (x)",
+    ):
+        kernel.write_text(f"{said}\nGCC version:  gcc version 12.2.0\n")
+        assert driver(kernel) == "535.104.05"

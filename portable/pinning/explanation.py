@@ -1,0 +1,166 @@
+"""What stands between a program and a target, and what to do about each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from portable.bindings import find
+from portable.features.bridges import bridges
+from portable.pinning import pipeline as pin
+from portable.pinning.program import apart
+from portable.pinning.rewrites import REWRITES, DoesNotApply, NothingToDo
+from portable.releases import resolve_target
+from portable.version import Version
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from portable.features import Caveat, Feature
+    from portable.pinning.program import Program
+    from portable.releases import Target
+
+__all__ = ["Explanation", "Way", "explain"]
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Rewrites that take the program to a Version; that they do was tried.
+
+    Args:
+        target: The Version that is reached.
+        allow: The rewrites that have to be allowed, by name.
+    """
+
+    target: Version
+    allow: tuple[str, ...]
+
+    @property
+    def exact(self) -> bool:
+        """Whether every rewrite gives equal bits."""
+        return all(bridges().rewrites[name].exact for name in self.allow)
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The way of one program to one target.
+
+    Args:
+        target: The Version that was asked about.
+        minimum: The lowest Version that can express the program as it is; None when unknown.
+        pinned: The lowest Version that `pin` reaches unless told otherwise; None when unknown.
+        obstacles: The Features that need more than `target`, the most demanding first; each says
+            in `remedy` what could be done about it.
+        caveats: What the tables cannot judge.
+        reachable: Whether `pin`, with its expander and location policy, reaches the target.
+        ways: Where the rewrites lead that may be allowed, the target itself or the lowest Version
+            above it; equal bits first.
+        refusals: Why rewrites that would help cannot be done.
+    """
+
+    target: Version
+    minimum: Version | None
+    pinned: Version | None
+    obstacles: tuple[Feature, ...]
+    caveats: tuple[Caveat, ...]
+    reachable: bool
+    ways: tuple[Way, ...] = ()
+    refusals: tuple[str, ...] = ()
+
+
+@apart
+def explain(
+    program: Program,
+    target: str | Version | Target,
+    *,
+    allow_dialects: tuple[str, ...] = (),
+) -> Explanation:
+    """Say what stands between a program and a target.
+
+    Args:
+        program: As for `portable.serialize`.
+        target: A Version, a Target, or anything `resolve_target` takes.
+        allow_dialects: As for `portable.serialize`.
+
+    Returns:
+        The explanation. Whether the target is reached was tried, not predicted.
+
+    Raises:
+        PortableError: The program cannot be read.
+    """
+    if isinstance(target, str):
+        library = find()
+        target = resolve_target(target, current=library.current, minimum=library.minimum)
+    wanted = target.target if isinstance(target, Version) else target.version
+    analysis = pin.minimum(program, allow_dialects=allow_dialects)
+    obstacles = analysis.minimum.above(wanted)
+    search = _Search(program, wanted, allow_dialects)
+    reached = search.reached(wanted)
+    reachable = reached == wanted
+    if not reachable:
+        search.rewrites(obstacles)
+    return Explanation(
+        wanted,
+        analysis.minimum.version,
+        analysis.pinned.version if reachable else reached,
+        obstacles,
+        analysis.caveats,
+        reachable,
+        tuple(search.ways),
+        tuple(dict.fromkeys(search.refusals)),
+    )
+
+
+class _Search:
+    """Tries what brings one program how far."""
+
+    def __init__(self, program: Program, target: Version, dialects: tuple[str, ...]) -> None:
+        self._program = program
+        self._target = target
+        self._dialects = dialects
+        self.ways: list[Way] = []
+        self.refusals: list[str] = []
+
+    def reached(self, target: Version, allow: frozenset[str] = frozenset()) -> Version | None:
+        """Try to pin.
+
+        Returns:
+            The Version that is reached: `target`, or the lowest that would do instead; None when
+            a rewrite cannot be done.
+        """
+        try:
+            pin.serialize(self._program, target, allow=allow, allow_dialects=self._dialects)
+        except pin.NotExpressible as error:
+            return error.minimum
+        except NothingToDo:
+            raise
+        except DoesNotApply as refusal:
+            self.refusals.append(str(refusal))
+            return None
+        return target
+
+    def rewrites(self, obstacles: Iterable[Feature]) -> None:
+        """Try the rewrites that the obstacles name: those that are exact, then all."""
+        known = bridges()
+        named = frozenset(
+            name
+            for feature in obstacles
+            if feature.name in known.features
+            for name in known.features[feature.name].rewrites
+        )
+        exact = frozenset(name for name in named if known.rewrites[name].exact)
+        for names in (exact,) if exact == named else (exact, named):
+            way = self._way(names, self._target) if names else None
+            if way is not None and way not in self.ways:
+                self.ways.append(way)
+
+    def _way(self, names: frozenset[str], target: Version) -> Way | None:
+        """Return how far these rewrites lead, without those that are not needed for it."""
+        try:
+            reached = self.reached(target, names)
+        except NothingToDo as idle:
+            needed = names - idle.names
+            return self._way(needed, target) if needed else None
+        if reached == target:
+            return Way(target, tuple(name for name in REWRITES if name in names))
+        return self._way(names, reached) if reached is not None and reached > target else None

@@ -1,0 +1,173 @@
+"""A container's artifacts, all pinned for one target or none."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from portable.containers import open_container
+from portable.containers.container import place
+from portable.errors import PortableError
+from portable.pinning import locations as places
+from portable.pinning import pipeline
+from portable.pinning.locations import Locations
+from portable.pinning.program import text
+from portable.prediction import opening
+from portable.releases.requests import ResolveContext, candidates
+from portable.version import Version
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Collection, Mapping
+
+    from portable.containers import Container
+    from portable.pinning.pipeline import NotExpressible, Pinned
+    from portable.releases import Target
+
+__all__ = ["NotOpened", "Repinned", "pin_all", "repin"]
+
+
+class NotOpened(PortableError):
+    """A consumer is known not to open the container, whatever is in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repinned:
+    """What a container will hold.
+
+    Args:
+        pinned: The new artifacts, by their names in the container.
+        texts: The programs in them as MLIR text, where the container keeps that.
+    """
+
+    pinned: Mapping[str, Pinned]
+    texts: Mapping[str, str]
+
+    def write(self, container: Container, to: str | os.PathLike[str]) -> None:
+        """Write a copy of the container with the new artifacts; it says what it now holds.
+
+        Args:
+            container: Where they came from; not touched.
+            to: As for `Container.replace`.
+
+        Raises:
+            FileError: The copy cannot be written; nothing is left behind.
+        """
+        new = {name: pinned.artifact for name, pinned in self.pinned.items()}
+        container.replace(new, to=to, texts=self.texts)
+
+
+def repin(
+    path: str | os.PathLike[str],
+    *wants: str | Version | Target,
+    to: str | os.PathLike[str],
+    locations: Locations | str = Locations.DOWNGRADE,
+    expand: bool = True,
+    allow: Collection[str] = (),
+    allow_dialects: Collection[str] = (),
+) -> Repinned:
+    """Write a copy of a container whose artifacts are all pinned for one target.
+
+    Args:
+        path: The container; not touched.
+        wants: As for `portable.pin`.
+        to: A new place, as for `Container.replace`.
+        locations: As for `portable.serialize`.
+        expand: As for `portable.serialize`.
+        allow: As for `portable.serialize`.
+        allow_dialects: As for `portable.serialize`.
+
+    Returns:
+        The new artifacts, with what they need.
+
+    Raises:
+        PortableError: As `pin_all`, and FileError when the copy cannot be written.
+    """
+    found = pin_all(
+        path,
+        *wants,
+        locations=locations,
+        expand=expand,
+        allow=allow,
+        allow_dialects=allow_dialects,
+    )
+    found.write(open_container(path), to)
+    return found
+
+
+def pin_all(
+    path: str | os.PathLike[str],
+    *wants: str | Version | Target,
+    locations: Locations | str = Locations.DOWNGRADE,
+    expand: bool = True,
+    allow: Collection[str] = (),
+    allow_dialects: Collection[str] = (),
+) -> Repinned:
+    """Pin every artifact of a container; nothing is written.
+
+    Args:
+        path: As for `repin`.
+        wants: As for `repin`.
+        locations: As for `repin`.
+        expand: As for `repin`.
+        allow: As for `repin`.
+        allow_dialects: As for `repin`.
+
+    Returns:
+        The new artifacts.
+
+    Raises:
+        NotOpened: A consumer is known not to open the container, whatever is in it.
+        NotExpressible: Some cannot reach the target. The error is that of the most demanding one,
+            so that the Version it names does for all.
+        PortableError: As `portable.pin`, and as `open_container`; `where` names the artifact.
+    """
+    container = open_container(path)
+    _demand_opened(container, wants)
+    pinned: dict[str, Pinned] = {}
+    texts: dict[str, str] = {}
+    refused: list[NotExpressible] = []
+    for entry in container.artifacts():
+        try:
+            pinned[entry.name] = pipeline.pin(
+                entry.data,
+                *wants,
+                locations=locations,
+                expand=expand,
+                allow=allow,
+                allow_dialects=allow_dialects,
+            )
+        except PortableError as error:
+            places.place(error, place(path, entry.name))
+            if not isinstance(error, pipeline.NotExpressible):
+                raise
+            refused.append(error)
+        else:
+            if entry.has_text:
+                texts[entry.name] = text(pinned[entry.name].artifact)
+    if refused:
+        raise max(refused, key=_demand)
+    return Repinned(pinned, texts)
+
+
+def _demand(error: NotExpressible) -> tuple[bool, Version]:
+    """Order errors by what would do; what nothing is known to do for comes last."""
+    return error.minimum is None, error.minimum or Version(0, 0, 0)
+
+
+def _demand_opened(container: Container, wants: tuple[str | Version | Target, ...]) -> None:
+    """Refuse to pin for consumers that cannot open the container: pinning does not change it."""
+    if container.opener is None:
+        return
+    context = ResolveContext(datetime.date.today())
+    named = [target.binding for want in wants for target in candidates(want, context)]
+    for release in dict.fromkeys(release for release in named if release):
+        opens, why = opening(container.opener, release)
+        if opens is False:
+            raise NotOpened(
+                f"{release} does not open it: {why}",
+                where=container.path,
+                hint="name consumers that open it, or export the model again with a release of "
+                f"{container.opener.framework} whose containers they open",
+            )

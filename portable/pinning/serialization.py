@@ -1,0 +1,311 @@
+"""One serialization: its steps in their order, and why it cannot be done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from portable.bindings import LibraryError
+from portable.bytecode import read
+from portable.bytecode.entries import ATTRIBUTES, TYPES
+from portable.bytecode.glance import Glance
+from portable.bytecode.layouts import BUILTIN, VHLO
+from portable.errors import PortableError
+from portable.features import analyze, rewritten
+from portable.features.bridges import bridges, since
+from portable.features.rules import rules
+from portable.pinning import program as programs
+from portable.pinning.locations import RANGE, RANGES_SINCE, Locations, ranges_to_points
+from portable.pinning.rewrites import EXPANDED, REWRITES, NothingToDo, downgrade, named, refuse_idle
+from portable.version import Version
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from portable.bindings import Library, Module
+    from portable.bytecode import Bytecode, Header
+    from portable.features import Analysis, Feature, Needs, Rewritten
+    from portable.pinning.program import Program
+
+__all__ = ["ForeignDialect", "NotExpressible", "Serialization"]
+
+
+class NotExpressible(PortableError):
+    """The program cannot be expressed at the target; `features` says why.
+
+    Args:
+        target: The Version that was asked for.
+        minimum: The lowest Version that would do, if known.
+        features: What needs more than `target`, the most demanding first.
+    """
+
+    def __init__(
+        self,
+        target: Version,
+        minimum: Version | None,
+        features: tuple[Feature, ...],
+        hint: str | None,
+    ) -> None:
+        named = "; ".join(_describe(feature) for feature in features)
+        super().__init__(
+            f"the program cannot be expressed at {target}: {named}",
+            needs=str(minimum) if minimum else None,
+            target=str(target),
+            hint=hint,
+        )
+        self.minimum = minimum
+        self.features = features
+
+    def record(self) -> dict[str, object]:
+        """Return the fields as plain data, the Features among them."""
+        return super().record() | {"features": [feature.record() for feature in self.features]}
+
+
+class ForeignDialect(PortableError):
+    """The program has ops or attributes that upstream's promise does not cover.
+
+    Args:
+        operations: The ops that are not StableHLO: how often, and where first.
+        attributes: The dialects of attributes that are not StableHLO, where no op is to blame.
+    """
+
+    def __init__(
+        self, operations: dict[str, tuple[int, str]], attributes: Sequence[str] = ()
+    ) -> None:
+        named = ", ".join(
+            f"{name} ({count}x, first at {where})" for name, (count, where) in operations.items()
+        )
+        dialects = sorted({name.partition(".")[0] for name in operations} | set(attributes))
+        super().__init__(
+            f"the program has ops that are not StableHLO: {named}"
+            if operations
+            else f"the program has attributes that are not StableHLO, but {', '.join(attributes)}",
+            hint="lower them to StableHLO, or let them through for readers that know them: "
+            + " ".join(f"--allow-dialect {dialect}" for dialect in dialects),
+        )
+        self.operations = operations
+
+
+# Below these Versions upstream's expander has something to do: 1.16 mesh replica groups, 1.9
+# location ranges, 1.4 tan, 1.1 batching dimensions. From the newest of them on it need not run.
+_EXPANDER_FLOOR = Version(1, 16, 0)
+_EXPAND_CHLO = "builtin.module(func.func(chlo-legalize-to-stablehlo))"
+_STRIP = "builtin.module(strip-debuginfo)"
+# The dialects whose ops libStablehlo turns into VHLO.
+_NATIVE = frozenset({"builtin", "func", "stablehlo", "vhlo"})
+
+
+@dataclass(frozen=True, slots=True)
+class Serialization:
+    """What was asked for, and the steps in their order.
+
+    Args:
+        program: What the module was made of; read anew where an attempt has ruined the module.
+        library: The bindings to use.
+        target: The Version to write for.
+        locations: What becomes of source locations.
+        expand: Whether upstream's rewrites into older ops may be used.
+        rewrites: The names of our own that may be used.
+        allowed: Dialects outside StableHLO that may ride along.
+    """
+
+    program: Program
+    library: Library
+    target: Version
+    locations: Locations
+    expand: bool
+    rewrites: frozenset[str]
+    allowed: frozenset[str]
+
+    def run(self, module: Module) -> bytes:
+        """Write `module`, which is ours and is ruined by it; return the artifact."""
+        done = self._rewrite(module)
+        try:
+            data = self._write(module)
+        except LibraryError as error:
+            data, done = self._recovered(error)
+        refuse_idle(self.rewrites, done, self.target)
+        return data
+
+    def checked(self, data: bytes) -> Header:
+        """Recheck what was written if anything is in it that upstream's serializer did not check.
+
+        It checks every op, and every type and attribute but these. Looking for them costs little;
+        a whole strict reading would cost more than the serializing of a small program.
+        """
+        seen = Glance(data)
+        if (
+            not _NATIVE.issuperset(seen.dialects)
+            or (self.target < RANGES_SINCE and seen.may_have(ATTRIBUTES, BUILTIN, RANGE))
+            or seen.may_have(TYPES, VHLO, *rules().unchecked_inside, *rules().unchecked_together)
+        ):
+            self.recheck(self.read(data))
+        return seen.header
+
+    def read(self, data: bytes) -> Bytecode:
+        """Read what was written; refuse the dialects that were not allowed."""
+        content = read(data)
+        if not _NATIVE.issuperset([dialect.name for dialect in content.dialects]):
+            self._refuse_foreign(_operations(content))
+        return content
+
+    def recheck(self, content: Bytecode) -> Analysis:
+        """Judge what was written by what an old reader really reads."""
+        analysis = analyze(content)
+        needs = analysis.required
+        if needs.version is not None and needs.version > self.target:
+            raise self._not_expressible(needs)
+        return analysis
+
+    def rewrites_ops(self, module: Module) -> bool:
+        """Whether the module has ops of kinds that may be rewritten to reach the target."""
+        if self.target >= _EXPANDER_FLOOR and not self.rewrites:
+            return False
+        kinds = {op for form, ops in EXPANDED.items() if self._lacks(form) for op in ops}
+        kinds |= {op for name in named(self.rewrites) for op in REWRITES[name].needed(self.target)}
+        seen = self.library.operations(module)
+        return not kinds.isdisjoint(seen) or any(name.startswith("chlo.") for name in seen)
+
+    def rewritten(self, module: Module) -> tuple[Rewritten, ...]:
+        """Say what was rewritten in `module`, which is ours, to reach the target."""
+        current = self.library.current.target
+        whole = replace(self, target=current, locations=Locations.KEEP, rewrites=frozenset())
+        analysis = analyze(whole.read(whole.run(module)))
+        return rewritten(analysis, self.target, named(self.rewrites))
+
+    def _lacks(self, form: str) -> bool:
+        return Version.parse(since()[form]) > self.target
+
+    def _not_expressible(self, needs: Needs) -> NotExpressible:
+        """Return the error that names what needs more than the target, and where it would do.
+
+        The tables say what the target is that would do, and a serialize confirms it.
+        """
+        left = needs.without({f.name for f in needs.features if self._removes(f)})
+        if not left.above(self.target) or needs.version is None:
+            left = needs
+        reached = self._confirmed(left.version, needs.version)
+        features = left.above(self.target)
+        tries = [f"--target {reached}"] if reached else []
+        kept = any(feature.name == RANGE for feature in features)
+        tries += ["--locations downgrade"] * (kept and self.locations is Locations.KEEP)
+        expands = any(f.by_default and f.name != RANGE for f in features)
+        tries += ["without --no-expand"] * (expands and not self.expand)
+        tries += [f"--allow {name}" for name in sorted(_rewrites(features) - self.rewrites)]
+        hint = f"try {' or '.join(tries)}" if tries else None
+        return NotExpressible(self.target, reached, features, hint)
+
+    def _removes(self, feature: Feature) -> bool:
+        """Say whether a Feature goes away by what is done here."""
+        if feature.name == RANGE:
+            return self.locations is not Locations.KEEP
+        return self.expand and feature.by_default
+
+    def _confirmed(self, target: Version | None, highest: Version | None) -> Version | None:
+        """Write the program for a target; return that, or the lowest above it that does."""
+        if target is None or target <= self.target or target > self.library.current:
+            return highest.first_target if highest else None
+        try:
+            try:
+                replace(self, target=target).run(self._copy())
+            except NothingToDo:  # a rewrite that is allowed is not needed there
+                replace(self, target=target, rewrites=frozenset()).run(self._copy())
+        except NotExpressible as error:
+            return error.minimum
+        except PortableError:
+            return highest.first_target if highest else None
+        return target
+
+    def _rewrite(self, module: Module) -> frozenset[str]:
+        """Do what is allowed and needed; return what was done."""
+        if not self.rewrites:
+            return frozenset()
+        return frozenset(downgrade(self.library, module, self.target, self.rewrites))
+
+    def _write(self, module: Module) -> bytes:
+        """Apply the location policy, downgrade and serialize."""
+        # The expander also turns location ranges into points, which KEEP forbids.
+        old = self.target < RANGES_SINCE
+        expands = self.expand and self.target < _EXPANDER_FLOOR
+        if self.locations is Locations.STRIP:
+            self.library.run(module, _STRIP)
+        elif self.locations is Locations.DOWNGRADE and old and not expands:
+            self.library.relocate(module, ranges_to_points)
+        return self.library.serialize(
+            module,
+            self.target,
+            mixed=bool(self.allowed),
+            expand=expands and not (self.locations is Locations.KEEP and old),
+        )
+
+    def _recovered(self, error: LibraryError) -> tuple[bytes, frozenset[str]]:
+        """Lower CHLO and write the program after all, or say why it cannot be written.
+
+        The module of the first attempt is ruined, so this works on copies, off the fast path.
+        """
+        module = self._copy()
+        operations = self.library.operations(module)
+        if self.expand and any(name.startswith("chlo.") for name in operations):
+            self.library.run(module, _EXPAND_CHLO)
+            done = self._rewrite(module)
+            operations = self.library.operations(module)
+            try:
+                return self._write(self.library.clone(module)), done
+            except LibraryError as second:
+                error = second
+        else:
+            self._rewrite(module)
+        self._refuse_foreign(operations)
+        try:
+            current = self.library.current.target
+            copy = self.library.clone(module)
+            data = self.library.serialize(copy, current, mixed=bool(self.allowed))
+        except LibraryError as failure:
+            self._refuse_foreign_attributes()
+            # No Version can express it.
+            raise self.library.unwritable(module, failure) from None
+        raise self._not_expressible(analyze(read(data)).minimum) from error
+
+    def _copy(self) -> Module:
+        return programs.load(self.program, self.library)[1]
+
+    def _refuse_foreign(self, operations: dict[str, tuple[int, str]]) -> None:
+        foreign = {
+            name: seen
+            for name, seen in operations.items()
+            if name.partition(".")[0] not in _NATIVE | self.allowed
+        }
+        if foreign:
+            raise ForeignDialect(foreign)
+
+    def _refuse_foreign_attributes(self) -> None:
+        """Name the dialects that only attributes are of; libStablehlo names no reason then."""
+        try:
+            current = self.library.current.target
+            data = self.library.serialize(self._copy(), current, mixed=True)
+        except LibraryError:
+            return
+        foreign = {dialect.name for dialect in read(data).dialects} - _NATIVE - self.allowed
+        if foreign:
+            raise ForeignDialect({}, sorted(foreign))
+
+
+def _rewrites(features: Sequence[Feature]) -> set[str]:
+    known = bridges().features
+    return {name for f in features if f.name in known for name in known[f.name].rewrites}
+
+
+def _operations(content: Bytecode) -> dict[str, tuple[int, str]]:
+    """Count the ops of an artifact by name, as `Library.operations` does for a module."""
+    found: dict[str, tuple[int, str]] = {}
+    for shape, count in content.scan().shapes.items():
+        name = str(content.names[shape.name])
+        found[name] = (found.get(name, (0, ""))[0] + count, "an unknown location")
+    return found
+
+
+def _describe(feature: Feature) -> str:
+    times = f"{feature.count}x" if feature.count else ""
+    places = ", ".join(feature.locations)
+    seen = f" ({', '.join(filter(None, (times, f'at {places}' if places else '')))})"
+    return f"{feature.name} needs {feature.version}{seen if times or places else ''}"

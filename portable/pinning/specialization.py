@@ -1,0 +1,48 @@
+"""Programs with open dimensions, fixed to given shapes: what compilers without dynamism can run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from portable import bindings
+from portable.pinning import pipeline as pin
+from portable.pinning.program import apart, load
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from portable.artifact import Artifact
+
+__all__ = ["specialize"]
+
+# Refining follows calls only while the sizes they pass on are constants, and never composites: both
+# are inlined.
+_PIPELINE = (
+    "builtin.module(func.func(stablehlo-legalize-composite-to-call),inline,"
+    "stablehlo-refine-arguments{{types={types}}},stablehlo-refine-shapes,"
+    "func.func(stablehlo-canonicalize-dynamism))"
+)
+# jax.export puts these in for dimensions that its callers get wrong; with the shapes given, they
+# have been held against the signature.
+_ASSERTION = "shape_assertion"
+
+
+@apart
+def specialize(artifact: Artifact, types: Sequence[str]) -> Artifact:
+    """Fix the open dimensions of a program.
+
+    Args:
+        artifact: The program.
+        types: The type of each argument of `main`, for example `tensor<4x3xf32>`.
+
+    Returns:
+        The same program for these shapes only, at the installed library's current Version.
+
+    Raises:
+        LibraryError: The types do not fit the program.
+        PortableError: As `portable.serialize`.
+    """
+    library, module = load(artifact, bindings.find())
+    library.run(module, _PIPELINE.format(types=",".join(types)))
+    library.erase_calls(module, _ASSERTION)
+    return pin.serialize(module, "current")

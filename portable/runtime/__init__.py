@@ -1,0 +1,1 @@
+"""Real Releases: environments that hold them, executors, observations, comparisons."""

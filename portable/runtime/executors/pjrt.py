@@ -1,0 +1,21 @@
+"""The PJRT client of a jaxlib, for the CPU or of a plugin: XLA as JAX programs meet it."""
+
+from __future__ import annotations
+
+from portable.runtime.executors.child import Engine
+from portable.runtime.executors.executor import Capabilities
+from portable.worker import Family
+
+__all__ = ["ENGINE"]
+
+
+# Any jaxlib, 0.4.13 or later.
+ENGINE = Engine(
+    name="pjrt",
+    family=Family.JAXLIB,
+    distributions=("jaxlib",),
+    capabilities=Capabilities(
+        platforms=("cpu", "cuda", "tpu", "*.so"), excluded=frozenset({"token"}), dynamic=False
+    ),
+    hint="pip install 'stablehlo-portable[jaxlib]'",
+)

@@ -1,0 +1,224 @@
+"""What `main` of an artifact takes and returns, read from its bytes; inputs checked against it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from portable.bytecode import read
+from portable.bytecode.text import attribute_text, type_text
+from portable.errors import PortableError
+from portable.runtime.executors.indices import index_rooms
+from portable.runtime.executors.tensors import dtype_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+
+    from portable.artifact import Artifact
+    from portable.bytecode import Bytecode
+    from portable.runtime.executors.tensors import Array
+
+__all__ = [
+    "InputMismatch",
+    "NoMain",
+    "Signature",
+    "TensorType",
+    "UnsupportedType",
+    "check_inputs",
+    "ordered",
+    "signature",
+]
+
+_TENSOR = re.compile(r"tensor<((?:(?:\d+|\?)x)*)(complex<\w+>|\w+)>")
+_NUMBERED = re.compile(r"(?:arr_|arg|input_?)?(\d{1,9})")
+_FUNCTION = "func_v1"
+_MAIN = "main"
+
+
+class NoMain(PortableError):
+    """The program has no function `main`, so there is nothing to execute."""
+
+
+class UnsupportedType(PortableError):
+    """An argument or result of `main` that arrays cannot hold: a token, a quantized tensor."""
+
+
+class InputMismatch(PortableError):
+    """The inputs are not what `main` takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class TensorType:
+    """The type of one argument or result.
+
+    Args:
+        text: As StableHLO writes it.
+        shape: The sizes; None where one is not known before the program runs.
+        element: The element type, for example `bf16`; empty where it is no plain tensor.
+    """
+
+    text: str
+    shape: tuple[int | None, ...]
+    element: str
+
+    @property
+    def dtype(self) -> np.dtype[np.generic]:
+        """The dtype of arrays of this type.
+
+        Raises:
+            UnsupportedType: There is none.
+        """
+        dtype = dtype_of(self.element)
+        if dtype is None:
+            raise UnsupportedType(
+                f"no array can hold {self.text}", hint="wrap main in one that takes plain tensors"
+            )
+        return dtype
+
+    def admits(self, shape: tuple[int, ...]) -> bool:
+        """Return whether an array of this shape may be passed."""
+        return len(shape) == len(self.shape) and all(
+            want in {None, have} for want, have in zip(self.shape, shape, strict=True)
+        )
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What `main` takes and returns.
+
+    Args:
+        arguments: The types of the arguments.
+        results: The types of the results.
+        rooms: How many indices are in range, by element type; see `index_rooms`.
+    """
+
+    arguments: tuple[TensorType, ...]
+    results: tuple[TensorType, ...]
+    rooms: Mapping[str, int] = field(default_factory=dict, compare=False)
+
+
+def signature(artifact: Artifact) -> Signature:
+    """Read the signature of `main` from an artifact.
+
+    Args:
+        artifact: The artifact; no compiler is needed.
+
+    Returns:
+        The signature.
+
+    Raises:
+        NoMain: There is no such function.
+        MalformedArtifact: The artifact is damaged.
+    """
+    content = read(artifact.data)
+    functions = 0
+    for operation in content.operations():
+        if content.names[operation.name].name != _FUNCTION:
+            continue
+        functions += 1
+        attributes = {
+            **content.dictionary(operation.attributes),
+            **content.property_attributes(operation.name, operation.properties),
+        }
+        name = attributes.get("sym_name")
+        if name is not None and attribute_text(content.pool, name) == _MAIN:
+            wanted = _signature(content, attributes["function_type"])
+            return replace(wanted, rooms=index_rooms(content, artifact.data))
+    raise NoMain(f"none of its {functions} functions is called main", hint="rename the entry point")
+
+
+def check_inputs(inputs: Sequence[Array], wanted: Signature) -> list[Array]:
+    """Check inputs against a signature.
+
+    Args:
+        inputs: The arrays, in the order of the arguments.
+        wanted: The signature.
+
+    Returns:
+        The inputs; unnamed bytes, which is how numpy reads the types of ml_dtypes from a file, get
+        the dtype of their argument.
+
+    Raises:
+        InputMismatch: Their number, a shape or a dtype is another.
+        UnsupportedType: An argument is nothing that an array can hold.
+    """
+    if len(inputs) != len(wanted.arguments):
+        takes = ", ".join(map(str, wanted.arguments)) or "nothing"
+        raise InputMismatch(
+            f"main takes {len(wanted.arguments)} inputs ({takes}), {len(inputs)} were given"
+        )
+    pairs = enumerate(zip(inputs, wanted.arguments, strict=True))
+    return [_checked(number, array, argument) for number, (array, argument) in pairs]
+
+
+def ordered(named: Mapping[str, Array]) -> list[Array]:
+    """Put arrays that are named by the number of their argument in order.
+
+    Args:
+        named: By `0`, `arr_0` (numpy's own names), `arg0` or `input_0`.
+
+    Returns:
+        The arrays.
+
+    Raises:
+        InputMismatch: A name tells no number, or the numbers have gaps.
+    """
+    numbers = {}
+    for name, array in named.items():
+        match = _NUMBERED.fullmatch(name)
+        if match is None:
+            raise InputMismatch(
+                f"{name!r} does not say which argument it is",
+                hint="name the arrays 0, 1 and so on, or let numpy.savez(path, x, y) name them",
+            )
+        numbers[int(match[1])] = array
+    if sorted(numbers) != list(range(len(named))):
+        raise InputMismatch(f"the arguments {', '.join(named)} are not 0 to {len(named) - 1}")
+    return [numbers[number] for number in range(len(numbers))]
+
+
+def _checked(number: int, array: Array, argument: TensorType) -> Array:
+    dtype = argument.dtype
+    if array.dtype.kind == "V" and array.dtype.itemsize == dtype.itemsize:
+        array = array.view(dtype)
+    if array.dtype != dtype:
+        raise InputMismatch(
+            f"input {number} has dtype {array.dtype}, main takes {dtype} ({argument})",
+            hint=f"convert it: x.astype({dtype.name!r})",
+        )
+    if not argument.admits(array.shape):
+        shape = "x".join(map(str, array.shape)) or "scalar"
+        raise InputMismatch(f"input {number} has shape {shape}, main takes {argument}")
+    return array
+
+
+def _signature(content: Bytecode, attribute: int) -> Signature:
+    function = content.pool.type(_number(content.pool.attribute(attribute).fields["value"]))
+    return Signature(
+        tuple(_tensor(content, index) for index in _numbers(function.fields["inputs"])),
+        tuple(_tensor(content, index) for index in _numbers(function.fields["outputs"])),
+    )
+
+
+def _tensor(content: Bytecode, index: int) -> TensorType:
+    # VHLO calls i1 by another name.
+    text = type_text(content.pool, index).replace("bool>", "i1>")
+    match = _TENSOR.fullmatch(text)
+    if match is None:
+        return TensorType(text, (), "")
+    sizes = match[1].split("x")[:-1]
+    return TensorType(text, tuple(None if s == "?" else int(s) for s in sizes), match[2])
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _numbers(value: object) -> list[int]:
+    return value if isinstance(value, list) else []

@@ -1,0 +1,58 @@
+"""One Artifact, one Consumer, up to a Stage: the observed Verdict."""
+
+from __future__ import annotations
+
+import base64
+import importlib.metadata
+import importlib.util
+import sys
+from typing import TYPE_CHECKING
+
+from portable.artifact import Artifact
+from portable.bindings import LibraryNotFound
+from portable.system import children
+from portable.verdict import Stage
+from portable.worker import Family, Worker
+
+if TYPE_CHECKING:
+    from portable.verdict import Verdict
+
+__all__ = ["observe"]
+
+# The families of bindings that a Python environment can hold, and the package that shows them.
+_INSTALLABLE = {Family.JAXLIB: "jaxlib", Family.TORCH_MLIR: "torch_mlir"}
+
+
+def observe(artifact: Artifact | bytes, *, timeout: float | None = None) -> Verdict:
+    """Read an artifact with the installed libStablehlo, in a child process.
+
+    Args:
+        artifact: The artifact or its bytes.
+        timeout: Seconds the reading may take; by default 60, and 1 more for each MiB.
+
+    Returns:
+        An observed Verdict at Stage `decode`: compatible, incompatible with what the library said,
+        crashed with the signal, or hung.
+
+    Raises:
+        LibraryNotFound: No libStablehlo is installed.
+        NotAnArtifact: The bytes are something else.
+    """
+    if not isinstance(artifact, Artifact):
+        artifact = Artifact.from_bytes(bytes(artifact))
+    limit = timeout or children.patience(len(artifact))
+    family = _installed()
+    consumer = f"{family} {importlib.metadata.version(str(family))}"
+    with Worker(sys.executable, family, limit=limit) as worker:
+        data = base64.b64encode(artifact.data).decode()
+        return worker.ask({"kind": "read", "data": data}).verdict(consumer, Stage.DECODE)
+
+
+def _installed() -> Family:
+    for family, package in _INSTALLABLE.items():
+        if importlib.util.find_spec(package) is not None:
+            return family
+    raise LibraryNotFound(
+        "no libStablehlo is installed to observe with",
+        hint="install one: pip install 'stablehlo-portable[jaxlib]'",
+    )

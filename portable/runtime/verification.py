@@ -1,0 +1,273 @@
+"""Whether two artifacts compute the same, and where they begin to differ.
+
+Bit equality is what is asked of one Executor before and after a Version change; a tolerance is for
+two Executors, or for programs that are meant to differ.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from portable.artifact import Artifact
+from portable.bytecode import read
+from portable.errors import PortableError
+from portable.features import analyze, rewritten
+from portable.pinning import program as programs
+from portable.runtime.executors import (
+    BITS,
+    ExecutionFailed,
+    Tolerance,
+    compare,
+    compare_all,
+    find_executor,
+    random_inputs,
+    signature,
+)
+from portable.system import children
+from portable.verdict import Basis, Outcome, Stage, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from portable.bindings import Exposed
+    from portable.features import Rewritten
+    from portable.runtime.executors import Comparison, Executor
+    from portable.runtime.executors.tensors import Array
+
+__all__ = ["NothingCompared", "Trial", "Verification", "locate", "verify"]
+
+SEEDS = (0, 1, 2)
+# Preparing a program for `locate`: parsing and printing, no compilation.
+_LOCATE_LIMIT_S = 300.0
+
+
+class NothingCompared(PortableError):
+    """No inputs were given: that would prove nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What became of one set of inputs.
+
+    Args:
+        inputs: Which: `seed 0`, or `the inputs given`.
+        comparisons: One for each output.
+    """
+
+    inputs: str
+    comparisons: tuple[Comparison, ...]
+
+    @property
+    def same(self) -> bool:
+        """Whether every output is the same."""
+        return all(comparison.same for comparison in self.comparisons)
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """Whether two artifacts compute the same.
+
+    Args:
+        verdict: Observed, at Stage `execute`.
+        trials: What was tried; empty when nothing could be.
+        located: The first op whose value differs, if it was found.
+        rewrites: Where they differ: what was rewritten from the one to the other that is not exact.
+        accepting: The tolerance that the rewrites state, if every difference is within it.
+    """
+
+    verdict: Verdict
+    trials: tuple[Trial, ...] = ()
+    located: str = ""
+    rewrites: tuple[Rewritten, ...] = ()
+    accepting: Tolerance | None = None
+
+    @property
+    def explained(self) -> str:
+        """What explains a difference, and how to accept it; empty where nothing is known to."""
+        if self.same or not self.rewrites:
+            return ""
+        names = "; ".join(f"{one.name}: {one.does}, {one.bound}" for one in self.rewrites)
+        if self.accepting is not None:
+            options = f"--ulps {self.accepting.ulps}"
+            if self.accepting.absolute:
+                options += f" --atol {self.accepting.absolute:g}"
+            return f"within what rewriting admits ({names}): accept it with {options}"
+        return f"more than rewriting one op admits ({names}); later ops may enlarge it"
+
+    @property
+    def same(self) -> bool:
+        """Whether they compute the same, as far as was tried."""
+        return self.verdict.compatible
+
+    def record(self) -> dict[str, object]:
+        """Return the verification as plain data for JSON."""
+        return {
+            "same": self.same,
+            "verdict": self.verdict.record(),
+            "located": self.located or None,
+            "rewrites": [rewrite.record() for rewrite in self.rewrites],
+            "explained": self.explained or None,
+            "trials": [
+                {"inputs": trial.inputs, "outputs": [c.record() for c in trial.comparisons]}
+                for trial in self.trials
+            ],
+        }
+
+
+def verify(
+    expected: Artifact,
+    actual: Artifact,
+    *,
+    executor: str | Executor = "pjrt",
+    inputs: Sequence[Array] | None = None,
+    seeds: Sequence[int] = SEEDS,
+    specials: bool = False,
+    tolerance: Tolerance = BITS,
+) -> Verification:
+    """Execute two artifacts on the same inputs and compare what they compute.
+
+    Args:
+        expected: What the program should compute, for example the artifact before it was pinned.
+        actual: What it is now.
+        executor: The name of an Executor, or an open one.
+        inputs: The inputs; by default random ones from `seeds`.
+        seeds: One set of random inputs each.
+        specials: Put NaN, infinities and signed zeros among the random floats.
+        tolerance: What counts as the same; by default equal bits.
+
+    Returns:
+        The Verification. When they differ it names the first op whose value does, if the two
+        programs have the same ops.
+
+    Raises:
+        ExecutionFailed: `expected` cannot be executed; of `actual` that is a Verdict.
+        InputMismatch: The inputs given are not what `expected` takes.
+        ExecutorMissing: The Executor is not installed.
+        NothingCompared: There are neither inputs nor seeds.
+    """
+    if inputs is None and not seeds:
+        raise NothingCompared("no inputs to compare on", hint="give inputs, or at least one seed")
+    with ExitStack() as stack:
+        if isinstance(executor, str):
+            executor = stack.enter_context(find_executor(executor))
+        before, after = signature(expected), signature(actual)
+        if before != after:
+            return _different(executor, "main takes or returns something else")
+        sets = (
+            {"the inputs given": list(inputs)}
+            if inputs is not None
+            else {f"seed {seed}": random_inputs(before, seed, specials=specials) for seed in seeds}
+        )
+        first = executor.compile(expected)
+        wanted = {name: first.run(given) for name, given in sets.items()}
+        try:
+            second = executor.compile(actual)
+            found = {name: second.run(given) for name, given in sets.items()}
+        except ExecutionFailed as failure:
+            return Verification(failure.verdict)
+        trials = tuple(
+            Trial(name, compare_all(wanted[name], found[name], tolerance)) for name in sets
+        )
+        for trial in trials:
+            if not trial.same:
+                reason = "; ".join(str(c) for c in trial.comparisons if not c.same)
+                where = locate(expected, actual, sets[trial.inputs], executor, tolerance)
+                verdict = _verdict(executor, Outcome.WRONG_RESULT, f"{trial.inputs}: {reason}")
+                rewrites = _rewrites(expected, actual)
+                near = _accepting(rewrites, [(wanted[name], found[name]) for name in sets])
+                return Verification(verdict, trials, where, rewrites, near)
+        agreed = f"the same outputs for {', '.join(sets)}"
+        return Verification(_verdict(executor, Outcome.COMPATIBLE, agreed), trials)
+
+
+def locate(
+    expected: Artifact,
+    actual: Artifact,
+    inputs: Sequence[Array],
+    executor: Executor,
+    tolerance: Tolerance = BITS,
+) -> str:
+    """Find the first op whose value differs, by having both return all their values.
+
+    What `main` calls is inlined first. Of an op with regions the values in them are not seen:
+    the first op in them that is written otherwise is named.
+
+    Args:
+        expected: The one program.
+        actual: The other.
+        inputs: Inputs for which they differ.
+        executor: An open Executor.
+        tolerance: What counts as the same.
+
+    Returns:
+        The op of `actual` with its location; empty when the programs have not the same ops, or
+        agree when every value is returned, or cannot be prepared.
+    """
+    try:
+        one, other = (
+            children.call(_exposed, artifact.data, timeout=_LOCATE_LIMIT_S)
+            for artifact in (expected, actual)
+        )
+        (before, wrote), (after, writes) = one, other
+        if signature(before) != signature(after):
+            return ""
+        values = (executor.compile(artifact).run(inputs) for artifact in (before, after))
+        pairs = zip(*values, wrote, writes, strict=True)
+        return next(
+            (_told(was, now) for a, b, was, now in pairs if not compare(a, b, tolerance).same), ""
+        )
+    except PortableError:
+        # Where it is, is a help; that they differ is what counts, and is known.
+        return ""
+
+
+def _rewrites(expected: Artifact, actual: Artifact) -> tuple[Rewritten, ...]:
+    """Return what was rewritten so that it can be read at the Version of the other, inexactly."""
+    if actual.version is None:
+        return ()
+    found = rewritten(analyze(read(expected.data)), actual.version)
+    return tuple(one for one in found if not one.exact)
+
+
+def _accepting(
+    rewrites: Sequence[Rewritten], pairs: Sequence[tuple[Sequence[Array], Sequence[Array]]]
+) -> Tolerance | None:
+    """Return the tolerance that rewrites state, if all outputs are the same within it."""
+    stated = [one.near for one in rewrites if one.near is not None]
+    wide = [array.dtype for array in pairs[0][0] if array.dtype.kind == "c"]
+    near = Tolerance(
+        max((one.complex_ulps if wide else one.ulps for one in stated), default=0),
+        absolute=max((one.epsilons for one in stated), default=0)
+        * max((float(np.finfo(dtype).eps) for dtype in wide), default=0.0),
+    )
+    same = all(c.same for wanted, found in pairs for c in compare_all(wanted, found, near))
+    return near if stated and same else None
+
+
+def _told(was: Exposed, now: Exposed) -> str:
+    """Name an op, and the first op in its regions that is not written as it was."""
+    pairs = zip(was.inner, now.inner, strict=False)
+    inside = next((b.name for a, b in pairs if a.form != b.form), "")
+    return f"{now.name}, in it {inside}" if inside else now.name
+
+
+def _exposed(data: bytes) -> tuple[Artifact, list[Exposed]]:
+    """Return an artifact whose `main` returns every value, and what computes it; in a child."""
+    library, module = programs.load(data)
+    exposed = library.expose(module)
+    written = library.serialize(module, library.current.target, mixed=True)
+    return Artifact.from_bytes(written), exposed
+
+
+def _different(
+    executor: Executor, reason: str, trials: tuple[Trial, ...] = (), located: str = ""
+) -> Verification:
+    return Verification(_verdict(executor, Outcome.WRONG_RESULT, reason), trials, located)
+
+
+def _verdict(executor: Executor, outcome: Outcome, reason: str) -> Verdict:
+    return Verdict(executor.name, outcome, Stage.EXECUTE, Basis.OBSERVED, reason)
