@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from portable.releases import window as window
     from portable.runtime.executors import run as run
     from portable.runtime.observation import observe as observe
+    from portable.runtime.verification import verify as verify
     from portable.verdict import Diagnostic as Diagnostic
     from portable.verdict import Outcome as Outcome
     from portable.verdict import Stage as Stage
@@ -64,6 +65,7 @@ _HOME = {
     "retarget": "portable.pinning.pipeline",
     "run": "portable.runtime.executors",
     "serialize": "portable.pinning.pipeline",
+    "verify": "portable.runtime.verification",
     "window": "portable.releases",
 }
 
