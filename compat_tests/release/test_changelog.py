@@ -41,7 +41,7 @@ def test_every_fragment_is_in_the_next_release(project: Path) -> None:
 
 @pytest.mark.parametrize("name", ["+no-type.md", "+typo.aded.md", "notes.txt"])
 def test_a_fragment_that_would_be_left_out_is_refused(project: Path, name: str) -> None:
-    """A file whose name says no type of the table is an error, not a change that nobody reads of."""
+    """A file whose name says no type of the table is an error, not a change left untold."""
     (project / "docs" / "changelog" / name).write_text("Something.\n", "utf-8")
     done = _towncrier(project, "build", "--draft", "--version", "1.2.3")
     assert done.returncode != 0
