@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from portable.artifact import Artifact
     from portable.bytecode import Bytecode
     from portable.bytecode.header import Buffer
-    from portable.bytecode.scan import Shape
+    from portable.bytecode.scan import OpSignature
     from portable.features import Analysis, Needs, Strictness
     from portable.version import Version
 
 __all__ = ["SCHEMA", "Constant", "Inspection", "inspect"]
 
-SCHEMA = 1
+SCHEMA = 2
 """The version of `Inspection.record()`; raised when a field changes its meaning or goes away."""
 
 _LARGEST = 5
@@ -269,10 +269,10 @@ def _content(
         kind = Kind.ARTIFACT
     portable = kind is Kind.ARTIFACT
     analysis = analyze(content, strictness=strictness or Strictness.READABLE) if portable else None
-    shapes = content.scan().shapes
+    signatures = content.scan().signatures
     counts: Counter[int] = Counter()
-    for shape, count in shapes.items():
-        counts[shape.name] += count
+    for signature, count in signatures.items():
+        counts[signature.name] += count
     names, leaks = _locations(content)
     return Inspection(
         kind,
@@ -282,8 +282,8 @@ def _content(
         header.version,
         analysis,
         _summed((str(content.names[name]), count) for name, count in counts.items()),
-        _summed(_custom_calls(content, shapes)),
-        _summed(_discardable(content, shapes)),
+        _summed(_custom_calls(content, signatures)),
+        _summed(_discardable(content, signatures)),
         tuple(str(name) for name in content.names if not name.registered),
         names,
         leaks,
@@ -301,27 +301,31 @@ def _summed(pairs: Iterable[tuple[str, int]]) -> dict[str, int]:
     return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _custom_calls(content: Bytecode, shapes: Mapping[Shape, int]) -> Iterable[tuple[str, int]]:
-    for shape, count in shapes.items():
-        if content.names[shape.name].name.startswith("custom_call_"):
-            of = shape.name, shape.attributes, shape.properties
+def _custom_calls(
+    content: Bytecode, signatures: Mapping[OpSignature, int]
+) -> Iterable[tuple[str, int]]:
+    for signature, count in signatures.items():
+        if content.names[signature.name].name.startswith("custom_call_"):
+            of = signature.name, signature.attributes, signature.properties
             target = content.inherent(*of, "call_target_name")
             if target is not None:
                 yield str(content.pool.attribute(target).fields.get("value", "")), count
 
 
-def _discardable(content: Bytecode, shapes: Mapping[Shape, int]) -> Iterable[tuple[str, int]]:
+def _discardable(
+    content: Bytecode, signatures: Mapping[OpSignature, int]
+) -> Iterable[tuple[str, int]]:
     from portable.bytecode.vhlo import inherent  # noqa: PLC0415 - as above
 
     # Any number of operations may share a dictionary, so each is walked through once.
     used: Counter[int] = Counter()
     defined: Counter[tuple[int, str]] = Counter()
-    for shape, count in shapes.items():
-        if shape.attributes >= 0:
-            used[shape.attributes] += count
-            name = content.names[shape.name]
+    for signature, count in signatures.items():
+        if signature.attributes >= 0:
+            used[signature.attributes] += count
+            name = content.names[signature.name]
             for own in inherent(name.dialect, name.name) or ():
-                defined[shape.attributes, own] += count
+                defined[signature.attributes, own] += count
     for dictionary, count in used.items():
         for attribute in content.dictionary(dictionary):
             foreign = count - defined[dictionary, attribute]

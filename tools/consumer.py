@@ -17,8 +17,8 @@ from pathlib import Path
 
 from portable.cli import main
 from portable.releases import Release, find_release, releases
-from portable.runtime.environments import Recipe, UnknownDistribution
-from portable.worker import Family
+from portable.runtime.environments import Recipe, UnsupportedDistribution
+from portable.worker import Driver
 
 __all__ = ["ERAS", "consumers", "environment_name"]
 
@@ -47,8 +47,8 @@ def consumers() -> dict[str, Release]:
 
 def _reads(release: Release) -> bool:
     try:
-        return Recipe.of(release).family is not Family.PLUGIN
-    except UnknownDistribution:
+        return Recipe.of(release).driver is not Driver.PLUGIN
+    except UnsupportedDistribution:
         return False
 
 

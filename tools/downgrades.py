@@ -91,7 +91,7 @@ before, and *bits* how far the results are apart, all for one sample of the Feat
 In parentheses, for a reduction that promotes and is refused as it was: the time over that of the
 same reduction in the narrow type, so what the promotion costs itself.
 
-| Feature | needs | bridge | ops | time | bits | remedy, or why there is none |
+| Feature | needs | bridge | ops | time | bits | workaround, or why there is none |
 |---|---|---|---|---|---|---|
 """
 
@@ -118,7 +118,7 @@ def render() -> str:
             "-" if ops is None else f"{ops:+d}",
             _time(cost),
             "-" if ulps is None else ("equal" if not ulps else f"{ulps} ulps"),
-            bridge.remedy,
+            bridge.workaround,
         ]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"

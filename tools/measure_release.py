@@ -30,7 +30,7 @@ from portable.runtime.environments import Download, Environment, Environments, P
 from portable.runtime.environments.installer import find_uv
 from portable.system.files import write_file
 from portable.version import Version
-from portable.worker import Answer, Family, Status
+from portable.worker import Answer, Driver, Status
 
 DATA = Path(__file__).parent.parent / "portable" / "releases" / "data"
 TABLE = DATA / "releases.toml"
@@ -117,7 +117,7 @@ def measure(requirement: str, environments: Environments, rows: list[Row]) -> Ro
     row |= _installed_metadata(environment, numpy)
     with environment.worker(limit=60) as worker:
         probed = worker.ask({"kind": "probe"})
-        if environment.recipe.family is not Family.IREE:
+        if environment.recipe.driver is not Driver.IREE:
             return row | _told(environment, probed)
         return row | climb(worker.ask, environments, rows)
 
@@ -127,7 +127,7 @@ def _told(environment: Environment, answer: Answer) -> Row:
     if not answer.ok:
         raise CannotMeasure(f"{environment.consumer} did not say: {answer.status} {answer.reason}")
     said = dict(answer.payload)
-    plugin = environment.recipe.family is Family.PLUGIN
+    plugin = environment.recipe.driver is Driver.PLUGIN
     found: Row = {"current": said["current"], "minimum": said.get("minimum")}
     found |= {"confidence": "measured", "method": "plugin" if plugin else "bindings"}
     for field in ("week_4", "week_12", "serialize_api", "exec_era", "eval_module"):

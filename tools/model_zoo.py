@@ -1,7 +1,7 @@
 """Export the model zoo by one backend and note what works; write the table in the docs.
 
 python -m tools.model_zoo measure torchax     run where the backend is installed
-python -m tools.model_zoo agree [NAME ...]    hold each against AOTInductor and eager PyTorch
+python -m tools.model_zoo agree [NAME ...]    compare each with AOTInductor and eager PyTorch
 python -m tools.model_zoo write               docs/model_zoo.md, from all that was measured
 python -m tools.model_zoo write --check       fail where it is not what was measured
 """

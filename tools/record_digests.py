@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from portable.releases import releases
-from portable.runtime.environments import Recipe, UnknownDistribution
+from portable.runtime.environments import Recipe, UnsupportedDistribution
 from portable.runtime.environments.digests import LOCKS, TABLE, Wheel, load, locks
 from portable.runtime.environments.interpreter import find_uv
 from portable.system.files import write_file
@@ -119,7 +119,7 @@ def _installable() -> Iterator[Release]:
     for release in releases():
         try:
             Recipe.of(release)
-        except UnknownDistribution:
+        except UnsupportedDistribution:
             continue
         yield release
 

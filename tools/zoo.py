@@ -53,7 +53,7 @@ class Model:
         return self.sample(self.batch if batch is None else batch)
 
     def dynamic_shapes(self) -> tuple[Any, ...] | None:
-        """Return what `torch.export` wants to know about open dimensions."""
+        """Return what `torch.export` wants to know about dynamic dimensions."""
         if not self.dynamic:
             return None
         batch = torch.export.Dim("batch", min=2, max=64)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from portable.artifact import Artifact
 from portable.bytecode import read
-from portable.bytecode.functions import functions
 from portable.bytecode.text import attribute_text, location_files, location_text, type_text
 from portable.containers import open_container
 from portable.containers.npy import read_array
@@ -43,9 +42,7 @@ def artifact(data: bytes) -> bool:
             json.dumps(predict(subject, consumer).record())
     try:
         content = read(data)
-        _ = content.resources
         analyze(content, strictness=Strictness.UPSTREAM)
-        functions(content)
         pool = content.pool
         for operation in content.operations():
             content.dictionary(operation.attributes)

@@ -56,7 +56,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def demand_clean(ended: Ended, fault: Fault = FAULTS["none"], *, as_json: bool = False) -> None:
-    """Hold how a process ended against the property that all of them have."""
+    """Check how a process ended against the property that all of them have."""
     said = ended.err.decode()
     assert ended.code in {0, 1, 2}, ended
     assert "Traceback" not in said

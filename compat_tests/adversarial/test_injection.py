@@ -80,7 +80,7 @@ class Runner:
 
 
 def demand_harmless(text: str, form: str) -> None:
-    """Hold what was printed against the property, and parse what machines read."""
+    """Check what was printed against the property, and parse what machines read."""
     bad = {c for c in text if c != "\n" and not c.isprintable()}
     assert not bad, f"raw: {sorted(bad)!r:.200}"
     text.encode()

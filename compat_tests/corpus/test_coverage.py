@@ -8,7 +8,7 @@ import tomllib
 import pytest
 
 from compat_tests.helpers.sealed import CASES, CORPUS, scanner
-from portable.corpus.coverage import COVERAGE, Subject, measure, shown_by
+from portable.corpus.coverage import COVERAGE, Coverable, measure, shown_by
 
 ROWS = tomllib.loads((CORPUS / COVERAGE).read_text("utf-8"))
 
@@ -32,19 +32,19 @@ def test_condition_is_shown_on_both_sides(row: dict[str, str]) -> None:
 
 def test_inventory_agrees_with_what_mlir_prints() -> None:
     """Op forms, types, attributes and enum values are those of libStablehlo's own printed VHLO."""
-    printed: set[Subject] = set()
-    counted: set[Subject] = set()
+    printed: set[Coverable] = set()
+    counted: set[Coverable] = set()
     for case in CASES.values():
         for sealed in case.artifacts[:1]:
             data = sealed.path.read_bytes()
             if (text := scanner().raw(data)) is None:
                 continue
-            printed |= {Subject("op", name) for name in re.findall(r'"vhlo\.([\w-]+_v\d)"', text)}
-            printed |= {Subject("type", name) for name in re.findall(r"!vhlo\.(\w+_v\d)", text)}
+            printed |= {Coverable("op", name) for name in re.findall(r'"vhlo\.([\w-]+_v\d)"', text)}
+            printed |= {Coverable("type", name) for name in re.findall(r"!vhlo\.(\w+_v\d)", text)}
             for name, value in re.findall(r"#vhlo[.<](\w+_v\d)(?: ([A-Z_0-9]+)>)?", text):
-                printed.add(Subject("attribute", name))
+                printed.add(Coverable("attribute", name))
                 if value:
-                    printed.add(Subject("value", f"{name} {value}"))
+                    printed.add(Coverable("value", f"{name} {value}"))
             counted |= shown_by(data)
     counted = {subject for subject in counted if subject.kind != "location"}
     assert printed == counted

@@ -14,7 +14,7 @@ from compat_tests.helpers.sealed import CASES, CORPUS, canonical_program, differ
 from compat_tests.helpers.truth import wrong_minimums
 from portable.cli import main
 from portable.corpus import SEALS, CorpusError, Seals, Tolerance, find_case, load_corpus
-from portable.corpus.coverage import COVERAGE, Subject, measure
+from portable.corpus.coverage import COVERAGE, Coverable, measure
 from portable.corpus.tensors import load_tensor
 from portable.releases import find_release
 from tools import new_case, seal
@@ -99,11 +99,11 @@ def test_coverage_notices_what_is_not_shown(corpus: Path) -> None:
     """A corpus of three Cases misses most of VHLO, and loses an op with its last artifact."""
     before = measure(corpus, load_corpus(corpus))
     assert not before.complete
-    assert Subject("op", "fft_v1") in before.shown
-    assert Subject("op", "cosine_v1") in before.missing
+    assert Coverable("op", "fft_v1") in before.shown
+    assert Coverable("op", "cosine_v1") in before.missing
     shutil.rmtree(find_case(corpus, "fft_RFFT_f32").directory / "artifacts")
     after = measure(corpus, load_corpus(corpus))
-    assert Subject("op", "fft_v1") in after.missing
+    assert Coverable("op", "fft_v1") in after.missing
     assert main(["corpus", "coverage", "--corpus", str(corpus)]) == 1
 
 
@@ -112,7 +112,7 @@ def test_coverage_notices_a_stale_exclusion(corpus: Path) -> None:
     (corpus / COVERAGE).write_text(
         '[[excluded]]\nkind = "op"\nname = "fft_v1"\nreason = "hard"\n', "utf-8"
     )
-    assert measure(corpus, load_corpus(corpus)).stale == (Subject("op", "fft_v1"),)
+    assert measure(corpus, load_corpus(corpus)).stale == (Coverable("op", "fft_v1"),)
     (corpus / COVERAGE).write_text('[[kind]]\nname = "x"\ncases = ["nobody"]\n', "utf-8")
     with pytest.raises(CorpusError, match="nobody"):
         measure(corpus, load_corpus(corpus))

@@ -1,7 +1,7 @@
 """A Release that does what the artifact in front of it says: crash, hang, print, refuse.
 
-A module that looks like TensorFlow's extension to the door. The real door, loop and supervisor run
-it, in a real environment; only the native code is pretended.
+A module that looks like TensorFlow's extension to the adapter. The real adapter, loop and
+supervisor run it, in a real environment; only the native code is pretended.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ versions = st.tuples(numbers, suffixes).map("".join)
 
 
 def _contains(oracle: SpecifierSet, version: str) -> bool:
-    # Among others, that is: alone, packaging admits a pre-release for want of anything better.
+    # Among others, that is: alone, packaging accepts a pre-release for want of anything better.
     return oracle.contains(version, prereleases=bool(oracle.prereleases))
 
 

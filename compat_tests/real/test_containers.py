@@ -1,4 +1,4 @@
-"""Containers written anew: jax itself loads them and computes what it computed before."""
+"""Containers rewritten: jax itself loads them and computes what it computed before."""
 
 import hashlib
 import io

@@ -433,17 +433,17 @@ def test_the_error_names_the_rewrite_that_would_help() -> None:
 
 def test_explain_finds_the_rewrites_that_get_there() -> None:
     """By trying; without those that are not needed, and the nearest Version if none gets there."""
-    (way,) = portable.explain(corpus("composite_nested"), "0.9.0").ways
+    (way,) = portable.explain(corpus("composite_nested"), "0.9.0").plans
     assert (way.target, way.allow, way.exact) == (
         Version(0, 9, 0),
         ("composites-to-calls",),
         True,
     )
-    (way,) = portable.explain(corpus("dot_general_algorithm_f8E4M3FNUZ"), "0.9.0").ways
+    (way,) = portable.explain(corpus("dot_general_algorithm_f8E4M3FNUZ"), "0.9.0").plans
     assert (way.target, way.exact) == (Version(0, 10, 0), False)
     static = portable.explain(corpus("gather_batching_dims_f32"), "0.9.0")
     assert static.reachable
-    assert not static.ways
+    assert not static.plans
     found = portable.explain(corpus("exponential_result_accuracy_tolerance_ulps_f32"), "0.9.0")
-    assert not found.ways
+    assert not found.plans
     assert "errs by up to 5" in found.refusals[0]

@@ -1,8 +1,8 @@
 """Collectives with a root, rewritten: executed before and after on several processes.
 
 XLA CPU compiles none of them, but runs what they became; StableHLO's reference interpreter runs
-them, but waits for ever where a process sends to itself. So the two are held against each other: on
-replicas. Between partitions XLA CPU runs nothing that is not partitioned by itself.
+them, but waits for ever where a process sends to itself. So the two are compared with each other:
+on replicas. Between partitions XLA CPU runs nothing that is not partitioned by itself.
 """
 
 from __future__ import annotations

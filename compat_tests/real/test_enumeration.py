@@ -152,7 +152,7 @@ def test_every_advice_works_when_it_is_followed(scanner: Scanner, name: str) -> 
     assert str(portable.minimum(text).pinned.version) == lowest
     for target in itertools.islice(scanner.targets, 0, None, 4):
         found = portable.explain(text, target)
-        for way in found.ways:
+        for way in found.plans:
             portable.serialize(text, way.target, allow=way.allow)
         if Version.parse(target) >= Version.parse(lowest):
             assert found.reachable

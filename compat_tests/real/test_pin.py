@@ -59,7 +59,7 @@ def test_the_bare_binding_leaks_the_patch(library: Library) -> None:
 
 @pytest.mark.parametrize(("target", "fails"), [("1.9.0", False), ("1.0.0", False), ("0.9.0", True)])
 def test_the_callers_module_is_never_changed(library: Library, target: str, fails: bool) -> None:
-    """Neither on success nor on failure, locations included; the bare binding ruins it."""
+    """Neither on success nor on failure, locations included; the bare binding consumes it."""
     text = TAN.replace("tan %x", "custom_call @f(%x) {api_version = 4 : i32}") if fails else TAN
     text = text.replace("} : tensor<4xf32>", "} : (tensor<4xf32>) -> tensor<4xf32>")
     module = library.parse(text, library.context())
@@ -315,7 +315,7 @@ def test_every_diagnostic_is_captured(library: Library, capfd: pytest.CaptureFix
     assert capfd.readouterr() == ("", "")
 
 
-def test_torch_mlir_is_a_door_too(library: Library) -> None:
+def test_torch_mlir_has_bindings_too(library: Library) -> None:
     """A module of torch-mlir's bindings is pinned by torch-mlir's libStablehlo, unchanged."""
     pytest.importorskip("torch_mlir", reason="torch-mlir has wheels for Python 3.11 only")
     torch = bindings.find("torch-mlir")
@@ -340,14 +340,14 @@ def test_the_fingerprint_ignores_locations(example: Path) -> None:
 
 
 def test_explain_names_what_stands_in_the_way() -> None:
-    """Each obstacle with its remedy, and whether pin gets there was tried."""
+    """Each blocker with its workaround, and whether pin gets there was tried."""
     found = portable.explain(TAN, "1.0.0")
-    assert [feature.name for feature in found.obstacles] == ["tan_v1"]
-    assert "expander" in found.obstacles[0].remedy
+    assert [feature.name for feature in found.blockers] == ["tan_v1"]
+    assert "expander" in found.blockers[0].workaround
     assert (found.minimum, found.reachable) == (Version(1, 4, 0), True)
     out_of_reach = portable.explain(TAN.replace("f32", "f8E4M3"), "1.0.0")
     assert not out_of_reach.reachable
-    assert portable.explain(TAN, "1.4.0").obstacles == ()
+    assert portable.explain(TAN, "1.4.0").blockers == ()
 
 
 def test_minimum_needs_no_search(example: Path) -> None:

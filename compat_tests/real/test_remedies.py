@@ -9,7 +9,7 @@ from portable.features import Strictness, analyze
 from tools.full_scan import Scanner, load_minimums
 from tools.programs import load_programs
 
-# The remedy itself says so: the table of Features cannot tell how the mesh is given.
+# The workaround itself says so: the table of Features cannot tell how the mesh is given.
 _MESH_BY_NAME = {"all_reduce_mesh_symbol"}
 
 
@@ -31,7 +31,7 @@ def test_features_name_the_expander_exactly_where_it_helps(scanner: Scanner) -> 
             continue
         needs = analyze(read(artifact), strictness=Strictness.UPSTREAM).minimum
         highest = [f for f in needs.features if f.version == needs.version]
-        helps = bool(highest) and all("expander" in feature.remedy for feature in highest)
+        helps = bool(highest) and all("expander" in feature.workaround for feature in highest)
         if helps != (program.name in expanded):
             wrong.append(program.name)
     assert set(wrong) == _MESH_BY_NAME & {program.name for program in programs}

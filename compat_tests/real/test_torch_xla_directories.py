@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from portable.bytecode import read
-from portable.exporters import ExportedArtifact, Kind
+from portable.exporters import ArgumentKind, ExportedArtifact
 from portable.features import analyze
 from portable.pinning.repinning import repin
 from portable.runtime.executors import Executor, find_executor
@@ -36,7 +36,7 @@ def test_read_run_and_repinned(directory: Path, tmp_path: Path, executor: Execut
     with np.load(directory / "io.npz", allow_pickle=False) as arrays:
         x, y = arrays["x"], arrays["y"]
     loaded = ExportedArtifact.load(directory)
-    assert {a.kind for a in loaded.arguments} == {Kind.PARAMETER, Kind.INPUT}
+    assert {a.kind for a in loaded.arguments} == {ArgumentKind.PARAMETER, ArgumentKind.INPUT}
     (before,) = loaded(x, executor=executor)
     assert np.abs(before - y).max() <= NEAR
     repin(directory, "0.9.0", to=tmp_path / "low")

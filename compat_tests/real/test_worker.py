@@ -15,7 +15,7 @@ from portable.artifact import Artifact
 from portable.releases import find_release
 from portable.verdict import Outcome, Stage
 from portable.version import Version
-from portable.worker import Family, Status, Worker
+from portable.worker import Driver, Status, Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -135,7 +135,7 @@ def test_a_plugin_tells_its_version(release: Release) -> None:
     assert said.payload["current"] == "1.13.3"
     extension = release("tensorflow 2.16.2").library
     assert extension is not None
-    with Worker(None, Family.PLUGIN, library=extension) as worker:
+    with Worker(None, Driver.PLUGIN, library=extension) as worker:
         assert worker.ask({"kind": "probe"}).status is Status.UNAVAILABLE
 
 

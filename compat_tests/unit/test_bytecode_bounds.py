@@ -96,15 +96,6 @@ def test_a_second_section_of_a_kind_is_malformed() -> None:
         read(bytes(Artifact(operations=[operation(0)])) + section(IR, varint(0)))
 
 
-@pytest.mark.parametrize("field", [1, 2])
-def test_resources_are_checked(field: int) -> None:
-    """A resource that does not fit, or of no known kind, is malformed."""
-    data = bytes(Artifact(operations=[operation(0)], strings=["weights"], resources=[5]))
-    place = len(data) - 3 + field
-    with pytest.raises(MalformedArtifact):
-        _ = read(data[:place] + b"\x0f" + data[place + 1 :]).resources
-
-
 @pytest.mark.parametrize("missing", [STRING, DIALECT, DATA, OFFSETS, IR])
 def test_a_missing_section_is_malformed(missing: int) -> None:
     """Each of the five sections that every artifact has is asked for."""
@@ -181,7 +172,7 @@ def test_regions_nest_without_recursion(depth: int, *, isolated: bool) -> None:
         body = operation(0, regions=[region([body])], isolated=isolated)
     content = read(bytes(Artifact(names=["vhlo.while_v1"], operations=[body])))
     assert [op.depth for op in content.operations()] == list(range(depth + 1))
-    assert sum(content.scan().shapes.values()) == depth + 1
+    assert sum(content.scan().signatures.values()) == depth + 1
     analyze(content)
 
 
@@ -274,5 +265,5 @@ def test_a_large_dictionary_is_read_once() -> None:
         ],
     )
     content = read(bytes(artifact))
-    assert sum(content.scan().shapes.values()) == 3001
+    assert sum(content.scan().signatures.values()) == 3001
     analyze(content)

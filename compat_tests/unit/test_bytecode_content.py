@@ -236,16 +236,6 @@ def test_large_constants_stay_where_they_are() -> None:
     assert (3).to_bytes(4, "little") in blobs
 
 
-def test_resources_are_found_by_name_and_size() -> None:
-    """Resources are listed without their values being read."""
-    artifact = Artifact(operations=[operation(0)], strings=["weights", "bias"], resources=[1000, 3])
-    resources = read(bytes(artifact)).resources
-    assert [(r.owner, r.name, r.size) for r in resources] == [
-        ("builtin", "weights", 1000),
-        ("builtin", "bias", 3),
-    ]
-
-
 def test_unregistered_operations_are_told() -> None:
     """An operation that its producer did not know is marked, from format 5 on."""
     artifact = Artifact(names=["builtin.module", "?x.y"], operations=[operation(1)])

@@ -11,7 +11,7 @@ from compat_tests.helpers.bytecode_writer import Artifact, entry, operation, reg
 from portable.bytecode import Bytecode, MalformedArtifact, read
 from portable.bytecode import scan as scan_module
 from portable.bytecode.operations import Operation
-from portable.bytecode.scan import Scan, Shape
+from portable.bytecode.scan import OpSignature, Scan
 
 F32, F64 = ("vhlo", entry(4)), ("vhlo", entry(5))
 UNKNOWN = ("builtin", entry(15))
@@ -23,37 +23,37 @@ def _patterns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scan_module, "_COMPILE_WORTHWHILE", 0)
 
 
-def _walked(content: Bytecode) -> Counter[Shape]:
-    def shape(op: Operation) -> Shape:
-        return Shape(
+def _walked(content: Bytecode) -> Counter[OpSignature]:
+    def signature(op: Operation) -> OpSignature:
+        return OpSignature(
             op.name, op.attributes, op.properties, op.results, len(op.operands), op.regions
         )
 
-    return Counter(shape(op) for op in content.operations())
+    return Counter(signature(op) for op in content.operations())
 
 
 @pytest.mark.usefixtures("_patterns")
 @pytest.mark.parametrize("sample", SAMPLES, ids=str)
 def test_scan_counts_what_the_walk_finds(sample: Sample) -> None:
-    """Shape by Shape, patterns and the careful walk count the same operations."""
+    """Op signature by op signature, patterns and the careful walk count the same operations."""
     content = read(sample.data)
-    assert content.scan().shapes == _walked(content)
+    assert content.scan().signatures == _walked(content)
 
 
 @pytest.mark.usefixtures("_patterns")
 @pytest.mark.parametrize("sample", SAMPLES, ids=str)
 def test_scan_locates_the_first_operations(sample: Sample) -> None:
-    """For each Shape the locations are those of its first three operations."""
+    """For each OpSignature the locations are those of its first three operations."""
     content = read(sample.data)
-    expected: dict[Shape, list[int]] = {}
+    expected: dict[OpSignature, list[int]] = {}
     for op in content.operations():
-        shape = Shape(
+        signature = OpSignature(
             op.name, op.attributes, op.properties, op.results, len(op.operands), op.regions
         )
-        expected.setdefault(shape, []).append(op.location)
+        expected.setdefault(signature, []).append(op.location)
     found = content.scan().locations(expected)
-    assert {shape: sorted(numbers) for shape, numbers in found.items()} == {
-        shape: sorted(numbers[:3]) for shape, numbers in expected.items()
+    assert {signature: sorted(numbers) for signature, numbers in found.items()} == {
+        signature: sorted(numbers[:3]) for signature, numbers in expected.items()
     }
 
 
@@ -97,9 +97,9 @@ def _many(count: int, wide: int = 0) -> Artifact:
 def test_every_form_is_counted(wide: int) -> None:
     """Numbers of one, two and three bytes, few and many operands, regions and none."""
     content = read(bytes(_many(400, wide)))
-    shapes = content.scan().shapes
-    assert shapes == _walked(content)
-    assert sum(shapes.values()) == 1 + 400 * 10
+    signatures = content.scan().signatures
+    assert signatures == _walked(content)
+    assert sum(signatures.values()) == 1 + 400 * 10
 
 
 @pytest.mark.usefixtures("_patterns")
@@ -115,8 +115,8 @@ def test_operand_types_are_found_behind_runs() -> None:
         types=[F32, F64],
         operations=[top],
     )
-    shapes = read(bytes(artifact)).scan([3]).shapes
-    (reduction,) = [shape for shape in shapes if shape.name == 3]
+    signatures = read(bytes(artifact)).scan([3]).signatures
+    (reduction,) = [signature for signature in signatures if signature.name == 3]
     assert reduction.operand_types == (1, 0, 1, 0, 1, 0)
 
 
@@ -127,11 +127,14 @@ def test_a_wanted_operation_is_not_hidden_in_a_run() -> None:
     top = operation(1, regions=[region(body, 61)], isolated=True)
     artifact = Artifact(names=["vhlo.add_v1", "vhlo.while_v1"], types=[F32, F64], operations=[top])
     scan = read(bytes(artifact)).scan([0])
-    assert {shape.operand_types for shape in scan.shapes if shape.name == 0} >= {(0,), (1,)}
-    assert sum(scan.shapes.values()) == 61
+    assert {signature.operand_types for signature in scan.signatures if signature.name == 0} >= {
+        (0,),
+        (1,),
+    }
+    assert sum(scan.signatures.values()) == 61
     assert all(
         len(found) == 3
-        for found in scan.locations({s for s, n in scan.shapes.items() if n > 2}).values()
+        for found in scan.locations({s for s, n in scan.signatures.items() if n > 2}).values()
     )
 
 
@@ -153,4 +156,4 @@ def test_patterns_are_left_alone_by_small_artifacts() -> None:
     """A small artifact is read before a pattern is compiled."""
     content = read(SAMPLES[0].data)
     found: Scan = content.scan()
-    assert found.shapes == _walked(content)
+    assert found.signatures == _walked(content)

@@ -16,7 +16,7 @@ from portable.runtime.environments import (
     Environments,
     Phase,
     Recipe,
-    UnknownDistribution,
+    UnsupportedDistribution,
     digests,
 )
 from portable.runtime.environments.installer import Installer, PipInstaller, UvInstaller, find_uv
@@ -147,7 +147,7 @@ def test_every_release_without_a_framework_is_locked(monkeypatch: pytest.MonkeyP
     for release in releases():
         try:
             recipe = Recipe.of(release)
-        except UnknownDistribution:
+        except UnsupportedDistribution:
             continue
         assert digests.wheels(recipe.distribution, recipe.version), recipe.requirement
         if recipe.also and recipe.distribution != "torch-xla":

@@ -25,8 +25,8 @@ from portable.runtime.environments import (
     PythonMissing,
     Recipe,
     ReleaseNotFound,
-    UnknownDistribution,
     Unreachable,
+    UnsupportedDistribution,
     find_python,
 )
 from portable.runtime.environments.installer import PipInstaller, find_uv
@@ -227,7 +227,7 @@ def test_a_shim_that_fails_is_passed_over(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_a_distribution_that_cannot_be_driven() -> None:
     """A distribution without a family is named, with those that have one."""
-    with pytest.raises(UnknownDistribution, match="jaxlib"):
+    with pytest.raises(UnsupportedDistribution, match="jaxlib"):
         Recipe.of(Wanted("tensorflow-lite"))
 
 
@@ -338,7 +338,7 @@ class _Interrupted:
 @needs_uv
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError(28, "No space left on device")])
 def test_an_interrupted_installation_is_not_taken_for_whole(error: BaseException) -> None:
-    """What ctrl-C or a full disk leaves behind is made anew by the next run."""
+    """What ctrl-C or a full disk leaves behind is made again by the next run."""
     with pytest.raises((KeyboardInterrupt, EnvironmentFailed)):
         Environments(installer=_Interrupted(error)).get(WHOLE)
     assert Environments().all() == ()

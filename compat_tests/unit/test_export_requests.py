@@ -18,7 +18,7 @@ from portable.exporters.requests import (
 
 
 def test_inputs_are_described() -> None:
-    """Types by StableHLO's or numpy's names, sizes, open sizes, and names of arguments."""
+    """Types by StableHLO's or numpy's names, sizes, dynamic dimensions, and names of arguments."""
     specs = parse_inputs(
         ["f32[2, 3]", "i64", "bfloat16[batch,9]", "mask=i1[]", "c=complex<f32>[1]"]
     )
@@ -59,7 +59,7 @@ def test_order_and_names() -> None:
 
 
 def test_examples() -> None:
-    """An open size is the same wherever its name stands, and no two names share one."""
+    """A dynamic dimension is the same wherever its name stands, and no two names share one."""
     sizes: dict[str, int] = {}
     first, second = (example(spec, sizes) for spec in parse_inputs(["f32[a,b]", "i64[b,2]"]))
     assert first.shape == (sizes["a"], sizes["b"])

@@ -83,7 +83,7 @@ def test_features_name_what_forces_the_version() -> None:
     assert accuracy.locations == ("net.py:8:3 (vhlo.exponential_v2)",)
     assert (ranges.kind, ranges.count) == (FeatureKind.LOCATION, 1)
     assert ranges.locations == ("net.py:7:3",)
-    assert "expander" in ranges.remedy
+    assert "expander" in ranges.workaround
     assert str(features["tan_v1"].version) == "1.4.0"
     assert str(features["all_reduce_v2"].version) == "1.5.0"
     assert features["all_reduce_v2"].reason == "it has more than one operand"

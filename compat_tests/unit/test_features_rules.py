@@ -45,7 +45,7 @@ def test_conditions_speak_of_what_the_operation_has(form: str) -> None:
 
 
 def test_constraints_speak_of_operations_that_exist() -> None:
-    """Each constraint concerns known operations and is a known test of their attributes."""
+    """Each constraint applies to known operations and is a known test of their attributes."""
     for op, constraints in rules().constraints.items():
         for constraint in constraints:
             assert op in ops()

@@ -161,5 +161,5 @@ def test_the_record_follows_its_schema() -> None:
     for name in ("tan+1.4.0", "sdy+1.11.0"):
         record = json.loads(json.dumps(artifact(name).record()))
         assert set(record) == listed - {"file"}
-        assert record["schema"] == 1
+        assert record["schema"] == 2
     assert json.loads(json.dumps(inspect(b"").record()))["kind"] == "empty"

@@ -218,7 +218,7 @@ def test_a_release_that_misbehaves_costs_one_cell_each(tmp_path: Path) -> None:
     }
 
 
-def test_a_defect_of_a_door_costs_one_cell(tmp_path: Path) -> None:
+def test_a_defect_of_an_adapter_costs_one_cell(tmp_path: Path) -> None:
     """A job that cannot be done is no Verdict, and the others of its batch have theirs."""
     items = _misbehaving(tmp_path, "before", "defect", "after", "gone")
     Path(items[-1].path).unlink()

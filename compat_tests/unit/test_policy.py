@@ -161,7 +161,7 @@ def test_two_waivers_for_the_same_are_a_contradiction(tmp_path: Path) -> None:
 
 
 def test_an_expired_waiver_is_an_error(tmp_path: Path) -> None:
-    """The last day counts; on the next the waiver has to be decided anew."""
+    """The last day counts; on the next the waiver has to be decided again."""
     policy = _load(tmp_path, FULL)
     policy.demand_unexpired(datetime.date(2027, 3, 31))
     with pytest.raises(ExpiredWaiver, match=r"waivers\[0\].*expired on 2027-03-31: retired"):

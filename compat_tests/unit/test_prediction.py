@@ -1,4 +1,4 @@
-"""Predicted Verdicts, held against what the real Releases were seen to do."""
+"""Predicted Verdicts, checked against what the real Releases were seen to do."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -37,7 +37,7 @@ def test_signatures_are_those_of_the_corpus() -> None:
             taken = signature(Artifact.load(sealed.path)).arguments
             assert [t.dtype.name for t in taken] == [tensor.dtype for tensor in case.inputs]
             for argument, tensor in zip(taken, case.inputs, strict=True):
-                assert argument.admits(np.load(tensor.path).shape), (case.name, argument)
+                assert argument.accepts(np.load(tensor.path).shape), (case.name, argument)
 
 
 def test_random_inputs_depend_on_the_seed_alone() -> None:
@@ -57,7 +57,7 @@ def test_random_inputs_depend_on_the_seed_alone() -> None:
 
 
 # By hand: of what is indexed the smallest dimension that is, less what is taken from it, and one.
-ROOMS = {
+BOUNDS = {
     "dynamic_slice_f32": ("i32", 2),
     "dynamic_update_slice_f32": ("i32", 3),
     "gather_f32": ("i64", 3),
@@ -68,24 +68,24 @@ ROOMS = {
 }
 
 
-@pytest.mark.parametrize("name", ROOMS)
+@pytest.mark.parametrize("name", BOUNDS)
 def test_indices_are_in_range(name: str) -> None:
     """What a program indexes by is smaller than what it indexes, at each Version, and varies."""
-    element, room = ROOMS[name]
+    element, bound = BOUNDS[name]
     for path in CORPUS.glob(f"*/{name}/artifacts/*.bc"):
         wanted = signature(Artifact.load(path))
-        assert wanted.rooms == {element: room}
+        assert wanted.index_bounds == {element: bound}
         for number, argument in enumerate(wanted.arguments):
             if argument.element == element:
                 made = [random_inputs(wanted, seed)[number] for seed in range(40)]
                 values = {int(value) for array in made for value in array.reshape(-1)}
-                assert values <= set(range(room))
+                assert values <= set(range(bound))
                 assert len(values) > 1
 
 
 def test_without_an_index_integers_are_small_and_positive() -> None:
     """Nothing is indexed by the integers of a sum."""
-    assert signature(Artifact.load(CASES["add_i32"].artifacts[0].path)).rooms == {}
+    assert signature(Artifact.load(CASES["add_i32"].artifacts[0].path)).index_bounds == {}
 
 
 def test_what_no_array_holds_is_told() -> None:

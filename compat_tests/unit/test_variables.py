@@ -10,7 +10,7 @@ import pytest
 
 from portable.runtime.environments.installer import UvInstaller
 from portable.system import children
-from portable.worker import Family, Worker
+from portable.worker import Driver, Worker
 
 SECRETS = (
     "GITHUB_TOKEN",
@@ -46,7 +46,7 @@ def test_a_worker_knows_no_secret(tmp_path: Path) -> None:
     """Nor where packages come from: what it needs is on a list."""
 
     def ask(program: str) -> None:
-        with Worker(program, Family.PLUGIN) as worker:
+        with Worker(program, Driver.PLUGIN) as worker:
             worker.ask({"kind": "probe"})
 
     told = _told(tmp_path, ask)

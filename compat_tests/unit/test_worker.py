@@ -15,7 +15,7 @@ import pytest
 from compat_tests.helpers import misbehaving
 from portable.system.children import Limits
 from portable.verdict import Outcome, Severity, Stage
-from portable.worker import Family, Status, Worker, WorkerFailed
+from portable.worker import Driver, Status, Worker, WorkerFailed
 from portable.worker.answer import CouldNotObserve, printed
 
 
@@ -28,7 +28,7 @@ def library(tmp_path: Path) -> Path:
 @pytest.fixture
 def worker(library: Path) -> Worker:
     """Return a worker for it, with a short limit."""
-    return Worker(sys.executable, Family.TENSORFLOW, library=library, limit=20.0)
+    return Worker(sys.executable, Driver.TENSORFLOW, library=library, limit=20.0)
 
 
 def _read(text: str) -> dict[str, str]:
@@ -116,7 +116,7 @@ def test_a_refusal_carries_what_was_printed(worker: Worker) -> None:
     assert verdict.diagnostics[0].severity is Severity.ERROR
 
 
-def test_a_defect_of_a_door_is_no_verdict(worker: Worker) -> None:
+def test_a_defect_of_an_adapter_is_no_verdict(worker: Worker) -> None:
     """An exception that no Release raises to refuse is an error of the worker, not an answer."""
     with worker, pytest.raises(WorkerFailed, match="KeyError"):
         worker.ask(_read("defect"))
@@ -155,7 +155,7 @@ def test_an_unknown_kind_is_unavailable(worker: Worker) -> None:
 def test_a_python_that_does_not_run(tmp_path: Path) -> None:
     """A missing interpreter is a typed error that says what to do."""
     with (
-        Worker(tmp_path / "python", Family.JAXLIB) as worker,
+        Worker(tmp_path / "python", Driver.JAXLIB) as worker,
         pytest.raises(WorkerFailed, match="environment"),
     ):
         worker.ask({"kind": "probe"})
@@ -174,7 +174,7 @@ def test_a_release_that_dies_while_loading(tmp_path: Path, source: str, status: 
     """A crash, a hang or an error at import is one typed answer for every job, and one attempt."""
     path = tmp_path / "extension.py"
     path.write_text(source, encoding="utf-8")
-    with Worker(sys.executable, Family.TENSORFLOW, library=path, load_limit=2.0) as worker:
+    with Worker(sys.executable, Driver.TENSORFLOW, library=path, load_limit=2.0) as worker:
         answers = [worker.ask(_read("a")) for _ in range(3)]
         assert worker.starts == 1
     assert {answer.status for answer in answers} == {status}
@@ -188,7 +188,7 @@ def test_a_plugin_that_cannot_be_used(tmp_path: Path, kind: str) -> None:
         path.write_text("not a library", encoding="utf-8")
     if kind == "no entry":
         path = Path(ctypes.util.find_library("c") or "libc.so.6")
-    with Worker(None, Family.PLUGIN, library=path) as worker:
+    with Worker(None, Driver.PLUGIN, library=path) as worker:
         answer = worker.ask({"kind": "probe"})
     assert answer.status is Status.UNAVAILABLE
     assert ("GetPjrtApi" in answer.error) == (kind == "no entry")
@@ -198,8 +198,9 @@ def test_the_child_needs_nothing_of_the_package(library: Path) -> None:
     """The child runs with the standard library alone: `portable` is not importable in it."""
     code = (
         "import sys; sys.path.insert(0, sys.argv[1]); import inside.main, inside.bindings,"
-        "inside.jaxlib_door, inside.tensorflow_door, inside.torch_mlir_door, inside.iree_door,"
-        "inside.plugin_door; assert not [m for m in sys.modules if m.startswith('portable')]"
+        "inside.jaxlib_adapter, inside.tensorflow_adapter, inside.torch_mlir_adapter,"
+        "inside.iree_adapter, inside.plugin_adapter;"
+        "assert not [m for m in sys.modules if m.startswith('portable')]"
     )
     folder = Path(__file__).parents[2] / "portable" / "worker"
     subprocess.run([sys.executable, "-I", "-S", "-c", code, str(folder)], check=True)

@@ -1,4 +1,4 @@
-"""The only door to the MLIR bindings that carry libStablehlo.
+"""The only place that imports the MLIR bindings that carry libStablehlo.
 
 Three namespaces are accepted: jaxlib's, torch-mlir's and upstream's own `mlir`. They share one API
 but differ in how a context learns its dialects, see `portable.bindings.adapters`. Everything that
@@ -10,7 +10,15 @@ from __future__ import annotations
 
 from portable.bindings.adapters import LibraryNotFound, find, library_of
 from portable.bindings.diagnostics import LibraryError
-from portable.bindings.exposure import Exposed
 from portable.bindings.library import Library, Module
+from portable.bindings.returning import ReturnedValue
 
-__all__ = ["Exposed", "Library", "LibraryError", "LibraryNotFound", "Module", "find", "library_of"]
+__all__ = [
+    "Library",
+    "LibraryError",
+    "LibraryNotFound",
+    "Module",
+    "ReturnedValue",
+    "find",
+    "library_of",
+]

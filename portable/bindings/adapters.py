@@ -26,7 +26,7 @@ class LibraryNotFound(PortableError):
 
 
 @dataclass(frozen=True, slots=True)
-class _Door:
+class _Bindings:
     """Where one distribution keeps its bindings, and what a context of theirs needs."""
 
     distribution: str
@@ -51,10 +51,10 @@ def _register_nothing(_ir: Any, _context: Context) -> None:
     """Do nothing: these bindings register their dialects in every new context."""
 
 
-_DOORS = (
-    _Door("jaxlib", "jaxlib.mlir", "jaxlib.mlir.dialects.stablehlo", _register_jaxlib),
-    _Door("torch-mlir", "torch_mlir", "torch_mlir._mlir_libs._stablehlo", _register_nothing),
-    _Door("mlir", "mlir", "mlir.dialects.stablehlo", _register_nothing),
+_BINDINGS = (
+    _Bindings("jaxlib", "jaxlib.mlir", "jaxlib.mlir.dialects.stablehlo", _register_jaxlib),
+    _Bindings("torch-mlir", "torch_mlir", "torch_mlir._mlir_libs._stablehlo", _register_nothing),
+    _Bindings("mlir", "mlir", "mlir.dialects.stablehlo", _register_nothing),
 )
 
 
@@ -70,13 +70,13 @@ def find(distribution: str | None = None) -> Library:
     Raises:
         LibraryNotFound: It is not installed, or its bindings are older than what `portable` drives.
     """
-    doors = [door for door in _DOORS if distribution in {None, door.distribution}]
-    for door in doors:
-        if importlib.util.find_spec(door.package.partition(".")[0]) is not None:
-            library = _open(door)
+    candidates = [row for row in _BINDINGS if distribution in {None, row.distribution}]
+    for row in candidates:
+        if importlib.util.find_spec(row.package.partition(".")[0]) is not None:
+            library = _open(row)
             if library is not None:
                 return library
-    wanted = " or ".join(door.distribution for door in doors) or repr(distribution)
+    wanted = " or ".join(row.distribution for row in candidates) or repr(distribution)
     raise LibraryNotFound(
         f"no libStablehlo is installed ({wanted})",
         hint="install one: pip install 'stablehlo-portable[jaxlib]'",
@@ -86,43 +86,43 @@ def find(distribution: str | None = None) -> Library:
 def library_of(value: object) -> Library | None:
     """Return the Library whose bindings made `value`; None when it is foreign to all of them."""
     home = type(value).__module__
-    for door in _DOORS:
-        if home.startswith(door.package + "."):
-            return _open(door)
+    for row in _BINDINGS:
+        if home.startswith(row.package + "."):
+            return _open(row)
     return None
 
 
 _OPENED: dict[str, Library] = {}
 
 
-def _open(door: _Door) -> Library | None:
+def _open(row: _Bindings) -> Library | None:
     with LOCK:
-        if door.distribution in _OPENED:
-            return _OPENED[door.distribution]
+        if row.distribution in _OPENED:
+            return _OPENED[row.distribution]
         try:
-            ir = importlib.import_module(f"{door.package}.ir")
-            passes = importlib.import_module(f"{door.package}.passmanager")
-            stablehlo = importlib.import_module(door.stablehlo)
+            ir = importlib.import_module(f"{row.package}.ir")
+            passes = importlib.import_module(f"{row.package}.passmanager")
+            stablehlo = importlib.import_module(row.stablehlo)
         except ImportError:
             return None  # a namesake, or a build without StableHLO
-        release = _release(door.distribution)
+        release = _release(row.distribution)
         if not hasattr(stablehlo, "register_stablehlo_passes") or not hasattr(ir, "WalkResult"):
             raise LibraryNotFound(
-                f"{door.distribution} {release} has bindings too old to drive",
+                f"{row.distribution} {release} has bindings too old to drive",
                 hint="pip install --upgrade 'stablehlo-portable[jaxlib]'",
             )
         stablehlo.register_stablehlo_passes()
         library = Library(
-            door.distribution,
+            row.distribution,
             release,
             Version.parse(stablehlo.get_current_version()),
             Version.parse(stablehlo.get_minimum_version()),
             ir,
             passes,
             stablehlo,
-            door.register,
+            row.register,
         )
-        _OPENED[door.distribution] = library
+        _OPENED[row.distribution] = library
         return library
 
 

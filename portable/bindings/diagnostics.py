@@ -1,4 +1,4 @@
-"""What MLIR says, captured: what fails inside `Listening` becomes a `LibraryError`."""
+"""What MLIR says, captured: what fails inside `DiagnosticCapture` becomes a `LibraryError`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from portable.verdict import Diagnostic, Severity
 if TYPE_CHECKING:
     from types import TracebackType
 
-__all__ = ["LOCK", "LibraryError", "Listening", "location_text"]
+__all__ = ["LOCK", "DiagnosticCapture", "LibraryError", "location_text"]
 
 LOCK = threading.RLock()
 """Held while native code runs. The stablehlo calls hold the GIL from start to end, so it costs no
@@ -35,7 +35,7 @@ class LibraryError(PortableError):
         return super().record() | {"diagnostics": [d.record() for d in self.diagnostics]}
 
 
-class Listening:
+class DiagnosticCapture:
     """Runs native code; turns its failure into a LibraryError with what MLIR said.
 
     A class, not a generator with `contextmanager`: serializing a small program would notice.
@@ -60,7 +60,7 @@ class Listening:
         # exception and never show them to a handler.
         self._emitted = self._context.emit_error_diagnostics
         self._context.emit_error_diagnostics = True
-        self._handler = self._context.attach_diagnostic_handler(self._listen)
+        self._handler = self._context.attach_diagnostic_handler(self._capture)
 
     def __exit__(
         self,
@@ -70,14 +70,14 @@ class Listening:
     ) -> None:
         self._handler.detach()
         self._context.emit_error_diagnostics = self._emitted
-        # The handler holds `_listen`, and so this object: a cycle through native code, which the
+        # The handler holds `_capture`, and so this object: a cycle through native code, which the
         # garbage collector does not see and which would keep the context alive.
         del self._handler, self._context
         LOCK.release()
         if isinstance(error, self._failures):
             raise self._failure(error) from None
 
-    def _listen(self, diagnostic: Any) -> bool:
+    def _capture(self, diagnostic: Any) -> bool:
         self._heard.append(_diagnostic(diagnostic))
         return True
 

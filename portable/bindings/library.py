@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from portable.bindings.diagnostics import LOCK, LibraryError, Listening, location_text
-from portable.bindings.exposure import (
+from portable.bindings.diagnostics import LOCK, DiagnosticCapture, LibraryError, location_text
+from portable.bindings.returning import (
     COMPOSITES_TO_CALLS,
-    Exposed,
+    ReturnedValue,
     inline_calls,
     return_all_values,
 )
@@ -248,7 +248,7 @@ class Library:
             for operation in found:
                 operation.erase()
 
-    def expose(self, module: Module) -> list[Exposed]:
+    def return_all_values(self, module: Module) -> list[ReturnedValue]:
         """Make `main` return every tensor that it computes, those of what it calls too, in place.
 
         Args:
@@ -286,10 +286,10 @@ class Library:
         with LOCK, module.context, self._ir.Location.unknown():
             return unwritable(error, module, self._ir, accepts)
 
-    def _native(self, what: str, context: Context) -> Listening:
+    def _native(self, what: str, context: Context) -> DiagnosticCapture:
         """Run native code; what fails is said in words."""
         failures = (self._ir.MLIRError, ValueError, RuntimeError, SystemError)
-        return Listening(what, context, failures)
+        return DiagnosticCapture(what, context, failures)
 
 
 def _places(module: Module, ir: Any) -> Iterator[Any]:

@@ -66,7 +66,7 @@ def unwritable(
             known[text] = accepts(value)
         if not known[text]:
             shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
-            found[f"{part} = {shown}"] = _remedy(part, text)
+            found[f"{part} = {shown}"] = _workaround(part, text)
     what = ", ".join(found) or "an attribute or type, or the op itself"
     return LibraryError(
         f"op {name} cannot be written into a portable artifact: {what}",
@@ -76,7 +76,7 @@ def unwritable(
     )
 
 
-def _remedy(part: str, text: str) -> str:
+def _workaround(part: str, text: str) -> str:
     if part.startswith("type of "):
         return _TYPE
     return next((hint for pattern, hint in _INSTEAD if pattern.match(text)), _ATTRIBUTE)

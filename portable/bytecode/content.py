@@ -10,7 +10,6 @@ from portable.bytecode.entries import Pool, read_entries
 from portable.bytecode.header import MalformedArtifact, read_header
 from portable.bytecode.layouts import BUILTIN
 from portable.bytecode.operations import Sizes, Walker
-from portable.bytecode.resources import Resource, read_resources
 from portable.bytecode.scan import Scan
 from portable.bytecode.tables import (
     NEWEST_FORMAT,
@@ -83,16 +82,6 @@ class Bytecode:
             types=len(self.pool.types),
             properties=len(self._properties),
             format=self.header.format,
-        )
-
-    @cached_property
-    def resources(self) -> tuple[Resource, ...]:
-        """The resources and their sizes."""
-        return read_resources(
-            self._sections.get(Section.RESOURCE),
-            self._sections.get(Section.RESOURCE_OFFSET),
-            self.strings,
-            self.dialects,
         )
 
     @cached_property

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Reference: TypeAlias = tuple[str, int]
 
-__all__ = ["ATTRIBUTES", "TYPES", "Blob", "Entries", "Entry", "Outline", "Pool", "read_entries"]
+__all__ = ["ATTRIBUTES", "TYPES", "Blob", "Entries", "Outline", "Pool", "PoolEntry", "read_entries"]
 
 # A size is stored with a flag in its lowest bit.
 _SMALLEST = 2
@@ -33,7 +33,7 @@ _WIDEST = 128
 _MOST = 1 << 64
 
 
-class Entry(NamedTuple):
+class PoolEntry(NamedTuple):
     """One type or attribute.
 
     Args:
@@ -56,7 +56,7 @@ class Outline(NamedTuple):
 
     Args:
         dialect: Its namespace.
-        name: Its name, as in `Entry`.
+        name: Its name, as in `PoolEntry`.
         references: The table and the number of each entry that it points to.
     """
 
@@ -172,13 +172,13 @@ class Pool:
     __slots__ = ("_counts", "_large", "attributes", "strings", "types")
 
     def __init__(self, types: Entries, attributes: Entries, strings: Strings) -> None:
-        self._large: dict[Reference, Entry] = {}
+        self._large: dict[Reference, PoolEntry] = {}
         self._counts: dict[int, int | None] = {}
         self.types = types
         self.attributes = attributes
         self.strings = strings
 
-    def type(self, index: int) -> Entry:
+    def type(self, index: int) -> PoolEntry:
         """Decode a type.
 
         Args:
@@ -192,7 +192,7 @@ class Pool:
         """
         return self._entry(self.types, index)
 
-    def attribute(self, index: int) -> Entry:
+    def attribute(self, index: int) -> PoolEntry:
         """Decode an attribute.
 
         Args:
@@ -242,7 +242,7 @@ class Pool:
         """Return the numbers of MLIR's own attributes of some kinds, for example locations.
 
         Args:
-            names: The kinds, as in `Entry.name`.
+            names: The kinds, as in `PoolEntry.name`.
         """
         return _named(self.attributes, BUILTIN, names)
 
@@ -250,7 +250,7 @@ class Pool:
         """Return the numbers of VHLO's types of some kinds, for example `token_v1`.
 
         Args:
-            names: The kinds, as in `Entry.name`.
+            names: The kinds, as in `PoolEntry.name`.
         """
         return _named(self.types, VHLO, names)
 
@@ -274,14 +274,14 @@ class Pool:
             self._counts[type_] = _product(self.type(type_).fields.get("shape"))
         return self._counts[type_]
 
-    def encodings(self, entry: Entry) -> dict[str, str]:
+    def encodings(self, entry: PoolEntry) -> dict[str, str]:
         """Return how each field of an attribute is encoded, which tells what its numbers mean."""
         for layout in table(entry.dialect, ATTRIBUTES).values():
             if layout.name == entry.name and len(layout.fields) == len(entry.fields):
                 return dict(layout.fields)
         return {}
 
-    def _entry(self, entries: Entries, index: int) -> Entry:
+    def _entry(self, entries: Entries, index: int) -> PoolEntry:
         if not 0 <= index < len(entries):
             raise entries.cursor.malformed(f"there is no {entries.kind[:-1]} {index}")
         if entries.size(index) < _LARGE:
@@ -292,13 +292,13 @@ class Pool:
             self._large[key] = self._decode(entries, index)
         return self._large[key]
 
-    def _decode(self, entries: Entries, index: int) -> Entry:
+    def _decode(self, entries: Entries, index: int) -> PoolEntry:
         cursor = entries.open(index)
         if not entries.own[index]:
-            return Entry(entries.dialect(index), "", {}, text=_text(cursor), known=False)
+            return PoolEntry(entries.dialect(index), "", {}, text=_text(cursor), known=False)
         dialect, code, layout = entries.layout(index, cursor)
         if layout is None:
-            return Entry(dialect, f"code {code}", {}, known=False)
+            return PoolEntry(dialect, f"code {code}", {}, known=False)
         fields: dict[str, object] = {}
         for field, encoding in layout.fields:
             if encoding in {"integer", "float"}:
@@ -307,7 +307,7 @@ class Pool:
                 fields[field] = READERS[encoding](self, cursor)
         if not cursor.done():
             raise cursor.malformed(f"{dialect} {layout.name} is longer than it says")
-        return Entry(dialect, layout.name, fields)
+        return PoolEntry(dialect, layout.name, fields)
 
     def _number(self, cursor: Cursor, type_index: object) -> int | Blob:
         """Read the bits of a number whose type, decoded before, tells how many there are."""

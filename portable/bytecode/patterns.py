@@ -54,7 +54,7 @@ FORMS = (*_WITH_OPERANDS, *_WITHOUT_OPERANDS)
 ENTRIES = tuple(int(form | Mask.REGIONS) for form in _WITH_RESULT_AND_OPERANDS)
 """The masks that the pattern of operations with a region knows, in the order of its groups."""
 GROUPS = methodcaller("groups")
-"""Gets everything that makes the Shape of a match: its key."""
+"""Gets everything that makes the OpSignature of a match: its key."""
 ENDS = itemgetter(1 + FORMS.index(int(Mask.OPERANDS)))
 """Gets from a key the group of operations without a result; None for those that have one."""
 
@@ -102,7 +102,7 @@ def _run_pattern() -> Pattern[bytes]:
     """Compile the pattern of plain operations: the name in group 1, and a group for each form.
 
     A form's group holds everything between the location and the operands, so that two operations
-    have the same groups exactly if they have the same Shape.
+    have the same groups exactly if they have the same OpSignature.
     """
     import re  # noqa: PLC0415 - small artifacts need no patterns, and no `re`
 

@@ -18,7 +18,7 @@ from portable.bytecode.patterns import (
     number,
     numbers,
 )
-from portable.bytecode.scan import EXAMPLES, Shape
+from portable.bytecode.scan import EXAMPLES, OpSignature
 from portable.bytecode.tables import Format
 
 if TYPE_CHECKING:
@@ -39,10 +39,10 @@ _ATTRIBUTES, _RESULTS, _OPERANDS, _PROPERTIES = map(
 
 
 class _Batch(NamedTuple):
-    """Runs that were counted together: start, end and length of each, and the Shapes in them."""
+    """Runs counted together: start, end and length of each, and the op signatures in them."""
 
     runs: list[tuple[int, int, int]]
-    shapes: frozenset[Shape]
+    signatures: frozenset[OpSignature]
 
 
 class Runs:
@@ -58,7 +58,7 @@ class Runs:
         self._scan = scan
         self._walker = walker
         self._sizes = sizes
-        self._shape_of: dict[Key, Shape] = {}
+        self._signature_of: dict[Key, OpSignature] = {}
         self._batches: list[_Batch] = []
         # What has been read and nobody has counted yet.
         self._keys: list[Key] = []
@@ -89,20 +89,20 @@ class Runs:
         """
         if len(self._keys) < least:
             return True
-        found: dict[Shape, int] = {}
+        found: dict[OpSignature, int] = {}
         for key, count in Counter(self._keys).items():
-            shape = self.shape(key)
-            found[shape] = found.get(shape, 0) + count
-        if not self._scan.typed.isdisjoint({shape.name for shape in found}):
+            signature = self.signature(key)
+            found[signature] = found.get(signature, 0) + count
+        if not self._scan.typed.isdisjoint({signature.name for signature in found}):
             return False
-        counts = self._scan.shapes
-        for shape, count in found.items():
-            counts[shape] = counts.get(shape, 0) + count
+        counts = self._scan.signatures
+        for signature, count in found.items():
+            counts[signature] = counts.get(signature, 0) + count
         self._batches.append(_Batch(self._pending, frozenset(found)))
         self._keys, self._pending = [], []
         return True
 
-    def shape(self, key: Key, forms: Sequence[int] = FORMS, regions: int = 0) -> Shape:
+    def signature(self, key: Key, forms: Sequence[int] = FORMS, regions: int = 0) -> OpSignature:
         """Decode and check what a pattern found.
 
         Args:
@@ -111,14 +111,14 @@ class Runs:
             regions: How many regions the operation has.
 
         Returns:
-            The Shape.
+            The OpSignature.
 
         Raises:
             MalformedArtifact: It names something that does not exist.
         """
-        shape = self._shape_of.get(key)
-        if shape is not None:
-            return shape
+        signature = self._signature_of.get(key)
+        if signature is not None:
+            return signature
         form, content = next(
             (form, part) for form, part in zip(forms, key[1:], strict=True) if part is not None
         )
@@ -135,18 +135,22 @@ class Runs:
             cursor.varint()  # one
             results = (cursor.index(sizes.types, "type"),)
         operands = cursor.varint() if form & _OPERANDS else 0
-        shape = Shape(name, attributes, properties, results, operands, regions)
-        self._shape_of[key] = shape
-        return shape
+        signature = OpSignature(name, attributes, properties, results, operands, regions)
+        self._signature_of[key] = signature
+        return signature
 
-    def locate(self, found: dict[Shape, list[int]]) -> None:
-        """Find operations of some Shapes.
+    def locate(self, found: dict[OpSignature, list[int]]) -> None:
+        """Find operations of some op signatures.
 
         Args:
-            found: By Shape the locations of its first operations; completed to three at most.
+            found: By OpSignature the locations of its first operations; completed to three at most.
         """
         for batch in self._batches:
-            missing = {shape for shape in batch.shapes if len(found.get(shape, _FULL)) < EXAMPLES}
+            missing = {
+                signature
+                for signature in batch.signatures
+                if len(found.get(signature, _FULL)) < EXAMPLES
+            }
             if missing:
                 self._locate(batch, missing, found)
 
@@ -160,11 +164,11 @@ class Runs:
         if match is None:
             return False
         *key, operands, length, size, block = match.groups()
-        shape = self.shape(tuple(key), ENTRIES, 1)
-        values = numbers(operands) if shape.name in self._scan.typed else ()
+        signature = self.signature(tuple(key), ENTRIES, 1)
+        values = numbers(operands) if signature.name in self._scan.typed else ()
         location = number(bytes(cursor.data[match.end(1) + 1 : match.end(1) + 4]))
-        self._scan.count(shape, values, location, len(walker.frames) - 1)
-        walker.define(shape.results)
+        self._scan.count(signature, values, location, len(walker.frames) - 1)
+        walker.define(signature.results)
         if length is None:
             walker.enter_block(None, number(size), number(block))
         else:
@@ -192,15 +196,17 @@ class Runs:
             frame.types += [key for key in keys if ENDS(key) is None]
         return True
 
-    def _locate(self, batch: _Batch, missing: set[Shape], found: dict[Shape, list[int]]) -> None:
-        """Read a batch again and note where the missing Shapes occur."""
+    def _locate(
+        self, batch: _Batch, missing: set[OpSignature], found: dict[OpSignature, list[int]]
+    ) -> None:
+        """Read a batch again and note where the missing op signatures occur."""
         content = self._walker.cursor.data
         for start, end, count in batch.runs:
             for match in matches(content, start, end, count):
-                shape = self._shape_of[match.groups()]
-                if shape in missing:
-                    found[shape].append(Cursor(content, match.end(1) + 1, end).varint())
-                    if len(found[shape]) == EXAMPLES:
-                        missing.remove(shape)
+                signature = self._signature_of[match.groups()]
+                if signature in missing:
+                    found[signature].append(Cursor(content, match.end(1) + 1, end).varint())
+                    if len(found[signature]) == EXAMPLES:
+                        missing.remove(signature)
             if not missing:
                 return

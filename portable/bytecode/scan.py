@@ -2,8 +2,8 @@
 
 Most operations have no region, one result and few operands, and thousands of them differ in
 nothing but their location and the values they use. What such operations have in common, their
-Shape, is looked at once. In a large artifact patterns read them, see `portable.bytecode.runs`;
-everything else goes through the careful `Walker`.
+OpSignature, is looked at once. In a large artifact patterns read them
+(`portable.bytecode.runs`); everything else goes through the careful `Walker`.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from portable.bytecode.operations import Sizes
     from portable.bytecode.runs import Runs
 
-__all__ = ["EXAMPLES", "Scan", "Shape"]
+__all__ = ["EXAMPLES", "OpSignature", "Scan"]
 
 EXAMPLES = 3
-"""How many operations of a Shape are located."""
+"""How many operations of a OpSignature are located."""
 # Compiling the pattern takes as long as reading this many bytes of operations one by one.
 _COMPILE_WORTHWHILE = 16384
 _read_slowly = 0
@@ -30,7 +30,7 @@ _read_slowly = 0
 _BATCH = 2048
 
 
-class Shape(NamedTuple):
+class OpSignature(NamedTuple):
     """What operations have in common that differ only in location and values.
 
     Args:
@@ -54,7 +54,7 @@ class Shape(NamedTuple):
 
 
 class Scan:
-    """Counts the Shapes of all operations.
+    """Counts the op signatures of all operations.
 
     Args:
         section: The IR section.
@@ -62,7 +62,7 @@ class Scan:
         typed: The names of operations whose operand types are wanted.
 
     Attributes:
-        shapes: How many operations have each Shape.
+        signatures: How many operations have each OpSignature.
         typed: The names of operations whose operand types are known.
         deepest: In how many regions the deepest block lies.
 
@@ -74,47 +74,51 @@ class Scan:
         self.typed = frozenset(typed)
         self._section = section
         self._sizes = sizes
-        self._typed_shapes: dict[tuple[Shape, tuple[int | None, ...]], Shape] = {}
+        self._typed_signatures: dict[tuple[OpSignature, tuple[int | None, ...]], OpSignature] = {}
         if not _worthwhile(section.end - section.position) or not self._read_all(fast=True):
             self._read_all(fast=False)
 
-    def locations(self, wanted: Collection[Shape]) -> dict[Shape, list[int]]:
-        """Find operations of some Shapes.
+    def locations(self, wanted: Collection[OpSignature]) -> dict[OpSignature, list[int]]:
+        """Find operations of some op signatures.
 
         Args:
-            wanted: The Shapes.
+            wanted: The op signatures.
 
         Returns:
             For each the location attributes of its first operations, three at most.
         """
-        found = {shape: list(self._locations.get(shape, ())) for shape in wanted}
+        found = {signature: list(self._locations.get(signature, ())) for signature in wanted}
         if self._runs is not None:
             self._runs.locate(found)
         return found
 
-    def count(self, shape: Shape, operands: Sequence[int], location: int, depth: int) -> None:
+    def count(
+        self, signature: OpSignature, operands: Sequence[int], location: int, depth: int
+    ) -> None:
         """Count one operation.
 
         Args:
-            shape: Its Shape, but for the types of its operands.
+            signature: Its OpSignature, but for the types of its operands.
             operands: The values it uses.
             location: Where it comes from.
             depth: In how many operations it lies.
         """
-        if shape.name in self.typed:
+        if signature.name in self.typed:
             types = tuple([self._type_of(value, depth) for value in operands])
-            known = self._typed_shapes.get((shape, types))
+            known = self._typed_signatures.get((signature, types))
             if known is None:
-                known = self._typed_shapes[shape, types] = shape._replace(operand_types=types)
-            shape = known
-        count = self.shapes[shape] = self.shapes.get(shape, 0) + 1
+                known = self._typed_signatures[signature, types] = signature._replace(
+                    operand_types=types
+                )
+            signature = known
+        count = self.signatures[signature] = self.signatures.get(signature, 0) + 1
         if count <= EXAMPLES:
-            self._locations.setdefault(shape, []).append(location)
+            self._locations.setdefault(signature, []).append(location)
 
     def _read_all(self, *, fast: bool) -> bool:
         """Read all operations; return False if some have to be read one by one."""
-        self.shapes: dict[Shape, int] = {}
-        self._locations: dict[Shape, list[int]] = {}
+        self.signatures: dict[OpSignature, int] = {}
+        self._locations: dict[OpSignature, list[int]] = {}
         walker = self._walker = Walker(self._section, self._sizes, typed=bool(self.typed))
         runs = self._runs = self._open_runs() if fast else None
         while walker.advance():
@@ -133,7 +137,7 @@ class Scan:
     def _read_one(self) -> None:
         """Read an operation with the careful walker."""
         operation = self._walker.read()
-        shape = Shape(
+        signature = OpSignature(
             operation.name,
             operation.attributes,
             operation.properties,
@@ -141,13 +145,13 @@ class Scan:
             len(operation.operands),
             operation.regions,
         )
-        self.count(shape, operation.operands, operation.location, operation.depth)
+        self.count(signature, operation.operands, operation.location, operation.depth)
 
     def _type_of(self, value: int, depth: int) -> int | None:
         known = self._walker.operand_type(value, depth)
         if isinstance(known, tuple):
             # What a pattern found of the operation that defines the value.
-            return self._runs.shape(known).results[0] if self._runs else None
+            return self._runs.signature(known).results[0] if self._runs else None
         return known if isinstance(known, int) else None
 
 

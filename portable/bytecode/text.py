@@ -10,7 +10,7 @@ from portable.bytecode.layouts import VHLO
 from portable.bytecode.vhlo import enum_case
 
 if TYPE_CHECKING:
-    from portable.bytecode.entries import Entry, Pool
+    from portable.bytecode.entries import Pool, PoolEntry
 
 __all__ = ["attribute_text", "location_files", "location_text", "shape_text", "type_text"]
 
@@ -136,7 +136,7 @@ def location_files(pool: Pool) -> dict[str, int]:
     return found
 
 
-def _position(pool: Pool, entry: Entry) -> str | None:
+def _position(pool: Pool, entry: PoolEntry) -> str | None:
     if entry.name not in {"location_file_line_col", "location_file_line_col_range"}:
         return None
     numbers = entry.fields.get("positions")
@@ -153,7 +153,7 @@ def _name(pool: Pool, index: int) -> str:
     return brief(str(pool.attribute(index).fields.get("value", "?")))
 
 
-def _inner(entry: Entry) -> list[int]:
+def _inner(entry: PoolEntry) -> list[int]:
     """Return the locations inside a location, the most telling first."""
     if entry.name == "location_call_site":
         return [_int(entry, "callee"), _int(entry, "caller")]
@@ -163,12 +163,12 @@ def _inner(entry: Entry) -> list[int]:
     return inner[:_MOST_ITEMS] if isinstance(inner, list) else []
 
 
-def _int(entry: Entry, field: str) -> int:
+def _int(entry: PoolEntry, field: str) -> int:
     value = entry.fields[field]
     return value if isinstance(value, int) else 0
 
 
-def _plain(entry: Entry) -> str:
+def _plain(entry: PoolEntry) -> str:
     return entry.name.removesuffix("_v1") if entry.dialect == VHLO else entry.name
 
 
@@ -187,7 +187,7 @@ def shape_text(dimensions: object) -> list[str]:
     return shown + [_ELLIPSIS] * (len(items) > _MOST_DIMENSIONS)
 
 
-def _field_text(pool: Pool, entry: Entry, field: str, value: object, depth: int) -> str:
+def _field_text(pool: Pool, entry: PoolEntry, field: str, value: object, depth: int) -> str:
     encodings = pool.encodings(entry)
     encoding = encodings[field]
     if isinstance(value, Blob):

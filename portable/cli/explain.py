@@ -71,18 +71,18 @@ def _record(found: Explanation) -> dict[str, object]:
         "minimum": str(found.pinned) if found.pinned else None,
         "without_rewriting": str(found.minimum) if found.minimum else None,
         "reachable": found.reachable,
-        "ways": [
-            {"target": str(way.target), "allow": list(way.allow), "exact": way.exact}
-            for way in found.ways
+        "plans": [
+            {"target": str(plan.target), "allow": list(plan.allow), "exact": plan.exact}
+            for plan in found.plans
         ],
         "refusals": list(found.refusals),
-        "obstacles": [feature.record() for feature in found.obstacles],
+        "blockers": [feature.record() for feature in found.blockers],
         "caveats": [{"text": caveat.text, "count": caveat.count} for caveat in found.caveats],
     }
 
 
 def _print(name: str, path: str, found: Explanation) -> None:
-    if found.obstacles:
+    if found.blockers:
         print_table(
             ("feature", "needs", "count", "first at", "why", "what to do"),
             [
@@ -92,9 +92,9 @@ def _print(name: str, path: str, found: Explanation) -> None:
                     str(feature.count),
                     feature.locations[0] if feature.locations else "-",
                     feature.reason or "-",
-                    feature.remedy or "nothing that portable knows of",
+                    feature.workaround or "nothing that portable knows of",
                 )
-                for feature in found.obstacles
+                for feature in found.blockers
             ],
         )
     for caveat in found.caveats:
@@ -111,13 +111,13 @@ def _print_commands(path: str, found: Explanation) -> None:
     if found.reachable:
         say(f"{found.target} is reached: {pin} {found.target}")
         return
-    for way in found.ways:
-        place = "" if way.target == found.target else f"instead of {found.target} "
-        allow = " ".join(f"--allow {rewrite}" for rewrite in way.allow)
-        say(f"{way.target} {place}is reached by rewriting: {pin} {way.target} {allow}")
-        for rewrite in way.allow:
+    for plan in found.plans:
+        place = "" if plan.target == found.target else f"instead of {found.target} "
+        allow = " ".join(f"--allow {rewrite}" for rewrite in plan.allow)
+        say(f"{plan.target} {place}is reached by rewriting: {pin} {plan.target} {allow}")
+        for rewrite in plan.allow:
             terms = bridges().rewrites[rewrite]
             say(f"  {rewrite} {terms.does}; {terms.bound}; lost: {terms.loses}")
-    if all(way.target != found.target for way in found.ways):
+    if all(plan.target != found.target for plan in found.plans):
         instead = f"; {found.pinned} is reached: {pin} {found.pinned}" if found.pinned else ""
         say(f"{found.target} is out of reach{instead}")

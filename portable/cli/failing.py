@@ -9,12 +9,12 @@ from pathlib import Path
 from portable.errors import PortableError
 from portable.system.files import file_error
 
-__all__ = ["Defect", "OutOfMemory", "as_error"]
+__all__ = ["InternalError", "OutOfMemory", "as_error"]
 
 _TRACEBACK = "PORTABLE_TRACEBACK"
 
 
-class Defect(PortableError):
+class InternalError(PortableError):
     """A defect of `portable` itself."""
 
 
@@ -29,8 +29,8 @@ def as_error(error: Exception) -> PortableError:
         error: What ended a command.
 
     Returns:
-        The error itself; what the operating system said; or a `Defect`, with the place where it was
-        raised. With PORTABLE_TRACEBACK=1 a defect is raised again instead.
+        The error itself; what the operating system said; or an `InternalError`, with the place
+        where it was raised. With PORTABLE_TRACEBACK=1 a defect is raised again instead.
 
     Raises:
         Exception: As above.
@@ -44,7 +44,7 @@ def as_error(error: Exception) -> PortableError:
     if os.environ.get(_TRACEBACK, "0") not in {"", "0"}:
         raise error
     place = traceback.extract_tb(error.__traceback__)[-1]
-    return Defect(
+    return InternalError(
         f"internal error: {type(error).__name__}: {error}",
         where=f"{Path(place.filename).name}:{place.lineno}",
         hint=f"set {_TRACEBACK}=1 for a traceback, and report it",

@@ -96,7 +96,7 @@ def _print(name: str, found: Analysis) -> None:
                     str(feature.version),
                     str(feature.count),
                     feature.locations[0] if feature.locations else "-",
-                    feature.remedy or "-",
+                    feature.workaround or "-",
                 )
                 for feature in found.minimum.features
             ],

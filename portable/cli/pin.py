@@ -74,7 +74,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", type=destination, required=True, metavar="PATH", help="- is stdout"
     )
-    tolerance_options(parser.add_argument_group("what --verify admits"))
+    tolerance_options(parser.add_argument_group("what --verify accepts"))
     pipeline_options(parser)
     format_option(parser)
 

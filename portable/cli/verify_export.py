@@ -2,7 +2,7 @@
 
 The model is exported, and compiled by AOTInductor, which knows neither XLA nor StableHLO. That, the
 artifact on PJRT (and on torch_xla where it is installed) and eager PyTorch run the same random
-inputs; dimensions that are open run at two sizes. Exit code 0 when all agree, 1 when one does not.
+inputs; dynamic dimensions run at two sizes. Exit code 0 when all agree, 1 when one does not.
 
   portable verify-export models:Net --args 'f32[2,3,32,32]' --target 1.0.0 --eval
   portable verify-export models:Net --args 'f32[batch,9]' --target 0.9.0 --allow exact

@@ -138,7 +138,7 @@ def copy_tree(
     Args:
         root: The directory; not touched.
         to: The new place: nothing is there yet, or an empty directory.
-        replaced: Path inside -> what writes the file anew, or None to leave it out.
+        replaced: Path inside -> what rewrites the file, or None to leave it out.
 
     Raises:
         FileError: It cannot be read or written, or `to` is not free; nothing is left behind.

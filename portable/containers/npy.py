@@ -35,7 +35,7 @@ class Array:
 
 
 def read_array(folder: Folder, where: str, known: dict[object, Array] | None = None) -> Array:
-    """Read the header of a file that `numpy.save` wrote, and hold it against the file's size.
+    """Read the header of a file that `numpy.save` wrote, and check it against the file's size.
 
     Args:
         folder: The container.

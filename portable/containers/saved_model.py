@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["SavedModel", "open_container"]
 
 _FILE = "saved_model.pb"
-# Hashes of what is written anew. TensorFlow loads a model without it and never checks it.
+# Hashes of what is rewritten. TensorFlow loads a model without it and never checks it.
 _FINGERPRINT = "fingerprint.pb"
 _OP = b"XlaCallModule"
 # Field numbers of tensorflow/core/protobuf/{saved_model,meta_graph}.proto and framework/*.proto.

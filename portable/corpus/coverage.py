@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from portable.corpus.case import Case
 
-__all__ = ["COVERAGE", "Coverage", "Subject", "measure", "shown_by"]
+__all__ = ["COVERAGE", "Coverable", "Coverage", "measure", "shown_by"]
 
 COVERAGE = "coverage.toml"
 _LOCATION = "location_"
@@ -33,7 +33,7 @@ _LOCATIONS = ("call_site", "file_line_col", "file_line_col_range", "fused", "nam
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Subject:
+class Coverable:
     """One thing that has to be shown.
 
     Args:
@@ -53,16 +53,16 @@ class Coverage:
     """What is shown, by which Cases, and what is not.
 
     Args:
-        shown: Names of the Cases by Subject.
-        excluded: Why a Subject cannot be shown.
+        shown: Names of the Cases by Coverable.
+        excluded: Why a Coverable cannot be shown.
         missing: Subjects that are neither.
         stale: Exclusions of something that is shown after all, or that nothing asks for.
     """
 
-    shown: Mapping[Subject, tuple[str, ...]]
-    excluded: Mapping[Subject, str]
-    missing: tuple[Subject, ...]
-    stale: tuple[Subject, ...]
+    shown: Mapping[Coverable, tuple[str, ...]]
+    excluded: Mapping[Coverable, str]
+    missing: tuple[Coverable, ...]
+    stale: tuple[Coverable, ...]
 
     @property
     def complete(self) -> bool:
@@ -85,7 +85,7 @@ def measure(corpus: Path, cases: Iterable[Case]) -> Coverage:
         MalformedArtifact: An artifact cannot be read.
     """
     cases = tuple(cases)
-    shown: dict[Subject, dict[str, None]] = {}
+    shown: dict[Coverable, dict[str, None]] = {}
     for case in cases:
         for artifact in case.artifacts:
             for subject in shown_by(read_file(artifact.path)):
@@ -102,7 +102,7 @@ def measure(corpus: Path, cases: Iterable[Case]) -> Coverage:
     )
 
 
-def shown_by(artifact: bytes) -> set[Subject]:
+def shown_by(artifact: bytes) -> set[Coverable]:
     """Find what one artifact shows of the VHLO table.
 
     Args:
@@ -116,42 +116,42 @@ def shown_by(artifact: bytes) -> set[Subject]:
     """
     bytecode = read(artifact)
     pool = bytecode.pool
-    found = {Subject("op", name.name) for name in bytecode.names if name.dialect == VHLO}
+    found = {Coverable("op", name.name) for name in bytecode.names if name.dialect == VHLO}
     types = (pool.type(index) for index in range(len(pool.types)))
-    found |= {Subject("type", entry.name) for entry in types if entry.dialect == VHLO}
+    found |= {Coverable("type", entry.name) for entry in types if entry.dialect == VHLO}
     for index in range(len(pool.attributes)):
         entry = pool.attribute(index)
         if entry.dialect == VHLO:
-            found.add(Subject("attribute", entry.name))
+            found.add(Coverable("attribute", entry.name))
             value = enum_case(entry.name, entry.fields.get("value"))
             if value is not None:
-                found.add(Subject("value", f"{entry.name} {value}"))
+                found.add(Coverable("value", f"{entry.name} {value}"))
         elif entry.dialect == BUILTIN and entry.name.startswith(_LOCATION):
-            found.add(Subject("location", entry.name.removeprefix(_LOCATION)))
+            found.add(Coverable("location", entry.name.removeprefix(_LOCATION)))
     return found
 
 
-def _table_subjects() -> Iterator[Subject]:
-    yield from (Subject("op", name) for name in ops())
-    yield from (Subject("type", name) for name in lifetimes("types"))
-    yield from (Subject("attribute", name) for name in lifetimes("attributes"))
-    yield from (Subject("value", f"{a} {v}") for a, values in enums().items() for v in values)
-    yield from (Subject("location", name) for name in _LOCATIONS)
+def _table_subjects() -> Iterator[Coverable]:
+    yield from (Coverable("op", name) for name in ops())
+    yield from (Coverable("type", name) for name in lifetimes("types"))
+    yield from (Coverable("attribute", name) for name in lifetimes("attributes"))
+    yield from (Coverable("value", f"{a} {v}") for a, values in enums().items() for v in values)
+    yield from (Coverable("location", name) for name in _LOCATIONS)
 
 
-def _asked(path: Path, known: set[str]) -> tuple[dict[Subject, list[str]], dict[Subject, str]]:
+def _asked(path: Path, known: set[str]) -> tuple[dict[Coverable, list[str]], dict[Coverable, str]]:
     """Read `coverage.toml`: what is asked for with its Cases, and what is excluded."""
     try:
         tables: dict[str, list[dict[str, Any]]] = tomllib.loads(read_file(path).decode("utf-8"))
         excluded = {
-            Subject(row["kind"], row["name"]): str(row["reason"])
+            Coverable(row["kind"], row["name"]): str(row["reason"])
             for row in tables.pop("excluded", [])
         }
-        asked: dict[Subject, list[str]] = {}
+        asked: dict[Coverable, list[str]] = {}
         for kind, rows in tables.items():
             for row in rows:
                 names = [name for part in _CASE_KEYS for name in _names(row.get(part, []))]
-                asked[Subject(kind, row["name"])] = names
+                asked[Coverable(kind, row["name"])] = names
     except (FileError, KeyError, TypeError, tomllib.TOMLDecodeError) as error:
         raise CorpusError(f"cannot read the coverage table: {error!r}", where=str(path)) from error
     for subject, names in asked.items():

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from portable.exporters.exported import (
     Argument,
+    ArgumentKind,
     ExportedArtifact,
     ExporterMissing,
     ExportFailed,
-    Kind,
+    PytreeSpecs,
     Result,
-    Trees,
 )
 from portable.exporters.jax import export_jax, repin_exported
 from portable.exporters.saved_model import save_as_saved_model
@@ -18,12 +18,12 @@ from portable.exporters.torch import BACKENDS, export_torch
 __all__ = [
     "BACKENDS",
     "Argument",
+    "ArgumentKind",
     "ExportFailed",
     "ExportedArtifact",
     "ExporterMissing",
-    "Kind",
+    "PytreeSpecs",
     "Result",
-    "Trees",
     "export_jax",
     "export_torch",
     "repin_exported",

@@ -37,7 +37,7 @@ def lower(traced: Traced, platform: str) -> Lowered:  # noqa: ARG001 - it lowers
 
     if any(isinstance(size, str) for argument in traced.arguments for size in argument.shape):
         raise ExportFailed(
-            "torch_mlir lowers no program with open dimensions", hint="take the backend torchax"
+            "torch_mlir lowers no program with dynamic dimensions", hint="take the backend torchax"
         )
     try:
         ready = inspect_program(traced.program.run_decompositions())
@@ -52,7 +52,7 @@ def lower(traced: Traced, platform: str) -> Lowered:  # noqa: ARG001 - it lowers
         raise ExportFailed(f"torch_mlir cannot lower the model: {first_line(error)}") from error
     library, parsed = programs.load(str(module))
     _rewrite_constants(library, parsed)
-    return Lowered(parsed, ready.arguments, ready.results, ready.weights(), traced.trees)
+    return Lowered(parsed, ready.arguments, ready.results, ready.weights(), traced.pytree_specs)
 
 
 def _their_decompositions() -> dict[Any, Any]:

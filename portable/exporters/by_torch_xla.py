@@ -8,7 +8,7 @@ import numpy as np
 
 from portable.exporters import nesting
 from portable.exporters.decompositions import decompositions
-from portable.exporters.exported import Argument, ExportFailed, Kind
+from portable.exporters.exported import Argument, ArgumentKind, ExportFailed
 from portable.exporters.lowered import Lowered
 from portable.exporters.naming import first_line
 from portable.exporters.traced import refuse_losses
@@ -58,7 +58,7 @@ def lower(traced: Traced, platform: str) -> Lowered:  # noqa: ARG001 - it lowers
     except Exception as error:  # lowering runs a framework: anything may come
         raise ExportFailed(f"torch_xla cannot lower the model: {first_line(error)}") from error
     data = module.get_stablehlo_bytecode()
-    return Lowered(data, arguments, traced.results, weights, traced.trees)
+    return Lowered(data, arguments, traced.results, weights, traced.pytree_specs)
 
 
 def _import_torch_xla() -> Any:
@@ -103,20 +103,20 @@ def _its_own() -> dict[Any, Any]:
 
 def _arguments(meta: Any, traced: Traced) -> Iterator[Argument]:
     """Yield what `main` takes: torch_xla orders arguments its own way."""
-    names = {a.position: a.name for a in traced.arguments if a.kind is Kind.INPUT}
+    names = {a.position: a.name for a in traced.arguments if a.kind is ArgumentKind.INPUT}
     for signature, location in zip(meta.input_signature, meta.input_locations, strict=True):
-        kind = Kind(location.type_.value)
+        kind = ArgumentKind(location.type_.value)
         name = location.name or names.get(location.position) or f"constant{location.position}"
-        if kind is Kind.CONSTANT:
+        if kind is ArgumentKind.CONSTANT:
             name = f"constant{location.position}"
-        position = location.position if kind is Kind.INPUT else -1
+        position = location.position if kind is ArgumentKind.INPUT else -1
         yield Argument(name, kind, tuple(signature.shape), signature.dtype, position)
 
 
 def _weights(bundle: Any, arguments: tuple[Argument, ...]) -> Iterator[tuple[str, Array]]:
     constants = iter(bundle.additional_constants)
     for argument in arguments:
-        if argument.kind is Kind.PARAMETER:
+        if argument.kind is ArgumentKind.PARAMETER:
             yield argument.name, np.array(bundle.state_dict[argument.name])
-        elif argument.kind is Kind.CONSTANT:
+        elif argument.kind is ArgumentKind.CONSTANT:
             yield argument.name, np.array(next(constants))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from portable.exporters.exported import ExportFailed, Kind
+from portable.exporters.exported import ArgumentKind, ExportFailed
 from portable.exporters.lowered import Lowered, cleaned
 from portable.exporters.naming import first_line
 from portable.exporters.traced import inspect_program, place, refuse_losses
@@ -51,8 +51,8 @@ def lower(traced: Traced, platform: str) -> Lowered:
         raise
     except Exception as error:  # lowering runs two frameworks: anything may come
         raise ExportFailed(f"torchax cannot lower the model: {first_line(error)}") from error
-    weights = ready.weights(a.name for a in arguments if a.kind is not Kind.INPUT)
-    return Lowered(cleaned(data), arguments, ready.results, weights, traced.trees)
+    weights = ready.weights(a.name for a in arguments if a.kind is not ArgumentKind.INPUT)
+    return Lowered(cleaned(data), arguments, ready.results, weights, traced.pytree_specs)
 
 
 def _decomposed(program: Any) -> Any:
@@ -113,7 +113,7 @@ def _function(traced: Traced, used: Sequence[Placeholder]) -> Callable[..., Any]
 
 
 def _avals(arguments: Sequence[Argument], program: Any) -> list[Any]:
-    """Return what JAX traces with; dimensions that are open share one scope."""
+    """Return what JAX traces with; dynamic dimensions share one scope."""
     import jax  # noqa: PLC0415 - a framework
 
     scope = jax.export.SymbolicScope(_constraints(program))
@@ -129,7 +129,7 @@ def _avals(arguments: Sequence[Argument], program: Any) -> list[Any]:
 
 
 def _constraints(program: Any) -> list[str]:
-    """Return the ranges of open dimensions as JAX writes them, who knows that they are >= 1."""
+    """Return the ranges of dynamic dimensions as JAX writes them, who knows that they are >= 1."""
     found = []
     for symbol, values in program.range_constraints.items():
         if values.lower.is_finite and values.lower > 1:

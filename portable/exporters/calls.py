@@ -89,7 +89,7 @@ def export(request: Request, output: str, weights: str | None, *, whole: bool) -
 
 
 def agree(request: Request, seeds: int, tolerance: Tolerance) -> dict[str, Any]:
-    """Export a PyTorch model and hold it against eager PyTorch and AOTInductor.
+    """Export a PyTorch model and compare it with eager PyTorch and AOTInductor.
 
     Args:
         request: What to export, for whom.
@@ -132,7 +132,7 @@ def _export_torch(request: Request) -> ExportedArtifact:
 
 
 def _torch_program(request: Request) -> tuple[Any, tuple[Any, ...], dict[str, Any], Any]:
-    """Return the model, its inputs, and what `torch.export` wants to know about open dimensions."""
+    """Return the model, its inputs, and what `torch.export` wants to know of dynamic dimensions."""
     find_backend(request.options.get("backend", DEFAULT))  # says what is missing, and how to get it
     import torch  # noqa: PLC0415 - a framework
 
@@ -150,7 +150,7 @@ def _torch_program(request: Request) -> tuple[Any, tuple[Any, ...], dict[str, An
 
 
 def _renamed(exported: ExportedArtifact, specs: Sequence[InputSpec]) -> ExportedArtifact:
-    """Give open dimensions the names they were described by: PyTorch calls them s77."""
+    """Give dynamic dimensions the names they were described by: PyTorch calls them s77."""
     names: dict[str, str] = {}
     named = {argument.name: argument for argument in exported.inputs}
     for spec, argument in zip(specs, exported.inputs, strict=False):
@@ -252,8 +252,8 @@ def _tensor(array: Any) -> Any:
 
 
 def _dynamic_shapes(program: Any, specs: Sequence[InputSpec]) -> Any:
-    """Return what `torch.export` wants to know about open dimensions, input by input."""
-    import inspect  # noqa: PLC0415 - only for open dimensions
+    """Return what `torch.export` wants to know about dynamic dimensions, input by input."""
+    import inspect  # noqa: PLC0415 - only for dynamic dimensions
 
     import torch  # noqa: PLC0415 - a framework
 

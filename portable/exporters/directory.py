@@ -20,10 +20,10 @@ from portable.containers import MalformedContainer, NotAContainer, open_containe
 from portable.errors import PortableError
 from portable.exporters.exported import (
     Argument,
+    ArgumentKind,
     ExportedArtifact,
-    Kind,
+    PytreeSpecs,
     Result,
-    Trees,
     frozen,
 )
 from portable.pinning import program
@@ -94,7 +94,7 @@ def load(directory: str | os.PathLike[str], name: str | None = None) -> Exported
         arguments,
         tuple(_results(artifact)),
         frozen(dict(_weights(arguments, where, with_data=(where / "data").is_dir()))),
-        Trees(meta.get("input_pytree_spec"), meta.get("output_pytree_spec")),
+        PytreeSpecs(meta.get("input_pytree_spec"), meta.get("output_pytree_spec")),
         chosen,
     )
 
@@ -117,9 +117,9 @@ def _files(arguments: tuple[Argument, ...]) -> Iterator[tuple[Argument, str]]:
     """Yield each weight and the file that it is in."""
     constants = 0
     for argument in arguments:
-        if argument.kind is Kind.PARAMETER:
+        if argument.kind is ArgumentKind.PARAMETER:
             yield argument, f"data/{argument.name}"
-        elif argument.kind is Kind.CONSTANT:
+        elif argument.kind is ArgumentKind.CONSTANT:
             yield argument, f"constants/{constants}"
             constants += 1
 
@@ -135,13 +135,13 @@ def _described(exported: ExportedArtifact) -> dict[str, Any]:
             {
                 "type_": a.kind.value,
                 "position": positions.get(a.name, a.position),
-                "name": a.name if a.kind is Kind.PARAMETER else "",
+                "name": a.name if a.kind is ArgumentKind.PARAMETER else "",
             }
             for a in exported.arguments
         ],
         "unused_inputs": [],
-        "input_pytree_spec": exported.trees.arguments,
-        "output_pytree_spec": exported.trees.results,
+        "input_pytree_spec": exported.pytree_specs.arguments,
+        "output_pytree_spec": exported.pytree_specs.results,
     }
 
 
@@ -163,13 +163,17 @@ def _arguments(artifact: Artifact, meta: Mapping[str, Any], where: str) -> Itera
             where=where,
         )
     for location, kind in zip(locations, types, strict=True):
-        source = Kind(location["type_"])
+        source = ArgumentKind(location["type_"])
         position = location.get("position", -1)
         name = location.get("name") or f"{_UNNAMED[source]}{position}"
         yield Argument(name, source, _shape(kind.shape), kind.dtype.name, position)
 
 
-_UNNAMED = {Kind.INPUT: "input", Kind.CONSTANT: "constant", Kind.PARAMETER: "weight"}
+_UNNAMED = {
+    ArgumentKind.INPUT: "input",
+    ArgumentKind.CONSTANT: "constant",
+    ArgumentKind.PARAMETER: "weight",
+}
 
 
 def _results(artifact: Artifact) -> Iterator[Result]:
@@ -180,7 +184,7 @@ def _results(artifact: Artifact) -> Iterator[Result]:
 
 
 def _shape(sizes: tuple[int | None, ...]) -> tuple[int | str, ...]:
-    # Which open sizes must agree is written nowhere: each gets a name of its own.
+    # Which dynamic dimensions must agree is written nowhere: each gets a name of its own.
     return tuple(f"?{at}" if size is None else size for at, size in enumerate(sizes))
 
 
@@ -188,9 +192,11 @@ def _weights(
     arguments: tuple[Argument, ...], directory: Path, *, with_data: bool
 ) -> Iterator[tuple[str, Array]]:
     for argument in arguments:
-        if argument.kind is Kind.INPUT or (argument.kind is Kind.PARAMETER and not with_data):
+        if argument.kind is ArgumentKind.INPUT or (
+            argument.kind is ArgumentKind.PARAMETER and not with_data
+        ):
             continue
-        lifted = argument.kind is Kind.CONSTANT
+        lifted = argument.kind is ArgumentKind.CONSTANT
         file = f"constants/{argument.position}" if lifted else f"data/{argument.name}"
         yield argument.name, _array(directory / file, argument.dtype)
 

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Argument",
+    "ArgumentKind",
     "ExportFailed",
     "ExportedArtifact",
     "ExporterMissing",
-    "Kind",
+    "PytreeSpecs",
     "Result",
-    "Trees",
     "array",
 ]
 
@@ -43,7 +43,7 @@ class ExportFailed(PortableError):
     """A framework's program cannot be exported, or not without losing something."""
 
 
-class Kind(enum.Enum):
+class ArgumentKind(enum.Enum):
     """Where an argument of `main` comes from, in the words of torch_xla's directories."""
 
     PARAMETER = "parameter"
@@ -61,13 +61,13 @@ class Argument:
     Args:
         name: Of the weight, or of the model's argument.
         kind: Where it comes from.
-        shape: The sizes; a name or an expression of names where one is open.
+        shape: The sizes; a name or an expression of names where one is dynamic.
         dtype: By its numpy name.
         position: Of an input: which leaf of the model's own arguments it is.
     """
 
     name: str
-    kind: Kind
+    kind: ArgumentKind
     shape: tuple[int | str, ...]
     dtype: str
     position: int = -1
@@ -89,7 +89,7 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Trees:
+class PytreeSpecs:
     """How the framework nests what the model takes and returns, as PyTorch writes it to JSON.
 
     Args:
@@ -111,7 +111,7 @@ class ExportedArtifact:
         arguments: What `main` takes, in order.
         results: What it returns, in order.
         weights: The arrays of all arguments that are no inputs, by name; never changed.
-        trees: How the framework nests arguments and results.
+        pytree_specs: How the framework nests arguments and results.
         name: The name of the function.
     """
 
@@ -120,7 +120,7 @@ class ExportedArtifact:
     arguments: tuple[Argument, ...]
     results: tuple[Result, ...]
     weights: Mapping[str, Array] = field(repr=False)
-    trees: Trees = field(default_factory=Trees, repr=False)
+    pytree_specs: PytreeSpecs = field(default_factory=PytreeSpecs, repr=False)
     name: str = "forward"
 
     @property
@@ -131,7 +131,7 @@ class ExportedArtifact:
     @property
     def inputs(self) -> tuple[Argument, ...]:
         """What the caller passes, in the order of the model's own arguments."""
-        found = [a for a in self.arguments if a.kind is Kind.INPUT]
+        found = [a for a in self.arguments if a.kind is ArgumentKind.INPUT]
         return tuple(sorted(found, key=lambda a: a.position))
 
     def get_stablehlo_text(self, name: str | None = None) -> str:
@@ -183,7 +183,8 @@ class ExportedArtifact:
         self._check_sizes(inputs)
         given = {a.position: array for a, array in zip(wanted, inputs, strict=True)}
         return [
-            given[a.position] if a.kind is Kind.INPUT else self._weight(a) for a in self.arguments
+            given[a.position] if a.kind is ArgumentKind.INPUT else self._weight(a)
+            for a in self.arguments
         ]
 
     def __call__(self, *inputs: Array, executor: str | Executor = "pjrt") -> list[Array]:

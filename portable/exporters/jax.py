@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from portable.exporters.exported import (
     Argument,
+    ArgumentKind,
     ExportedArtifact,
     ExporterMissing,
     ExportFailed,
-    Kind,
     Result,
     wanted,
 )
@@ -93,7 +93,7 @@ def repin_exported(
     target: str | Version | Target | Sequence[str],
     **pipeline: Unpack[Pipeline],
 ) -> _Exported:
-    """Write the artifact inside a `jax.export.Exported` anew for named consumers.
+    """Rewrite the artifact inside a `jax.export.Exported` for named consumers.
 
     It can be called and serialized as before, its derivatives too.
 
@@ -171,12 +171,12 @@ def _arguments(exported: _Exported, function: Callable[..., Any]) -> Iterator[Ar
     import jax  # noqa: PLC0415 - a framework
 
     if len(exported.platforms) > 1:
-        yield Argument("platform", Kind.INPUT, (), "int32")
+        yield Argument("platform", ArgumentKind.INPUT, (), "int32")
     leaves = jax.tree_util.tree_unflatten(exported.in_tree, range(exported.in_tree.num_leaves))
     names = [_name(path, function) for path, _ in jax.tree_util.tree_flatten_with_path(leaves)[0]]
     for index in exported.module_kept_var_idx:
         shape, dtype = _typed(exported.in_avals[index])
-        yield Argument(names[index], Kind.INPUT, shape, dtype, index)
+        yield Argument(names[index], ArgumentKind.INPUT, shape, dtype, index)
 
 
 def _results(exported: _Exported) -> Iterator[Result]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from portable.exporters.exported import ExportedArtifact, ExportFailed, Trees, frozen
+from portable.exporters.exported import ExportedArtifact, ExportFailed, PytreeSpecs, frozen
 from portable.pinning import pipeline as pin
 from portable.pinning import program as programs
 from portable.runtime.executors import signature
@@ -47,19 +47,19 @@ class Lowered:
         arguments: What its `main` takes, in order.
         results: What it returns, in order.
         weights: The arrays of all arguments that are no inputs, by name.
-        trees: How the framework nests arguments and results.
+        pytree_specs: How the framework nests arguments and results.
     """
 
     program: Program
     arguments: tuple[Argument, ...]
     results: tuple[Result, ...]
     weights: dict[str, Array] = field(repr=False)
-    trees: Trees = field(default_factory=Trees)
+    pytree_specs: PytreeSpecs = field(default_factory=PytreeSpecs)
 
     def pinned(
         self, wants: Sequence[str | Version | Target], pipeline: Pipeline
     ) -> ExportedArtifact:
-        """Write the artifact, and hold what the model takes and returns against its bytes.
+        """Write the artifact, and check what the model takes and returns against its bytes.
 
         Args:
             wants: What `resolve_target` takes; the lowest wins.
@@ -79,7 +79,7 @@ class Lowered:
             self.arguments,
             self.results,
             frozen(self.weights),
-            self.trees,
+            self.pytree_specs,
         )
         _check_signature(made)
         return made
@@ -88,7 +88,7 @@ class Lowered:
 def cleaned(data: bytes) -> Program:
     """Take out what jax.export puts in for its own callers, and few runtimes know.
 
-    Assertions of open sizes: `ExportedArtifact` holds the sizes against the signature instead.
+    Assertions of dynamic dimensions: `ExportedArtifact` checks the sizes instead.
     Constraints of sharding over a mesh without devices, which constrain nothing, and rules how to
     shard custom calls where nothing is sharded.
 

@@ -1,4 +1,4 @@
-"""An exported model held against what PyTorch and a second compiler make of the same program.
+"""An exported model compared with what PyTorch and a second compiler make of the same program.
 
 AOTInductor compiles the very `ExportedProgram` that is exported, without XLA and without StableHLO:
 where it, eager PyTorch and the artifact agree, no single one of them is wrong alone.
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from portable.runtime.executors.tensors import Array
     from portable.version import Version
 
-__all__ = ["NEAR", "Agreement", "Opinion", "OracleFailed", "verify_export"]
+__all__ = ["NEAR", "Opinion", "OracleFailed", "OracleReport", "verify_export"]
 
 NEAR = Tolerance(ulps=16, relative=1e-5, absolute=1e-5)
 """Two compilers sum in different orders; further apart than this one of them is wrong."""
@@ -50,7 +50,7 @@ class Opinion:
 
     Args:
         runner: `aotinductor`, `pjrt` or `torch_xla`.
-        inputs: Which inputs: the seed and the sizes of open dimensions.
+        inputs: Which inputs: the seed and the sizes of dynamic dimensions.
         comparisons: One for each output.
     """
 
@@ -65,7 +65,7 @@ class Opinion:
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class OracleReport:
     """Whether all ways to run a model agree.
 
     Args:
@@ -108,8 +108,8 @@ def verify_export(
     seeds: Sequence[int] = (0, 1, 2),
     tolerance: Tolerance = NEAR,
     **pipeline: Unpack[Pipeline],
-) -> Agreement:
-    """Export a model and hold the artifact against eager PyTorch and AOTInductor.
+) -> OracleReport:
+    """Export a model and compare the artifact with eager PyTorch and AOTInductor.
 
     Args:
         program: As for `export_torch`.
@@ -142,7 +142,7 @@ def verify_export(
             for name, runner in runners.items():
                 made = _leaves(_run(name, runner, given))
                 opinions.append(Opinion(name, label, compare_all(wanted, made, tolerance)))
-    return Agreement(exported, tuple(opinions))
+    return OracleReport(exported, tuple(opinions))
 
 
 _COMPILE_LIMIT_S = 1800
@@ -215,7 +215,7 @@ def _leaves(value: Any) -> list[Array]:
 def _sets(
     exported: ExportedArtifact, args: Sequence[Any], seeds: Sequence[int]
 ) -> list[tuple[str, list[Any]]]:
-    """Make inputs like the example: for each seed, and open dimensions at two sizes."""
+    """Make inputs like the example: for each seed, and dynamic dimensions at two sizes."""
     if len(args) != len(exported.inputs):
         raise ExportFailed("the oracle needs example inputs, tensors only")
     sizes = {size for argument in exported.inputs for size in argument.shape}
@@ -226,7 +226,7 @@ def _sets(
             generator = np.random.default_rng(seed)
             pairs = zip(exported.inputs, args, strict=True)
             given = [_like(example, argument.shape, more, generator) for argument, example in pairs]
-            label = f"seed {seed}" + (f", open dimensions {more} larger" if more else "")
+            label = f"seed {seed}" + (f", dynamic dimensions {more} larger" if more else "")
             found.append((label, given))
     return found
 

@@ -47,7 +47,7 @@ class InputSpec:
     Args:
         name: Of the argument when it is passed by name, else empty.
         dtype: Its dtype.
-        shape: The sizes; a name where one is open.
+        shape: The sizes; a name where one is dynamic.
     """
 
     name: str

@@ -11,7 +11,12 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from portable.exporters.exported import ExportedArtifact, ExporterMissing, ExportFailed, Kind
+from portable.exporters.exported import (
+    ArgumentKind,
+    ExportedArtifact,
+    ExporterMissing,
+    ExportFailed,
+)
 from portable.exporters.naming import first_line
 from portable.system.files import new_directory
 
@@ -22,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["save_as_saved_model"]
 
-# The oldest calling convention that every TensorFlow since 2.14 runs, open dimensions included.
+# The oldest calling convention that every TensorFlow since 2.14 runs, dynamic dimensions included.
 _CALLING_CONVENTION = 5
 _NAME = re.compile(r"[^A-Za-z0-9_]")
 
@@ -79,7 +84,7 @@ def _serving(exported: ExportedArtifact, variables: dict[str, Any]) -> Any:
 
     def forward(**inputs: Any) -> dict[str, Any]:
         passed = [
-            inputs[_name(a.name)] if a.kind is Kind.INPUT else variables[a.name]
+            inputs[_name(a.name)] if a.kind is ArgumentKind.INPUT else variables[a.name]
             for a in exported.arguments
         ]
         outputs = gen_xla_ops.xla_call_module(

@@ -1,4 +1,4 @@
-"""A program that `torch.export` traced, held against what would be lost in StableHLO."""
+"""A program that `torch.export` traced, checked for what would be lost in StableHLO."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from portable.exporters import nesting
-from portable.exporters.exported import Argument, ExportFailed, Kind, Result, Trees
+from portable.exporters.exported import Argument, ArgumentKind, ExportFailed, PytreeSpecs, Result
 from portable.exporters.naming import first_line
 from portable.exporters.tensors import dtype_name, from_torch
 
@@ -47,13 +47,13 @@ class Traced:
         program: The `ExportedProgram`.
         placeholders: One for each of its graph, in order.
         results: What it returns.
-        trees: How arguments and results are nested.
+        pytree_specs: How arguments and results are nested.
     """
 
     program: _ExportedProgram
     placeholders: tuple[Placeholder, ...]
     results: tuple[Result, ...]
-    trees: Trees
+    pytree_specs: PytreeSpecs
 
     @property
     def arguments(self) -> tuple[Argument, ...]:
@@ -73,7 +73,7 @@ class Traced:
         return {
             p.argument.name: from_torch(p.tensor, p.argument.name)
             for p in self.placeholders
-            if p.argument is not None and p.argument.kind is not Kind.INPUT
+            if p.argument is not None and p.argument.kind is not ArgumentKind.INPUT
             if names is None or p.argument.name in names
         }
 
@@ -148,7 +148,7 @@ def inspect_program(program: _ExportedProgram) -> Traced:
         program,
         tuple(_placeholders(program)),
         tuple(_results(program, spec.out_spec)),
-        Trees(nesting.written(spec.in_spec), nesting.written(spec.out_spec)),
+        PytreeSpecs(nesting.written(spec.in_spec), nesting.written(spec.out_spec)),
     )
 
 
@@ -218,15 +218,15 @@ def _placeholders(program: _ExportedProgram) -> Iterator[Placeholder]:
                 hint="pass it as a tensor, or fix its value",
             )
         elif spec.kind is kinds.InputKind.USER_INPUT:
-            yield Placeholder(_argument(node, spec.arg.name, Kind.INPUT, position))
+            yield Placeholder(_argument(node, spec.arg.name, ArgumentKind.INPUT, position))
         else:
             lifted = spec.kind is kinds.InputKind.CONSTANT_TENSOR
-            kind = Kind.CONSTANT if lifted else Kind.PARAMETER
+            kind = ArgumentKind.CONSTANT if lifted else ArgumentKind.PARAMETER
             held = program.constants if spec.target in program.constants else program.state_dict
             yield Placeholder(_argument(node, spec.target, kind), tensor=held[spec.target])
 
 
-def _argument(node: Any, name: str, kind: Kind, position: int = -1) -> Argument:
+def _argument(node: Any, name: str, kind: ArgumentKind, position: int = -1) -> Argument:
     value = node.meta["val"]
     return Argument(name, kind, _shape(value), dtype_name(value.dtype), position)
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from portable.bytecode.content import Bytecode
-    from portable.bytecode.scan import Scan, Shape
+    from portable.bytecode.scan import OpSignature, Scan
     from portable.features.rules import Condition
 
 __all__ = ["analyze"]
@@ -56,20 +56,20 @@ def analyze(bytecode: Bytecode, *, strictness: Strictness = Strictness.READABLE)
 
 
 class _Tally:
-    """How many operations have each need, and examples of their Shapes."""
+    """How many operations have each need, and examples of their op signatures."""
 
-    __slots__ = ("counts", "shapes")
+    __slots__ = ("counts", "signatures")
 
     def __init__(self) -> None:
         self.counts: dict[Need, int] = {}
-        self.shapes: dict[Need, list[Shape]] = {}
+        self.signatures: dict[Need, list[OpSignature]] = {}
 
-    def add(self, needs: Iterable[Need], shape: Shape, count: int) -> None:
+    def add(self, needs: Iterable[Need], signature: OpSignature, count: int) -> None:
         for need in needs:
             self.counts[need] = self.counts.get(need, 0) + count
-            examples = self.shapes.setdefault(need, [])
+            examples = self.signatures.setdefault(need, [])
             if len(examples) < _EXAMPLES:
-                examples.append(shape)
+                examples.append(signature)
 
 
 class _Analyst:
@@ -82,16 +82,16 @@ class _Analyst:
         self._scan: Scan = bytecode.scan(self._typed())
         self._required = _Tally()
         self._minimum = _Tally()
-        self._located: dict[Shape, list[int]] = {}
+        self._located: dict[OpSignature, list[int]] = {}
 
     def analysis(self) -> Analysis:
         """Judge everything and put it together."""
-        for shape, count in self._scan.shapes.items():
-            judgement = self._judge.judge(shape, count)
+        for signature, count in self._scan.signatures.items():
+            judgement = self._judge.judge(signature, count)
             if judgement.required:
-                self._required.add(judgement.required, shape, count)
+                self._required.add(judgement.required, signature, count)
             if judgement.minimum:
-                self._minimum.add(judgement.minimum, shape, count)
+                self._minimum.add(judgement.minimum, signature, count)
         self._locate()
         locations = self._locations()
         required = self._features(self._required) + self._types() + locations + self._format()
@@ -129,9 +129,12 @@ class _Analyst:
     def _locate(self) -> None:
         tallies = (self._required, self._minimum)
         wanted = {
-            shape for tally in tallies for shapes in tally.shapes.values() for shape in shapes
+            signature
+            for tally in tallies
+            for signatures in tally.signatures.values()
+            for signature in signatures
         }
-        self._located = self._scan.locations(wanted | set(self._removed_shapes()))
+        self._located = self._scan.locations(wanted | set(self._removed_signatures()))
 
     def _features(self, tally: _Tally) -> list[Feature]:
         merged: dict[tuple[str, str], list[Need]] = {}
@@ -141,22 +144,22 @@ class _Analyst:
             self._feature(
                 needs[0],
                 count=sum(tally.counts[need] for need in needs),
-                locations=self._examples([s for need in needs for s in tally.shapes[need]]),
+                locations=self._examples([s for need in needs for s in tally.signatures[need]]),
                 reason="; ".join(dict.fromkeys(need.reason for need in needs)),
             )
             for needs in merged.values()
         ]
 
-    def _examples(self, shapes: Iterable[Shape]) -> tuple[str, ...]:
-        """Return where the first operations of some Shapes are, with their names."""
+    def _examples(self, signatures: Iterable[OpSignature]) -> tuple[str, ...]:
+        """Return where the first operations of some op signatures are, with their names."""
         pool, names = self._bytecode.pool, self._bytecode.names
         found: list[str] = []
-        for shape in shapes:
-            for location in self._located.get(shape, ()):
+        for signature in signatures:
+            for location in self._located.get(signature, ()):
                 if len(found) == _EXAMPLES:
                     return tuple(found)
                 self._bytecode.check_attribute(location)
-                found.append(f"{location_text(pool, location)} ({names[shape.name]})")
+                found.append(f"{location_text(pool, location)} ({names[signature.name]})")
         return tuple(found)
 
     def _locations(self) -> list[Feature]:
@@ -217,16 +220,20 @@ class _Analyst:
             caveats.append(Caveat(text, 1))
         return tuple(caveats)
 
-    def _removed_shapes(self) -> dict[Shape, str]:
-        """Return the Shapes that newer readers refuse, and the form each has."""
-        names, shapes = self._bytecode.names, self._scan.shapes
+    def _removed_signatures(self) -> dict[OpSignature, str]:
+        """Return the op signatures that newer readers refuse, and the form each has."""
+        names, signatures = self._bytecode.names, self._scan.signatures
         removed = {at: n.name for at, n in enumerate(names) if n.name in rules().removed}
         unranked_ops, _ = rules().removed_unranked
-        found = {shape: removed[shape.name] for shape in shapes if shape.name in removed}
-        for shape in shapes:
-            op = names[shape.name].name
-            if op in unranked_ops and self._unranked(shape.results):
-                found[shape] = f"{op} of {rules().unranked}"
+        found = {
+            signature: removed[signature.name]
+            for signature in signatures
+            if signature.name in removed
+        }
+        for signature in signatures:
+            op = names[signature.name].name
+            if op in unranked_ops and self._unranked(signature.results):
+                found[signature] = f"{op} of {rules().unranked}"
         return found
 
     def _unranked(self, results: tuple[int, ...]) -> bool:
@@ -234,19 +241,19 @@ class _Analyst:
         return any(pool.outline(TYPES, index).name == rules().unranked for index in results)
 
     def _removed(self) -> tuple[RemovedForm, ...]:
-        forms: dict[str, list[Shape]] = {}
-        for shape, form in self._removed_shapes().items():
-            forms.setdefault(form, []).append(shape)
+        forms: dict[str, list[OpSignature]] = {}
+        for signature, form in self._removed_signatures().items():
+            forms.setdefault(form, []).append(signature)
         found = []
-        for form, shapes in sorted(forms.items()):
+        for form, signatures in sorted(forms.items()):
             removal = rules().removed.get(form, rules().removed_unranked[1])
             found.append(
                 RemovedForm(
                     form,
                     Version.parse(removal.last),
                     Version.parse(removal.refused),
-                    sum(self._scan.shapes[shape] for shape in shapes),
-                    self._examples(shapes),
+                    sum(self._scan.signatures[signature] for signature in signatures),
+                    self._examples(signatures),
                     removal.reason,
                 )
             )
@@ -262,7 +269,7 @@ class _Analyst:
             count,
             locations,
             reason,
-            bridge.remedy if bridge else "",
+            bridge.workaround if bridge else "",
             bridge is not None
             and bridge.by == "expander"
             and not any(map(self._is_limited, bridge.rewrites)),

@@ -32,12 +32,12 @@ class Bridge(NamedTuple):
     Args:
         by: `serializer`, `expander`, `ours` or `none`.
         rewrites: The rewrites of ours that help, by name.
-        remedy: What to do, or why nothing can be done.
+        workaround: What to do, or why nothing can be done.
     """
 
     by: str
     rewrites: tuple[str, ...]
-    remedy: str
+    workaround: str
 
 
 class Terms(NamedTuple):
@@ -138,9 +138,9 @@ _BOUND = "up to {} ulps apart, complex numbers up to {} ulps or {} epsilons"
 
 
 def _bridge(text: str) -> Bridge:
-    who, _, remedy = text.partition(" | ")
+    who, _, workaround = text.partition(" | ")
     by, *rewrites = who.split()
-    return Bridge(by, tuple(rewrites), remedy)
+    return Bridge(by, tuple(rewrites), workaround)
 
 
 def _default(text: str) -> Default:

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from portable.bytecode.content import Bytecode
-    from portable.bytecode.entries import Entry
-    from portable.bytecode.scan import Shape
+    from portable.bytecode.entries import PoolEntry
+    from portable.bytecode.scan import OpSignature
 
 __all__ = ["TESTS", "TYPED", "Use"]
 
@@ -20,30 +20,30 @@ _NO_ENTRY = -1
 
 
 class Use:
-    """Operations of one Shape, to be asked for what is in them.
+    """Operations of one OpSignature, to be asked for what is in them.
 
     Args:
         bytecode: The artifact.
-        shape: The Shape.
+        signature: The OpSignature.
         name: The operation, for example `gather_v2`.
     """
 
-    def __init__(self, bytecode: Bytecode, shape: Shape, name: str) -> None:
+    def __init__(self, bytecode: Bytecode, signature: OpSignature, name: str) -> None:
         self.bytecode = bytecode
-        self.shape = shape
+        self.signature = signature
         self.name = name
 
     @cached_property
     def properties(self) -> dict[str, int]:
         """The attributes that are properties, by name."""
-        return self.bytecode.property_attributes(self.shape.name, self.shape.properties)
+        return self.bytecode.property_attributes(self.signature.name, self.signature.properties)
 
     @property
     def dictionary(self) -> Mapping[str, int]:
         """The attributes in the dictionary, by name."""
-        return self.bytecode.dictionary(self.shape.attributes)
+        return self.bytecode.dictionary(self.signature.attributes)
 
-    def attribute(self, name: str) -> Entry | None:
+    def attribute(self, name: str) -> PoolEntry | None:
         """Return an attribute, None if there is none of that name."""
         index = self.properties.get(name, self.dictionary.get(name))
         return None if index is None else self.bytecode.pool.attribute(index)
@@ -59,11 +59,11 @@ class Use:
 
 
 def _one_operand(use: Use) -> bool:
-    return use.shape.operands == 1
+    return use.signature.operands == 1
 
 
 def _no_regions(use: Use) -> bool:
-    return not use.shape.regions
+    return not use.signature.regions
 
 
 def _empty(use: Use, name: str) -> bool:
@@ -120,7 +120,7 @@ def _case_of(use: Use, case: str, name: str) -> bool:
 
 def _promotes(use: Use) -> bool:
     """Whether a result has another element type than the operand at its place."""
-    pairs = zip(use.shape.operand_types or (), use.shape.results, strict=False)
+    pairs = zip(use.signature.operand_types or (), use.signature.results, strict=False)
     return any(
         operand is not None and operand != result and use.element(operand) != use.element(result)
         for operand, result in pairs
@@ -129,7 +129,7 @@ def _promotes(use: Use) -> bool:
 
 def _mixed(use: Use, prefix: str) -> bool:
     """Whether the first two operands have different element types whose names begin alike."""
-    types = (use.shape.operand_types or ())[:2]
+    types = (use.signature.operand_types or ())[:2]
     names = {use.type_name(use.element(index)) for index in types if index is not None}
     return len(names) > 1 and all(name.startswith(prefix) for name in names)
 
@@ -142,7 +142,7 @@ def _above(use: Use, bound: str, name: str) -> bool:
 
 
 def _operand_of(use: Use, type_: str) -> bool:
-    return any(use.type_name(index) == type_ for index in use.shape.operand_types or ())
+    return any(use.type_name(index) == type_ for index in use.signature.operand_types or ())
 
 
 TESTS: dict[str, Callable[..., bool]] = {

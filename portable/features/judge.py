@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from portable.bytecode.content import Bytecode
     from portable.bytecode.entries import Outline, Reference
-    from portable.bytecode.scan import Shape
+    from portable.bytecode.scan import OpSignature
     from portable.features.rules import Constraint, Downgrade
 
 __all__ = ["Judge", "Judgement", "Need"]
@@ -43,7 +43,7 @@ class Need(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """What operations of one Shape need.
+    """What operations of one OpSignature need.
 
     Args:
         required: As they are written.
@@ -71,18 +71,18 @@ class Judge:
         self._bytecode = bytecode
         self._readable = readable
         self._closed = frozenset() if readable else rules().unchecked_inside
-        self._kinds: dict[int, _Kind] = {}
+        self._kinds: dict[int, _OpKind] = {}
         self._needed: dict[str, dict[int, frozenset[Need]]] = {TYPES: {}, ATTRIBUTES: {}}
         self._properties: dict[tuple[str, int], frozenset[Need]] = {}
         self._older: dict[tuple[str, int, int], frozenset[Need]] = {}
         self.unknown: dict[str, int] = {}
         self.caveats: dict[str, int] = {}
 
-    def judge(self, shape: Shape, count: int) -> Judgement:
-        """Judge operations of one Shape.
+    def judge(self, signature: OpSignature, count: int) -> Judgement:
+        """Judge operations of one OpSignature.
 
         Args:
-            shape: The Shape.
+            signature: The OpSignature.
             count: How many operations have it.
 
         Returns:
@@ -91,14 +91,14 @@ class Judge:
         Raises:
             MalformedArtifact: Something in them does not make sense.
         """
-        kind = self._kinds.get(shape.name) or self._kind(shape.name)
-        types = self._union(TYPES, shape.results)
+        kind = self._kinds.get(signature.name) or self._kind(signature.name)
+        types = self._union(TYPES, signature.results)
         if not kind.known:
-            return self._outsider(kind, shape, count, types)
-        written = kind.own | types | self._attributes(kind.name, shape)
+            return self._outsider(kind, signature, count, types)
+        written = kind.own | types | self._attributes(kind.name, signature)
         if kind.downgrade is None and not kind.constraints:
             return Judgement(written, written)
-        use = Use(self._bytecode, shape, kind.name)
+        use = Use(self._bytecode, signature, kind.name)
         to_read, to_write = self._constraints(kind, use)
         downgrade = kind.downgrade
         if downgrade is None:
@@ -112,11 +112,11 @@ class Judge:
         written |= _op(kind.name, f"written in this form; {downgrade.to} would express it")
         return Judgement(written | to_read, older | to_write)
 
-    def _kind(self, number: int) -> _Kind:
+    def _kind(self, number: int) -> _OpKind:
         dialect, name, _ = self._bytecode.names[number]
         known = dialect == VHLO and has_op(name)
         downgrade = rules().downgrades.get(name) if known else None
-        kind = _Kind(
+        kind = _OpKind(
             dialect,
             name,
             known=known,
@@ -201,20 +201,20 @@ class Judge:
     def _union(self, kind: str, indices: Iterable[int]) -> frozenset[Need]:
         return _NOTHING.union(*[self.needed(kind, index) for index in indices])
 
-    def _attributes(self, name: str, shape: Shape) -> frozenset[Need]:
+    def _attributes(self, name: str, signature: OpSignature) -> frozenset[Need]:
         """Tell what all attributes of an operation need."""
-        key = name, shape.properties
+        key = name, signature.properties
         needs = self._properties.get(key)
         if needs is None:
-            found = self._bytecode.property_attributes(shape.name, shape.properties)
+            found = self._bytecode.property_attributes(signature.name, signature.properties)
             needs = self._properties[key] = self._union(ATTRIBUTES, found.values())
-        if shape.attributes >= 0:
-            needs |= self.needed(ATTRIBUTES, shape.attributes)
+        if signature.attributes >= 0:
+            needs |= self.needed(ATTRIBUTES, signature.attributes)
         return needs
 
     def _kept(self, use: Use, to: str) -> frozenset[Need]:
         """Tell what those attributes of an operation need that its older form has too."""
-        key = use.name, use.shape.attributes, use.shape.properties
+        key = use.name, use.signature.attributes, use.signature.properties
         needs = self._older.get(key)
         if needs is None:
             dropped = set(op(use.name).attributes) - set(op(to).attributes)
@@ -227,17 +227,17 @@ class Judge:
         if not use.dictionary:
             return _NOTHING
         if not any(field in use.dictionary for field in dropped):
-            return self.needed(ATTRIBUTES, use.shape.attributes)
+            return self.needed(ATTRIBUTES, use.signature.attributes)
         # Formats without properties keep everything in the dictionary. Any number of operations
         # may share one, so it is walked through once for each operation that VHLO has.
-        key = use.name, use.shape.attributes, -1
+        key = use.name, use.signature.attributes, -1
         needs = self._older.get(key)
         if needs is None:
             kept = [at for field, at in use.dictionary.items() if field not in dropped]
             needs = self._older[key] = self._union(ATTRIBUTES, kept)
         return needs
 
-    def _constraints(self, kind: _Kind, use: Use) -> tuple[frozenset[Need], frozenset[Need]]:
+    def _constraints(self, kind: _OpKind, use: Use) -> tuple[frozenset[Need], frozenset[Need]]:
         """Tell what a use needs beyond its operation, to be read and to be written."""
         to_read, to_write = _NOTHING, _NOTHING
         for constraint in kind.constraints:
@@ -245,15 +245,17 @@ class Judge:
                 need = _need("constraint", constraint.name, constraint.since, constraint.reason)
                 to_write |= need
                 to_read |= _NOTHING if constraint.only_serializer else need
-        if use.shape.operand_types is not None and None in use.shape.operand_types:
+        if use.signature.operand_types is not None and None in use.signature.operand_types:
             text = f"{use.name} uses a value whose type is not known: not fully judged"
             _count(self.caveats, text)
         return to_read, to_write
 
-    def _outsider(self, kind: _Kind, shape: Shape, count: int, types: frozenset[Need]) -> Judgement:
+    def _outsider(
+        self, kind: _OpKind, signature: OpSignature, count: int, types: frozenset[Need]
+    ) -> Judgement:
         """Judge operations that VHLO's table does not have."""
         dialect, name = kind.dialect, kind.name
-        needs = types | self._attributes(str(self._bytecode.names[shape.name]), shape)
+        needs = types | self._attributes(str(self._bytecode.names[signature.name]), signature)
         if dialect == VHLO:
             if name not in rules().removed:
                 _count(self.unknown, f"vhlo.{brief(name)}", count)
@@ -266,7 +268,7 @@ class Judge:
         return Judgement(needs, needs)
 
 
-class _Kind(NamedTuple):
+class _OpKind(NamedTuple):
     """What is known of an operation by its name."""
 
     dialect: str

@@ -53,7 +53,7 @@ class Feature:
         count: How many operations (or locations) have it.
         locations: Where the first few are.
         reason: Why it needs that Version and cannot be written in an older form.
-        remedy: What could be done about it; empty if nothing is known.
+        workaround: What could be done about it; empty if nothing is known.
         by_default: Whether `pin` does away with it unless told otherwise.
     """
 
@@ -63,7 +63,7 @@ class Feature:
     count: int
     locations: tuple[str, ...]
     reason: str
-    remedy: str = ""
+    workaround: str = ""
     by_default: bool = False
 
     def record(self) -> dict[str, object]:
@@ -75,7 +75,7 @@ class Feature:
             "count": self.count,
             "locations": list(self.locations),
             "reason": self.reason,
-            "remedy": self.remedy,
+            "workaround": self.workaround,
             "by_default": self.by_default,
         }
 

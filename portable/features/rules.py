@@ -11,7 +11,15 @@ from portable.system.tables import read_table
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Condition", "Constraint", "Downgrade", "Removal", "Rules", "parse_rules", "rules"]
+__all__ = [
+    "Condition",
+    "Constraint",
+    "Downgrade",
+    "FeatureRules",
+    "Removal",
+    "parse_rules",
+    "rules",
+]
 
 
 class Condition(NamedTuple):
@@ -47,7 +55,7 @@ class Constraint(NamedTuple):
         name: The name of the Feature.
         since: The first Version that allows it, as text.
         when: What makes an operation such a use; all of it.
-        ops: The operations that it concerns.
+        ops: The operations that it applies to.
         reason: What to tell.
         only_serializer: Whether older readers read such a use although nobody may write it.
     """
@@ -74,7 +82,7 @@ class Removal(NamedTuple):
     reason: str
 
 
-class Rules(NamedTuple):
+class FeatureRules(NamedTuple):
     """All rules.
 
     Args:
@@ -103,7 +111,7 @@ class Rules(NamedTuple):
 
 
 @cache
-def rules() -> Rules:
+def rules() -> FeatureRules:
     """Return the rules, read and checked once.
 
     Raises:
@@ -114,14 +122,14 @@ def rules() -> Rules:
     return found
 
 
-def parse_rules(table: dict[str, dict[str, str]]) -> Rules:
+def parse_rules(table: dict[str, dict[str, str]]) -> FeatureRules:
     """Return the rules of a table; they are not checked."""
     constraints: dict[str, list[Constraint]] = {}
     for name, row in _about("constraint", table):
         for op in row["ops"].split():
             constraints.setdefault(op, []).append(_constraint(name, row))
     unranked = table["unranked"]
-    return Rules(
+    return FeatureRules(
         downgrades={
             form: _downgrade(text, table["conditions"])
             for form, text in table["downgrades"].items()

@@ -13,14 +13,14 @@ from portable.version import Version
 
 if TYPE_CHECKING:
     from portable.features.bridges import Bridges
-    from portable.features.rules import Condition, Rules
+    from portable.features.rules import Condition, FeatureRules
 
 __all__ = ["check_bridges", "check_rules"]
 
 _BY = ("serializer", "expander", "ours", "none")
 
 
-def check_rules(rules: Rules) -> None:
+def check_rules(rules: FeatureRules) -> None:
     """Check that every name in the rules is known and that every row can apply.
 
     Args:

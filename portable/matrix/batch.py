@@ -24,7 +24,7 @@ from portable.runtime.executors.tensors import stored_arrays
 from portable.system import scratch
 from portable.system.files import read_file
 from portable.verdict import Basis, Diagnostic, Outcome, Severity, Stage, Verdict
-from portable.worker import Family, WorkerFailed
+from portable.worker import Driver, WorkerFailed
 from portable.worker.answer import CouldNotObserve
 
 if TYPE_CHECKING:
@@ -307,7 +307,7 @@ class _Bench:
 
     def _engine(self) -> Executor:
         if self._executor is None:
-            name = _ENGINES[self._environment.recipe.family]
+            name = _ENGINES[self._environment.recipe.driver]
             self._executor = find_executor(name, self._environment, limit=self._limit)
         return self._executor
 
@@ -330,11 +330,11 @@ _STEPS = {
     Stage.EXECUTE: _Bench.execute,
 }
 _ENGINES = {
-    Family.JAXLIB: "pjrt",
-    Family.TORCH_MLIR: "interpreter",
-    Family.IREE: "iree",
-    Family.TENSORFLOW: "tensorflow",
-    Family.TORCH_XLA: "torch_xla",
+    Driver.JAXLIB: "pjrt",
+    Driver.TORCH_MLIR: "interpreter",
+    Driver.IREE: "iree",
+    Driver.TENSORFLOW: "tensorflow",
+    Driver.TORCH_XLA: "torch_xla",
 }
 _UNSTABLE = "what it writes after reading changes when that is read and written again"
 

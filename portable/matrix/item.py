@@ -46,7 +46,7 @@ class Item:
         producer: The Release that wrote it, as `jaxlib 0.4.13`; empty when unknown.
         producer_version: The StableHLO Version of that Release; None when unknown.
         case: The Case it belongs to; empty for a file.
-        inputs: The arguments to execute it with; None when there are none to be had.
+        inputs: The arguments to execute it with; None when none are available.
         expected: What it should compute; empty when nobody said.
         relative: How far an output may be off, relative to the expected value.
         absolute: Or in itself.

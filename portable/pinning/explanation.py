@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from portable.pinning.program import Program
     from portable.releases import Target
 
-__all__ = ["Explanation", "Way", "explain"]
+__all__ = ["Explanation", "RewritePlan", "explain"]
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class RewritePlan:
     """Rewrites that take the program to a Version; that they do was tried.
 
     Args:
@@ -43,17 +43,17 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The way of one program to one target.
+    """The plan of one program to one target.
 
     Args:
         target: The Version that was asked about.
         minimum: The lowest Version that can express the program as it is; None when unknown.
         pinned: The lowest Version that `pin` reaches unless told otherwise; None when unknown.
-        obstacles: The Features that need more than `target`, the most demanding first; each says
-            in `remedy` what could be done about it.
+        blockers: The Features that need more than `target`, the most demanding first; each says
+            in `workaround` what could be done about it.
         caveats: What the tables cannot judge.
         reachable: Whether `pin`, with its expander and location policy, reaches the target.
-        ways: Where the rewrites lead that may be allowed, the target itself or the lowest Version
+        plans: Where the rewrites lead that may be allowed, the target itself or the lowest Version
             above it; equal bits first.
         refusals: Why rewrites that would help cannot be done.
     """
@@ -61,10 +61,10 @@ class Explanation:
     target: Version
     minimum: Version | None
     pinned: Version | None
-    obstacles: tuple[Feature, ...]
+    blockers: tuple[Feature, ...]
     caveats: tuple[Caveat, ...]
     reachable: bool
-    ways: tuple[Way, ...] = ()
+    plans: tuple[RewritePlan, ...] = ()
     refusals: tuple[str, ...] = ()
 
 
@@ -93,32 +93,32 @@ def explain(
         target = resolve_target(target, current=library.current, minimum=library.minimum)
     wanted = target.target if isinstance(target, Version) else target.version
     analysis = pin.minimum(program, allow_dialects=allow_dialects)
-    obstacles = analysis.minimum.above(wanted)
-    search = _Search(program, wanted, allow_dialects)
+    blockers = analysis.minimum.above(wanted)
+    search = _PlanSearch(program, wanted, allow_dialects)
     reached = search.reached(wanted)
     reachable = reached == wanted
     if not reachable:
-        search.rewrites(obstacles)
+        search.rewrites(blockers)
     return Explanation(
         wanted,
         analysis.minimum.version,
         analysis.pinned.version if reachable else reached,
-        obstacles,
+        blockers,
         analysis.caveats,
         reachable,
-        tuple(search.ways),
+        tuple(search.plans),
         tuple(dict.fromkeys(search.refusals)),
     )
 
 
-class _Search:
+class _PlanSearch:
     """Tries what brings one program how far."""
 
     def __init__(self, program: Program, target: Version, dialects: tuple[str, ...]) -> None:
         self._program = program
         self._target = target
         self._dialects = dialects
-        self.ways: list[Way] = []
+        self.plans: list[RewritePlan] = []
         self.refusals: list[str] = []
 
     def reached(self, target: Version, allow: frozenset[str] = frozenset()) -> Version | None:
@@ -139,28 +139,28 @@ class _Search:
             return None
         return target
 
-    def rewrites(self, obstacles: Iterable[Feature]) -> None:
-        """Try the rewrites that the obstacles name: those that are exact, then all."""
+    def rewrites(self, blockers: Iterable[Feature]) -> None:
+        """Try the rewrites that the blockers name: those that are exact, then all."""
         known = bridges()
         named = frozenset(
             name
-            for feature in obstacles
+            for feature in blockers
             if feature.name in known.features
             for name in known.features[feature.name].rewrites
         )
         exact = frozenset(name for name in named if known.rewrites[name].exact)
         for names in (exact,) if exact == named else (exact, named):
-            way = self._way(names, self._target) if names else None
-            if way is not None and way not in self.ways:
-                self.ways.append(way)
+            plan = self._plan(names, self._target) if names else None
+            if plan is not None and plan not in self.plans:
+                self.plans.append(plan)
 
-    def _way(self, names: frozenset[str], target: Version) -> Way | None:
+    def _plan(self, names: frozenset[str], target: Version) -> RewritePlan | None:
         """Return how far these rewrites lead, without those that are not needed for it."""
         try:
             reached = self.reached(target, names)
         except NothingToDo as idle:
             needed = names - idle.names
-            return self._way(needed, target) if needed else None
+            return self._plan(needed, target) if needed else None
         if reached == target:
-            return Way(target, tuple(name for name in REWRITES if name in names))
-        return self._way(names, reached) if reached is not None and reached > target else None
+            return RewritePlan(target, tuple(name for name in REWRITES if name in names))
+        return self._plan(names, reached) if reached is not None and reached > target else None

@@ -89,7 +89,7 @@ def serialize(
             `stablehlo-compatibility-expander` can, and CHLO ops into StableHLO.
         allow: Rewrites of `portable.pinning.rewrites` that may be done where the target needs
             them, by name; `exact` for all that give equal bits.
-        allow_dialects: Dialects outside StableHLO that may ride along, for example `sdy`.
+        allow_dialects: Dialects outside StableHLO that may pass through, for example `sdy`.
         library: The bindings to use for a program that is no module of its own.
 
     Returns:
@@ -171,7 +171,7 @@ def retarget(
     allow: Collection[str] = (),
     allow_dialects: Collection[str] = (),
 ) -> Artifact:
-    """Write an artifact anew for another Version, older or newer.
+    """Rewrite an artifact for another Version, older or newer.
 
     Args:
         artifact: The artifact; not changed.

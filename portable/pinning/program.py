@@ -181,7 +181,7 @@ def _from_bytes(data: bytes, where: str | None) -> str | bytes | Artifact:
     except UnicodeDecodeError:
         kind = kind_of_file(data)
         if kind in CONTAINERS:
-            hint = "portable inspect lists them, portable pin writes it anew"
+            hint = "portable inspect lists them, portable pin rewrites it"
             raise InvalidProgram(
                 f"a {kind}, which has programs inside", where=where, hint=hint
             ) from None

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from portable.bindings import LibraryError
 from portable.bytecode import read
 from portable.bytecode.entries import ATTRIBUTES, TYPES
-from portable.bytecode.glance import Glance
 from portable.bytecode.layouts import BUILTIN, VHLO
+from portable.bytecode.quick_scan import QuickScan
 from portable.errors import PortableError
 from portable.features import analyze, rewritten
 from portable.features.bridges import bridges, since
@@ -100,13 +100,13 @@ class Serialization:
     """What was asked for, and the steps in their order.
 
     Args:
-        program: What the module was made of; read anew where an attempt has ruined the module.
+        program: What the module was made of; read again where an attempt has consumed the module.
         library: The bindings to use.
         target: The Version to write for.
         locations: What becomes of source locations.
         expand: Whether upstream's rewrites into older ops may be used.
         rewrites: The names of our own that may be used.
-        allowed: Dialects outside StableHLO that may ride along.
+        allowed: Dialects outside StableHLO that may pass through.
     """
 
     program: Program
@@ -118,7 +118,7 @@ class Serialization:
     allowed: frozenset[str]
 
     def run(self, module: Module) -> bytes:
-        """Write `module`, which is ours and is ruined by it; return the artifact."""
+        """Write `module`, which is ours and is consumed by it; return the artifact."""
         done = self._rewrite(module)
         try:
             data = self._write(module)
@@ -133,7 +133,7 @@ class Serialization:
         It checks every op, and every type and attribute but these. Looking for them costs little;
         a whole strict reading would cost more than the serializing of a small program.
         """
-        seen = Glance(data)
+        seen = QuickScan(data)
         if (
             not _NATIVE.issuperset(seen.dialects)
             or (self.target < RANGES_SINCE and seen.may_have(ATTRIBUTES, BUILTIN, RANGE))
@@ -241,7 +241,7 @@ class Serialization:
     def _recovered(self, error: LibraryError) -> tuple[bytes, frozenset[str]]:
         """Lower CHLO and write the program after all, or say why it cannot be written.
 
-        The module of the first attempt is ruined, so this works on copies, off the fast path.
+        The module of the first attempt is consumed, so this works on copies, off the fast path.
         """
         module = self._copy()
         operations = self.library.operations(module)
@@ -298,8 +298,8 @@ def _rewrites(features: Sequence[Feature]) -> set[str]:
 def _operations(content: Bytecode) -> dict[str, tuple[int, str]]:
     """Count the ops of an artifact by name, as `Library.operations` does for a module."""
     found: dict[str, tuple[int, str]] = {}
-    for shape, count in content.scan().shapes.items():
-        name = str(content.names[shape.name])
+    for signature, count in content.scan().signatures.items():
+        name = str(content.names[signature.name])
         found[name] = (found.get(name, (0, ""))[0] + count, "an unknown location")
     return found
 

@@ -1,4 +1,4 @@
-"""Programs with open dimensions, fixed to given shapes: what compilers without dynamism can run."""
+"""Programs with dynamic dimensions, fixed to given shapes for compilers without dynamism."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _PIPELINE = (
     "func.func(stablehlo-canonicalize-dynamism))"
 )
 # jax.export puts these in for dimensions that its callers get wrong; with the shapes given, they
-# have been held against the signature.
+# have been checked against the signature.
 _ASSERTION = "shape_assertion"
 
 
 @apart
 def specialize(artifact: Artifact, types: Sequence[str]) -> Artifact:
-    """Fix the open dimensions of a program.
+    """Fix the dynamic dimensions of a program.
 
     Args:
         artifact: The program.

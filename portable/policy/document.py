@@ -68,7 +68,7 @@ class ContradictoryPolicy(PolicyError):
 
 
 class ExpiredWaiver(PolicyError):
-    """A waiver is past its date: fix what it excuses, or decide anew."""
+    """A waiver is past its date: fix what it excuses, or decide again."""
 
 
 class PolicyNotFound(PolicyError):

@@ -281,7 +281,7 @@ _Looked: TypeAlias = tuple[tuple[Verdict, ...], list[tuple[Rule, str]]]
 
 
 class _Check:
-    """The policy, ready to be held against one file after another."""
+    """The policy, ready to be applied to one file after another."""
 
     def __init__(
         self, policy: Policy, consumers: tuple[Release, ...], observe: Observe | None
@@ -350,11 +350,11 @@ class _Check:
 
     def _waived(self, finding: Finding) -> Finding:
         for waiver in self.policy.waivers:
-            if waiver.rule is finding.rule and self._concerns(waiver, finding):
+            if waiver.rule is finding.rule and self._applies_to(waiver, finding):
                 return replace(finding, waiver=waiver)
         return finding
 
-    def _concerns(self, waiver: Waiver, finding: Finding) -> bool:
+    def _applies_to(self, waiver: Waiver, finding: Finding) -> bool:
         path = finding.path.absolute()
         root = self.policy.root.absolute()
         inside = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)

@@ -41,14 +41,18 @@ _ALWAYS_FOUR_BITS = frozenset(
 
 def _gives(reading: Reading, ops: Iterable[str], elements: frozenset[str]) -> bool:
     """Find an op with a result of some element types."""
-    shapes = reading.of(*ops)
-    return any(reading.element(type_) in elements for shape in shapes for type_ in shape.results)
+    signatures = reading.of(*ops)
+    return any(
+        reading.element(type_) in elements
+        for signature in signatures
+        for type_ in signature.results
+    )
 
 
 def _promotes(reading: Reading, ops: Iterable[str]) -> bool:
     """Find an op whose results are of another element type than its operands."""
-    for shape in reading.of(*ops):
-        pairs = zip(shape.operand_types or (), shape.results, strict=False)
+    for signature in reading.of(*ops):
+        pairs = zip(signature.operand_types or (), signature.results, strict=False)
         if any(
             operand is not None and reading.element(operand) != reading.element(result)
             for operand, result in pairs
@@ -75,7 +79,9 @@ def _keeps_four_bits(reading: Reading) -> bool | None:
         return False
     pool = reading.content.pool
     # Any number of functions may be of one type.
-    for attribute in {reading.attribute(shape, "function_type") for shape in reading.of(_FUNCTION)}:
+    for attribute in {
+        reading.attribute(signature, "function_type") for signature in reading.of(_FUNCTION)
+    }:
         index = None if attribute is None else pool.attribute(attribute).fields.get("value")
         if not isinstance(index, int):
             raise reading.malformed("the type of a function is none")
@@ -101,10 +107,10 @@ def _computes_four_bits(reading: Reading) -> bool | None:
 def _constants_of_complex_f64(reading: Reading) -> bool:
     """Find a constant of complex numbers of two f64 that is not one value throughout."""
     pool = reading.content.pool
-    for shape in reading.of("vhlo.constant_v1"):
-        element = pool.type(reading.result(shape)).fields.get("element")
+    for signature in reading.of("vhlo.constant_v1"):
+        element = pool.type(reading.result(signature)).fields.get("element")
         part = pool.type(element).fields.get("element") if isinstance(element, int) else None
-        data = reading.value(shape, "value").get("data")
+        data = reading.value(signature, "value").get("data")
         several = isinstance(data, Blob) and data.size > 2 * 8
         if several and isinstance(part, int) and pool.type(part).name == "f64_v1":
             return True
@@ -113,8 +119,8 @@ def _constants_of_complex_f64(reading: Reading) -> bool:
 
 def _expands(reading: Reading) -> bool:
     """Find a dynamic_broadcast_in_dim that says which dimensions it expands."""
-    for shape in reading.of("vhlo.dynamic_broadcast_in_dim_v1"):
-        data = reading.value(shape, "known_expanding_dimensions").get("data")
+    for signature in reading.of("vhlo.dynamic_broadcast_in_dim_v1"):
+        data = reading.value(signature, "known_expanding_dimensions").get("data")
         if isinstance(data, Blob) and data.size:
             return True
     return False
@@ -124,8 +130,8 @@ def _pads_by_less_than_nothing(reading: Reading) -> bool:
     """Find a pad that takes elements away."""
     # Any number of ops may pad by the same amounts.
     sides = {
-        reading.attribute(shape, side)
-        for shape in reading.of("vhlo.pad_v1")
+        reading.attribute(signature, side)
+        for signature in reading.of("vhlo.pad_v1")
         for side in ("edge_padding_low", "edge_padding_high")
     }
     for index in sides:
@@ -140,9 +146,9 @@ def _pads_by_less_than_nothing(reading: Reading) -> bool:
 
 def _asks_what_is_known(reading: Reading) -> bool:
     """Find a get_dimension_size of a dimension whose size the type tells."""
-    for shape in reading.of(*_SIZES):
-        sizes = reading.dimensions((shape.operand_types or (None,))[0])
-        dimension = reading.value(shape, "dimension").get("value")
+    for signature in reading.of(*_SIZES):
+        sizes = reading.dimensions((signature.operand_types or (None,))[0])
+        dimension = reading.value(signature, "dimension").get("value")
         if sizes is None or not isinstance(dimension, int):
             continue
         if not 0 <= dimension < len(sizes):
@@ -160,14 +166,14 @@ def _perhaps(found: bool) -> bool | None:
 def _declaration(reading: Reading) -> bool:
     """Find a function without a body: bodies and regions end with a return, one each."""
     functions = returns = regions = 0
-    for shape, count in reading.shapes.items():
-        match reading.content.names[shape.name][:2]:
+    for signature, count in reading.signatures.items():
+        match reading.content.names[signature.name][:2]:
             case "vhlo", "func_v1":
                 functions += count
             case "vhlo", "return_v1":
                 returns += count
             case "vhlo", _:
-                regions += count * shape.regions
+                regions += count * signature.regions
     return functions + regions > returns
 
 
@@ -184,7 +190,7 @@ COMPUTED: dict[str, Callable[[Reading], bool | None]] = {
     "reduce of several operands by maximum": lambda reading: _perhaps(
         "vhlo.maximum_v1" in reading.ops
         # Beside each operand stands its initial value.
-        and any(shape.operands > 2 for shape in reading.of("vhlo.reduce_v1"))
+        and any(signature.operands > 2 for signature in reading.of("vhlo.reduce_v1"))
     ),
     "pad by a negative amount": _pads_by_less_than_nothing,
     "get_dimension_size of a known dimension": _asks_what_is_known,
@@ -201,12 +207,12 @@ COMPUTED: dict[str, Callable[[Reading], bool | None]] = {
     "constant of several complex<f64>": _constants_of_complex_f64,
     "dynamic_broadcast_in_dim with known expanding dimensions": _expands,
     "all_gather or all_to_all of several operands": lambda reading: any(
-        shape.operands > 1
+        signature.operands > 1
         for op in ("vhlo.all_gather_v2", "vhlo.all_to_all_v2")
-        for shape in reading.of(op)
+        for signature in reading.of(op)
     ),
     "all_to_all of several operands": lambda reading: any(
-        shape.operands > 1 for shape in reading.of("vhlo.all_to_all_v2")
+        signature.operands > 1 for signature in reading.of("vhlo.all_to_all_v2")
     ),
     "constant of f6E2M3FN or f6E3M2FN": lambda reading: _gives(
         reading, ("vhlo.constant_v1",), _SIX_BITS

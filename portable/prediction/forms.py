@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from portable.bytecode import Bytecode, MalformedArtifact
     from portable.bytecode.operations import Operation
-    from portable.bytecode.scan import Shape
+    from portable.bytecode.scan import OpSignature
 
 __all__ = ["FORMS", "KINDS", "LOCATIONS", "Reading"]
 
@@ -47,17 +47,17 @@ class Reading:
         names = [str(name) for name in content.names]
         typed = {_RNG, *_DYNAMIC_CONV, *TYPED, *(quantized.TYPED if self.quantized else ())}
         wanted = [index for index, name in enumerate(names) if name in typed]
-        self.shapes = content.scan(wanted).shapes
+        self.signatures = content.scan(wanted).signatures
         # Several entries of the table of names can be the same name.
-        self._by_op: dict[str, list[Shape]] = {}
-        for shape in self.shapes:
-            self._by_op.setdefault(names[shape.name], []).append(shape)
+        self._by_op: dict[str, list[OpSignature]] = {}
+        for signature in self.signatures:
+            self._by_op.setdefault(names[signature.name], []).append(signature)
         self.ops: frozenset[str] = frozenset(self._by_op)
         self._elements: dict[int, str] = {}
 
-    def of(self, *ops: str) -> Iterator[Shape]:
-        """Yield the Shapes of some ops."""
-        return (shape for op in ops for shape in self._by_op.get(op, ()))
+    def of(self, *ops: str) -> Iterator[OpSignature]:
+        """Yield the op signatures of some ops."""
+        return (signature for op in ops for signature in self._by_op.get(op, ()))
 
     @cached_property
     def present(self) -> frozenset[str]:
@@ -85,23 +85,25 @@ class Reading:
     def custom_calls(self) -> Iterator[str]:
         """Yield the targets of custom calls."""
         for op in (name for name in self.ops if name.startswith("vhlo.custom_call_")):
-            for shape in self.of(op):
-                value = self.value(shape, "call_target_name").get("value")
+            for signature in self.of(op):
+                value = self.value(signature, "call_target_name").get("value")
                 yield value if isinstance(value, str) else "?"
 
     def malformed(self, what: str) -> MalformedArtifact:
         """Return the error for an op that is not what its name says; the caller raises it."""
         return self.content.pool.attributes.cursor.malformed(what)
 
-    def attribute(self, shape: Shape, name: str) -> int | None:
+    def attribute(self, signature: OpSignature, name: str) -> int | None:
         """Return the number of an op's attribute, wherever its format keeps it."""
-        return self.content.inherent(shape.name, shape.attributes, shape.properties, name)
+        return self.content.inherent(
+            signature.name, signature.attributes, signature.properties, name
+        )
 
-    def result(self, shape: Shape) -> int:
+    def result(self, signature: OpSignature) -> int:
         """Return the type of the first result of an op that has to have one."""
-        if not shape.results:
-            raise self.malformed(f"{self.content.names[shape.name]} has no result")
-        return shape.results[0]
+        if not signature.results:
+            raise self.malformed(f"{self.content.names[signature.name]} has no result")
+        return signature.results[0]
 
     def dimensions(self, type_: int | None) -> Sequence[int] | None:
         """Return the shape of a ranked tensor type."""
@@ -119,9 +121,9 @@ class Reading:
             self._elements[type_] = known
         return known
 
-    def value(self, shape: Shape, attribute: str) -> Mapping[str, object]:
+    def value(self, signature: OpSignature, attribute: str) -> Mapping[str, object]:
         """Return the fields of an op's attribute; none if it has no such."""
-        index = self.attribute(shape, attribute)
+        index = self.attribute(signature, attribute)
         return {} if index is None else self.content.pool.attribute(index).fields
 
 
@@ -131,8 +133,8 @@ _TF32_BYTES = 4
 
 def _i1_splat_constant(reading: Reading) -> bool:
     """Find a boolean constant that is stored as one value, and that with all bits set."""
-    for shape in reading.of("vhlo.constant_v1"):
-        fields = reading.value(shape, "value")
+    for signature in reading.of("vhlo.constant_v1"):
+        fields = reading.value(signature, "value")
         type_, data = fields.get("type"), fields.get("data")
         if not isinstance(type_, int) or not isinstance(data, Blob) or data.size != 1:
             continue
@@ -149,7 +151,7 @@ def _i1_splat_constant(reading: Reading) -> bool:
 
 def _module_attribute(reading: Reading) -> bool:
     """Find an attribute of a module that is neither its own nor a dialect's."""
-    dictionaries = {shape.attributes for shape in reading.of("builtin.module")}
+    dictionaries = {signature.attributes for signature in reading.of("builtin.module")}
     own = {"sym_name", "sym_visibility"}
     return any(
         "." not in name and name not in own
@@ -162,8 +164,8 @@ def _argument_attribute(reading: Reading) -> bool:
     """Find an attribute of a function's argument or result that is no dialect's."""
     pool = reading.content.pool
     lists = {
-        reading.attribute(shape, field)
-        for shape in reading.of("vhlo.func_v1")
+        reading.attribute(signature, field)
+        for signature in reading.of("vhlo.func_v1")
         for field in ("arg_attrs", "res_attrs")
     }
     dictionaries = {item for index in lists for item in _items(reading, index, "elements")}
@@ -202,8 +204,8 @@ def _tf32_splat(reading: Reading) -> bool:
 
 def _dynamic_conv_padding(reading: Reading) -> bool:
     """Find a dynamic_conv whose padding, the third operand, is not of rank 2."""
-    for shape in reading.of(*_DYNAMIC_CONV):
-        padding = (shape.operand_types or ())[2:3]
+    for signature in reading.of(*_DYNAMIC_CONV):
+        padding = (signature.operand_types or ())[2:3]
         dimensions = reading.dimensions(padding[0]) if padding else None
         if dimensions is not None and len(dimensions) != 2:
             return True
@@ -212,8 +214,8 @@ def _dynamic_conv_padding(reading: Reading) -> bool:
 
 def _window_reversal(reading: Reading) -> bool:
     """Find a convolution that reverses its window in some dimensions and not in others."""
-    for shape in reading.of(*_CONVOLUTIONS):
-        fields = reading.value(shape, "window_reversal")
+    for signature in reading.of(*_CONVOLUTIONS):
+        fields = reading.value(signature, "window_reversal")
         type_, value = fields.get("type"), fields.get("data")
         if not isinstance(value, Blob) or value.size != 1:
             continue
@@ -227,16 +229,16 @@ def _window_reversal(reading: Reading) -> bool:
 def _batching_dimensions(reading: Reading) -> bool:
     """Find a gather or scatter with batching dimensions."""
     for op, attribute in _BATCHING.items():
-        for shape in reading.of(op):
-            if reading.content.pool.count(reading.value(shape, attribute).get("type")):
+        for signature in reading.of(op):
+            if reading.content.pool.count(reading.value(signature, attribute).get("type")):
                 return True
     return False
 
 
 def _algorithm(reading: Reading) -> bool:
     """Find a dot_general that prescribes an algorithm."""
-    for shape in reading.of("vhlo.dot_general_v2"):
-        precision = reading.value(shape, "lhs_precision_type").get("value")
+    for signature in reading.of("vhlo.dot_general_v2"):
+        precision = reading.value(signature, "lhs_precision_type").get("value")
         if isinstance(precision, int) and reading.content.pool.type(precision).name != "none_v1":
             return True
     return False
@@ -290,17 +292,21 @@ def _symbols(content: Bytecode, operation: Operation) -> Iterator[str]:
 
 def _converts(reading: Reading, elements: frozenset[str]) -> bool | None:
     """Find a convert to one of some element types; perhaps there is one from them."""
-    shapes = tuple(reading.of("vhlo.convert_v1"))
-    if any(reading.element(type_) in elements for shape in shapes for type_ in shape.results):
+    signatures = tuple(reading.of("vhlo.convert_v1"))
+    if any(
+        reading.element(type_) in elements
+        for signature in signatures
+        for type_ in signature.results
+    ):
         return True
     types = {f"type:{name.removesuffix('_v1')}" for name in elements}
-    return None if shapes and types & reading.present else False
+    return None if signatures and types & reading.present else False
 
 
 def _nine_operations(reading: Reading) -> bool:
     """Find a dot_general with the algorithm bf16_x9."""
-    for shape in reading.of("vhlo.dot_general_v2"):
-        index = reading.attribute(shape, "num_primitive_operations")
+    for signature in reading.of("vhlo.dot_general_v2"):
+        index = reading.attribute(signature, "num_primitive_operations")
         entry = None if index is None else reading.content.pool.attribute(index)
         if entry and entry.name == "integer_v1" and entry.fields.get("value") == 9:
             return True
@@ -310,13 +316,13 @@ def _nine_operations(reading: Reading) -> bool:
 def _rng_shape(reading: Reading) -> bool | None:
     """Tell that the shape of every rng is constant; otherwise the bytes do not easily tell."""
     pool = reading.content.pool
-    wanted = {(shape.operand_types or ())[-1:] for shape in reading.of(_RNG)}
+    wanted = {(signature.operand_types or ())[-1:] for signature in reading.of(_RNG)}
     shapes = {types[0] if types else None for types in wanted}
     for op in reading.ops - {"vhlo.constant_v1"}:
-        if any(not shapes.isdisjoint(shape.results) for shape in reading.of(op)):
+        if any(not shapes.isdisjoint(signature.results) for signature in reading.of(op)):
             return None
-    for shape in reading.of("vhlo.func_v1"):
-        kind = reading.value(shape, "function_type").get("value")
+    for signature in reading.of("vhlo.func_v1"):
+        kind = reading.value(signature, "function_type").get("value")
         inputs = pool.type(kind).fields.get("inputs") if isinstance(kind, int) else None
         if not isinstance(inputs, list) or not shapes.isdisjoint(inputs):
             return None
@@ -325,9 +331,9 @@ def _rng_shape(reading: Reading) -> bool | None:
 
 def _contradicts(reading: Reading, op: str, to_host: int) -> bool:
     """Find a send or recv whose channel type is another than whether it is with the host."""
-    for shape in reading.of(op):
-        is_host = bool(reading.value(shape, "is_host_transfer").get("value"))
-        if reading.value(shape, "channel_type").get("value") != (
+    for signature in reading.of(op):
+        is_host = bool(reading.value(signature, "is_host_transfer").get("value"))
+        if reading.value(signature, "channel_type").get("value") != (
             to_host if is_host else _DEVICE_TO_DEVICE
         ):
             return True
@@ -339,7 +345,7 @@ def _sdy_sharding(reading: Reading) -> bool:
     if "dialect:sdy" not in reading.present:
         return False
     pool = reading.content.pool
-    dictionaries = {shape.attributes for shape in reading.shapes}
+    dictionaries = {signature.attributes for signature in reading.signatures}
     names = {name for index in dictionaries for name in reading.content.dictionary(index)}
     # Of arguments and results the names are attributes themselves.
     names |= {
@@ -354,8 +360,8 @@ def _future_result(reading: Reading) -> bool:
     pool = reading.content.pool
     return any(
         pool.outline(TYPES, type_).name == "future_v1"
-        for shape in reading.of("vhlo.custom_call_v1")
-        for type_ in shape.results
+        for signature in reading.of("vhlo.custom_call_v1")
+        for type_ in signature.results
     )
 
 
@@ -380,13 +386,13 @@ FORMS: dict[str, Callable[[Reading], bool | None]] = {
     "window_reversal that is not the same in all dimensions": _window_reversal,
     "add of booleans": lambda reading: any(
         reading.element(type_) == "bool_v1"
-        for shape in reading.of("vhlo.add_v1")
-        for type_ in shape.results
+        for signature in reading.of("vhlo.add_v1")
+        for type_ in signature.results
     ),
     "batching dimensions of gather or scatter": _batching_dimensions,
     "replica groups of a mesh symbol that the module does not define": _mesh_symbol,
     "all_reduce of several operands": lambda reading: any(
-        shape.operands > 1 for shape in reading.of("vhlo.all_reduce_v2")
+        signature.operands > 1 for signature in reading.of("vhlo.all_reduce_v2")
     ),
     "dot_general with an algorithm of nine operations": _nine_operations,
     "dot_general with an algorithm": _algorithm,

@@ -1,4 +1,4 @@
-"""Which Releases of a set an artifact is held against, named as schema registries do.
+"""Which Releases of a set an artifact is checked against, named as schema registries do.
 
 For one artifact, which was written for the Version it claims:
 
@@ -25,7 +25,7 @@ __all__ = ["Mode"]
 
 
 class Mode(enum.Enum):
-    """Which Releases of a set an artifact is held against."""
+    """Which Releases of a set an artifact is checked against."""
 
     BACKWARD = "backward"
     BACKWARD_TRANSITIVE = "backward-transitive"
@@ -43,7 +43,7 @@ class Mode(enum.Enum):
         return self.value.endswith("-transitive")
 
     def select(self, releases: Iterable[Release], version: Version) -> tuple[Release, ...]:
-        """Choose the Releases that an artifact for `version` is held against.
+        """Choose the Releases that an artifact for `version` is checked against.
 
         Args:
             releases: The set.

@@ -9,7 +9,7 @@ from portable.bytecode.entries import TYPES
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from portable.bytecode.scan import Shape
+    from portable.bytecode.scan import OpSignature
     from portable.prediction.forms import Reading
 
 __all__ = ["QUANTIZED", "TYPED", "is_quantized"]
@@ -45,9 +45,9 @@ def is_quantized(names: frozenset[str] | set[str]) -> bool:
     return not _QUANTIZED.isdisjoint(names)
 
 
-def _elements(reading: Reading, shape: Shape) -> list[int]:
+def _elements(reading: Reading, signature: OpSignature) -> list[int]:
     """Return the element types of the operands and results, where they are known."""
-    types = (*(shape.operand_types or ()), *shape.results)
+    types = (*(signature.operand_types or ()), *signature.results)
     found = (reading.content.pool.type(t).fields.get("element") for t in types if t is not None)
     return [element for element in found if isinstance(element, int)]
 
@@ -57,10 +57,10 @@ def _name(reading: Reading, element: int) -> str:
 
 
 def _of(reading: Reading, ops: tuple[str, ...]) -> Iterator[tuple[str, list[int], set[bool]]]:
-    """Yield each Shape of some ops: its element types, and which of the two kinds they are."""
+    """Yield each signature of some ops: its element types, and which of the two kinds they are."""
     for op in ops:
-        for shape in reading.of(op):
-            elements = _elements(reading, shape)
+        for signature in reading.of(op):
+            elements = _elements(reading, signature)
             yield op, elements, {_name(reading, e) in _QUANTIZED for e in elements}
 
 
@@ -105,8 +105,8 @@ def _late(reading: Reading) -> bool:
     if any(True in kinds and len(set(elements)) > 1 for _, elements, kinds in reshaped):
         return True
     narrow = {"f16_v1", "f64_v1"}
-    quantizes = (_elements(reading, shape)[:1] for shape in reading.of(_QUANTIZE))
-    dequantizes = (_elements(reading, shape)[-1:] for shape in reading.of(_DEQUANTIZE))
+    quantizes = (_elements(reading, signature)[:1] for signature in reading.of(_QUANTIZE))
+    dequantizes = (_elements(reading, signature)[-1:] for signature in reading.of(_DEQUANTIZE))
     return any(
         _name(reading, element) in narrow
         for elements in (*quantizes, *dequantizes)

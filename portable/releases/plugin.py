@@ -125,11 +125,11 @@ def _said(failure: ChildFailed) -> str:
 def _probe(path: str) -> dict[str, object]:
     """Query the attributes of a plugin; in a child."""
     sys.path.append(_WORKER)
-    answers, doors = (
-        importlib.import_module(f"inside.{name}") for name in ("answer", "plugin_door")
+    answers, adapters = (
+        importlib.import_module(f"inside.{name}") for name in ("answer", "plugin_adapter")
     )
     try:
-        found: dict[str, object] = doors.load(path, 0).probe({})
+        found: dict[str, object] = adapters.load(path, 0).probe({})
     except (answers.Refused, answers.Unavailable) as error:
         return {"error": str(error)}
     return found

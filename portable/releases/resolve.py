@@ -50,7 +50,7 @@ def resolve_target(
         NoTarget: A request cannot be understood, contains no known Release, or none was given.
         UnknownDistribution: A want names a distribution that is not in the table.
         InvalidSpecifier: A specifier cannot be parsed.
-        ImpossibleSpecifier: A specifier can admit nothing.
+        ImpossibleSpecifier: A specifier contains nothing.
         InvalidVersion: A Version cannot be parsed.
         UnknownVersion: StableHLO never had the Version, or none yet on the date.
         PluginError: A plugin gives no answer.

@@ -80,7 +80,7 @@ class Window:
     def readable(self) -> bool:
         """Whether a reader of that day promises to read the artifact.
 
-        A reader older than the Version is asked of the forward promise: it holds for programs
+        A reader older than the Version is judged by the forward promise: it holds for programs
         that use nothing newer than the reader, if the two are near enough.
         """
         if self.on >= self.since:

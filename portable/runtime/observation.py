@@ -12,15 +12,15 @@ from portable.artifact import Artifact
 from portable.bindings import LibraryNotFound
 from portable.system import children
 from portable.verdict import Stage
-from portable.worker import Family, Worker
+from portable.worker import Driver, Worker
 
 if TYPE_CHECKING:
     from portable.verdict import Verdict
 
 __all__ = ["observe"]
 
-# The families of bindings that a Python environment can hold, and the package that shows them.
-_INSTALLABLE = {Family.JAXLIB: "jaxlib", Family.TORCH_MLIR: "torch_mlir"}
+# The drivers of bindings that a Python environment can hold, and the package that shows them.
+_INSTALLABLE = {Driver.JAXLIB: "jaxlib", Driver.TORCH_MLIR: "torch_mlir"}
 
 
 def observe(artifact: Artifact | bytes, *, timeout: float | None = None) -> Verdict:
@@ -48,7 +48,7 @@ def observe(artifact: Artifact | bytes, *, timeout: float | None = None) -> Verd
         return worker.ask({"kind": "read", "data": data}).verdict(consumer, Stage.DECODE)
 
 
-def _installed() -> Family:
+def _installed() -> Driver:
     for family, package in _INSTALLABLE.items():
         if importlib.util.find_spec(package) is not None:
             return family

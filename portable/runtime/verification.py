@@ -1,6 +1,6 @@
 """Whether two artifacts compute the same, and where they begin to differ.
 
-Bit equality is what is asked of one Executor before and after a Version change; a tolerance is for
+Bit equality is required of one Executor before and after a Version change; a tolerance is for
 two Executors, or for programs that are meant to differ.
 """
 
@@ -33,7 +33,7 @@ from portable.verdict import Basis, Outcome, Stage, Verdict
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from portable.bindings import Exposed
+    from portable.bindings import ReturnedValue
     from portable.features import Rewritten
     from portable.runtime.executors import Comparison, Executor
     from portable.runtime.executors.tensors import Array
@@ -95,8 +95,8 @@ class Verification:
             options = f"--ulps {self.accepting.ulps}"
             if self.accepting.absolute:
                 options += f" --atol {self.accepting.absolute:g}"
-            return f"within what rewriting admits ({names}): accept it with {options}"
-        return f"more than rewriting one op admits ({names}); later ops may enlarge it"
+            return f"within what rewriting allows ({names}): accept it with {options}"
+        return f"more than rewriting one op allows ({names}); later ops may enlarge it"
 
     @property
     def same(self) -> bool:
@@ -209,7 +209,7 @@ def locate(
     """
     try:
         one, other = (
-            children.call(_exposed, artifact.data, timeout=_LOCATE_LIMIT_S)
+            children.call(_with_all_values, artifact.data, timeout=_LOCATE_LIMIT_S)
             for artifact in (expected, actual)
         )
         (before, wrote), (after, writes) = one, other
@@ -248,19 +248,19 @@ def _accepting(
     return near if stated and same else None
 
 
-def _told(was: Exposed, now: Exposed) -> str:
+def _told(was: ReturnedValue, now: ReturnedValue) -> str:
     """Name an op, and the first op in its regions that is not written as it was."""
     pairs = zip(was.inner, now.inner, strict=False)
     inside = next((b.name for a, b in pairs if a.form != b.form), "")
     return f"{now.name}, in it {inside}" if inside else now.name
 
 
-def _exposed(data: bytes) -> tuple[Artifact, list[Exposed]]:
+def _with_all_values(data: bytes) -> tuple[Artifact, list[ReturnedValue]]:
     """Return an artifact whose `main` returns every value, and what computes it; in a child."""
     library, module = programs.load(data)
-    exposed = library.expose(module)
+    values = library.return_all_values(module)
     written = library.serialize(module, library.current.target, mixed=True)
-    return Artifact.from_bytes(written), exposed
+    return Artifact.from_bytes(written), values
 
 
 def _different(

@@ -19,7 +19,7 @@ from portable.worker.answer import Answer, Status, diagnostic, printed
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-__all__ = ["Family", "Worker", "WorkerFailed"]
+__all__ = ["Driver", "Worker", "WorkerFailed"]
 
 # One job; reading an artifact takes milliseconds, and 20 s is what a hang was measured against.
 LIMIT_S = 30.0
@@ -37,7 +37,7 @@ _QUIET = {
 }
 
 
-class Family(enum.Enum):
+class Driver(enum.Enum):
     """How a Release is driven."""
 
     JAXLIB = "jaxlib"
@@ -52,7 +52,7 @@ class Family(enum.Enum):
 
 
 class WorkerFailed(PortableError):
-    """The worker itself failed: a Python that does not run, or a defect in a door."""
+    """The worker itself failed: a Python that does not run, or a defect in an adapter."""
 
 
 class Worker:
@@ -63,8 +63,8 @@ class Worker:
 
     Args:
         python: The interpreter of the Release's environment.
-        family: How the Release is driven.
-        library: The shared library, for the families that are one file.
+        driver: How the Release is driven.
+        library: The shared library, for the drivers that are one file.
         limit: Seconds that one job may take.
         load_limit: Seconds that loading the native code may take.
         memory: Bytes that the process, and each that it starts, may take; by default three
@@ -74,7 +74,7 @@ class Worker:
     def __init__(
         self,
         python: str | os.PathLike[str] | None,
-        family: Family,
+        driver: Driver,
         *,
         library: str | os.PathLike[str] = "",
         limit: float = LIMIT_S,
@@ -82,7 +82,7 @@ class Worker:
         memory: int | None = None,
     ) -> None:
         self.python = os.fspath(python or sys.executable)
-        self.family = family
+        self.driver = driver
         self.library = os.fspath(library)
         self.limit = limit
         self.load_limit = load_limit
@@ -144,7 +144,7 @@ class Worker:
     def _start(self) -> None:
         try:
             self._child = Child(
-                ["worker", _FOLDER, str(self.family), self.library],
+                ["worker", _FOLDER, str(self.driver), self.library],
                 python=self.python,
                 limits=self.limits,
                 environment=variables() | _QUIET,

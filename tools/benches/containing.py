@@ -1,4 +1,4 @@
-"""Containers with large weights: memory and size of what is written anew."""
+"""Containers with large weights: memory and size of what is rewritten."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 
 
 def bench_containers() -> Iterator[Figure]:
-    """Write containers with 1 GB of weights anew."""
+    """Rewrite containers with 1 GB of weights."""
     small = {
         "torch_xla directory": ROOT / "corpus" / "torch_xla" / "torch_xla_2_9_0" / "container",
         "SavedModel": _CONTAINERS / "graph-tensorflow-2.20.0",
@@ -53,7 +53,7 @@ def bench_containers() -> Iterator[Figure]:
             else:
                 _large_exported(original, path)
             peak = _peak(_REPLACE, path, copy)
-            yield Figure(f"memory to write {kind} with 1 GB anew", peak, 64, "MB")
+            yield Figure(f"memory to rewrite {kind} with 1 GB", peak, 64, "MB")
             yield Figure(f"size of that copy / {kind}", _size(copy) / _size(path), 1.01)
             _remove(copy)
             if kind == "torch_xla directory" and importlib.util.find_spec("jaxlib"):

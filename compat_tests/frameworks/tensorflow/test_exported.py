@@ -11,7 +11,7 @@ import tensorflow as tf
 
 import portable
 from portable.containers import open_container
-from portable.exporters import Argument, ExportedArtifact, ExportFailed, Kind, Result
+from portable.exporters import Argument, ArgumentKind, ExportedArtifact, ExportFailed, Result
 from portable.exporters.saved_model import save_as_saved_model
 from portable.pinning.pipeline import retarget
 from portable.system.files import FileError
@@ -42,8 +42,8 @@ def _open() -> ExportedArtifact:
         portable.serialize(OPEN, "1.0.0"),
         None,
         (
-            Argument("bias.w", Kind.PARAMETER, (3,), "float32"),
-            Argument("x", Kind.INPUT, ("batch", 3), "float32", 0),
+            Argument("bias.w", ArgumentKind.PARAMETER, (3,), "float32"),
+            Argument("x", ArgumentKind.INPUT, ("batch", 3), "float32", 0),
         ),
         (Result("0", ("batch", 3), "float32"), Result("count", (), "int64")),
         {"bias.w": np.arange(3, dtype=np.float32)},
@@ -125,10 +125,10 @@ def test_everything_has_its_place(tmp_path: Path) -> None:
         portable.serialize(PLACES, "0.9.0"),
         None,
         (
-            Argument("y", Kind.INPUT, (2,), "float32", 1),
-            Argument("w", Kind.PARAMETER, (2,), "int64"),
-            Argument("x", Kind.INPUT, (2,), "float32", 0),
-            Argument("v", Kind.CONSTANT, (2,), "int64"),
+            Argument("y", ArgumentKind.INPUT, (2,), "float32", 1),
+            Argument("w", ArgumentKind.PARAMETER, (2,), "int64"),
+            Argument("x", ArgumentKind.INPUT, (2,), "float32", 0),
+            Argument("v", ArgumentKind.CONSTANT, (2,), "int64"),
         ),
         (
             Result("less", (2,), "float32"),

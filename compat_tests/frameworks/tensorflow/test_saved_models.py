@@ -1,4 +1,4 @@
-"""SavedModels written anew: TensorFlow itself loads them and computes what it computed before."""
+"""SavedModels rewritten: TensorFlow itself loads them and computes what it computed before."""
 
 import subprocess
 import sys
@@ -19,7 +19,7 @@ X = np.linspace(-2, 2, 6, dtype="float32").reshape(2, 3)
 
 
 def pinned(path: Path, target: str, to: Path) -> Container:
-    """Write the model anew by the command, as a release engineer does."""
+    """Rewrite the model by the command, as a release engineer does."""
     command = [
         sys.executable,
         "-m",

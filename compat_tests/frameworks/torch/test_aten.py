@@ -23,7 +23,7 @@ from portable.exporters.aten import (
     scalars_to_tensors,
     transform,
 )
-from portable.exporters.blocking import blockade
+from portable.exporters.partition import partition_by_target
 from portable.version import Version
 
 RUNS = 100
@@ -205,7 +205,7 @@ def test_the_part_that_blocks_a_target_is_named() -> None:
     batch = torch.export.Dim("batch", min=2, max=64)
     program = exported(model, torch.randn(4, 8), shapes=({0: batch},))
     before = str(program.graph)
-    found = blockade(program, OLDEST)
+    found = partition_by_target(program, OLDEST)
     (part,) = found.parts
     assert part.nodes[0] == "topk"
     assert part.needs is not None
@@ -215,7 +215,7 @@ def test_the_part_that_blocks_a_target_is_named() -> None:
     assert "test_aten.py" in part.where
     assert {"mul", "relu", "add"} <= {name.split("_")[0] for p in found.free for name in p.nodes}
     assert str(program.graph) == before
-    assert not blockade(decompose(program, OLDEST), OLDEST).parts
+    assert not partition_by_target(decompose(program, OLDEST), OLDEST).parts
 
 
 def test_the_page_about_passes_runs() -> None:

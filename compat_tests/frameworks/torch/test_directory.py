@@ -49,7 +49,7 @@ def test_round_trip(tmp_path: Path) -> None:
     assert [(a.kind, a.shape, a.dtype) for a in loaded.arguments] == [
         (a.kind, a.shape, a.dtype) for a in made.arguments
     ]
-    assert loaded.trees == made.trees
+    assert loaded.pytree_specs == made.pytree_specs
     meta = json.loads((tmp_path / "model" / "functions" / "forward.meta").read_text())
     assert meta["stablehlo_version"] == "1.0.0"
     assert open_container(tmp_path / "model").warnings == ()

@@ -10,7 +10,7 @@ from torch.utils import _pytree as pytree
 
 from compat_tests.helpers.lossy import LOSSES, Everything
 from portable.errors import PortableError
-from portable.exporters import ExporterMissing, ExportFailed, Kind, export_torch
+from portable.exporters import ArgumentKind, ExporterMissing, ExportFailed, export_torch
 from portable.exporters.traced import inspect_program
 from portable.pinning.pipeline import NotExpressible
 from portable.runtime.executors import InputMismatch
@@ -50,12 +50,12 @@ def test_everything_has_its_name() -> None:
     made = export_torch(module, (x,), {"count": count, "loud": False}, target=TARGET)
     told = [(a.name, a.kind, a.shape, a.dtype) for a in made.arguments]
     assert told == [
-        ("linear.weight", Kind.PARAMETER, (5, 4), "float32"),
-        ("linear.bias", Kind.PARAMETER, (5,), "float32"),
-        ("scale", Kind.PARAMETER, (5,), "float32"),
-        ("lifted_tensor_0", Kind.CONSTANT, (5,), "float32"),
-        ("x", Kind.INPUT, (3, 4), "float32"),
-        ("count", Kind.INPUT, (3,), "int64"),
+        ("linear.weight", ArgumentKind.PARAMETER, (5, 4), "float32"),
+        ("linear.bias", ArgumentKind.PARAMETER, (5,), "float32"),
+        ("scale", ArgumentKind.PARAMETER, (5,), "float32"),
+        ("lifted_tensor_0", ArgumentKind.CONSTANT, (5,), "float32"),
+        ("x", ArgumentKind.INPUT, (3, 4), "float32"),
+        ("count", ArgumentKind.INPUT, (3,), "int64"),
     ]
     assert [(r.name, r.shape, r.dtype) for r in made.results] == [
         ("y", (3, 5), "float32"),
@@ -316,9 +316,9 @@ def test_results_that_pytorch_names() -> None:
     assert [r.name for r in within.results] == names
     assert [got.tolist() for got in within(x)[2:4]] == [[[3, 2], [6, 5]], [[1, 2], [0, 1]]]
     # What is loaded elsewhere has plain tuples in their place.
-    assert pytree.treespec_loads(alone.trees.results) == pytree.tree_structure((0, 1))
+    assert pytree.treespec_loads(alone.pytree_specs.results) == pytree.tree_structure((0, 1))
     nested = pytree.tree_structure({"best": (0, 1), "all": [(2, 3), 4]})
-    assert pytree.treespec_loads(within.trees.results) == nested
+    assert pytree.treespec_loads(within.pytree_specs.results) == nested
 
 
 class Pair:
@@ -340,8 +340,8 @@ def test_results_in_classes_without_names() -> None:
 
     made = export_torch(Paired(), (torch.ones(2),), target=TARGET)
     assert [(r.name, r.dtype) for r in made.results] == [("0", "float32"), ("1", "int64")]
-    assert made.trees.arguments is not None
-    assert made.trees.results is None
+    assert made.pytree_specs.arguments is not None
+    assert made.pytree_specs.results is None
     assert [got.tolist() for got in made(torch.ones(2))] == [[2, 2], [2, 2]]
 
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from compat_tests.helpers.lossy import LOSSES, Everything
-from portable.exporters import ExportFailed, Kind, export_torch
+from portable.exporters import ArgumentKind, ExportFailed, export_torch
 from portable.runtime.executors import Executor, find_executor
 from portable.version import Version
 from tools.zoo import DYNAMIC, STATIC, Model
@@ -54,13 +54,13 @@ def test_names_dtypes_and_places(executor: Executor) -> None:
     made = export_torch(module, module.inputs(), **OPTIONS)
     told = [(a.name, a.kind, a.shape, a.dtype) for a in made.arguments if a.name in _READ]
     assert told == [
-        ("first", Kind.PARAMETER, (4, 4), "float32"),
-        ("second", Kind.PARAMETER, (4, 4), "float32"),
-        ("gain", Kind.PARAMETER, (4,), "int64"),
-        ("lifted_tensor_0", Kind.CONSTANT, (4,), "float32"),
-        ("x", Kind.INPUT, (2, 4), "float32"),
-        ("y", Kind.INPUT, (2, 4), "float32"),
-        ("count", Kind.INPUT, (4,), "int64"),
+        ("first", ArgumentKind.PARAMETER, (4, 4), "float32"),
+        ("second", ArgumentKind.PARAMETER, (4, 4), "float32"),
+        ("gain", ArgumentKind.PARAMETER, (4,), "int64"),
+        ("lifted_tensor_0", ArgumentKind.CONSTANT, (4,), "float32"),
+        ("x", ArgumentKind.INPUT, (2, 4), "float32"),
+        ("y", ArgumentKind.INPUT, (2, 4), "float32"),
+        ("count", ArgumentKind.INPUT, (4,), "int64"),
     ]
     assert [(r.name, r.dtype) for r in made.results] == [
         ("0.values", "float32"),

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch_xla.stablehlo import StableHLOGraphModule
 
 from compat_tests.helpers.lossy import LOSSES, Everything
-from portable.exporters import ExportedArtifact, ExportFailed, Kind, export_torch
+from portable.exporters import ArgumentKind, ExportedArtifact, ExportFailed, export_torch
 from portable.runtime.executors import Executor, find_executor
 from portable.version import Version
 from tools.zoo import DYNAMIC, STATIC, Model
@@ -75,13 +75,17 @@ def test_names_dtypes_and_places(tmp_path: Path, executor: Executor) -> None:
     made = export_torch(module, module.inputs(), **OPTIONS)
     told = {a.name: (a.kind, a.shape, a.dtype) for a in made.arguments}
     assert told == {
-        "lifted_tensor_0": (Kind.PARAMETER, (4,), "float32"),  # torch_xla makes no difference
-        "first": (Kind.PARAMETER, (4, 4), "float32"),
-        "second": (Kind.PARAMETER, (4, 4), "float32"),
-        "gain": (Kind.PARAMETER, (4,), "int64"),
-        "x": (Kind.INPUT, (2, 4), "float32"),
-        "y": (Kind.INPUT, (2, 4), "float32"),
-        "count": (Kind.INPUT, (4,), "int64"),
+        "lifted_tensor_0": (
+            ArgumentKind.PARAMETER,
+            (4,),
+            "float32",
+        ),  # torch_xla makes no difference
+        "first": (ArgumentKind.PARAMETER, (4, 4), "float32"),
+        "second": (ArgumentKind.PARAMETER, (4, 4), "float32"),
+        "gain": (ArgumentKind.PARAMETER, (4,), "int64"),
+        "x": (ArgumentKind.INPUT, (2, 4), "float32"),
+        "y": (ArgumentKind.INPUT, (2, 4), "float32"),
+        "count": (ArgumentKind.INPUT, (4,), "int64"),
     }
     assert [(r.name, r.dtype) for r in made.results] == [
         ("0.values", "float32"),

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
 # Sums of some hundred products, each in its own order: what is near zero is far off in ulps.
 NEAR = Tolerance(ulps=16, relative=1e-4, absolute=1e-3)
-# The other two are held against each other in `real`.
+# The other two are compared with each other in `real`.
 OTHERS = [name for name in EXECUTORS if name not in {"interpreter", "pjrt"}]
 ELEMENTS = [
     *("f16", "f32", "f64", "bf16", "complex<f32>", "complex<f64>", "i1"),

@@ -92,7 +92,7 @@
   const chosen = { outcome: new Set(), agreement: new Set(), role: new Set(), words: [] };
   const filtering = () =>
     chosen.outcome.size + chosen.agreement.size + chosen.role.size + chosen.words.length > 0;
-  const admits = (set, value) => set.size === 0 || set.has(value);
+  const accepts = (set, value) => set.size === 0 || set.has(value);
 
   // The words are looked for once in each artifact, consumer and result, not once in each cell.
   function wordsFound() {
@@ -106,10 +106,10 @@
   function select() {
     const found = wordsFound();
     const population = cells.filter(
-      (cell) => admits(chosen.role, results[cell.result].role) && found(cell));
+      (cell) => accepts(chosen.role, results[cell.result].role) && found(cell));
     const selected = population.filter((cell) => {
       const result = results[cell.result];
-      return admits(chosen.outcome, result.outcome) && admits(chosen.agreement, result.agreement);
+      return accepts(chosen.outcome, result.outcome) && accepts(chosen.agreement, result.agreement);
     });
     return { population, selected };
   }

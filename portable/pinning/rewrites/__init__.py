@@ -64,15 +64,15 @@ def downgrade(
         found = editor.select(frozenset().union(*wanted.values()))
         for name, names in wanted.items():
             rewrite = REWRITES[name]
-            concerned = [
+            affected = [
                 operation
                 for kind in sorted(names & found.keys())
                 for operation in found[kind]
-                if id(operation) not in editor.gone and rewrite.concerns(editor, operation)
+                if id(operation) not in editor.gone and rewrite.applies_to(editor, operation)
             ]
-            if concerned:
-                rewrite.rewrite(editor, concerned)
-                done[name] = len(concerned)
+            if affected:
+                rewrite.rewrite(editor, affected)
+                done[name] = len(affected)
     return done
 
 

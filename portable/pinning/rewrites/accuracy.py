@@ -63,6 +63,6 @@ def drop(editor: Editor, operations: Sequence[Any]) -> None:
 
 
 def _ulps(accuracy: str, element: str) -> float:
-    """Return how many ulps a tolerance admits whatever the result; absolute ones admit none."""
+    """Return how many ulps a tolerance accepts whatever the result; absolute ones accept none."""
     numbers = {name: float(number) for name, number in _NUMBER.findall(accuracy)}
     return max(numbers.get("ulps", 0.0), numbers.get("rtol", 0.0) / _EPSILON[element])

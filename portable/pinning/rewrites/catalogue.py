@@ -41,12 +41,12 @@ class Rewrite:
     Args:
         forms: The ops it looks for, each with the Feature that the target lacks if it has to be
             rewritten.
-        concerns: Whether such an op has the Feature.
+        applies_to: Whether such an op has the Feature.
         rewrite: Rewrites those that have, in place.
     """
 
     forms: Mapping[str, str]
-    concerns: Callable[[Editor, Any], bool]
+    applies_to: Callable[[Editor, Any], bool]
     rewrite: Callable[[Editor, Sequence[Any]], None]
 
     def needed(self, target: Version) -> frozenset[str]:

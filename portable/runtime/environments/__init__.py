@@ -17,7 +17,7 @@ from portable.runtime.environments.installer import (
     Unreachable,
 )
 from portable.runtime.environments.interpreter import PythonMissing, find_python
-from portable.runtime.environments.recipe import Recipe, Shipped, UnknownDistribution
+from portable.runtime.environments.recipe import Recipe, Shipped, UnsupportedDistribution
 
 __all__ = [
     "DigestMismatch",
@@ -32,7 +32,7 @@ __all__ = [
     "Recipe",
     "ReleaseNotFound",
     "Shipped",
-    "UnknownDistribution",
     "Unreachable",
+    "UnsupportedDistribution",
     "find_python",
 ]

@@ -27,7 +27,7 @@ from portable.runtime.environments.wheel import (
 )
 from portable.system.documents import parse_json
 from portable.system.files import read_file, write_file
-from portable.worker import LIMIT_S, Family, Worker
+from portable.worker import LIMIT_S, Driver, Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -132,7 +132,7 @@ class Environment:
             memory: Bytes that its process may take, if not the usual.
         """
         library = self.library or ""
-        return Worker(self.python, self.recipe.family, library=library, limit=limit, memory=memory)
+        return Worker(self.python, self.recipe.driver, library=library, limit=limit, memory=memory)
 
 
 class Environments:
@@ -179,7 +179,7 @@ class Environments:
             The environment, ready.
 
         Raises:
-            UnknownDistribution: There is no way to run it here.
+            UnsupportedDistribution: There is no way to run it here.
             PythonMissing: Its Python is not on this machine.
             EnvironmentFailed: It cannot be installed.
             EnvironmentBusy: Another run holds it for too long.
@@ -430,7 +430,7 @@ def _load(folder: Path) -> Environment | None:
             fields["distribution"],
             fields["version"],
             fields["python"],
-            Family(fields["family"]),
+            Driver(fields["driver"]),
             tuple(fields["also"]),
             tuple(fields["keep"]),
             fields.get("whole", False),

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from portable.errors import PortableError
-from portable.worker import Family
+from portable.worker import Driver
 
-__all__ = ["Recipe", "Shipped", "UnknownDistribution"]
+__all__ = ["Recipe", "Shipped", "UnsupportedDistribution"]
 
-_TABLE = Path(__file__).with_name("families.toml")
+_TABLE = Path(__file__).with_name("recipes.toml")
 
 
-class UnknownDistribution(PortableError):
+class UnsupportedDistribution(PortableError):
     """Nobody has said how to install and drive this distribution."""
 
 
@@ -50,7 +50,7 @@ class Recipe:
         distribution: Its name on the package index.
         version: Its version there.
         python: The Python to run it on, as `3.11`.
-        family: How it is driven.
+        driver: How it is driven.
         also: Requirements that are installed beside it.
         keep: Patterns of the one file to keep out of the wheel; empty to install the wheel.
         whole: Whether the wheel is installed although reading needs only one file of it.
@@ -59,7 +59,7 @@ class Recipe:
     distribution: str
     version: str
     python: str
-    family: Family
+    driver: Driver
     also: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     whole: bool = False
@@ -77,12 +77,12 @@ class Recipe:
             The recipe.
 
         Raises:
-            UnknownDistribution: `families.toml` does not have the distribution.
+            UnsupportedDistribution: `recipes.toml` does not have the distribution.
         """
-        row = _families().get(release.distribution)
+        row = _recipes().get(release.distribution)
         if row is None:
-            known = ", ".join(sorted(_families()))
-            raise UnknownDistribution(
+            known = ", ".join(sorted(_recipes()))
+            raise UnsupportedDistribution(
                 f"there is no way to run {release.distribution} here", hint=f"known are {known}"
             )
         whole = to_execute and "whole" in row
@@ -96,9 +96,9 @@ class Recipe:
                 "beside": row.get("patches", {}).get(release.version, release.version),
             }
             also = (f"numpy{release.numpy}", *(one.format(**versions) for one in beside))
-        family = Family(row["family"])
+        driver = Driver(row["driver"])
         shipped = (release.distribution, release.version, release.python)
-        return cls(*shipped, family, also, keep, whole)
+        return cls(*shipped, driver, also, keep, whole)
 
     @property
     def name(self) -> str:
@@ -113,13 +113,13 @@ class Recipe:
     def record(self) -> dict[str, object]:
         """Return the recipe as plain data for the marker file."""
         fields = asdict(self)
-        return {**fields, "family": str(self.family), "also": [*self.also], "keep": [*self.keep]}
+        return {**fields, "driver": str(self.driver), "also": [*self.also], "keep": [*self.keep]}
 
 
 _CACHE: dict[str, dict[str, Any]] = {}
 
 
-def _families() -> dict[str, dict[str, Any]]:
+def _recipes() -> dict[str, dict[str, Any]]:
     if not _CACHE:
         import tomllib  # noqa: PLC0415 - only where environments are made
 

@@ -132,7 +132,7 @@ def _chosen(archive: zipfile.ZipFile, recipe: Recipe) -> zipfile.ZipInfo:
     if not matching:
         raise EnvironmentFailed(
             f"{recipe.requirement} has no {' or '.join(recipe.keep)} in its wheel",
-            hint="the file moved: correct `keep` in families.toml",
+            hint="the file moved: correct `keep` in recipes.toml",
         )
     return max(matching, key=lambda info: info.file_size)
 

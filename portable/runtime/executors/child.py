@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from portable.artifact import Artifact
     from portable.runtime.executors.signature import Signature
     from portable.runtime.executors.tensors import Array
-    from portable.worker import Answer, Family
+    from portable.worker import Answer, Driver
 
-__all__ = ["ChildExecutor", "Engine"]
+__all__ = ["ChildExecutor", "ExecutorKind"]
 
 # Files here are memory; a container may have little of it.
 _SHARED = Path("/dev/shm")  # noqa: S108 - each folder in it is made for its owner alone
@@ -129,19 +129,19 @@ class ChildExecutor:
 
 
 @dataclass(frozen=True, slots=True)
-class Engine:
+class ExecutorKind:
     """A kind of Executor whose native code is a Release in a child process.
 
     Args:
         name: Which of the worker's ways to execute.
-        family: How the Release is driven.
+        driver: How the Release is driven.
         distributions: What must be installed, first the one that counts as the Release.
         capabilities: What it can run.
         hint: How to install what is missing.
     """
 
     name: str
-    family: Family
+    driver: Driver
     distributions: tuple[str, ...]
     capabilities: Capabilities
     hint: str
@@ -182,7 +182,7 @@ class Engine:
             release, worker = environment.consumer, environment.worker(limit=limit, memory=memory)
         else:
             release = _installed(self.distributions)
-            worker = Worker(None, self.family, limit=limit, memory=memory)
+            worker = Worker(None, self.driver, limit=limit, memory=memory)
         return ChildExecutor(
             self.name, release, worker, self.capabilities, hint=self.hint, platform=platform
         )

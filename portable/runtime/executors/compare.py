@@ -100,7 +100,7 @@ class Comparison:
     Args:
         output: The number of the output.
         elements: How many elements there are.
-        different: How many are farther apart than the tolerance admits.
+        different: How many are farther apart than the tolerance accepts.
         worst: The largest distance in ulps; None for infinite.
         first: The first few that differ.
         histogram: How many elements lie in each range of ulps; empty ranges are left out.

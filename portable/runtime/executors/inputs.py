@@ -60,8 +60,8 @@ def random_inputs(wanted: Signature, seed: int, *, specials: bool = False) -> li
     _demand_memory(shapes)
     made = []
     for argument, shape in zip(wanted.arguments, shapes, strict=True):
-        room = wanted.rooms.get(argument.element, _HIGHEST)
-        values = _values(argument, shape, generator, room)
+        bound = wanted.index_bounds.get(argument.element, _HIGHEST)
+        values = _values(argument, shape, generator, bound)
         if specials and values.dtype.kind in "fc":
             _sprinkle(values, generator)
         with np.errstate(all="ignore"):  # casting NaN and infinity to what lacks them
@@ -81,7 +81,7 @@ def _demand_memory(shapes: Sequence[Sequence[int]]) -> None:
 
 
 def _values(
-    argument: TensorType, shape: tuple[int, ...], generator: np.random.Generator, room: int
+    argument: TensorType, shape: tuple[int, ...], generator: np.random.Generator, bound: int
 ) -> Array:
     name = argument.dtype.name
     if name == "bool":
@@ -89,8 +89,8 @@ def _values(
     if name.startswith(("int", "uint")):
         # Four bits and fewer hold less than that, with a sign even less.
         bits = int(name.lstrip("uint"))
-        highest = min(_HIGHEST, room, 2 ** (bits - name.startswith("int")))
-        lowest = min(_LOWEST, highest - 1) if room > _FEW else 0
+        highest = min(_HIGHEST, bound, 2 ** (bits - name.startswith("int")))
+        lowest = min(_LOWEST, highest - 1) if bound > _FEW else 0
         return generator.integers(lowest, highest, shape)
     if name.startswith("complex"):
         return generator.standard_normal(shape) + 1j * generator.standard_normal(shape)

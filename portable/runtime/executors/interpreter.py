@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from portable.runtime.executors.child import Engine
+from portable.runtime.executors.child import ExecutorKind
 from portable.runtime.executors.executor import Capabilities
-from portable.worker import Family
+from portable.worker import Driver
 
 __all__ = ["ENGINE"]
 
 
 # Any jaxlib, 0.4.33 or later, and torch-mlir in an environment of its own.
-ENGINE = Engine(
+ENGINE = ExecutorKind(
     name="interpreter",
-    family=Family.JAXLIB,
+    driver=Driver.JAXLIB,
     distributions=("jaxlib",),
     capabilities=Capabilities(platforms=("cpu",), excluded=frozenset({"token"}), dynamic=True),
     hint="pip install 'stablehlo-portable[jaxlib]'",

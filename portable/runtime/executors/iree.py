@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from portable.runtime.executors.child import Engine
+from portable.runtime.executors.child import ExecutorKind
 from portable.runtime.executors.executor import Capabilities
-from portable.worker import Family
+from portable.worker import Driver
 
 __all__ = ["ENGINE"]
 
@@ -15,9 +15,9 @@ _EXCLUDED = frozenset(
 )
 
 # Any IREE, 3.0.0 or later.
-ENGINE = Engine(
+ENGINE = ExecutorKind(
     name="iree",
-    family=Family.IREE,
+    driver=Driver.IREE,
     distributions=("iree-base-compiler", "iree-base-runtime"),
     capabilities=Capabilities(platforms=("cpu",), excluded=_EXCLUDED, dynamic=True),
     hint="pip install 'stablehlo-portable[iree]'",

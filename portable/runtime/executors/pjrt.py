@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from portable.runtime.executors.child import Engine
+from portable.runtime.executors.child import ExecutorKind
 from portable.runtime.executors.executor import Capabilities
-from portable.worker import Family
+from portable.worker import Driver
 
 __all__ = ["ENGINE"]
 
 
 # Any jaxlib, 0.4.13 or later.
-ENGINE = Engine(
+ENGINE = ExecutorKind(
     name="pjrt",
-    family=Family.JAXLIB,
+    driver=Driver.JAXLIB,
     distributions=("jaxlib",),
     capabilities=Capabilities(
         platforms=("cpu", "cuda", "tpu", "*.so"), excluded=frozenset({"token"}), dynamic=False

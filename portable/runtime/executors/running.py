@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from portable.releases import Release
     from portable.runtime.environments import Environment
-    from portable.runtime.executors.child import Engine
+    from portable.runtime.executors.child import ExecutorKind
     from portable.runtime.executors.executor import Executor
     from portable.runtime.executors.tensors import Array
 
@@ -65,7 +65,9 @@ def find_executor(
     return check_executor(name, platform).open(Setting(environment, limit, memory, platform))
 
 
-def check_executor(name: str, platform: str = "cpu", release: Release | None = None) -> Engine:
+def check_executor(
+    name: str, platform: str = "cpu", release: Release | None = None
+) -> ExecutorKind:
     """Refuse an Executor that cannot be opened, before an environment is made for it.
 
     Args:
@@ -94,8 +96,8 @@ def check_executor(name: str, platform: str = "cpu", release: Release | None = N
     return engine
 
 
-def _engine(name: str) -> Engine:
-    engine: Engine = importlib.import_module(EXECUTORS[name]).ENGINE
+def _engine(name: str) -> ExecutorKind:
+    engine: ExecutorKind = importlib.import_module(EXECUTORS[name]).ENGINE
     return engine
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from portable.bytecode import read
 from portable.bytecode.text import attribute_text, type_text
 from portable.errors import PortableError
-from portable.runtime.executors.indices import index_rooms
+from portable.runtime.executors.index_bounds import index_bounds
 from portable.runtime.executors.tensors import dtype_of
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class TensorType:
             )
         return dtype
 
-    def admits(self, shape: tuple[int, ...]) -> bool:
+    def accepts(self, shape: tuple[int, ...]) -> bool:
         """Return whether an array of this shape may be passed."""
         return len(shape) == len(self.shape) and all(
             want in {None, have} for want, have in zip(self.shape, shape, strict=True)
@@ -95,12 +95,12 @@ class Signature:
     Args:
         arguments: The types of the arguments.
         results: The types of the results.
-        rooms: How many indices are in range, by element type; see `index_rooms`.
+        index_bounds: How many indices are in range, by element type; see `index_bounds`.
     """
 
     arguments: tuple[TensorType, ...]
     results: tuple[TensorType, ...]
-    rooms: Mapping[str, int] = field(default_factory=dict, compare=False)
+    index_bounds: Mapping[str, int] = field(default_factory=dict, compare=False)
 
 
 def signature(artifact: Artifact) -> Signature:
@@ -129,7 +129,7 @@ def signature(artifact: Artifact) -> Signature:
         name = attributes.get("sym_name")
         if name is not None and attribute_text(content.pool, name) == _MAIN:
             wanted = _signature(content, attributes["function_type"])
-            return replace(wanted, rooms=index_rooms(content, artifact.data))
+            return replace(wanted, index_bounds=index_bounds(content, artifact.data))
     raise NoMain(f"none of its {functions} functions is called main", hint="rename the entry point")
 
 
@@ -192,7 +192,7 @@ def _checked(number: int, array: Array, argument: TensorType) -> Array:
             f"input {number} has dtype {array.dtype}, main takes {dtype} ({argument})",
             hint=f"convert it: x.astype({dtype.name!r})",
         )
-    if not argument.admits(array.shape):
+    if not argument.accepts(array.shape):
         shape = "x".join(map(str, array.shape)) or "scalar"
         raise InputMismatch(f"input {number} has shape {shape}, main takes {argument}")
     return array

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from portable.runtime.executors.child import Engine
+from portable.runtime.executors.child import ExecutorKind
 from portable.runtime.executors.executor import Capabilities
-from portable.worker import Family
+from portable.worker import Driver
 
 __all__ = ["ENGINE"]
 
@@ -15,9 +15,9 @@ _EXCLUDED = frozenset(
 )
 
 # Any TensorFlow with its whole wheel, 2.14 or later.
-ENGINE = Engine(
+ENGINE = ExecutorKind(
     name="tensorflow",
-    family=Family.TENSORFLOW,
+    driver=Driver.TENSORFLOW,
     distributions=("tensorflow",),
     capabilities=Capabilities(platforms=("cpu",), excluded=_EXCLUDED, dynamic=True),
     hint="pip install 'stablehlo-portable[tensorflow]'",

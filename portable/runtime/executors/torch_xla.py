@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from portable.runtime.executors.child import Engine
+from portable.runtime.executors.child import ExecutorKind
 from portable.runtime.executors.executor import Capabilities
-from portable.worker import Family
+from portable.worker import Driver
 
 __all__ = ["ENGINE"]
 
@@ -16,9 +16,9 @@ _EXCLUDED = frozenset(
 )
 
 # Any torch_xla.
-ENGINE = Engine(
+ENGINE = ExecutorKind(
     name="torch_xla",
-    family=Family.TORCH_XLA,
+    driver=Driver.TORCH_XLA,
     distributions=("torch-xla", "torch"),
     capabilities=Capabilities(platforms=("cpu",), excluded=_EXCLUDED, dynamic=False),
     hint="pip install 'stablehlo-portable[torch_xla]'",

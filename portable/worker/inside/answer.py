@@ -1,10 +1,10 @@
-"""The ways a job can end other than well, and the door to a family of Releases."""
+"""The ways a job can end other than well, and what drives the Releases of one kind."""
 
 from __future__ import annotations
 
 from typing import Any, Protocol
 
-__all__ = ["KINDS", "Crashed", "Door", "Hung", "Job", "Payload", "Refused", "Unavailable"]
+__all__ = ["KINDS", "Adapter", "Crashed", "Hung", "Job", "Payload", "Refused", "Unavailable"]
 
 Job = dict[str, Any]
 Payload = dict[str, Any]
@@ -40,14 +40,14 @@ class Unavailable(Exception):
 
 
 class Crashed(Exception):
-    """A process that the door itself started was ended by a signal."""
+    """A process that the adapter itself started was ended by a signal."""
 
 
 class Hung(Exception):
-    """A process that the door itself started did not end in time."""
+    """A process that the adapter itself started did not end in time."""
 
 
-class Door(Protocol):
+class Adapter(Protocol):
     """One loaded Release. Its methods named in `KINDS` answer the jobs of that kind."""
 
     def probe(self, job: Job) -> Payload:

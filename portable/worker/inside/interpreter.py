@@ -101,7 +101,7 @@ class Interpreter:
         """
         del results
         self.compile(program)
-        # Evaluating gives open dimensions their sizes, in the module itself: it serves once.
+        # Evaluating gives dynamic dimensions their sizes, in the module itself: it serves once.
         self._digest = b""
         numpy = self._numpy
         carriers = []

@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 
-from .answer import KINDS, Crashed, Door, Hung, Job, Payload, Refused, Unavailable
+from .answer import KINDS, Adapter, Crashed, Hung, Job, Payload, Refused, Unavailable
 
 __all__ = ["main"]
 
@@ -21,33 +21,33 @@ ORPHAN_GRACE_S = 10.0
 
 LOADS = "check that it loads on this machine"
 
-FAMILIES = {
-    "jaxlib": "jaxlib_door",
-    "tensorflow": "tensorflow_door",
-    "torch-mlir": "torch_mlir_door",
-    "iree": "iree_door",
-    "plugin": "plugin_door",
-    "torch-xla": "torch_xla_door",
+ADAPTERS = {
+    "jaxlib": "jaxlib_adapter",
+    "tensorflow": "tensorflow_adapter",
+    "torch-mlir": "torch_mlir_adapter",
+    "iree": "iree_adapter",
+    "plugin": "plugin_adapter",
+    "torch-xla": "torch_xla_adapter",
 }
 
 
-def main(family: str, library: str) -> None:
+def main(driver: str, library: str) -> None:
     """Answer jobs until standard input ends.
 
     Args:
-        family: Which door to open, a key of `FAMILIES`.
-        library: The shared library of the Release, for the families that are one file.
+        driver: Which adapter to load, a key of `ADAPTERS`.
+        library: The shared library of the Release, for the drivers that are one file.
     """
     # Native code, and many an import, prints to stdout: from here on that goes to stderr and the
     # answers have a descriptor of their own.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    bench = _Bench(family, library)
+    driven = _Driven(driver, library)
     for line in sys.stdin.buffer:
         job: Job = json.loads(line)
         signal.setitimer(signal.ITIMER_REAL, float(job["limit"]) + ORPHAN_GRACE_S)
-        answer = _do(bench, job)
+        answer = _do(driven, job)
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         sys.stdout.flush()
         sys.stderr.flush()
@@ -55,33 +55,33 @@ def main(family: str, library: str) -> None:
         answers.flush()
 
 
-class _Bench:
-    """The door, once a `load` job has opened it."""
+class _Driven:
+    """The adapter, once a `load` job has loaded it."""
 
-    def __init__(self, family: str, library: str) -> None:
-        self._family = family
+    def __init__(self, driver: str, library: str) -> None:
+        self._driver = driver
         self._library = library
-        self._door: Door | None = None
+        self._adapter: Adapter | None = None
 
     def do(self, job: Job) -> Payload:
         kind = str(job["kind"])
         if kind == "load":
-            module = importlib.import_module(f".{FAMILIES[self._family]}", __package__)
-            self._door = module.load(self._library, float(job["limit"]))
+            module = importlib.import_module(f".{ADAPTERS[self._driver]}", __package__)
+            self._adapter = module.load(self._library, float(job["limit"]))
             return {}
-        if self._door is None:
+        if self._adapter is None:
             raise Unavailable("nothing is loaded")
-        method = getattr(self._door, kind, None) if kind in KINDS else None
+        method = getattr(self._adapter, kind, None) if kind in KINDS else None
         if method is None:
-            raise Unavailable(f"a release of {self._family} cannot {kind}")
+            raise Unavailable(f"a release of {self._driver} cannot {kind}")
         answer: Payload = method(job)
         return answer
 
 
-def _do(bench: _Bench, job: Job) -> Payload:
+def _do(driven: _Driven, job: Job) -> Payload:
     answer: Payload = {"id": job["id"], "diagnostics": []}
     try:
-        answer |= {"status": "ok", "payload": bench.do(job)}
+        answer |= {"status": "ok", "payload": driven.do(job)}
     except Refused as refusal:
         answer |= {"status": "refused", "error": str(refusal)}
         answer["diagnostics"] = refusal.diagnostics

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["load"]
 
 
-class TorchXlaDoor:
+class TorchXlaAdapter:
     """One torch_xla with its torch."""
 
     def __init__(self) -> None:
@@ -35,15 +35,15 @@ class TorchXlaDoor:
         return self._engines.execute(job)
 
 
-def load(library: str, limit: float) -> TorchXlaDoor:
+def load(library: str, limit: float) -> TorchXlaAdapter:
     """Import torch_xla.
 
     Returns:
-        The door.
+        The adapter.
     """
     del library, limit
     importlib.import_module("torch_xla")
-    return TorchXlaDoor()
+    return TorchXlaAdapter()
 
 
 def _engine(_platform: str) -> Engine:

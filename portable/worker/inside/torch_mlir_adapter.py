@@ -18,7 +18,7 @@ def load(library: str, limit: float) -> Bindings:
     """Import the bindings.
 
     Returns:
-        The door.
+        The adapter.
     """
     del library, limit
     ir = importlib.import_module("torch_mlir.ir")

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from portable.pinning.program import Program
     from portable.version import Version
 
-__all__ = ["Blockade", "Part", "blockade"]
+__all__ = ["Partition", "Subgraph", "partition_by_target"]
 
 # Of the framework, which has no types here and is imported where it is used.
 _Node: TypeAlias = Any
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Subgraph:
     """Nodes of the graph that belong together.
 
     Args:
@@ -38,7 +38,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Blockade:
+class Partition:
     """What of a model reaches a target and what does not.
 
     Args:
@@ -48,11 +48,11 @@ class Blockade:
     """
 
     target: Version
-    parts: tuple[Part, ...]
-    free: tuple[Part, ...]
+    parts: tuple[Subgraph, ...]
+    free: tuple[Subgraph, ...]
 
 
-def blockade(program: Any, target: Version) -> Blockade:
+def partition_by_target(program: Any, target: Version) -> Partition:
     """Divide a model into the parts that reach a target and those that do not.
 
     Each op is lowered and pinned by itself, once for each way it is called: this is seen, not
@@ -66,7 +66,7 @@ def blockade(program: Any, target: Version) -> Blockade:
         The parts.
     """
     judge = _Judge(program, target)
-    return Blockade(target, _parts(judge, wanted=False), _parts(judge, wanted=True))
+    return Partition(target, _parts(judge, wanted=False), _parts(judge, wanted=True))
 
 
 class _Judge:
@@ -130,7 +130,7 @@ def _lowered(node: _Node) -> Program:
 
 
 def _example(inputs: list[_Node]) -> tuple[list[Any], list[Any]]:
-    """Make tensors of zeros for nodes, and say which of their dimensions are open."""
+    """Make tensors of zeros for nodes, and say which of their dimensions are dynamic."""
     import torch  # noqa: PLC0415 - a framework
 
     shapes, given = [], []
@@ -142,7 +142,7 @@ def _example(inputs: list[_Node]) -> tuple[list[Any], list[Any]]:
     return shapes, given
 
 
-def _parts(judge: _Judge, *, wanted: bool) -> tuple[Part, ...]:
+def _parts(judge: _Judge, *, wanted: bool) -> tuple[Subgraph, ...]:
     from torch.fx.passes.infra.partitioner import (  # noqa: PLC0415 - a framework
         CapabilityBasedPartitioner,
     )
@@ -166,11 +166,11 @@ def _is_op(node: _Node) -> bool:
     return node.op == "call_function" and hasattr(node.target, "_schema")
 
 
-def _part(judge: _Judge, nodes: list[_Node]) -> Part:
+def _part(judge: _Judge, nodes: list[_Node]) -> Subgraph:
     told = [judge.needs(node) for node in nodes if _is_op(node)]
     versions = [version for version, _ in told]
     known = [version for version in versions if version is not None]
-    return Part(
+    return Subgraph(
         tuple(node.name for node in nodes),
         max(known) if len(known) == len(versions) else None,
         tuple(dict.fromkeys(name for _, names in told for name in names)),

@@ -75,7 +75,7 @@ class _AttributesArgs(ctypes.Structure):
     )
 
 
-class PluginDoor:
+class PluginAdapter:
     """The function table of one plugin."""
 
     def __init__(self, api: _Api) -> None:
@@ -101,11 +101,11 @@ class PluginDoor:
         return found
 
 
-def load(library: str, limit: float) -> PluginDoor:
+def load(library: str, limit: float) -> PluginAdapter:
     """Load a shared library that exports `GetPjrtApi` and ask for its function table.
 
     Returns:
-        The door.
+        The adapter.
     """
     del limit
     try:
@@ -120,7 +120,7 @@ def load(library: str, limit: float) -> PluginDoor:
     table = entry()
     if not table or table.contents.struct_size < ctypes.sizeof(_Api):
         raise Unavailable("gives no PJRT function table, or one too old to have attributes")
-    return PluginDoor(table.contents)
+    return PluginAdapter(table.contents)
 
 
 def _values(arguments: _AttributesArgs) -> Payload:

@@ -14,7 +14,7 @@ from portable.bytecode.entries import ATTRIBUTES, TYPES, first_bytes
 from portable.bytecode.header import Header
 from portable.bytecode.tables import Format, Section
 
-__all__ = ["Glance"]
+__all__ = ["QuickScan"]
 
 _STRING, _DIALECT, _ENTRY, _OFFSET = (
     int(section)
@@ -27,7 +27,7 @@ _STRING, _DIALECT, _ENTRY, _OFFSET = (
 )
 
 
-class Glance:
+class QuickScan:
     """The kinds of things that an artifact holds.
 
     Args:
@@ -55,7 +55,7 @@ class Glance:
         Args:
             kind: `types` or `attributes`.
             dialect: Their namespace.
-            names: The kinds, as in `Entry.name`.
+            names: The kinds, as in `PoolEntry.name`.
         """
         present = self.firsts.get((kind, dialect))
         return present is not None and not first_bytes(kind, dialect, names).isdisjoint(present)

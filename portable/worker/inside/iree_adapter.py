@@ -33,7 +33,7 @@ NOT_READ = re.compile(
 SHORTER_S = 1.0
 
 
-class IreeDoor:
+class IreeAdapter:
     """One `iree-compile`."""
 
     def __init__(self, compiler: Path) -> None:
@@ -94,15 +94,15 @@ class IreeDoor:
         return done.stdout
 
 
-def load(library: str, limit: float) -> IreeDoor:
+def load(library: str, limit: float) -> IreeAdapter:
     """Find the compiler in the wheel.
 
     Returns:
-        The door.
+        The adapter.
     """
     del library, limit
     package = Path(importlib.import_module("iree.compiler").__file__ or "").parent
     compiler = package / "_mlir_libs" / "iree-compile"
     if not compiler.exists():
         raise Unavailable(f"no iree-compile in {package}")
-    return IreeDoor(compiler)
+    return IreeAdapter(compiler)

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from portable.bytecode import Bytecode
-    from portable.bytecode.scan import Shape
+    from portable.bytecode.scan import OpSignature
 
-__all__ = ["index_rooms"]
+__all__ = ["index_bounds"]
 
 _NUMBER_BYTES = 8  # of each size or dimension in an attribute
 _UPDATE = "vhlo.dynamic_update_slice_v1"
@@ -30,7 +30,7 @@ _INDEXING = (
 _DIMENSIONS = ("start_index_map", "scatter_dims_to_operand_dims", "dim")
 
 
-def index_rooms(content: Bytecode, data: bytes) -> dict[str, int]:
+def index_bounds(content: Bytecode, data: bytes) -> dict[str, int]:
     """Find how many indices are in range, for each element type that indexes something.
 
     Args:
@@ -42,27 +42,27 @@ def index_rooms(content: Bytecode, data: bytes) -> dict[str, int]:
         by integers of that type, at least 1.
     """
     typed = [index for index, name in enumerate(content.names) if str(name) in _INDEXING]
-    rooms: dict[str, int] = {}
-    for shape in content.scan(typed).shapes if typed else ():
-        if shape.name in typed:
-            element, room = _room(content, data, shape)
-            rooms[element] = max(1, min(room, rooms.get(element, room)))
-    rooms.pop("", None)
-    return rooms
+    bounds: dict[str, int] = {}
+    for signature in content.scan(typed).signatures if typed else ():
+        if signature.name in typed:
+            element, bound = _bound(content, data, signature)
+            bounds[element] = max(1, min(bound, bounds.get(element, bound)))
+    bounds.pop("", None)
+    return bounds
 
 
-def _room(content: Bytecode, data: bytes, shape: Shape) -> tuple[str, int]:
+def _bound(content: Bytecode, data: bytes, signature: OpSignature) -> tuple[str, int]:
     """Return the element type of an op's indices, and how many of them are in range."""
-    types = shape.operand_types or ()
-    name = str(content.names[shape.name])
+    types = signature.operand_types or ()
+    name = str(content.names[signature.name])
     # As many inputs as updates around the indices of a scatter; an update before those of this op.
     updates = name == _UPDATE
     before = len(types) // 2 if "scatter" in name else 1 + updates
     if len(types) <= before or types[0] is None or types[before] is None:
         return "", 0
     attributes = {
-        **content.dictionary(shape.attributes),
-        **content.property_attributes(shape.name, shape.properties),
+        **content.dictionary(signature.attributes),
+        **content.property_attributes(signature.name, signature.properties),
     }
 
     def numbers(attribute: str) -> list[int]:
@@ -72,15 +72,15 @@ def _room(content: Bytecode, data: bytes, shape: Shape) -> tuple[str, int]:
     sizes = _sizes(content, types[0])
     taken = numbers("slice_sizes") or (_sizes(content, types[1] or 0) if updates else [])
     dimensions = [d for name in _DIMENSIONS for d in numbers(name)] or range(len(sizes))
-    rooms = (
+    bounds = (
         sizes[d] - (taken[min(d, len(taken) - 1)] if taken else 1) + 1
         for d in dimensions
         if 0 <= d < len(sizes)
     )
     # What is taken whole is the same whatever the index says, and no size is not known.
-    room = min((room for room in rooms if room > 1), default=1)
+    bound = min((bound for bound in bounds if bound > 1), default=1)
     element = content.pool.type(types[before] or 0).fields.get("element")
-    return (type_text(content.pool, element) if isinstance(element, int) else ""), room
+    return (type_text(content.pool, element) if isinstance(element, int) else ""), bound
 
 
 def _sizes(content: Bytecode, type_: int) -> Sequence[int]:

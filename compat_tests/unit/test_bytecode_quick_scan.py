@@ -5,18 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from portable.bytecode import read
-from portable.bytecode.glance import Glance
 from portable.bytecode.layouts import VHLO, table
+from portable.bytecode.quick_scan import QuickScan
 
 ARTIFACTS = sorted((Path(__file__).parents[2] / "corpus").glob("*/*/artifacts/*.mlir.bc"))
 
 
-def test_glance_agrees_with_reading_on_every_sealed_artifact() -> None:
+def test_quick_scan_agrees_with_reading_on_every_sealed_artifact() -> None:
     """Header, dialects and the first byte of every entry are those that the full reader finds."""
     assert len(ARTIFACTS) > 3000
     for path in ARTIFACTS:
         data = path.read_bytes()
-        seen, content = Glance(data), read(data)
+        seen, content = QuickScan(data), read(data)
         assert seen.header == content.header, path
         assert seen.dialects == [dialect.name for dialect in content.dialects], path
         expected: dict[tuple[str, str], bytes] = {}
@@ -27,13 +27,13 @@ def test_glance_agrees_with_reading_on_every_sealed_artifact() -> None:
         assert seen.firsts == expected, path
 
 
-def test_glance_never_misses_a_kind_of_type() -> None:
+def test_quick_scan_never_misses_a_kind_of_type() -> None:
     """What `types_named` finds in a sealed artifact, `may_have` says may be there."""
     names = {layout.name for layout in table(VHLO, "types").values()}
     met = set()
     for path in ARTIFACTS:
         data = path.read_bytes()
-        seen, pool = Glance(data), read(data).pool
+        seen, pool = QuickScan(data), read(data).pool
         for name in names:
             if pool.types_named(name):
                 met.add(name)

@@ -29,7 +29,7 @@ def load(library: str, limit: float) -> Bindings:
     """Import the bindings.
 
     Returns:
-        The door. Its probe names the era of each API that has no promise of stability.
+        The adapter. Its probe names the era of each API that has no promise of stability.
     """
     del library, limit
     stablehlo = importlib.import_module("jaxlib.mlir.dialects.stablehlo")

@@ -48,7 +48,7 @@ def load(library: str, limit: float) -> Bindings:
         limit: Not needed.
 
     Returns:
-        The door.
+        The adapter.
     """
     del limit
     engines = Engines({} if library else {"tensorflow": _engine})

@@ -10,7 +10,7 @@ from portable.bindings.diagnostics import location_text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Exposed", "Inner", "inline_calls", "return_all_values"]
+__all__ = ["Inner", "ReturnedValue", "inline_calls", "return_all_values"]
 
 COMPOSITES_TO_CALLS = "builtin.module(func.func(stablehlo-legalize-composite-to-call))"
 """The pass that makes calls of composites, which are inlined then."""
@@ -34,7 +34,7 @@ class Inner:
 
 
 @dataclass(frozen=True, slots=True)
-class Exposed:
+class ReturnedValue:
     """What computes one value.
 
     Args:
@@ -63,7 +63,7 @@ def inline_calls(module: Any, ir: Any) -> None:
         _replace(call, callee.regions[0].blocks[0], ir)
 
 
-def return_all_values(module: Any, ir: Any) -> list[Exposed]:
+def return_all_values(module: Any, ir: Any) -> list[ReturnedValue]:
     """Make `main` return every tensor that its own ops compute, in place.
 
     Args:
@@ -85,7 +85,7 @@ def return_all_values(module: Any, ir: Any) -> list[Exposed]:
     ]
     results = [result for result, _ in values]
     numbers = _numbers(block)
-    found = [Exposed(_name(op), tuple(_inner(op, numbers))) for _, op in values]
+    found = [ReturnedValue(_name(op), tuple(_inner(op, numbers))) for _, op in values]
     taken, given = [a.type for a in block.arguments], [result.type for result in results]
     main.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(taken, given))
     if "res_attrs" in main.attributes:
