@@ -1,6 +1,6 @@
 """Find what contradicts itself in the tables of what has shipped.
 
-Usage: python tools/audit_releases.py [--measure [NAME==VERSION ...]]
+Usage: python -m tools audit_releases [--measure [NAME==VERSION ...]]
 
 A contradiction is either listed in `contradictions.toml`, with a reason, or a defect of a table.
 So is a listed one that is no longer there. With --measure the rows named (or all) are asked again,

@@ -4,9 +4,9 @@ Absolute times differ by machine and hour; a ratio to something everybody knows 
 `jax.extend.mlir`, `python -c pass`) does not. Every figure is the best of several rounds that
 alternate between the two sides.
 
-  python tools/bench.py                 everything that is installed
-  python tools/bench.py serialize read  chosen groups
-  python tools/bench.py --format json   for machines
+  python -m tools bench                 everything that is installed
+  python -m tools bench serialize read  chosen groups
+  python -m tools bench --format json   for machines
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Measure what the matrix promises; minutes long, and only with warm environments.
 
-python -m tools.bench_matrix                 every figure but executing
-python -m tools.bench_matrix --execute       that too: 400 Cases on 45 jaxlibs
+python -m tools bench_matrix                 every figure but executing
+python -m tools bench_matrix --execute       that too: 400 Cases on 45 jaxlibs
 """
 
 from __future__ import annotations

@@ -1,48 +1,41 @@
-"""One consumer of the matrix in a tox environment, and what all of them found together.
+"""Run the corpus on one Release for its tox environment, and merge what all of them found.
 
-    python tools/consumer.py consumer-jaxlib0.4.13     run the corpus on that Release
-    python tools/consumer.py eras                      run it on the Releases of every run
-    python tools/consumer.py merge                     merge what ran, write matrix.html
+    python -m tools consumer consumer-jaxlib0.4.13     run the corpus on that Release
+    python -m tools consumer eras                      run it on the Releases of every run
+    python -m tools consumer merge                     merge what ran, write matrix.html
 
-A name is `consumer-` and the Release, without the dashes that tox keeps: `consumer-jaxlib0.4.13`,
-`consumer-torch_mlir20261001`, `consumer-iree3.9.0`. The results are kept below `.tox/matrix`.
-The Release runs the lowest and the highest artifact of every Case, as far as it can execute; a
-contradiction to what is predicted that is not listed makes it fail.
+The results are kept below `.tox/matrix`. The Release runs the lowest and the highest artifact of
+every Case, as far as it can execute; a contradiction to what is predicted that is not listed makes
+it fail. `toxfile.py` names the environments.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 from pathlib import Path
 
-from portable.cli import main
+from portable.cli import main as portable
 from portable.releases import Release, find_release, releases
 from portable.runtime.environments import Recipe, UnsupportedDistribution
 from portable.worker import Driver
 
-__all__ = ["ERAS", "consumers", "environment_name"]
+__all__ = ["ERAS", "consumers"]
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / ".tox" / "matrix"
-PREFIX = "consumer-"
 # The Releases of every run, few because each takes 0.4 GB: every bytecode format, every era of the
 # bindings and both Pythons, and an odd one: 0.9.1 (wrong results).
 ERAS = (
     *(f"jaxlib {v}" for v in ("0.4.13", "0.4.30", "0.4.33", "0.5.3", "0.9.1", "0.10.2")),
     *("jaxlib 0.12.0.1", "torch-mlir 20261001"),
 )
-_SHORT = {"iree-base-compiler": "iree"}
-
-
-def environment_name(release: Release) -> str:
-    """Return the name of the tox environment of a Release."""
-    known_as = _SHORT.get(release.distribution, release.distribution)
-    return f"{PREFIX}{known_as.replace('-', '_')}{release.version}"
 
 
 def consumers() -> dict[str, Release]:
     """Return every Release that can read artifacts here, by the name of its tox environment."""
-    return {environment_name(release): release for release in releases() if _reads(release)}
+    readers = (release for release in releases() if _reads(release))
+    return {f"consumer-{one.distribution}{one.version}": one for one in readers}
 
 
 def _reads(release: Release) -> bool:
@@ -67,8 +60,8 @@ def run(name: str) -> int:
     words = ["matrix", str(ROOT / "corpus"), "--for", *specifiers, "--artifacts", "ends"]
     # Observed again each time: what an earlier run saw is no test of this one.
     words += ["--stage", "execute", "--fresh"]
-    code = main([*words, "--judge", "predicted", "-o", result])
-    main(["matrix", "--from", result])
+    code = portable([*words, "--judge", "predicted", "-o", result])
+    portable(["matrix", "--from", result])
     return code
 
 
@@ -79,10 +72,20 @@ def merge() -> int:
         print("nothing ran yet: tox -e consumer-jaxlib0.12.0.1", file=sys.stderr)
         return 2
     page = str(ROOT / "matrix.html")
-    code = main(["matrix", "--from", *found, "--judge", "predicted", "-o", page])
+    code = portable(["matrix", "--from", *found, "--judge", "predicted", "-o", page])
     print(f"{len(found)} consumers: {page}")
     return code
 
 
+def main() -> int:
+    """Run or merge; return the exit code."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("name", help="of a tox environment, or eras, or merge")
+    name = parser.parse_args().name
+    return merge() if name == "merge" else run(name)
+
+
 if __name__ == "__main__":
-    sys.exit(merge() if sys.argv[1:] == ["merge"] else run(" ".join(sys.argv[1:])))
+    sys.exit(main())

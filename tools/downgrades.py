@@ -3,9 +3,9 @@
 `docs/downgrades.md` is derived from `portable/features/data/bridges.ini` and from what was
 measured, `tools/downgrade_costs.json`:
 
-    python -m tools.downgrades --measure   execute the samples before and after, write the costs
-    python -m tools.downgrades             write the page
-    python -m tools.downgrades --check     exit 1 if the page is another
+    python -m tools downgrades --measure   execute the samples before and after, write the costs
+    python -m tools downgrades             write the page
+    python -m tools downgrades --check     exit 1 if the page is another
 
 Times are processor times on XLA CPU, the best of rounds that alternate between before and after.
 """
@@ -50,7 +50,7 @@ _WHO = {
 _INTRODUCTION = """\
 # Downgrades
 
-<!-- Written by `python -m tools.downgrades`; do not edit. -->
+<!-- Written by `python -m tools downgrades`; do not edit. -->
 
 A program that needs a newer Version than its consumers have can often be rewritten. `portable
 pin` lets the serializer and upstream's expander do what they can; what they cannot is done by a

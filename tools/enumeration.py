@@ -7,9 +7,9 @@ of every enum (its parser lists them), every optional attribute present and abse
 integer, every field of a dot algorithm. What the library's verifier accepts is serialized at every
 target; the profile of a program tells at which targets that succeeds.
 
-    python -m tools.enumeration                  compare the profiles with the tables
-    python -m tools.enumeration --write FILE     write the profiles
-    python -m tools.enumeration --against FILE   compare with the profiles of another library
+    python -m tools enumeration                  compare the profiles with the tables
+    python -m tools enumeration --write FILE     write the profiles
+    python -m tools enumeration --against FILE   compare with the profiles of another library
 
 `--every N` takes one varied program in N, `--only OP` those of one op. The exit code is 1 where
 something differs. Everything takes most of an hour; `compat_tests/real/test_enumeration.py`

@@ -3,9 +3,9 @@
 Each Case runs at the lowest and the highest of its artifacts that the Release knows the Version
 of: both must give the same bits, and those must be what the Case expects, within its tolerance.
 
-    python -m tools.execute_corpus                             the Cases that are new, on every run
-    python -m tools.execute_corpus --again --run tensorflow    all Cases, on runs of that name
-    python -m tools.execute_corpus --check --run pjrt          compare all, write nothing
+    python -m tools execute_corpus                             the Cases that are new, on every run
+    python -m tools execute_corpus --again --run tensorflow    all Cases, on runs of that name
+    python -m tools execute_corpus --check --run pjrt          compare all, write nothing
 
 The result is derived data: `compat_tests/data/executed.json`. What is neither computed nor
 refused is explained by an Advisory, or by a row of `executed_otherwise.toml`; a test sees to it.

@@ -3,19 +3,23 @@
 Run it with the jax that shall write them; nothing else has to be installed there:
 
     uv run --no-project --python 3.11 --with 'jax[cpu]==0.9.2' --with flatbuffers \
-        --with absl-py python tools/export_sample.py compat_tests/data/containers
+        --with absl-py python -m tools export_sample compat_tests/data/containers
 
 writes `gate-vjp0-jax-0.9.2.exported` and the same with one and with two orders of derivatives.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 from pathlib import Path
 
 
 def main() -> int:
     """Export one function three times."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("folder", type=Path, help="where to write them")
+    folder = parser.parse_args().folder
     import jax
     import jax.numpy as jnp
     from jax import export
@@ -32,7 +36,7 @@ def main() -> int:
     )
     exported = export.export(jax.jit(gate))(*arguments)
     for order in range(3):
-        path = Path(sys.argv[1]) / f"gate-vjp{order}-jax-{jax.__version__}.exported"
+        path = folder / f"gate-vjp{order}-jax-{jax.__version__}.exported"
         path.write_bytes(exported.serialize(vjp_order=order))
     return 0
 

@@ -1,7 +1,7 @@
 """Write `docs/findings.md`, what real Releases do that no Version says, from the tables.
 
-python -m tools.findings             write the page
-python -m tools.findings --check     exit 1 if it is not that of the tables
+python -m tools findings             write the page
+python -m tools findings --check     exit 1 if it is not that of the tables
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def main() -> int:
         return 0
     stale = PAGE.read_text("utf-8") != page()
     print(
-        "docs/findings.md is stale: python -m tools.findings" if stale else "the page is up to date"
+        "docs/findings.md is stale: python -m tools findings" if stale else "the page is up to date"
     )
     return 1 if stale else 0
 

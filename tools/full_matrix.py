@@ -7,7 +7,7 @@ that was written, equal bytes once, and executes, where it can, the lowest artif
 that has inputs, or the lowest and the highest. Observations are kept, so an interrupted run goes on
 and a second one only does what is new.
 
-    python -m tools.full_matrix              run it: docs/matrix/*.tsv and the pages made of them
+    python -m tools full_matrix              run it: docs/matrix/*.tsv and the pages made of them
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ parse for every attempt (serializing rewrites the module in place), then the bar
 
 Run by the newest jaxlib, because an older one cannot express the newer programs:
 
-    python -m tools.full_scan            write compat_tests/data/minimum_targets.json
-    python -m tools.full_scan --check    observe again, exit 1 if anything differs
+    python -m tools full_scan            write compat_tests/data/minimum_targets.json
+    python -m tools full_scan --check    observe again, exit 1 if anything differs
 """
 
 from __future__ import annotations
@@ -267,7 +267,7 @@ def main() -> int:
         recorded = json.loads(DATA.read_text("utf-8"))
         if all(recorded[key] == observed[key] for key in ("minimum", "expanded")):
             return 0
-        print(f"{DATA.name} is out of date: run python -m tools.full_scan", file=sys.stderr)
+        print(f"{DATA.name} is out of date: run python -m tools full_scan", file=sys.stderr)
         return 1
     DATA.write_text(json.dumps(observed, indent=1) + "\n", "utf-8")
     return 0

@@ -3,7 +3,7 @@
 The directory is what `StableHLOGraphModule.save` made, with `io.npz` beside it: the input `x` and
 what PyTorch eager answered, `y`. It is kept whole, as a Container; its artifact is the sealed one.
 
-    python -m tools.import_torch_xla 2.1.0 path/to/directory
+    python -m tools import_torch_xla 2.1.0 path/to/directory
 """
 
 from __future__ import annotations

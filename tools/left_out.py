@@ -1,6 +1,6 @@
-"""One line: what a run of tox left out because an interpreter is missing.
+"""Say in one line what a run of tox left out because an interpreter is missing.
 
-    python tools/left_out.py .tox lint unit torch     of these environments
+    python -m tools left_out .tox lint unit torch     of these environments
 
 An environment that was not made was left out, and so were the tests that wrote their names below
 `not-run` of the folder. Exit code 1 where something was, and `CI` is true.
@@ -8,6 +8,7 @@ An environment that was not made was left out, and so were the tests that wrote 
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 from collections import Counter
@@ -39,12 +40,16 @@ def left_out(folder: Path, environments: list[str]) -> list[str]:
     return found
 
 
-def main(folder: str, *environments: str) -> int:
+def main() -> int:
     """Print the line; return the exit code."""
-    found = left_out(Path(folder), list(environments))
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("folder", type=Path, help="the folder of tox")
+    parser.add_argument("environments", nargs="*", help="those that were to run")
+    chosen = parser.parse_args()
+    found = left_out(chosen.folder, chosen.environments)
     print(f"left out: {'; '.join(found) or 'nothing'}")
     return 1 if found and os.environ.get("CI") == "true" else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(main())

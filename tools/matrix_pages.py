@@ -1,7 +1,7 @@
 """The pages of the full matrix, made of its raw results in `docs/matrix/*.tsv`.
 
-python -m tools.matrix_pages             write docs/matrix/README.md and reads.svg
-python -m tools.matrix_pages --check     exit 1 if they are not those of the raw results
+python -m tools matrix_pages             write docs/matrix/README.md and reads.svg
+python -m tools matrix_pages --check     exit 1 if they are not those of the raw results
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Ask real Releases what they are, and write what they answered into the table.
 
-Usage: python tools/measure_release.py jaxlib==0.12.1 [tensorflow==2.22.0 ...]
-       python tools/measure_release.py --again jaxlib      every row of a distribution, once more
+Usage: python -m tools measure_release jaxlib==0.12.1 [tensorflow==2.22.0 ...]
+       python -m tools measure_release --again jaxlib      every row of a distribution, once more
 
 For each: makes its environment, asks it for its StableHLO Versions (or climbs the ladder of one
 artifact per Version where it has no way to say), looks up its date and digest, and adds or renews

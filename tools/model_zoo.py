@@ -1,9 +1,9 @@
 """Export the model zoo by one backend and note what works; write the table in the docs.
 
-python -m tools.model_zoo measure torchax     run where the backend is installed
-python -m tools.model_zoo agree [NAME ...]    compare each with AOTInductor and eager PyTorch
-python -m tools.model_zoo write               docs/model_zoo.md, from all that was measured
-python -m tools.model_zoo write --check       fail where it is not what was measured
+python -m tools model_zoo measure torchax     run where the backend is installed
+python -m tools model_zoo agree [NAME ...]    compare each with AOTInductor and eager PyTorch
+python -m tools model_zoo write               docs/model_zoo.md, from all that was measured
+python -m tools model_zoo write --check       fail where it is not what was measured
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def page() -> str:
     lines = [
         "# The model zoo",
         "",
-        "Made by `python -m tools.model_zoo write` from what `measure` noted; do not edit.",
+        "Made by `python -m tools model_zoo write` from what `measure` noted; do not edit.",
         "Each cell is the lowest target at which the model exports with `allow=['exact']`, and the",
         "largest absolute difference of what the artifact computes, on XLA's CPU client, to what",
         "PyTorch computes eagerly.",
@@ -179,7 +179,7 @@ def _agreements() -> list[str]:
         "",
         "## The oracle",
         "",
-        "Noted by `python -m tools.model_zoo agree`: `portable verify-export` at 0.9.0, by",
+        "Noted by `python -m tools model_zoo agree`: `portable verify-export` at 0.9.0, by",
         "torchax. On how many sets of random inputs AOTInductor, and the artifact on XLA's CPU,",
         "agree with eager PyTorch in every output; models with an open batch are run at two sizes.",
         "",

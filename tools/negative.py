@@ -4,11 +4,13 @@ Everything is derived from one sealed artifact, or written by a Release that cou
 A file that is there is never written again. Run by the newest jaxlib, which is asked, in a child
 process, what it does with each:
 
-    python -m tools.negative
+    python -m tools negative
+    python -m tools negative --check    exit 1 if a file is missing or the manifest would change
 """
 
 from __future__ import annotations
 
+import argparse
 import base64
 import json
 import re
@@ -160,6 +162,9 @@ def judged(data: bytes) -> str:
 
 def main() -> int:
     """Write what is not there yet, and the manifest of all."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--check", action="store_true", help="compare, write nothing")
+    check = parser.parse_args().check
     NEGATIVE.mkdir(exist_ok=True)
     case = find_case(CORPUS, "tanh_result_accuracy_highest_f32")
     good = next(sealed.path for sealed in case.artifacts if str(sealed.target) == "1.10.0")
@@ -175,6 +180,9 @@ def main() -> int:
         for wrong in sorted(wrongs):
             path = NEGATIVE / f"{wrong.name}.mlir.bc"
             if not path.exists():
+                if check:
+                    print(f"{path.name} is missing", file=sys.stderr)
+                    return 1
                 path.write_bytes(wrong.data)
             data = path.read_bytes()
             answer = worker.ask({"kind": "read", "data": base64.b64encode(data).decode()})
@@ -192,7 +200,10 @@ def main() -> int:
     )
     for row in rows:
         text += "\n[[input]]\n" + "".join(f"{k} = {json.dumps(v)}\n" for k, v in row.items())
-    (NEGATIVE / "negative.toml").write_text(text, "utf-8")
+    manifest = NEGATIVE / "negative.toml"
+    if check:
+        return int(manifest.read_text("utf-8") != text)
+    manifest.write_text(text, "utf-8")
     return 0
 
 

@@ -2,11 +2,11 @@
 
 An existing Case is left exactly as it is. Run by the newest jaxlib with jax beside it:
 
-    python -m tools.new_case --all                     every Case of the tables
-    python -m tools.new_case abs_f32 whole_attention   these
-    python -m tools.new_case my_feature --program my_feature.mlir
+    python -m tools new_case --all                     every Case of the tables
+    python -m tools new_case abs_f32 whole_attention   these
+    python -m tools new_case my_feature --program my_feature.mlir
 
-then `python -m tools.seal` writes its artifacts and seals it.
+then `python -m tools seal` writes its artifacts and seals it.
 """
 
 from __future__ import annotations

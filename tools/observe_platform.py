@@ -4,8 +4,8 @@ Every Case with expected outputs runs on the platform and on the CPU of one jaxl
 is written names the device, its driver and the date, each Case that ends otherwise than on the
 CPU, and each whose bits are others though it ends alike. The result is derived data.
 
-    python -m tools.observe_platform cuda                      beside the jaxlib that is installed
-    python -m tools.observe_platform path/to/plugin.so --on 'jaxlib 0.10.2' -o DIR
+    python -m tools observe_platform cuda                      beside the jaxlib that is installed
+    python -m tools observe_platform path/to/plugin.so --on 'jaxlib 0.10.2' -o DIR
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def page(host: Host, counts: Counter[Ending], differences: list[Difference]) -> 
     lines = [
         f"# The corpus on {host.device}",
         "",
-        f"Written by `python -m tools.observe_platform {host.platform}`:",
+        f"Written by `python -m tools observe_platform {host.platform}`:",
         "each Case on the device, and on the CPU of the same jaxlib.",
         "",
         *_table(("", ""), facts.items()),

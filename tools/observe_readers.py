@@ -4,8 +4,8 @@ Each Program is written by the newest jaxlib at three targets: its lowest, the n
 the middle. Every artifact then goes to every reader, one process per Release. The matrix is the
 truth that a required Version is judged by.
 
-    python -m tools.observe_readers           write compat_tests/data/readers.json
-    python -m tools.observe_readers --check   observe again, exit 1 if it differs
+    python -m tools observe_readers           write compat_tests/data/readers.json
+    python -m tools observe_readers --check   observe again, exit 1 if it differs
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def main() -> int:
     if arguments.check:
         if json.loads(DATA.read_text("utf-8"))["read"] == observed["read"]:
             return 0
-        print(f"{DATA.name} is out of date: run python -m tools.observe_readers", file=sys.stderr)
+        print(f"{DATA.name} is out of date: run python -m tools observe_readers", file=sys.stderr)
         return 1
     DATA.write_text(json.dumps(observed, indent=None, separators=(",", ":")) + "\n", "utf-8")
     return 0

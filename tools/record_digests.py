@@ -1,7 +1,7 @@
 """Record what the package index has of every Release: sha256, size and name of each wheel.
 
-    python -m tools.record_digests             write digests.txt and locks.txt
-    python -m tools.record_digests --check     exit 1 if a recorded wheel is gone or another one
+    python -m tools record_digests             write digests.txt and locks.txt
+    python -m tools record_digests --check     exit 1 if a recorded wheel is gone or another one
 
 All platforms and Pythons, as uv locks them; one Release at a time, from the index that uv uses.
 """
@@ -142,7 +142,7 @@ def main() -> int:
     today = datetime.datetime.now(tz=datetime.UTC).date()
     head = (
         f"# sha256, bytes and name of every wheel of every Release; PyPI, {today};"
-        " python -m tools.record_digests\n"
+        " python -m tools record_digests\n"
     )
     rows = "".join(f"{wheel.sha256} {wheel.size} {wheel.name}\n" for wheel in found)
     write_file(TABLE, (head + rows).encode())

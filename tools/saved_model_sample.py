@@ -1,13 +1,14 @@
 """Write the TensorFlow SavedModels of the tests, with the TensorFlow and jax that are installed.
 
     uv run --no-project --python 3.11 --with tensorflow==2.20.0 --with jax==0.7.1 \
-        --with jaxlib==0.7.1 python tools/saved_model_sample.py compat_tests/data/containers
+        --with jaxlib==0.7.1 python -m tools saved_model_sample compat_tests/data/containers
 
 Both agree on a version of ml_dtypes, which not every pair does. Write the samples of jax first.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,9 @@ from typing import Any
 
 def main() -> int:
     """Write one with jax2tf, one of TensorFlow 1, and one without an artifact."""
-    folder = Path(sys.argv[1])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("folder", type=Path, help="where to write them")
+    folder = parser.parse_args().folder
     _jax2tf(folder / "gate-jax2tf-0.7.1-tensorflow-2.20.0")
     _graph(folder / "graph-tensorflow-2.20.0", _module(folder))
     _plain(folder / "plain-tensorflow-2.20.0")

@@ -8,9 +8,9 @@ not, the next Release writes it and the Case's manifest says why.
 
 Nothing that is sealed is ever written again: this tool only adds files and lines.
 
-    python -m tools.seal            seal what is missing
-    python -m tools.seal --check    exit 1 if anything is missing or broken
-    python -m tools.seal --since origin/main    exit 1 if a seal of that revision is gone or another
+    python -m tools seal            seal what is missing
+    python -m tools seal --check    exit 1 if anything is missing or broken
+    python -m tools seal --since origin/main    exit 1 if a seal of that revision is gone or another
 """
 
 from __future__ import annotations

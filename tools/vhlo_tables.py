@@ -1,7 +1,7 @@
 """Regenerate the table of VHLO from upstream's TableGen files.
 
-    python tools/vhlo_tables.py CHECKOUT            write portable/bytecode/data/vhlo.ini
-    python tools/vhlo_tables.py CHECKOUT --check    exit 1 if the file would change
+    python -m tools vhlo_tables CHECKOUT            write portable/bytecode/data/vhlo.ini
+    python -m tools vhlo_tables CHECKOUT --check    exit 1 if the file would change
 
 CHECKOUT is a working copy of openxla/stablehlo. Layouts (`layouts.ini`) are not in TableGen: where
 a new type or attribute appears, its code and fields are in VhloBytecode.cpp, and a test fails until

@@ -115,7 +115,7 @@ def test_rewrites_are_chosen_by_name() -> None:
 
 
 def test_the_page_of_downgrades_is_derived() -> None:
-    """`python -m tools.downgrades` would write what is there."""
+    """`python -m tools downgrades` would write what is there."""
     assert PAGE.read_text() == render()
 
 

@@ -11,13 +11,13 @@ RESULTS = load_results()
 
 
 def test_the_pages_are_those_of_the_raw_results() -> None:
-    """Nobody wrote into a page by hand: `python -m tools.matrix_pages`."""
+    """Nobody wrote into a page by hand: `python -m tools matrix_pages`."""
     for name, text in matrix_pages.pages(RESULTS).items():
         assert (matrix_pages.PAGES / name).read_text("utf-8") == text, name
 
 
 def test_the_findings_are_those_of_the_tables() -> None:
-    """An Advisory, refusal or contradiction is on the page: `python -m tools.findings`."""
+    """An Advisory, refusal or contradiction is on the page: `python -m tools findings`."""
     assert findings.PAGE.read_text("utf-8") == findings.page()
 
 

@@ -6,7 +6,7 @@ from tools import model_zoo
 
 
 def test_the_page_is_what_was_measured() -> None:
-    """Nobody edits it by hand; `python -m tools.model_zoo write` regenerates it."""
+    """Nobody edits it by hand; `python -m tools model_zoo write` regenerates it."""
     assert model_zoo.PAGE.read_text("utf-8") == model_zoo.page()
 
 
