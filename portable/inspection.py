@@ -8,19 +8,20 @@ from __future__ import annotations
 import os
 from collections import Counter
 from dataclasses import dataclass, field
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from typing import TYPE_CHECKING
 
 from portable.bytecode import MalformedArtifact, read_header
 from portable.bytecode.content import read
 from portable.containers import Kind, kind_of_directory, kind_of_file
-from portable.containers.kind import CONTAINERS
-from portable.system.files import read_file
+from portable.containers.kind import CONTAINERS, native_format
+from portable.system.files import InputFile, is_special, read_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from portable.artifact import Artifact
+    from portable.binaries import Library
     from portable.bytecode import Bytecode
     from portable.bytecode.header import Buffer
     from portable.bytecode.scan import OpSignature
@@ -75,6 +76,7 @@ class Inspection:
             each number; none of them is the artifact's own.
         readers: The releases of its framework that open a container, as measured.
         artifacts: What is inside of a container, by its name there.
+        runtime: The shared library, as its strings show it; None for anything but a runtime.
         source: What was looked into: the path of a directory, else the bytes.
     """
 
@@ -98,6 +100,7 @@ class Inspection:
     versions: Mapping[str, str] = field(default_factory=dict)
     readers: tuple[str, ...] = ()
     artifacts: Mapping[str, Inspection] = field(default_factory=dict)
+    runtime: Library | None = None
     source: str | bytes = field(default=b"", repr=False, compare=False)
 
     @property
@@ -144,6 +147,7 @@ class Inspection:
             "damage": self.damage,
             "versions": dict(self.versions),
             "readers": list(self.readers),
+            "runtime": self.runtime.record() if self.runtime else None,
             "artifacts": [{"name": name} | part.record() for name, part in self.artifacts.items()],
         }
 
@@ -186,13 +190,30 @@ def inspect(
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
         if os.path.isdir(path):  # noqa: PTH112 - pathlib costs the cold path 9 ms
-            found = Inspection(kind_of_directory(path), 0, "", source=path)
-            return _opened(found, path, strictness, fingerprint)
+            kind = kind_of_directory(path)
+            if kind is Kind.UNKNOWN:
+                return _runtime(path, Inspection(kind, 0, "", source=path))
+            return _opened(Inspection(kind, 0, "", source=path), path, strictness, fingerprint)
+        if not is_special(path) and native_format(InputFile(path)[:4]):
+            file = InputFile(path)
+            with open(file.fileno(), "rb", closefd=False) as stream:
+                digest = file_digest(stream, "sha256").hexdigest()
+            return _runtime(path, Inspection(Kind.UNKNOWN, len(file), digest, source=path))
         data = read_file(path)
     else:
         data = bytes(source)
     found = _with(_inspect(data, strictness, fingerprint), source=data)
     return _opened(found, data, strictness, fingerprint)
+
+
+def _runtime(path: str, found: Inspection) -> Inspection:
+    """Add which StableHLO a library has, if it has any."""
+    from portable.binaries import NotARuntime, read_runtime  # noqa: PLC0415 - most files are none
+
+    try:
+        return _with(found, kind=Kind.RUNTIME, runtime=read_runtime(path))
+    except NotARuntime as error:
+        return _with(found, warnings=(error.what,))
 
 
 def _opened(

@@ -5,6 +5,7 @@ No compiler runs: the file may be newer than any library installed, or damaged.
   portable inspect model.mlir.bc
   portable inspect model.mlir.bc --ops --format json
   portable inspect saved_model_dir/
+  portable inspect pjrt_plugin.dylib
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Mapping
 
+    from portable.binaries import Library
     from portable.features import Analysis, Needs
     from portable.inspection import Inspection
 
@@ -82,6 +84,8 @@ def _lines(found: Inspection, *, ops: bool) -> Iterator[tuple[str, str]]:
     if found.damage:
         yield "damaged", found.damage
     yield from (("warning", warning) for warning in found.warnings)
+    if found.runtime:
+        yield from _runtime(found.runtime)
     if found.analysis:
         yield from _analysis(found.analysis)
     yield from _counts("dialects", found.dialects)
@@ -95,6 +99,18 @@ def _lines(found: Inspection, *, ops: bool) -> Iterator[tuple[str, str]]:
     yield from (("constant", f"{c.type}, {c.size:,} bytes") for c in found.constants)
     if found.fingerprint:
         yield "fingerprint", found.fingerprint
+
+
+def _runtime(library: Library) -> Iterator[tuple[str, str]]:
+    if library.name:
+        yield "distribution", f"{library.name} {library.version}"
+    yield "library", f"{library.member or library.path} ({library.format}, {library.size:,} bytes)"
+    yield "StableHLO", f"{library.bracket} (static: by the names in it; it was not loaded)"
+    yield from (("", line) for line in library.bracket.evidence)
+    yield from (("unknown name", name) for name in library.bracket.unknown)
+    yield "dialects", ", ".join(library.dialects)
+    if library.custom_calls:
+        yield "custom calls", ", ".join(library.custom_calls)
 
 
 def _analysis(analysis: Analysis) -> Iterator[tuple[str, str]]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from portable.bytecode.header import Buffer
     from portable.containers.source import Source
 
-__all__ = ["CONTAINERS", "Kind", "kind_of_directory", "kind_of_file"]
+__all__ = ["ARCHIVE", "CONTAINERS", "Kind", "kind_of_directory", "kind_of_file", "native_format"]
 
 # Enough to recognise anything; the rest of a file is not looked at.
 _SAMPLE = 4096
@@ -27,6 +27,7 @@ class Kind(Enum):
     EXPORTED = "jax.export.Exported"
     SAVED_MODEL = "TensorFlow SavedModel"
     TORCH_XLA = "torch_xla directory"
+    RUNTIME = "runtime"
     EMPTY = "empty"
     UNKNOWN = "unknown"
 
@@ -41,6 +42,28 @@ CONTAINERS = {
     Kind.SAVED_MODEL: "portable.containers.saved_model",
     Kind.TORCH_XLA: "portable.containers.torch_xla",
 }
+
+
+# How shared libraries begin, and archives that may hold some.
+ARCHIVE = "zip"
+_NATIVE = {
+    b"\x7fELF": "ELF",
+    b"\xcf\xfa\xed\xfe": "Mach-O",
+    b"\xce\xfa\xed\xfe": "Mach-O",
+    b"\xca\xfe\xba\xbe": "Mach-O",
+    b"\xca\xfe\xba\xbf": "Mach-O",
+    b"MZ": "PE",
+    b"PK\x03\x04": ARCHIVE,
+}
+
+
+def native_format(head: bytes) -> str:
+    """Name the format of a file that may be a runtime: ELF, Mach-O, PE, zip; empty for others.
+
+    Args:
+        head: Its first bytes, at least four.
+    """
+    return next((name for magic, name in _NATIVE.items() if head.startswith(magic)), "")
 
 
 def kind_of_file(data: Buffer | Source) -> Kind:

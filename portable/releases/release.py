@@ -50,6 +50,7 @@ class Confidence(enum.Enum):
 
     MEASURED = "measured"  # the Release itself was asked
     DATED = "dated"  # concluded from dates
+    STATIC = "static"  # the names in its binary tell
     BRACKETED = "bracketed"  # lies between two Versions that are known
     STATED = "stated"  # the caller says so
 
@@ -112,12 +113,12 @@ class Release:
     @property
     def has(self) -> str:
         """Which Version it has, in words."""
-        if self.confidence is not Confidence.BRACKETED:
+        if self.confidence not in {Confidence.BRACKETED, Confidence.STATIC}:
             return str(self.current)
         return f"at least {self.current}" + (f", below {self.below}" if self.below else "")
 
     def __str__(self) -> str:
-        return f"{self.distribution} {self.version}"
+        return f"{self.distribution} {self.version}".rstrip()
 
     def record(self) -> dict[str, object]:
         """Return the Release as plain data for JSON, without the fields that say nothing."""

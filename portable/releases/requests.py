@@ -14,6 +14,8 @@ Rules, so that nothing is a guess:
 - A date stands for the newest Version that could be had that day (tagged; after the last known
   tag, shipped in a Release), an age for a date. WEEK_4 and WEEK_12 are the ages 28 and 84 days
   on the day of the question, not on the day some library was built.
+- A path (with a `/`, or the suffix of a library or wheel) is a runtime that is read, not loaded:
+  the names in it bracket its Version.
 - A Version newer than the table is taken at its word, and the Target says so.
 """
 
@@ -23,6 +25,7 @@ import contextlib
 import datetime
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from portable.releases.release import (
@@ -58,6 +61,7 @@ __all__ = [
     "installed_library",
     "matching_releases",
     "named_consumers",
+    "names_file",
     "names_plugin",
     "runnable_releases",
 ]
@@ -72,6 +76,7 @@ _AGE = re.compile(r"([0-9]{1,5})([dw])", re.ASCII)
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 _SETS_DEEP = 8
 _PLUGIN = "plugin:"
+_FILES = (".so", ".dylib", ".dll", ".pyd", ".whl", ".aar", ".zip")
 _PRIVATE = "stablehlo"
 
 
@@ -198,6 +203,15 @@ def names_plugin(request: str) -> bool:
     return request.strip().startswith(_PLUGIN)
 
 
+def names_file(request: str) -> bool:
+    """Say whether a request is a file or folder that holds a runtime: `./libtpu.so`, `a.whl`.
+
+    Args:
+        request: As for `resolve_target`.
+    """
+    return "/" in request or request.endswith(_FILES)
+
+
 def runnable_releases(*specs: str) -> tuple[Release, ...]:
     """Return the Releases of the table that specifications name: those that can be made to run.
 
@@ -220,8 +234,8 @@ def runnable_releases(*specs: str) -> tuple[Release, ...]:
 def _from_text(text: str, context: ResolveContext) -> list[Target]:
     if not text:
         raise EmptySpecifier("an empty specifier names no consumer", hint="write jaxlib>=0.5")
-    if names_plugin(text):
-        return [_plugin(text.removeprefix(_PLUGIN))]
+    if names_plugin(text) or names_file(text):
+        return [_runtime(text)]
     if text.startswith("@"):
         return _set(text[1:], context)
     word = text.lower()
@@ -446,6 +460,10 @@ def _members(
     return known[name]
 
 
+def _runtime(text: str) -> Target:
+    return _plugin(text.removeprefix(_PLUGIN)) if names_plugin(text) else _library(text)
+
+
 def _plugin(path: str) -> Target:
     from portable.releases.plugin import ask_plugin  # noqa: PLC0415 - starts a process, rarely
 
@@ -455,3 +473,22 @@ def _plugin(path: str) -> Target:
         f"plugin {path} says it has StableHLO {answer.current}",
         Confidence.MEASURED,
     )
+
+
+def _library(path: str) -> Target:
+    from portable.binaries import read_runtime  # noqa: PLC0415 - rarely
+
+    found = read_runtime(path)
+    between = found.bracket
+    release = Release(
+        normalize_name(found.name) if found.name else Path(path).name,
+        found.version,
+        datetime.date.min,
+        between.low,
+        below=between.below,
+        confidence=Confidence.STATIC,
+        method="static",
+        evidence="; ".join(between.evidence),
+    )
+    reason = f"{path} has StableHLO {between}: {release.evidence}"
+    return Target(release.target, reason, Confidence.STATIC, binding=release)

@@ -1,0 +1,191 @@
+"""Runtimes read as files: what the names in a library tell about its Version."""
+
+import io
+import tracemalloc
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import portable
+from portable.binaries import NotARuntime, bracket, read_runtime
+from portable.binaries.bracket import markers
+from portable.cli import main
+from portable.containers import Kind
+from portable.version import Version
+
+ELF = b"\x7fELF\x02\x01\x01" + bytes(57)
+WHEEL = "my_plugin-1.2.3-py3-none-any.whl"
+
+
+def _names(version: str) -> list[str]:
+    """Return the names that a library of a Version holds."""
+    at = Version.parse(version)
+    return [
+        one.name
+        for one in markers().values()
+        if one.since <= at and not (one.removed and Version.parse(one.removed.refused) <= at)
+    ]
+
+
+def _library(*names: str) -> bytes:
+    return ELF + b"\0".join(name.encode() for name in names) + b"\0"
+
+
+def _wheel(path: Path, **members: bytes) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return path
+
+
+@pytest.mark.parametrize("name", sorted(markers()))
+def test_every_name_of_the_tables_tells_versions_apart(name: str) -> None:
+    """A library that has all names up to a form's Version lies at or above that Version."""
+    since = markers()[name].since
+    found = bracket(_names(str(since)))
+    assert found is not None
+    assert found.low <= since
+    assert found.below is None or found.below > since
+
+
+@pytest.mark.parametrize(
+    ("version", "low", "below"),
+    [
+        ("0.19.0", "0.19.0", "0.19.9"),
+        ("0.19.10", "0.19.5", "0.20.0"),
+        ("1.19.0", "1.19.0", "1.20.0"),
+        ("1.20.0", "1.20.0", "1.22.0"),
+        ("1.22.0", "1.22.0", "None"),
+    ],
+)
+def test_a_library_is_bracketed_by_what_it_has_and_lacks(
+    tmp_path: Path, version: str, low: str, below: str
+) -> None:
+    """The bounds of real libraries with these names, each with the name that gives it."""
+    path = tmp_path / "libplugin.so"
+    path.write_bytes(_library(*_names(version)))
+    found = read_runtime(path).bracket
+    assert (str(found.low), str(found.below)) == (low, below)
+    assert low in found.evidence[0] or "which 0.19.4 had" in found.evidence[0]
+    assert len(found.evidence) == 1 + (below != "None")
+
+
+def test_a_name_that_nobody_knows_is_how_a_new_version_is_found(tmp_path: Path) -> None:
+    """It stands in the answer, which stays a lower bound."""
+    path = tmp_path / "libnew.so"
+    path.write_bytes(_library(*_names("1.22.0"), "vhlo.frobnicate_v1"))
+    found = portable.inspect(path)
+    assert found.kind is Kind.RUNTIME
+    assert found.runtime is not None
+    assert found.runtime.bracket.unknown == ("vhlo.frobnicate_v1",)
+    assert found.runtime.bracket.below is None
+
+
+def test_a_wheel_tells_its_distribution(tmp_path: Path) -> None:
+    """The library with the most names speaks; dialects and custom calls are those of all."""
+    path = _wheel(
+        tmp_path / WHEEL,
+        **{
+            "a/small.so": _library("vhlo.abs_v1", "my_solver_ffi"),
+            "a/plugin.so": _library(*_names("1.4.0"), "chlo.broadcast_add"),
+            "README": b"vhlo.tan_v2",
+        },
+    )
+    found = read_runtime(path)
+    assert (found.name, found.version, found.member) == ("my_plugin", "1.2.3", "a/plugin.so")
+    assert found.custom_calls == ("my_solver_ffi",)
+    assert set(found.dialects) >= {"chlo", "vhlo"}
+    assert str(found.bracket) == "at least 1.4.0, below 1.5.0"
+
+
+def test_a_folder_and_bytes_are_read_like_the_file(tmp_path: Path) -> None:
+    """An unpacked wheel, and what was downloaded into memory."""
+    data = _library(*_names("1.4.0"))
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "plugin.dylib").write_bytes(data)
+    (tmp_path / "link.so").symlink_to("/bin/sh")
+    assert read_runtime(tmp_path).bracket == read_runtime(data).bracket
+    assert read_runtime(tmp_path).member == "lib/plugin.dylib"
+
+
+@pytest.mark.parametrize("where", [(4 << 20) - 10, (4 << 20) - 1, 4 << 20, (8 << 20) - 64 - 3])
+def test_a_name_across_two_pieces_is_seen(where: int) -> None:
+    """A library is read in pieces; no name is lost at their borders."""
+    start = ELF + b"vhlo.abs_v1\0"
+    data = start + bytes(where - len(start)) + b"\0vhlo.collective_reduce_v1\0"
+    assert read_runtime(data).bracket.low == Version.parse("1.19.0")
+
+
+def _encrypted() -> bytes:
+    data = bytearray(_zipped({"a.so": _library("vhlo.abs_v1")}))
+    data[6] |= 1
+    data[data.index(b"PK\x01\x02") + 8] |= 1
+    return bytes(data)
+
+
+def _zipped(members: dict[str, bytes]) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return stream.getvalue()
+
+
+INNER = _zipped({"a.so": _library(*_names("1.4.0"))})
+BAD = {
+    "no names": (ELF + bytes(1000), "names an op of VHLO"),
+    "a text": (b"vhlo.abs_v1\n", "0 shared libraries"),
+    "a type without an op": (_library("f8E4M3FN_v1"), "names an op of VHLO"),
+    "truncated": (_zipped({"a.so": _library(*_names("1.4.0"))})[:-30], "damaged"),
+    "damaged inside": (INNER[:60] + b"\xff" * 40 + INNER[100:], "damaged"),
+    "encrypted": (_encrypted(), "encrypted"),
+    "nested": (_zipped({"a.whl": INNER}), "0 shared libraries"),
+    "a bomb": (_zipped({"a.so": ELF + bytes(64 << 20)}), "grows beyond"),
+    "empty": (b"", "0 shared libraries"),
+    "an empty archive": (b"PK\x05\x06" + bytes(18), "0 shared libraries"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_is_no_runtime_is_refused_in_one_line(
+    tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As a consumer it is an error with its name, whatever is wrong with it."""
+    data, message = BAD[name]
+    path = tmp_path / "plugin.so"
+    path.write_bytes(data)
+    with pytest.raises(NotARuntime, match=message):
+        read_runtime(path)
+    assert main(["target", str(path)]) == 2
+    said = capsys.readouterr().err
+    assert message in said
+    assert said.count("\n") == 1
+    assert main(["inspect", str(path)]) == 0
+
+
+def test_memory_stays_flat(tmp_path: Path) -> None:
+    """A library of 200 MB is never held: a few pieces are."""
+    path = tmp_path / "large.so"
+    with path.open("wb") as stream:
+        stream.write(_library(*_names("1.4.0")))
+        stream.truncate(200 << 20)
+    tracemalloc.start()
+    read_runtime(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 40 << 20
+
+
+def test_a_runtime_is_a_consumer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`--for` and `target` take its path; the evidence and how sure it is stand in the answer."""
+    path = tmp_path / WHEEL
+    _wheel(path, **{"plugin.so": _library(*_names("1.4.0"))})
+    target = portable.resolve_target(str(path))
+    assert str(target) == "1.4.0"
+    assert str(target.confidence) == "static"
+    artifact = Path(__file__).parents[1] / "data" / "artifacts" / "mesh_inline+1.16.0.mlir.bc"
+    assert main(["check", str(artifact), "--for", str(path)]) == 1
+    assert "my-plugin 1.2.3" in capsys.readouterr().out
+    small = artifact.with_name("tan+1.4.0.mlir.bc")
+    assert main(["check", str(small), "--for", str(path)]) == 0

@@ -1,0 +1,8 @@
+"""Runtimes as files: which StableHLO a shared library reads, told without loading it."""
+
+from __future__ import annotations
+
+from portable.binaries.bracket import Bracket, bracket
+from portable.binaries.library import Library, NotARuntime, read_runtime
+
+__all__ = ["Bracket", "Library", "NotARuntime", "bracket", "read_runtime"]
