@@ -189,7 +189,7 @@ def compare(
         Difference(place, _shown(expected[place]), _shown(actual[place]), _finite(ulps[place]))
         for place in places
     )
-    worst = _finite(ulps.max()) if ulps.size else 0
+    worst = _finite(np.max(ulps)) if ulps.size else 0
     count = int(np.count_nonzero(wrong))
     return Comparison(output, expected.size, count, worst, first, _histogram(ulps))
 
