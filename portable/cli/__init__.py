@@ -38,7 +38,7 @@ COMMANDS = {
     "serialize": "write a portable artifact for one target",
     "deserialize": "print the StableHLO program inside an artifact",
     "versions": "list the StableHLO Versions",
-    "releases": "list the Releases that ship a libStablehlo",
+    "releases": "list the Releases that ship a libStablehlo, or compare two",
     "env": "list, make and clear the environments of real Releases",
     "corpus": "verify and show the sealed evidence",
 }

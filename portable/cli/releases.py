@@ -1,39 +1,67 @@
-"""List the Releases that ship a libStablehlo, and the StableHLO Version of each.
+"""List the Releases that ship a libStablehlo, or compare two of them.
 
-portable releases
-portable releases 'jaxlib>=0.5,<0.8'
+  portable releases                              every Release and its StableHLO Version
+  portable releases list 'jaxlib>=0.5,<0.8'      some of them
+  portable releases diff 'jaxlib 0.9.1' 'jaxlib 0.12.0.1'
+  portable releases diff 'jaxlib 0.9.1' ./new.whl --format markdown
+
+`diff` says what an upgrade brings, as far as the tables know: what begins and ends to be read or
+refused, and Advisories. Each side is one Release, or a library or wheel that is read statically.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from portable.cli.output import format_option, print_json, print_table
+from portable.cli.output import print_json, print_table, say
+from portable.errors import PortableError
 from portable.releases import matching_releases, releases
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
-__all__ = ["options", "run"]
+    from portable.releases import Release
+    from portable.releases.difference import Upgrade
+
+__all__ = ["NotTwoReleases", "options", "run"]
+
+_HEADINGS = ("", "what", "name", "detail")
+
+
+class NotTwoReleases(PortableError):
+    """`diff` was asked about something else than two Releases."""
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("specs", nargs="*", metavar="SPEC", help="a requirement specifier")
-    format_option(parser)
+    parser.add_argument(
+        "action", nargs="?", choices=sorted(_ACTIONS), default="list", help="list, or compare two"
+    )
+    parser.add_argument(
+        "specs", nargs="*", metavar="SPEC", help="requirement specifiers; for diff: two Releases"
+    )
+    parser.add_argument(
+        "--format",
+        choices=("text", "json", "markdown"),
+        default="text",
+        help="text for people (default), JSON for machines, Markdown for a change request (diff)",
+    )
 
 
 def run(chosen: argparse.Namespace) -> int:
+    """Do one of the actions."""
+    return _ACTIONS[chosen.action](chosen)
+
+
+def _list(chosen: argparse.Namespace) -> int:
     """List them by distribution, the oldest first."""
-    found = (
-        [release for spec in chosen.specs for release in matching_releases(spec)]
-        if chosen.specs
-        else releases()
-    )
+    found = matching_releases(*chosen.specs) if chosen.specs else releases()
     if chosen.format == "json":
         print_json([release.record() for release in found])
         return 0
-    print_table(
+    _print(
+        chosen.format,
         ("release", "date", "StableHLO", "confidence"),
         [
             (str(release), str(release.date), release.has, str(release.confidence))
@@ -41,3 +69,65 @@ def run(chosen: argparse.Namespace) -> int:
         ],
     )
     return 0
+
+
+def _diff(chosen: argparse.Namespace) -> int:
+    """Compare two."""
+    from portable.releases.difference import upgrade  # noqa: PLC0415 - cold start of the list
+
+    if len(chosen.specs) != 2:
+        raise NotTwoReleases(
+            f"diff compares two Releases, not {len(chosen.specs)}",
+            hint="portable releases diff 'jaxlib 0.9.1' 'jaxlib 0.12.0.1'",
+        )
+    found = upgrade(*(_one(spec) for spec in chosen.specs))
+    if chosen.format == "json":
+        print_json(found.record())
+    else:
+        _show(found, chosen.format)
+    return 0
+
+
+def _one(spec: str) -> Release:
+    found = matching_releases(_pinned(spec))
+    if len(found) != 1:
+        raise NotTwoReleases(
+            f"{spec!r} contains {len(found)} Releases", hint="name one: jaxlib==0.9.1"
+        )
+    return found[0]
+
+
+def _pinned(spec: str) -> str:
+    """Turn `jaxlib 0.9.1`, as listings show a Release, into a specifier."""
+    name, space, version = spec.strip().partition(" ")
+    return f"{name}=={version.strip()}" if space and version[:1].isdigit() else spec
+
+
+def _show(found: Upgrade, style: str) -> None:
+    title = f"{found.before} (StableHLO {found.before.has}) -> {found.after} ({found.after.has})"
+    say(f"# {title}" if style == "markdown" else title)
+    for note in found.notes:
+        say(f"note: {note}")
+    say()
+    if not found.changes:
+        say("no difference that the tables know")
+        return
+    _print(
+        style,
+        _HEADINGS,
+        [
+            ("begins" if change.begins else "ends", change.kind, change.name, change.detail)
+            for change in found.changes
+        ],
+    )
+
+
+def _print(style: str, headings: Sequence[str], table: Sequence[Sequence[str]]) -> None:
+    if style != "markdown":
+        print_table(headings, table)
+        return
+    for cells in (headings, ["---"] * len(headings), *table):
+        say(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
+
+
+_ACTIONS = {"diff": _diff, "list": _list}
