@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from portable.cli import main
-from portable.releases import find_release, releases
+from portable.releases import advisories_for, find_release, releases
 from portable.releases.difference import upgrade
 
 DATA = Path(__file__).parents[2] / "portable" / "releases" / "data"
@@ -66,16 +66,9 @@ def test_every_advisory_begins_or_ends_somewhere() -> None:
         row["id"]
         for row in table
         if row["id"] in about - seen
-        and all(any(a.id == row["id"] for a in _of(one)) for one in JAXLIBS)
+        and all(any(a.id == row["id"] for a in advisories_for(one)) for one in JAXLIBS)
     }
     assert about == seen | always
-
-
-def _of(release: object) -> tuple[object, ...]:
-    from portable.releases import Release, advisories_for
-
-    assert isinstance(release, Release)
-    return advisories_for(release)
 
 
 def test_the_command_compares_two(capsys: pytest.CaptureFixture[str]) -> None:
