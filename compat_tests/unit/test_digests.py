@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,13 +37,32 @@ class Wanted:
     numpy: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class CopyingPip(PipInstaller):
+    """pip in copies of one environment: to install pip takes longer than all that is tested."""
+
+    empty: Path = Path()
+
+    def create(self, directory: Path, python: str) -> None:
+        """Copy the empty environment, which is made when it is first needed."""
+        if not self.empty.exists():
+            super(CopyingPip, self).create(self.empty, python)
+        shutil.copytree(self.empty, directory, symlinks=True, dirs_exist_ok=True)
+
+
+@pytest.fixture(scope="session")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return where the environment that is copied will be."""
+    return tmp_path_factory.mktemp("pip") / "empty"
+
+
 @pytest.fixture(params=["uv", "pip"])
-def client(request: pytest.FixtureRequest) -> Installer:
+def client(request: pytest.FixtureRequest, empty: Path) -> Installer:
     """Return one of the package clients."""
     uv = find_uv()
     if request.param == "uv" and uv is None:
         pytest.skip("uv is not installed")
-    return UvInstaller(uv) if request.param == "uv" and uv else PipInstaller()
+    return UvInstaller(uv) if request.param == "uv" and uv else CopyingPip(empty=empty)
 
 
 @pytest.fixture(autouse=True)

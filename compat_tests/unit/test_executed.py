@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from fnmatch import fnmatch
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from portable.artifact import Artifact
 from portable.corpus import load_corpus
-from portable.prediction import examine
+from portable.prediction import Subject, examine
 from portable.releases import find_release
 from portable.releases.advisory import Effect, advisories_for
 from tools.execute_corpus import RUNS, Ending, Run, load_executed
@@ -30,10 +31,21 @@ EFFECTS = {
 }
 
 
+@cache
+def _computing() -> frozenset[str]:
+    """Return the Cases that have an artifact and the outputs of it."""
+    return frozenset(case.name for case in CASES.values() if case.expected and case.artifacts)
+
+
+@cache
+def _subject(name: str) -> Subject:
+    return examine(Artifact.load(CASES[name].artifacts[0].path))
+
+
 def _advised(run: Run, name: str, ending: Ending) -> bool:
     """Whether an Advisory on the Release has this effect, of a Feature that the Case has."""
     release = find_release(run.release)
-    subject = examine(Artifact.load(CASES[name].artifacts[0].path))
+    subject = _subject(name)
     return any(
         subject.forms.get(advisory.feature, advisory.feature in subject.present) is not False
         for advisory in advisories_for(release)
@@ -50,7 +62,7 @@ def _covers(row: dict[str, Any], run: Run, name: str, ending: Ending) -> bool:
 def test_every_case_was_executed(run: Run) -> None:
     """Each Case that has expected outputs ended somehow, with a reason unless it was computed."""
     became = EXECUTED[str(run)]
-    assert set(became) == {c.name for c in CASES.values() if c.expected and c.artifacts}
+    assert set(became) == _computing()
     assert all(one.reason for one in became.values() if one.ending is not Ending.COMPUTED)
 
 

@@ -9,6 +9,7 @@ import signal
 import sys
 import tempfile
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -224,15 +225,21 @@ def download(
 def _pip(*arguments: str) -> list[str]:
     if importlib.util.find_spec("pip") is not None:
         return children.module("pip", *arguments)
+    return ["program", str(_python_with_pip()), "-I", "-m", "pip", *arguments]
+
+
+@cache
+def _python_with_pip() -> Path:
+    """Find a Python that has pip; which does not matter: the wheel's is on pip's command line."""
     running = f"{sys.version_info.major}.{sys.version_info.minor}"
-    # Which Python runs pip does not matter: the wheel's Python is named on its command line.
     for version in dict.fromkeys((running, "3.13", "3.12", "3.11")):
         try:
-            pip = ["program", str(find_python(version, with_pip=True)), "-I", "-m", "pip"]
+            found = find_python(version, with_pip=True)
         except PythonMissing:
             continue
-        if children.run([*pip, "--version"], timeout=_LIMIT_S).returncode == 0:
-            return [*pip, *arguments]
+        asked = ["program", str(found), "-I", "-m", "pip", "--version"]
+        if children.run(asked, timeout=_LIMIT_S).returncode == 0:
+            return found
     raise EnvironmentFailed("no pip found to fetch wheels with", hint="install pip")
 
 
