@@ -142,6 +142,31 @@ def test_what_is_not_recorded_is_told_or_refused(
         strict.get(Wanted("torch-mlir"))
 
 
+@pytest.mark.parametrize("name", ["torch-mlir", "libtpu"])
+def test_what_was_made_without_digests_is_made_again(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before they were recorded: used as it is, but not where verified files are asked for."""
+    told: list[object] = []
+    strict = Environments(require_hashes=True, progress=lambda _, phase: told.append(phase))
+    with monkeypatch.context() as before:
+        (tmp_path / "none.txt").touch()
+        before.setattr(digests, "TABLE", tmp_path / "none.txt")
+        made = Environments().get(Wanted(name))
+    if made.library:
+        # Of one file that is kept, the digest of its wheel is known all the same.
+        assert strict.get(Wanted(name)) == made
+        return
+    (made.directory / "tampered").touch()
+    assert Environments().get(Wanted(name)) == made
+    strict.get(Wanted(name))
+    assert told[0] is Phase.UNPROVEN
+    assert not (made.directory / "tampered").exists()
+    told.clear()
+    strict.get(Wanted(name))
+    assert told == []
+
+
 @pytest.mark.parametrize(
     "rows",
     [

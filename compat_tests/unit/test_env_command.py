@@ -5,8 +5,10 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +125,46 @@ def test_what_another_run_holds_is_left(capsys: pytest.CaptureFixture[str]) -> N
         fcntl.flock(lock, fcntl.LOCK_EX)
         assert _json(capsys, "clear", NAMES[0])["busy"] == NAMES[:1]
     assert [one.name for one in Environments().all()] == NAMES[:1]
+
+
+_HOLDER = """
+from portable.runtime.environments import Environments
+with Environments().find({!r}).worker() as worker:
+    worker.ask({{"kind": "probe"}})
+    print("held", flush=True)
+    input()
+"""
+
+
+@pytest.mark.parametrize("end", [subprocess.Popen.kill, subprocess.Popen.communicate])
+def test_what_a_worker_runs_in_is_not_removed(
+    end: Callable[[subprocess.Popen[bytes]], object], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither cleared nor pruned, from its first job until it is closed or its process killed."""
+    main(["env", "make", ONE])
+    capsys.readouterr()
+    command = [sys.executable, "-c", _HOLDER.format(NAMES[0])]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+        assert _json(capsys, "clear", NAMES[0])["busy"] == NAMES[:1]
+        assert _json(capsys, "prune", "--keep", "0")["removed"] == []
+        assert [one.name for one in Environments().all()] == NAMES[:1]
+        end(holder)
+    assert _json(capsys, "clear", NAMES[0])["removed"] == NAMES[:1]
+
+
+def test_two_workers_share_an_environment(capsys: pytest.CaptureFixture[str]) -> None:
+    """Neither waits for the other; it is free when both are closed, and not before."""
+    main(["env", "make", ONE])
+    capsys.readouterr()
+    environment = Environments().find(NAMES[0])
+    with environment.worker() as one, environment.worker() as other:
+        for worker in (one, other):
+            worker.ask({"kind": "probe"})
+        one.close()
+        assert _json(capsys, "clear", NAMES[0])["busy"] == NAMES[:1]
+    assert _json(capsys, "clear", NAMES[0])["removed"] == NAMES[:1]
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
+import fcntl
 import json
 import os
 import sys
@@ -69,6 +71,8 @@ class Worker:
         load_limit: Seconds that loading the native code may take.
         memory: Bytes that the process, and each that it starts, may take; by default three
             quarters of the machine's.
+        lock: A file that is locked, shared with others, from the first job until it is closed:
+            whoever removes the Release locks it for himself alone.
     """
 
     def __init__(
@@ -80,6 +84,7 @@ class Worker:
         limit: float = LIMIT_S,
         load_limit: float = LOAD_LIMIT_S,
         memory: int | None = None,
+        lock: Path | None = None,
     ) -> None:
         self.python = os.fspath(python or sys.executable)
         self.driver = driver
@@ -88,6 +93,8 @@ class Worker:
         self.load_limit = load_limit
         self.limits = Limits(memory=memory or 0)
         self.starts = 0
+        self._lock = lock
+        self._held: int | None = None
         self._child: Child | None = None
         self._unusable: Answer | None = None
         self._sent = 0
@@ -99,10 +106,11 @@ class Worker:
         self.close()
 
     def close(self) -> None:
-        """End the process, if there is one."""
-        child, self._child = self._child, None
-        if child is not None:
-            child.end()
+        """End the process, if there is one, and let go of the Release."""
+        self._end()
+        if self._held is not None:
+            os.close(self._held)
+            self._held = None
 
     def ask(self, job: Mapping[str, Any], *, limit: float | None = None) -> Answer:
         """Have one job done.
@@ -125,7 +133,8 @@ class Worker:
             WorkerFailed: The interpreter does not run, or the job is malformed.
         """
         if self._unusable is None and (self._child is None or not self._child.running):
-            self.close()
+            self._end()
+            self._hold()
             self._start()
         return self._unusable or self._ask(job, self.limit if limit is None else limit)
 
@@ -140,6 +149,19 @@ class Worker:
         """
         for job in jobs:
             yield self.ask(job)
+
+    def _end(self) -> None:
+        child, self._child = self._child, None
+        if child is not None:
+            child.end()
+
+    def _hold(self) -> None:
+        if self._lock is None or self._held is not None:
+            return
+        # Nobody removes what lies where nobody can write.
+        with contextlib.suppress(PermissionError, FileNotFoundError):
+            self._held = os.open(self._lock, os.O_RDONLY | os.O_CREAT, 0o666)
+            fcntl.flock(self._held, fcntl.LOCK_SH)
 
     def _start(self) -> None:
         try:
@@ -174,7 +196,7 @@ class Worker:
             # The answers are closed a moment before the status is there.
             answer = Answer(Status.CRASHED, error=str(gone) or _words(child.wait(1.0)))
         except KeyboardInterrupt:
-            self.close()  # its answer would be taken for that to the next job
+            self._end()  # its answer would be taken for that to the next job
             raise
         stderr = child.said(STDERR_TAIL_BYTES)
         if answer.status in {Status.HUNG, Status.CRASHED}:

@@ -67,6 +67,7 @@ class Phase(enum.Enum):
     CREATING = "creating"
     INSTALLING = "installing"
     FETCHING = "fetching the wheel"
+    UNPROVEN = "made without digests; making it again"
     UNVERIFIED = "not verified: no digest of it is recorded"
     UNLOCKED = "dependencies not verified: no digests of them are recorded"
     READY = "ready"
@@ -127,12 +128,20 @@ class Environment:
     def worker(self, *, limit: float = LIMIT_S, memory: int | None = None) -> Worker:
         """Return a worker for this Release; nothing is started yet.
 
+        From its first job until it is closed, nobody removes the environment.
+
         Args:
             limit: Seconds that one job may take.
             memory: Bytes that its process may take, if not the usual.
         """
-        library = self.library or ""
-        return Worker(self.python, self.recipe.driver, library=library, limit=limit, memory=memory)
+        return Worker(
+            self.python,
+            self.recipe.driver,
+            library=self.library or "",
+            limit=limit,
+            memory=memory,
+            lock=self.directory.parent / _LOCKS / self.name,
+        )
 
 
 class Environments:
@@ -193,6 +202,8 @@ class Environments:
         found = self._ready(recipe)
         if found is not None:
             return found
+        if self.require_hashes and self._whole(recipe):
+            self._progress(recipe.name, Phase.UNPROVEN)
         self._sweep()
         with self._locked(recipe.name):
             # Another run may have made it while this one waited.
@@ -277,16 +288,18 @@ class Environments:
         return False
 
     def _ready(self, recipe: Recipe) -> Environment | None:
+        """Return an environment that is whole and, where that is asked for, was verified."""
+        environment = self._whole(recipe)
+        if environment is None or (self.require_hashes and not _proven(environment)):
+            return None
+        os.utime(environment.directory / _MARKER)
+        return environment
+
+    def _whole(self, recipe: Recipe) -> Environment | None:
         folder = self.directory / recipe.name
         environment = _load(folder)
-        if (
-            environment is None
-            or environment.recipe != recipe
-            or broken_files(folder, _files(folder))
-        ):
-            return None
-        os.utime(folder / _MARKER)
-        return environment
+        whole = environment is not None and environment.recipe == recipe
+        return environment if whole and not broken_files(folder, _files(folder)) else None
 
     def _sweep(self) -> None:
         """Remove what a killed run left half made; what is being made is left alone."""
@@ -414,10 +427,22 @@ def _mark(environment: Environment) -> None:
         "library": None if environment.library is None else str(environment.library),
         "wheel": environment.wheel,
         "sha256": environment.sha256,
+        # Every file of it was compared with a digest.
+        "verified": not [*_unverified(environment.recipe)],
         "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "files": installed_files(folder, environment.recipe, environment.library),
     }
     write_file(folder / _MARKER, json.dumps(record, indent=1).encode())
+
+
+def _proven(environment: Environment) -> bool:
+    """Return whether what was installed had the digests that are recorded now."""
+    record = _marker(environment.directory) or {}
+    recipe = environment.recipe
+    if not recipe.keep:
+        return record.get("verified") is True
+    known = wheels(recipe.distribution, recipe.version)
+    return any(wheel.sha256 == environment.sha256 for wheel in known)
 
 
 def _load(folder: Path) -> Environment | None:
