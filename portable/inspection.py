@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from portable.bytecode import MalformedArtifact, read_header
 from portable.bytecode.content import read
 from portable.containers import Kind, kind_of_directory, kind_of_file
-from portable.containers.kind import CONTAINERS, native_format
+from portable.containers.kind import native_format
+from portable.containers.opening import CONTAINERS
 from portable.system.files import InputFile, is_special, read_file
 
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
     from portable.artifact import Artifact
     from portable.binaries import Library
     from portable.bytecode import Bytecode
-    from portable.bytecode.header import Buffer
-    from portable.bytecode.scan import OpSignature
+    from portable.bytecode.encoding import Buffer
+    from portable.bytecode.operations import OpSignature
     from portable.features import Analysis, Needs, Strictness
     from portable.version import Version
 

@@ -10,8 +10,8 @@ from portable.artifact import Artifact
 from portable.bytecode import read
 from portable.bytecode.text import attribute_text, location_files, location_text, type_text
 from portable.containers import open_container
+from portable.containers.folder import Folder
 from portable.containers.npy import read_array
-from portable.containers.source import Folder
 from portable.errors import PortableError
 from portable.features import Strictness, analyze
 from portable.inspection import inspect

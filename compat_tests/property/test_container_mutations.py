@@ -19,8 +19,8 @@ from portable.containers import (
     TooLarge,
     open_container,
 )
+from portable.containers.folder import Folder
 from portable.containers.npy import read_array
-from portable.containers.source import Folder
 
 ROOT = Path(__file__).parents[2]
 CONTAINERS = ROOT / "compat_tests" / "data" / "containers"

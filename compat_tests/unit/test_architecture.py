@@ -4,7 +4,7 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -50,9 +50,9 @@ def _modules() -> Iterator[tuple[str, Path]]:
 MODULES = dict(_modules())
 
 
-def _imports(path: Path) -> Iterator[tuple[str, int]]:
+def _imports(code: str) -> Iterator[tuple[str, int]]:
     """Yield every module that is imported at run time, lazily or not, with its line."""
-    tree = ast.parse(path.read_text())
+    tree = ast.parse(code)
     typing_only = {
         id(node)
         for block in ast.walk(tree)
@@ -71,6 +71,87 @@ def _imports(path: Path) -> Iterator[tuple[str, int]]:
                 yield (inner if inner in MODULES else node.module), node.lineno
 
 
+_FILES = {
+    path.relative_to(PACKAGE).as_posix().removesuffix("/__init__.py"): module
+    for module, path in MODULES.items()
+}
+
+
+def _named(module: str, code: str) -> Iterator[str]:
+    """Yield every module that a string names: dotted, or as a path where `__file__` is used."""
+    folders = [
+        "/".join((*module.split(".")[1:depth], "")) for depth in range(module.count(".") + 1)
+    ]
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            names = {node.value.rstrip(".")}  # `f"portable.cli.{name}"` begins with a module
+            if "__file__" in code:
+                paths = (folder.lstrip("/") + node.value.strip("/") for folder in folders)
+                names |= {_FILES[path] for path in paths if path in _FILES}
+            yield from (name for name in names & MODULES.keys() if not module.startswith(name))
+
+
+def _graph() -> dict[str, set[str]]:
+    """Return which modules each module needs, lazily or not, however it names them."""
+    found = {}
+    for module, path in MODULES.items():
+        code = path.read_text()
+        imported = {name for name, _ in _imports(code)} & MODULES.keys()
+        found[module] = imported.union(_named(module, code)) - {module}
+    return found
+
+
+GRAPH = _graph()
+
+
+def _circles(graph: Mapping[str, set[str]]) -> set[frozenset[str]]:
+    """Return the largest sets of nodes that reach one another."""
+
+    def reached(start: str) -> set[str]:
+        found: set[str] = set()
+        rest = [start]
+        while rest:
+            new = graph.get(rest.pop(), set()) - found
+            found |= new
+            rest += new
+        return found
+
+    reach = {node: reached(node) for node in graph}
+    rings = {frozenset(other for other in reach[node] if node in reach[other]) for node in graph}
+    return rings - {frozenset()}
+
+
+def test_no_module_is_in_a_circle() -> None:
+    """Each module can be read, tested and imported before those that need it."""
+    assert _circles(GRAPH) == set()
+
+
+def test_no_room_is_in_a_circle() -> None:
+    """Nor are rooms, which have rows of their own or are rows together."""
+    rooms: dict[str, set[str]] = {}
+    for module, needed in GRAPH.items():
+        rooms.setdefault(_room(module), set()).update(map(_room, needed))
+    assert _circles({room: needed - {room} for room, needed in rooms.items()}) == set()
+
+
+@pytest.mark.parametrize(
+    ("code", "named"),
+    [
+        ("import portable.worker.supervisor", "portable.worker.supervisor"),
+        ("def f():\n    from portable import policy", "portable.policy"),
+        ('__import__("portable.policy.gate")', "portable.policy.gate"),
+        ('import_module(f"portable.policy.{name}")', "portable.policy"),
+        ('Path(__file__).parent.parent / "worker"', "portable.worker"),
+        ('Path(__file__).with_name("window.py")', "portable.releases.window"),
+        ('f"{dirname(dirname(__file__))}/worker/supervisor.py"', "portable.worker.supervisor"),
+    ],
+)
+def test_nothing_is_hidden_from_these_tests(code: str, named: str) -> None:
+    """A module is found however it is named: lazily, in a string, or by the path of its file."""
+    found = {name for name, _ in _imports(code)}
+    assert named in found.union(_named("portable.releases.plugin", code))
+
+
 def test_every_module_has_a_room() -> None:
     """A new module is entered into docs/architecture.md, and no room stands there empty."""
     rooms = {_room(module) for module in MODULES} - {"", "__main__"}
@@ -85,7 +166,7 @@ HOUSED = sorted(module for module in MODULES if _room(module) not in {"", "__mai
 def test_imports_flow_downward(module: str) -> None:
     """A room imports itself and the rooms below it, nothing else."""
     room = _room(module)
-    for imported, line in _imports(MODULES[module]):
+    for imported, line in _imports(MODULES[module].read_text()):
         if imported.startswith("portable."):
             other = _room(imported)
             assert other == room or RANK[other] >= RANK[room], f"{module}:{line} imports {imported}"
@@ -94,7 +175,7 @@ def test_imports_flow_downward(module: str) -> None:
 @pytest.mark.parametrize("module", [name for name in HOUSED if RANK.get(_room(name), LINE) >= LINE])
 def test_no_compiler_below_the_line(module: str) -> None:
     """Neither at import nor lazily."""
-    for imported, line in _imports(MODULES[module]):
+    for imported, line in _imports(MODULES[module].read_text()):
         assert imported.partition(".")[0] not in COMPILERS, f"{module}:{line} imports {imported}"
 
 

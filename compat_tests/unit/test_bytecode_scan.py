@@ -10,8 +10,8 @@ from compat_tests.helpers.bytecode_samples import SAMPLES, Sample
 from compat_tests.helpers.bytecode_writer import Artifact, entry, operation, region
 from portable.bytecode import Bytecode, MalformedArtifact, read
 from portable.bytecode import scan as scan_module
-from portable.bytecode.operations import Operation
-from portable.bytecode.scan import OpSignature, Scan
+from portable.bytecode.operations import Operation, OpSignature
+from portable.bytecode.scan import Scan
 
 F32, F64 = ("vhlo", entry(4)), ("vhlo", entry(5))
 UNKNOWN = ("builtin", entry(15))

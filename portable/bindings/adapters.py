@@ -121,6 +121,7 @@ def _open(row: _Bindings) -> Library | None:
             passes,
             stablehlo,
             row.register,
+            find,
         )
         _OPENED[row.distribution] = library
         return library

@@ -48,12 +48,10 @@ class Library:
     _passes: Any
     _stablehlo: Any
     _register: Callable[[Any, Context], None]
+    _find: Callable[[str], Library]
 
     def __reduce__(self) -> tuple[Callable[[str], Library], tuple[str]]:
-        # In another process it is opened there.
-        from portable.bindings.adapters import find  # noqa: PLC0415 - it imports this module
-
-        return find, (self.distribution,)
+        return self._find, (self.distribution,)  # in another process it is opened there
 
     @property
     def name(self) -> str:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from portable.bytecode.header import MAGIC, Header, MalformedArtifact, read_header
+from portable.bytecode.encoding import MalformedArtifact
+from portable.bytecode.header import MAGIC, Header, read_header
 
 if TYPE_CHECKING:
     from portable.bytecode.content import Bytecode as Bytecode

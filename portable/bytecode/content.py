@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from portable.bytecode.encoding import Cursor
+from portable.bytecode.encoding import Cursor, MalformedArtifact
 from portable.bytecode.entries import Pool, read_entries
-from portable.bytecode.header import MalformedArtifact, read_header
+from portable.bytecode.header import read_header
 from portable.bytecode.layouts import BUILTIN
 from portable.bytecode.operations import Sizes, Walker
 from portable.bytecode.scan import Scan
@@ -24,7 +24,7 @@ from portable.bytecode.vhlo import inherent
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-    from portable.bytecode.header import Buffer
+    from portable.bytecode.encoding import Buffer
     from portable.bytecode.operations import Operation
     from portable.bytecode.tables import OperationName
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from portable.bytecode.header import MalformedArtifact
+from portable.errors import PortableError
 
 if TYPE_CHECKING:
-    from portable.bytecode.header import Buffer
+    from mmap import mmap
+    from typing import TypeAlias
 
-__all__ = ["HALF", "ODD", "Cursor", "brief", "offsets", "unzigzag"]
+    Buffer: TypeAlias = bytes | memoryview | mmap
+
+__all__ = ["HALF", "ODD", "Cursor", "MalformedArtifact", "brief", "offsets", "unzigzag"]
 
 ODD = bytes(range(1, 256, 2))
 """The bytes that are a number by themselves."""
@@ -36,6 +39,21 @@ def brief(name: str) -> str:
 def unzigzag(value: int) -> int:
     """Return the signed number that is stored zigzag as `value`."""
     return (value >> 1) ^ -(value & 1)
+
+
+class MalformedArtifact(PortableError):
+    """The bytes are not MLIR bytecode, or they are damaged.
+
+    Args:
+        what: What is wrong.
+        offset: The byte at which it was found.
+    """
+
+    def __init__(self, what: str, offset: int) -> None:
+        super().__init__(
+            what, where=f"byte {offset}", hint="the file is damaged or cut short: obtain it again"
+        )
+        self.offset = offset
 
 
 class Cursor:

@@ -1,23 +1,19 @@
 """The first bytes of an artifact: what it claims, read without decoding the rest.
 
-This module is on the path of every command: it imports the root of the errors, not even `typing`.
+This module is on the path of every command.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from portable.errors import PortableError
+from portable.bytecode.encoding import Cursor, MalformedArtifact
 
 if TYPE_CHECKING:
-    from mmap import mmap
-    from typing import TypeAlias
-
+    from portable.bytecode.encoding import Buffer
     from portable.version import Version
 
-    Buffer: TypeAlias = bytes | memoryview | mmap
-
-__all__ = ["MAGIC", "Header", "MalformedArtifact", "read_header"]
+__all__ = ["MAGIC", "Header", "read_header"]
 
 MAGIC = b"ML\xefR"
 """The four bytes that every MLIR bytecode file starts with."""
@@ -26,21 +22,6 @@ _CLAIM = "StableHLO_v"
 # A producer is a name and a version; more than this is not a header but something else.
 _LONGEST_PRODUCER = 4096
 _FIRST_LOOK = 64
-
-
-class MalformedArtifact(PortableError):
-    """The bytes are not MLIR bytecode, or they are damaged.
-
-    Args:
-        what: What is wrong.
-        offset: The byte at which it was found.
-    """
-
-    def __init__(self, what: str, offset: int) -> None:
-        super().__init__(
-            what, where=f"byte {offset}", hint="the file is damaged or cut short: obtain it again"
-        )
-        self.offset = offset
 
 
 class Header:
@@ -117,7 +98,5 @@ def _format(first: bytes) -> tuple[int, int]:
     # Every format so far is one byte; the general case is decoded all the same.
     if len(first) > 4 and first[4] & 1:
         return first[4] >> 1, 5
-    from portable.bytecode.encoding import Cursor  # noqa: PLC0415 - rare, and keeps the path short
-
     cursor = Cursor(first, 4, len(first))
     return cursor.varint(), cursor.position

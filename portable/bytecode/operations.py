@@ -9,7 +9,10 @@ from typing import NamedTuple
 from portable.bytecode.encoding import Cursor
 from portable.bytecode.tables import Format, Section
 
-__all__ = ["Mask", "Operation", "Sizes", "Walker"]
+__all__ = ["EXAMPLES", "Mask", "OpSignature", "Operation", "Sizes", "Walker"]
+
+EXAMPLES = 3
+"""How many operations of an OpSignature are located."""
 
 
 class Mask(IntEnum):
@@ -73,6 +76,29 @@ class Operation(NamedTuple):
     isolated: bool
     depth: int
     offset: int
+
+
+class OpSignature(NamedTuple):
+    """What operations have in common that differ only in location and values.
+
+    Args:
+        name: The operation name.
+        attributes: The attribute dictionary; -1 if there is none.
+        properties: The property entry; -1 if there is none.
+        results: The types of the results.
+        operands: How many operands there are.
+        regions: How many regions there are.
+        operand_types: The types of the operands, None for one that is not known; asked for only
+            where something depends on them.
+    """
+
+    name: int
+    attributes: int
+    properties: int
+    results: tuple[int, ...]
+    operands: int
+    regions: int
+    operand_types: tuple[int | None, ...] | None = None
 
 
 class Frame:

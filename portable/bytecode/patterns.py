@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from re import Match, Pattern
     from typing import TypeAlias
 
-    from portable.bytecode.header import Buffer
+    from portable.bytecode.encoding import Buffer
 
     Key: TypeAlias = tuple[bytes | None, ...]
 

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from portable.bytecode.encoding import Cursor
-from portable.bytecode.operations import Mask
+from portable.bytecode.operations import EXAMPLES, Mask, OpSignature
 from portable.bytecode.patterns import (
     ENDS,
     ENTRIES,
@@ -18,7 +18,6 @@ from portable.bytecode.patterns import (
     number,
     numbers,
 )
-from portable.bytecode.scan import EXAMPLES, OpSignature
 from portable.bytecode.tables import Format
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ OpSignature, is looked at once. In a large artifact patterns read them
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from portable.bytecode.operations import Walker
+from portable.bytecode.operations import EXAMPLES, OpSignature, Walker
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -19,38 +19,13 @@ if TYPE_CHECKING:
     from portable.bytecode.operations import Sizes
     from portable.bytecode.runs import Runs
 
-__all__ = ["EXAMPLES", "OpSignature", "Scan"]
+__all__ = ["Scan"]
 
-EXAMPLES = 3
-"""How many operations of a OpSignature are located."""
 # Compiling the pattern takes as long as reading this many bytes of operations one by one.
 _COMPILE_WORTHWHILE = 16384
 _read_slowly = 0
 # Operations that are counted together.
 _BATCH = 2048
-
-
-class OpSignature(NamedTuple):
-    """What operations have in common that differ only in location and values.
-
-    Args:
-        name: The operation name.
-        attributes: The attribute dictionary; -1 if there is none.
-        properties: The property entry; -1 if there is none.
-        results: The types of the results.
-        operands: How many operands there are.
-        regions: How many regions there are.
-        operand_types: The types of the operands, None for one that is not known; asked for only
-            where something depends on them.
-    """
-
-    name: int
-    attributes: int
-    properties: int
-    results: tuple[int, ...]
-    operands: int
-    regions: int
-    operand_types: tuple[int | None, ...] | None = None
 
 
 class Scan:

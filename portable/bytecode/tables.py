@@ -10,7 +10,7 @@ from portable.bytecode.encoding import Cursor, brief, offsets
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from portable.bytecode.header import Buffer
+    from portable.bytecode.encoding import Buffer
 
 __all__ = [
     "Dialect",

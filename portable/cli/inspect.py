@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from portable.cli.output import all_option, format_option, print_json, say, strictness_option
-from portable.containers.kind import CONTAINERS
+from portable.containers.opening import CONTAINERS
 from portable.inspection import inspect
 
 if TYPE_CHECKING:

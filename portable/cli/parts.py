@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from portable.cli.output import input_bytes
 from portable.containers import open_path
 from portable.containers.container import place
-from portable.containers.kind import CONTAINERS
+from portable.containers.opening import CONTAINERS
 from portable.errors import PortableError
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 
 from portable.bytecode import MAGIC
 from portable.containers.container import NoArtifact
-from portable.containers.kind import CONTAINERS, Kind, kind_of_directory, kind_of_file
-from portable.containers.opening import open_path, open_source
+from portable.containers.kind import Kind, kind_of_directory, kind_of_file
+from portable.containers.opening import CONTAINERS, open_path, open_source
 from portable.containers.source import Source
 from portable.errors import PortableError
 from portable.system.files import FileError, file_error, is_special

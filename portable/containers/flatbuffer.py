@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from portable.containers.container import MalformedContainer
 
 if TYPE_CHECKING:
-    from portable.bytecode.header import Buffer
+    from portable.bytecode.encoding import Buffer
     from portable.containers.source import Source
 
 __all__ = ["Table", "root"]

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from portable.bytecode import MAGIC, MalformedArtifact, read_header
 
 if TYPE_CHECKING:
-    from portable.bytecode.header import Buffer
+    from portable.bytecode.encoding import Buffer
     from portable.containers.source import Source
 
-__all__ = ["ARCHIVE", "CONTAINERS", "Kind", "kind_of_directory", "kind_of_file", "native_format"]
+__all__ = ["ARCHIVE", "Kind", "kind_of_directory", "kind_of_file", "native_format"]
 
 # Enough to recognise anything; the rest of a file is not looked at.
 _SAMPLE = 4096
@@ -33,15 +33,6 @@ class Kind(Enum):
 
     def __str__(self) -> str:
         return self.value
-
-
-# Which module opens which kind of container, with a function `open_container` of the file (a
-# `Source`) or of the directory (a `Folder`).
-CONTAINERS = {
-    Kind.EXPORTED: "portable.containers.exported",
-    Kind.SAVED_MODEL: "portable.containers.saved_model",
-    Kind.TORCH_XLA: "portable.containers.torch_xla",
-}
 
 
 # How shared libraries begin, and archives that may hold some.

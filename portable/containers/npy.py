@@ -9,7 +9,7 @@ from portable.containers.container import MalformedContainer
 from portable.system.files import InputFile
 
 if TYPE_CHECKING:
-    from portable.containers.source import Folder
+    from portable.containers.folder import Folder
 
 __all__ = ["Array", "read_array"]
 

@@ -6,17 +6,26 @@ import os
 from typing import TYPE_CHECKING
 
 from portable.containers.container import NotAContainer, place
-from portable.containers.kind import CONTAINERS, kind_of_directory, kind_of_file
-from portable.containers.source import Folder, Source
+from portable.containers.folder import Folder
+from portable.containers.kind import Kind, kind_of_directory, kind_of_file
+from portable.containers.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from portable.artifact import Artifact
     from portable.containers.container import Container
-    from portable.containers.kind import Kind
 
-__all__ = ["artifacts_in", "open_container", "open_path", "open_source"]
+__all__ = ["CONTAINERS", "artifacts_in", "open_container", "open_path", "open_source"]
+
+
+# Which module opens which kind of container, with a function `open_container` of the file (a
+# `Source`) or of the directory (a `Folder`).
+CONTAINERS = {
+    Kind.EXPORTED: "portable.containers.exported",
+    Kind.SAVED_MODEL: "portable.containers.saved_model",
+    Kind.TORCH_XLA: "portable.containers.torch_xla",
+}
 
 
 def open_path(source: str | os.PathLike[str] | bytes, *, within: str = "") -> Container:

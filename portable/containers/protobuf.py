@@ -10,7 +10,7 @@ from portable.containers.source import Edit
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from portable.bytecode.header import Buffer
+    from portable.bytecode.encoding import Buffer
 
 __all__ = ["Field", "fields", "number", "only", "relengthened", "text"]
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from portable.artifact import Artifact
-    from portable.bytecode.header import Buffer
-    from portable.containers.source import Folder
+    from portable.bytecode.encoding import Buffer
+    from portable.containers.folder import Folder
 
 __all__ = ["SavedModel", "open_container"]
 
@@ -116,7 +116,7 @@ class SavedModel:
 
         `fingerprint.pb` is left out: it holds hashes of the old graph.
         """
-        from portable.containers.copying import copy_tree  # noqa: PLC0415 - cold start
+        from portable.containers.folder import copy_tree  # noqa: PLC0415 - cold start
 
         new = demanded(self, artifacts)
         edits = relengthened(

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from portable.containers.container import MalformedContainer
 from portable.system.files import FileError, InputFile, is_special, read_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from io import FileIO
 
-    from portable.bytecode.header import Buffer
+    from portable.bytecode.encoding import Buffer
 
-__all__ = ["Edit", "Folder", "Source"]
+__all__ = ["Edit", "Source"]
 
 # Files of at most this size are read at once: one call costs less than several.
 _SMALL = 1 << 16
@@ -137,40 +134,3 @@ class Source:
             write_bytes(target, edit.data)
             write_zeros(target, edit.zeros)
             at = edit.stop
-
-
-@dataclass(frozen=True, slots=True)
-class Folder:
-    """A directory that is a container.
-
-    Args:
-        path: The directory.
-        within: The real path of a folder that no link may lead out of; empty for anywhere.
-    """
-
-    path: str
-    within: str = ""
-
-    def file(self, inside: str) -> str:
-        """Return the path of a regular file in it.
-
-        Args:
-            inside: Its path inside.
-
-        Raises:
-            MalformedContainer: It is missing, something else, or elsewhere.
-        """
-        path = f"{self.path}/{inside}"
-        try:
-            mode = os.stat(path).st_mode  # noqa: PTH116 - as in portable.system.files
-        except (OSError, ValueError):
-            raise MalformedContainer("is missing", where=inside) from None
-        if not stat.S_ISREG(mode):
-            raise MalformedContainer("is no file", where=inside)
-        if self.within and not os.path.realpath(path).startswith(self.within + os.sep):
-            raise MalformedContainer(
-                "a link that leads out of the tree",
-                where=inside,
-                hint="copy the files that are meant into it: cp -rL",
-            )
-        return path

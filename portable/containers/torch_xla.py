@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from portable.artifact import Artifact
+    from portable.containers.folder import Folder
     from portable.containers.npy import Array
-    from portable.containers.source import Folder
 
 __all__ = ["TorchXla", "open_container"]
 
@@ -99,9 +99,7 @@ class TorchXla:
         texts: Mapping[str, str] = {},
     ) -> None:
         """Write a copy with other artifacts inside. As `Container.replace`."""
-        from portable.containers.copying import (  # noqa: PLC0415 - cold start
-            copy_tree,
-        )
+        from portable.containers.folder import copy_tree  # noqa: PLC0415 - cold start
 
         replaced = {}
         for name, data in demanded(self, artifacts).items():
@@ -255,7 +253,7 @@ def _exists(path: str) -> bool:
 
 def _claimed(data: Any) -> str:
     """Return the Version in the header of an artifact; nothing when there is none."""
-    from portable.bytecode.header import MalformedArtifact, read_header  # noqa: PLC0415 - cold start
+    from portable.bytecode import MalformedArtifact, read_header  # noqa: PLC0415 - cold start
 
     try:
         return str(read_header(data).version or "")

@@ -6,11 +6,10 @@ from portable.exporters.exported import (
     Argument,
     ArgumentKind,
     ExportedArtifact,
-    ExporterMissing,
-    ExportFailed,
     PytreeSpecs,
     Result,
 )
+from portable.exporters.frameworks import ExporterMissing, ExportFailed
 from portable.exporters.jax import export_jax, repin_exported
 from portable.exporters.saved_model import save_as_saved_model
 from portable.exporters.torch import BACKENDS, export_torch

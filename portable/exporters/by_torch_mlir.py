@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from portable.exporters.decompositions import decompositions
-from portable.exporters.exported import ExportFailed
+from portable.exporters.frameworks import ExportFailed, first_line
 from portable.exporters.lowered import Lowered
-from portable.exporters.naming import first_line
 from portable.exporters.traced import inspect_program, refuse_losses
 from portable.pinning import program as programs
 

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from portable.exporters import nesting
 from portable.exporters.decompositions import decompositions
-from portable.exporters.exported import Argument, ArgumentKind, ExportFailed
+from portable.exporters.exported import Argument, ArgumentKind
+from portable.exporters.frameworks import ExportFailed, first_line, flat_tree
 from portable.exporters.lowered import Lowered
-from portable.exporters.naming import first_line
 from portable.exporters.traced import refuse_losses
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ def lower(traced: Traced, platform: str) -> Lowered:  # noqa: ARG001 - it lowers
         refuse_losses(ready)
         # torch_xla writes down how results are nested, and cannot for all that PyTorch returns.
         signature = ready.module_call_graph[0].signature
-        signature.out_spec = nesting.flat(signature.out_spec)
+        signature.out_spec = flat_tree(signature.out_spec)
         module = torch_xla.exported_program_to_stablehlo(ready, options)
         bundle = module._bundle  # noqa: SLF001 - what it saves; there is no other way to it
         arguments = tuple(_arguments(bundle.stablehlo_funcs[0].meta, traced))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from portable.exporters.exported import ArgumentKind, ExportFailed
+from portable.exporters.exported import ArgumentKind
+from portable.exporters.frameworks import ExportFailed, first_line
 from portable.exporters.lowered import Lowered, cleaned
-from portable.exporters.naming import first_line
 from portable.exporters.traced import inspect_program, place, refuse_losses
 
 if TYPE_CHECKING:

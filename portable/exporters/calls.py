@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from portable.errors import PortableError
-from portable.exporters.exported import ExportFailed
+from portable.exporters.frameworks import ExportFailed, first_line
 from portable.exporters.jax import export_jax, import_jax
 from portable.exporters.lowered import Pipeline
-from portable.exporters.naming import first_line
 from portable.exporters.oracle import verify_export
 from portable.exporters.requests import (
     BadInput,

@@ -8,17 +8,9 @@ import inspect
 import os
 from typing import TYPE_CHECKING, Any, Unpack
 
-from portable.exporters.exported import (
-    Argument,
-    ArgumentKind,
-    ExportedArtifact,
-    ExporterMissing,
-    ExportFailed,
-    Result,
-    wanted,
-)
+from portable.exporters.exported import Argument, ArgumentKind, ExportedArtifact, Result, wanted
+from portable.exporters.frameworks import ExporterMissing, ExportFailed, dotted, first_line
 from portable.exporters.lowered import Lowered, Pipeline, cleaned
-from portable.exporters.naming import dotted, first_line
 from portable.pinning import pipeline as pin
 from portable.pinning.repinning import repin
 from portable.system import scratch

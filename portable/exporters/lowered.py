@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from portable.exporters.exported import ExportedArtifact, ExportFailed, PytreeSpecs, frozen
+from portable.exporters.exported import ExportedArtifact, PytreeSpecs, frozen
+from portable.exporters.frameworks import ExportFailed
 from portable.pinning import pipeline as pin
 from portable.pinning import program as programs
 from portable.runtime.executors import signature

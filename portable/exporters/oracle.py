@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portable.errors import PortableError
-from portable.exporters.exported import ExportFailed, array
-from portable.exporters.naming import first_line
+from portable.exporters.frameworks import ExportFailed, as_array, first_line
 from portable.exporters.torch import DEFAULT, export_torch
 from portable.exporters.traced import trace
 from portable.runtime.executors import Tolerance, compare_all
@@ -209,7 +208,7 @@ def _run(name: str, runner: Callable[..., Any], given: Sequence[Any]) -> Any:
 def _leaves(value: Any) -> list[Array]:
     from torch.utils import _pytree as pytree  # noqa: PLC0415 - a framework
 
-    return [array(leaf) for leaf in pytree.tree_leaves(value) if leaf is not None]
+    return [as_array(leaf) for leaf in pytree.tree_leaves(value) if leaf is not None]
 
 
 def _sets(

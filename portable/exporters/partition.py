@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from portable.exporters.exported import ExportFailed
+from portable.exporters.frameworks import ExportFailed
 from portable.exporters.traced import place
 from portable.pinning.locations import Locations
 from portable.pinning.pipeline import NotExpressible, serialize

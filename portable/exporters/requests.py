@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portable.errors import PortableError
-from portable.exporters.naming import first_line
+from portable.exporters.frameworks import first_line
 from portable.runtime.executors.tensors import dtype_named, dtype_of
 
 if TYPE_CHECKING:

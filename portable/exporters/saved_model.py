@@ -11,13 +11,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from portable.exporters.exported import (
-    ArgumentKind,
-    ExportedArtifact,
-    ExporterMissing,
-    ExportFailed,
-)
-from portable.exporters.naming import first_line
+from portable.exporters.exported import ArgumentKind, ExportedArtifact
+from portable.exporters.frameworks import ExporterMissing, ExportFailed, first_line
 from portable.system.files import new_directory
 
 if TYPE_CHECKING:

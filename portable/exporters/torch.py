@@ -7,12 +7,8 @@ import importlib.util
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack
 
-from portable.exporters.exported import (
-    ExportedArtifact,
-    ExporterMissing,
-    ExportFailed,
-    wanted,
-)
+from portable.exporters.exported import ExportedArtifact, wanted
+from portable.exporters.frameworks import ExporterMissing, ExportFailed
 from portable.exporters.traced import inspect_program, trace
 
 if TYPE_CHECKING:

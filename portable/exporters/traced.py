@@ -7,10 +7,15 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from portable.exporters import nesting
-from portable.exporters.exported import Argument, ArgumentKind, ExportFailed, PytreeSpecs, Result
-from portable.exporters.naming import first_line
-from portable.exporters.tensors import dtype_name, from_torch
+from portable.exporters.exported import Argument, ArgumentKind, PytreeSpecs, Result
+from portable.exporters.frameworks import (
+    ExportFailed,
+    dtype_name,
+    first_line,
+    from_torch,
+    leaf_names,
+    tree_json,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -148,7 +153,7 @@ def inspect_program(program: _ExportedProgram) -> Traced:
         program,
         tuple(_placeholders(program)),
         tuple(_results(program, spec.out_spec)),
-        PytreeSpecs(nesting.written(spec.in_spec), nesting.written(spec.out_spec)),
+        PytreeSpecs(tree_json(spec.in_spec), tree_json(spec.out_spec)),
     )
 
 
@@ -246,7 +251,7 @@ def _results(program: _ExportedProgram, tree: Any) -> Iterator[Result]:
         for node, spec in zip(output.args[0], specs, strict=True)
         if spec.kind is kinds.OutputKind.USER_OUTPUT
     ]
-    for name, (node, spec) in zip(nesting.names(tree), pairs, strict=True):
+    for name, (node, spec) in zip(leaf_names(tree), pairs, strict=True):
         if isinstance(spec.arg, kinds.ConstantArgument) and spec.arg.value is None:
             continue  # nothing is lost with a None
         if not isinstance(spec.arg, kinds.TensorArgument):

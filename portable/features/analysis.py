@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from portable.bytecode.content import Bytecode
-    from portable.bytecode.scan import OpSignature, Scan
+    from portable.bytecode.operations import OpSignature
+    from portable.bytecode.scan import Scan
     from portable.features.rules import Condition
 
 __all__ = ["analyze"]

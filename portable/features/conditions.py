@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from portable.bytecode.content import Bytecode
     from portable.bytecode.entries import PoolEntry
-    from portable.bytecode.scan import OpSignature
+    from portable.bytecode.operations import OpSignature
 
 __all__ = ["TESTS", "TYPED", "Use"]
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from portable.bytecode.content import Bytecode
     from portable.bytecode.entries import Outline, Reference
-    from portable.bytecode.scan import OpSignature
+    from portable.bytecode.operations import OpSignature
     from portable.features.rules import Constraint, Downgrade
 
 __all__ = ["Judge", "Judgement", "Need"]

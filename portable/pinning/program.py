@@ -16,7 +16,7 @@ from portable.artifact import Artifact, NotAnArtifact
 from portable.bytecode import MAGIC, read
 from portable.bytecode.nesting import demand_shallow, demand_shallow_text
 from portable.containers import kind_of_file
-from portable.containers.kind import CONTAINERS
+from portable.containers.opening import CONTAINERS
 from portable.errors import PortableError
 from portable.pinning.locations import named, naming
 from portable.system import children

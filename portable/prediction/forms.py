@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from portable.bytecode import Bytecode, MalformedArtifact
-    from portable.bytecode.operations import Operation
-    from portable.bytecode.scan import OpSignature
+    from portable.bytecode.operations import Operation, OpSignature
 
 __all__ = ["FORMS", "KINDS", "LOCATIONS", "Reading"]
 

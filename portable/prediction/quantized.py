@@ -9,7 +9,7 @@ from portable.bytecode.entries import TYPES
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from portable.bytecode.scan import OpSignature
+    from portable.bytecode.operations import OpSignature
     from portable.prediction.forms import Reading
 
 __all__ = ["QUANTIZED", "TYPED", "is_quantized"]

@@ -6,16 +6,17 @@ it does it to the child.
 
 from __future__ import annotations
 
-import importlib
 import os
-import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from portable.errors import PortableError
-from portable.system import children
-from portable.system.children import ChildCrashed, ChildFailed, ChildHung
 from portable.version import InvalidVersion, Version
+from portable.worker import Driver, Status, Worker, WorkerFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = [
     "PluginAnswer",
@@ -28,9 +29,6 @@ __all__ = [
 
 _LIMIT_S = 60.0
 _SAID_LIMIT = 300
-# The description of the C structures is the worker's; it needs the standard library alone and is
-# put on the path of the child, so nothing is imported from above.
-_WORKER = str(Path(__file__).parent.parent / "worker")
 
 
 class PluginError(PortableError):
@@ -100,36 +98,21 @@ def ask_plugin(path: str | os.PathLike[str], *, timeout: float = _LIMIT_S) -> Pl
 _HINT = "name the plugin's shared library; vendors' plugins may need their driver to load"
 
 
-def _ask(path: str, where: str, timeout: float) -> dict[str, object]:
+def _ask(path: str, where: str, timeout: float) -> Mapping[str, object]:
     try:
-        answer = children.call(_probe, path, timeout=timeout, fresh=children.Limits())
-    except ChildHung:
-        raise PluginHung(
-            f"timed out after {timeout:g} s", where=where, hint="it may wait for its device"
-        ) from None
-    except ChildCrashed as crash:
+        with Worker(None, Driver.PLUGIN, library=path, limit=timeout, load_limit=timeout) as worker:
+            answer = worker.ask({"kind": "probe"})
+    except WorkerFailed as failure:
+        raise PluginUnreadable(f"gave no answer: {failure}", where=where) from None
+    said = " ".join(answer.stderr.split())[-_SAID_LIMIT:] or "no output"
+    if answer.status is Status.HUNG:
+        raise PluginHung(answer.error, where=where, hint="it may wait for its device")
+    if answer.status is Status.CRASHED and answer.error.startswith("SIG"):
         raise PluginCrashed(
-            f"crashed with {crash.signal} while its attributes were queried: {_said(crash)}",
+            f"crashed with {answer.error} while its attributes were queried: {said}",
             where=where,
             hint=_HINT,
-        ) from None
-    except ChildFailed as failure:
-        raise PluginUnreadable(f"gave no answer: {_said(failure)}", where=where) from None
-    return answer  # type: ignore[no-any-return]  # from a child
-
-
-def _said(failure: ChildFailed) -> str:
-    return " ".join(failure.said.split())[-_SAID_LIMIT:] or "no output"
-
-
-def _probe(path: str) -> dict[str, object]:
-    """Query the attributes of a plugin; in a child."""
-    sys.path.append(_WORKER)
-    answers, adapters = (
-        importlib.import_module(f"inside.{name}") for name in ("answer", "plugin_adapter")
-    )
-    try:
-        found: dict[str, object] = adapters.load(path, 0).probe({})
-    except (answers.Refused, answers.Unavailable) as error:
-        return {"error": str(error)}
-    return found
+        )
+    if answer.status is Status.CRASHED:
+        raise PluginUnreadable(f"gave no answer: {said}", where=where)
+    return answer.payload if answer.ok else {"error": answer.error}

@@ -74,21 +74,19 @@ def _module(words: list[str]) -> None:
 
 
 def _serve(words: list[str]) -> None:
-    """Answer calls: COUNT PATH... PACKAGE, which is the folder of `portable`.
+    """Answer calls: COUNT PATH... PACKAGE MODULE, the folder of `portable` and what has `serve`.
 
     The package is loaded from there, whatever else on the path has its name.
     """
     import importlib.util  # noqa: PLC0415 - only here
 
-    (folder,) = _take_path(words)
+    folder, name = _take_path(words)
     spec = importlib.util.spec_from_file_location("portable", os.path.join(folder, "__init__.py"))  # noqa: PTH118 - see above
     assert spec is not None  # noqa: S101 - it ends in .py
     assert spec.loader is not None  # noqa: S101 - as above
     sys.modules["portable"] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(sys.modules["portable"])
-    from portable.system.children import serve  # noqa: PLC0415 - found just now
-
-    serve()
+    importlib.import_module(name).serve()
 
 
 def _take_path(words: list[str]) -> list[str]:

@@ -513,7 +513,7 @@ os.register_at_fork(after_in_child=_begin_anew)
 
 def _serving(path: list[str], limits: Limits) -> Child:
     try:
-        return Child(["serve", *path, str(_PACKAGE)], limits=limits)
+        return Child(["serve", *path, str(_PACKAGE), __name__], limits=limits)
     except OSError as error:
         raise ChildFailed(f"cannot start {sys.executable}: {error.strerror}") from error
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from portable.bytecode import Bytecode
-    from portable.bytecode.scan import OpSignature
+    from portable.bytecode.operations import OpSignature
 
 __all__ = ["index_bounds"]
 

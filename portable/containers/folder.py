@@ -1,0 +1,121 @@
+"""A directory that is a container: the files in it, and copies with some of them replaced."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from portable.containers.container import MalformedContainer
+from portable.system.files import InputFile, file_error, new_directory, write_through
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from io import FileIO
+
+__all__ = ["Folder", "copy_tree", "files_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A directory that is a container.
+
+    Args:
+        path: The directory.
+        within: The real path of a folder that no link may lead out of; empty for anywhere.
+    """
+
+    path: str
+    within: str = ""
+
+    def file(self, inside: str) -> str:
+        """Return the path of a regular file in it.
+
+        Args:
+            inside: Its path inside.
+
+        Raises:
+            MalformedContainer: It is missing, something else, or elsewhere.
+        """
+        path = f"{self.path}/{inside}"
+        try:
+            mode = os.stat(path).st_mode  # noqa: PTH116 - as in portable.system.files
+        except (OSError, ValueError):
+            raise MalformedContainer("is missing", where=inside) from None
+        if not stat.S_ISREG(mode):
+            raise MalformedContainer("is no file", where=inside)
+        if self.within and not os.path.realpath(path).startswith(self.within + os.sep):
+            raise MalformedContainer(
+                "a link that leads out of the tree",
+                where=inside,
+                hint="copy the files that are meant into it: cp -rL",
+            )
+        return path
+
+
+def files_of(root: str) -> Iterator[tuple[str, bool]]:
+    """Yield everything in a directory: its path inside and whether it is a folder; folders first.
+
+    Args:
+        root: The directory.
+
+    Raises:
+        MalformedContainer: It holds a link that leads out of it or to a folder, or something that
+            is no file and no folder, such as a pipe.
+        FileError: It cannot be read.
+    """
+    real, inner = os.path.realpath(root), Folder(root)
+
+    def refuse(error: OSError) -> None:
+        raise file_error("read", error, error.filename or root) from error
+
+    for here, folders, names in os.walk(root, onerror=refuse):
+        for name in sorted([*folders, *names]):
+            path = os.path.join(here, name)  # noqa: PTH118 - as in portable.system.files
+            inside = os.path.relpath(path, root)
+            link = os.path.islink(path)  # noqa: PTH114 - as in portable.system.files
+            if link and not os.path.realpath(path).startswith(real + os.sep):
+                raise MalformedContainer(
+                    "a link that leads out of the container",
+                    where=inside,
+                    hint="copy the files that are meant into it: cp -rL",
+                )
+            folder = name in folders and not link
+            if not folder:
+                inner.file(inside)
+            yield inside, folder
+
+
+def copy_tree(
+    root: str,
+    to: str | os.PathLike[str],
+    replaced: Mapping[str, Callable[[FileIO], object] | None],
+) -> None:
+    """Copy a directory to a new place, atomically, with some of its files replaced.
+
+    Args:
+        root: The directory; not touched.
+        to: The new place: nothing is there yet, or an empty directory.
+        replaced: Path inside -> what rewrites the file, or None to leave it out.
+
+    Raises:
+        FileError: It cannot be read or written, or `to` is not free; nothing is left behind.
+        MalformedContainer: As `files_of`.
+    """
+    with new_directory(to, origin=root) as staged:
+        for inside, folder in files_of(root):
+            path = f"{staged}/{inside}"
+            if folder:
+                os.mkdir(path)  # noqa: PTH102 - as in portable.system.files
+            elif inside not in replaced:
+                _copy_file(f"{root}/{inside}", path)
+            elif (write := replaced[inside]) is not None:
+                write_through(path, write)
+
+
+def _copy_file(path: str, to: str) -> None:
+    from portable.containers.copying import copy_bytes  # noqa: PLC0415 - readers copy nothing
+
+    original = InputFile(path)
+    write_through(to, lambda target: copy_bytes(original, target, 0, len(original)))

@@ -1,0 +1,179 @@
+"""What the exporters share about frameworks: their errors, tensors, and the nesting of values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from portable.errors import PortableError
+from portable.runtime.executors.tensors import dtype_named
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from portable.runtime.executors.tensors import Array
+
+__all__ = [
+    "ExportFailed",
+    "ExporterMissing",
+    "as_array",
+    "dotted",
+    "dtype_name",
+    "first_line",
+    "flat_tree",
+    "from_torch",
+    "leaf_names",
+    "tree_json",
+]
+
+_LINE = 300
+
+# `torch.utils._pytree.TreeSpec`; the framework is imported where it is used.
+_Tree = Any
+
+
+class ExporterMissing(PortableError):
+    """What an exporter runs on is not installed, or there is no exporter of this name."""
+
+
+class ExportFailed(PortableError):
+    """A framework's program cannot be exported, or not without losing something."""
+
+
+def dotted(path: Iterable[Any]) -> str:
+    """Return where a leaf stands, from the keys that PyTorch's and JAX's trees name it by.
+
+    Args:
+        path: The keys, outermost first.
+
+    Returns:
+        For example `0`, `0.logits`, `params.w`; empty for a value without nesting.
+    """
+    return ".".join(map(_key, path))
+
+
+def first_line(error: BaseException) -> str:
+    """Return what an error says, in one line that a person reads."""
+    if isinstance(error, PortableError):
+        return str(error)
+    said = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+    return f"{type(error).__name__}: {said}"[:_LINE] if said else type(error).__name__
+
+
+def _key(entry: Any) -> str:
+    for kind in ("key", "idx", "name"):
+        if hasattr(entry, kind):
+            return str(getattr(entry, kind))
+    return str(entry)
+
+
+def dtype_name(dtype: Any) -> str:
+    """Return the numpy name of a dtype of PyTorch.
+
+    Args:
+        dtype: For example `torch.float32`.
+
+    Returns:
+        For example `float32`; the types that numpy lacks by their names in ml_dtypes.
+    """
+    return str(dtype).removeprefix("torch.")
+
+
+def from_torch(tensor: Any, name: str = "a tensor") -> Array:
+    """Copy a tensor into an array.
+
+    Args:
+        tensor: A dense tensor on any device.
+        name: What to call it in an error.
+
+    Returns:
+        A new array of the same dtype.
+
+    Raises:
+        ExportFailed: No array can hold it: it is sparse, quantized, or has no data.
+    """
+    import torch  # noqa: PLC0415 - a framework
+
+    if tensor.layout is not torch.strided or tensor.is_quantized or tensor.device.type == "meta":
+        kind = "quantized" if tensor.is_quantized else f"{tensor.layout} on {tensor.device.type}"
+        raise ExportFailed(f"{name} is {kind}: no plain array can hold it")
+    whole = tensor.detach().cpu().resolve_conj().resolve_neg().contiguous()
+    try:
+        copied: Array = whole.numpy().copy()
+        return copied
+    except TypeError:
+        pass  # numpy lacks the dtype: the bytes are the same, their name is not
+    # A scalar cannot be viewed as another dtype of another width, but as one of the same.
+    integers = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+    raw: Array = whole.view(integers[whole.element_size()]).numpy().copy()
+    return raw.view(dtype_named(dtype_name(tensor.dtype)))
+
+
+def as_array(value: Any) -> Array:
+    """Return a tensor of PyTorch or JAX, or what else holds numbers, as an array."""
+    import numpy as np  # noqa: PLC0415 - only to execute
+
+    if hasattr(value, "detach"):  # a tensor of PyTorch, bf16 and float8 included
+        return from_torch(value)
+    return np.asarray(value)
+
+
+def tree_json(tree: _Tree) -> str | None:
+    """Return a tree as PyTorch writes it to JSON.
+
+    Args:
+        tree: A tree. The tuples with names that `torch.max` or `torch.topk` return, which PyTorch
+            cannot write, are taken as plain tuples.
+
+    Returns:
+        The JSON; None when the tree has classes that PyTorch cannot write.
+    """
+    from torch.utils import _pytree as pytree  # noqa: PLC0415 - a framework
+
+    try:
+        text: str = pytree.treespec_dumps(pytree.tree_structure(_with_named_as(tuple, tree)))
+    except NotImplementedError:  # a class that was registered without a name for this
+        return None
+    return text
+
+
+def leaf_names(tree: _Tree) -> list[str]:
+    """Return where each leaf of a tree stands.
+
+    Args:
+        tree: A tree.
+
+    Returns:
+        For example `0`, `0.logits`, `values`; `output` for one without a tree, and numbers where
+        a class does not name its parts.
+    """
+    from torch.utils import _pytree as pytree  # noqa: PLC0415 - a framework
+
+    try:
+        leaves, _ = pytree.tree_flatten_with_path(_with_named_as(_by_name, tree))
+    except ValueError:  # a class that was registered without names of its parts
+        return [str(number) for number in range(tree.num_leaves)]
+    return [dotted(path) or "output" for path, _ in sorted(leaves, key=lambda leaf: leaf[1])]
+
+
+def flat_tree(tree: _Tree) -> _Tree:
+    """Return a list with as many leaves as a tree."""
+    from torch.utils import _pytree as pytree  # noqa: PLC0415 - a framework
+
+    return pytree.tree_structure(list(range(tree.num_leaves)))
+
+
+def _with_named_as(make: Any, tree: _Tree) -> Any:
+    """Return the numbers of the leaves, nested as a tree but for PyTorch's tuples with names."""
+    import torch  # noqa: PLC0415 - a framework
+    from torch.utils import _pytree as pytree  # noqa: PLC0415 - as above
+
+    named = tuple(torch.return_types.all_return_types)
+    return pytree.tree_map(
+        lambda value: make(value) if isinstance(value, named) else value,
+        pytree.tree_unflatten(range(tree.num_leaves), tree),
+        is_leaf=lambda value: isinstance(value, named),
+    )
+
+
+def _by_name(value: Any) -> dict[str, Any]:
+    return dict(zip(type(value).__match_args__, value, strict=True))
