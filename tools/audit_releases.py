@@ -247,10 +247,8 @@ def measured_otherwise(tables: Tables, wanted: list[str]) -> tuple[list[Contradi
     Returns:
         What differs, and how many could not be asked.
     """
-    # A script finds its neighbours by path.
-    sys.path.insert(0, str(Path(__file__).parent.parent))
     from portable.runtime.environments import Environments
-    from tools.measure_release import measure
+    from portable.runtime.measuring import measure
 
     environments, found, failed = Environments(), [], 0
     for row in tables.releases:

@@ -148,7 +148,7 @@ def test_one_command_measures_a_release(tmp_path: Path, known: bool) -> None:
     (row,) = (r for r in before if 'version = "0.4.33"' in r and '"jaxlib"' in r)
     if not known:
         table.write_text("[[release]]".join(r for r in before if r != row), encoding="utf-8")
-    tool = [sys.executable, str(ROOT / "tools" / "measure_release.py"), "--table", str(table)]
+    tool = [sys.executable, "-m", "tools", "measure_release", "--table", str(table)]
     subprocess.run([*tool, "jaxlib==0.4.33"], check=True, cwd=ROOT)
     after = table.read_text(encoding="utf-8").split("[[release]]")
     (again,) = (r for r in after if 'version = "0.4.33"' in r and '"jaxlib"' in r)
@@ -158,6 +158,8 @@ def test_one_command_measures_a_release(tmp_path: Path, known: bool) -> None:
 
     assert undated(again) == undated(row)
     assert [r for r in after if r != again] == [r for r in before if r != row]
-    absent = subprocess.run([*tool, "jaxlib==9.9.9"], capture_output=True, text=True, check=False)
+    absent = subprocess.run(
+        [*tool, "jaxlib==9.9.9"], capture_output=True, text=True, check=False, cwd=ROOT
+    )
     assert absent.returncode == 2
     assert "9.9.9" in absent.stderr

@@ -1,9 +1,15 @@
-"""List the Releases that ship a libStablehlo, or compare two of them.
+"""List the Releases that ship a libStablehlo, compare two of them, or measure one more.
 
   portable releases                              every Release and its StableHLO Version
   portable releases list 'jaxlib>=0.5,<0.8'      some of them
   portable releases diff 'jaxlib 0.9.1' 'jaxlib 0.12.0.1'
   portable releases diff 'jaxlib 0.9.1' ./new.whl --format markdown
+  portable releases add jaxlib==0.12.2           install it, ask it, keep a row of your own
+  portable releases add libours.so --name ours==1.4.0
+
+`add` writes a table of your own beside the environments (PORTABLE_CACHE), which every command reads
+beside the shipped one; what comes from it is marked `own table`. A file is read statically. A row
+that contradicts the shipped table is refused.
 
 `diff` says what an upgrade brings, as far as the tables know: what begins and ends to be read or
 refused, and Advisories. Each side is one Release, or a library or wheel that is read statically.
@@ -11,6 +17,8 @@ refused, and Advisories. Each side is one Release, or a library or wheel that is
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from portable.cli.output import print_json, print_table, say
@@ -24,9 +32,14 @@ if TYPE_CHECKING:
     from portable.releases import Release
     from portable.releases.difference import Upgrade
 
-__all__ = ["NotTwoReleases", "options", "run"]
+__all__ = ["NotTwoReleases", "NothingToMeasure", "options", "run"]
 
+_PINNED = re.compile(r"[A-Za-z0-9._-]+==[A-Za-z0-9.+!_-]+", re.ASCII)
 _HEADINGS = ("", "what", "name", "detail")
+
+
+class NothingToMeasure(PortableError):
+    """`add` was given something else than Releases and files."""
 
 
 class NotTwoReleases(PortableError):
@@ -36,10 +49,16 @@ class NotTwoReleases(PortableError):
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument(
-        "action", nargs="?", choices=sorted(_ACTIONS), default="list", help="list, or compare two"
+        "action", nargs="?", choices=sorted(_ACTIONS), default="list", help="what to do"
     )
     parser.add_argument(
-        "specs", nargs="*", metavar="SPEC", help="requirement specifiers; for diff: two Releases"
+        "specs",
+        nargs="*",
+        metavar="SPEC",
+        help="requirement specifiers; for diff: two Releases; for add: NAME==VERSION or a file",
+    )
+    parser.add_argument(
+        "--name", default="", metavar="NAME==VERSION", help="for add: what a file is called"
     )
     parser.add_argument(
         "--format",
@@ -130,4 +149,41 @@ def _print(style: str, headings: Sequence[str], table: Sequence[Sequence[str]]) 
         say(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
 
 
-_ACTIONS = {"diff": _diff, "list": _list}
+def _add(chosen: argparse.Namespace) -> int:
+    """Measure Releases and keep their rows."""
+    from portable.cli.making import making  # noqa: PLC0415 - only here
+    from portable.releases.release import as_release  # noqa: PLC0415 - the same
+    from portable.releases.table import own_table  # noqa: PLC0415 - the same
+    from portable.runtime import measuring  # noqa: PLC0415 - the same
+    from portable.runtime.environments import Environments  # noqa: PLC0415 - the same
+
+    if not chosen.specs or (chosen.name and len(chosen.specs) > 1):
+        raise NothingToMeasure(
+            "--name is for one file" if chosen.specs else "missing what to measure",
+            hint="portable releases add jaxlib==0.12.2",
+        )
+    shipped, added = measuring.shipped_rows(), []
+    with making(len(chosen.specs)) as tell:
+        environments = Environments(progress=tell)
+        for spec in chosen.specs:
+            path = Path(spec)
+            if path.is_file():
+                row = measuring.measure_file(path, chosen.name)
+            elif _PINNED.fullmatch(spec) and not chosen.name:
+                row = measuring.measure(spec, environments, shipped)
+            else:
+                raise NothingToMeasure(
+                    f"{spec!r} is neither a file nor NAME==VERSION",
+                    hint="portable releases add jaxlib==0.12.2",
+                )
+            measuring.add_own(row)
+            added.append(as_release(row))
+    if chosen.format == "json":
+        print_json([release.record() for release in added])
+        return 0
+    for release in added:
+        say(f"{release}: StableHLO {release.has}, added to {own_table()}")
+    return 0
+
+
+_ACTIONS = {"add": _add, "diff": _diff, "list": _list}

@@ -129,7 +129,7 @@ def _gravity(verdict: Verdict) -> tuple[bool, bool, Stage]:
 
 
 def _predict(subject: Subject, consumer: Release) -> Verdict:
-    notes: list[str] = []
+    notes = [f"{consumer} stands in your own table: {consumer.evidence}"] if consumer.own else []
     findings: list[_Finding] = []
     unknown: list[NotKnown] = []
     for one in (

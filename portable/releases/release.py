@@ -13,19 +13,23 @@ from packaging.version import Version as PackageVersion
 
 from portable.errors import PortableError
 from portable.releases.specifier import Specifier
-from portable.releases.table import Row, demand_once, rows
+from portable.releases.table import Row, TableError, demand_once, own_rows, rows
 
 if TYPE_CHECKING:
     import datetime
+    from collections.abc import Mapping
 
     from portable.version import Version
 
 __all__ = [
     "Confidence",
+    "ContradictingRow",
     "Release",
     "UnknownDistribution",
     "UnknownRelease",
+    "as_release",
     "demand_reachable",
+    "demand_same",
     "distributions",
     "find_release",
     "normalize_name",
@@ -80,6 +84,7 @@ class Release:
         week_12: The Version its WEEK_12 stands for.
         yanked: Whether the index withdrew it.
         note: Anything else worth knowing.
+        own: Whether the user measured it himself: it stands in his own table, not in ours.
     """
 
     distribution: str
@@ -99,6 +104,7 @@ class Release:
     week_12: Version | None = None
     yanked: bool = False
     note: str = ""
+    own: bool = False
 
     @property
     def target(self) -> Version:
@@ -112,10 +118,11 @@ class Release:
 
     @property
     def has(self) -> str:
-        """Which Version it has, in words."""
+        """Which Version it has, in words, and whether only the user's own table says so."""
+        own = " (own table)" if self.own else ""
         if self.confidence not in {Confidence.BRACKETED, Confidence.STATIC}:
-            return str(self.current)
-        return f"at least {self.current}" + (f", below {self.below}" if self.below else "")
+            return f"{self.current}{own}"
+        return f"at least {self.current}" + (f", below {self.below}" if self.below else "") + own
 
     def __str__(self) -> str:
         return f"{self.distribution} {self.version}".rstrip()
@@ -243,6 +250,7 @@ def _bracketed(known: tuple[Release, ...], version: str) -> Release | None:
         week_12=None,
         yanked=False,
         note="",
+        own=before.own or after.own,
     )
 
 
@@ -264,16 +272,74 @@ def _published() -> dict[str, tuple[str, ...]]:
     }
 
 
+class ContradictingRow(TableError):
+    """The user's own table says something else of a Release than the shipped one."""
+
+
 @functools.cache
 def _by_distribution() -> dict[str, list[Row]]:
     table: dict[str, list[Row]] = {}
-    demand_once(
-        (row, f"{normalize_name(row.text('distribution'))} {row.text('version')}")
-        for row in rows("releases", "release")
-    )
-    for row in rows("releases", "release"):
+    shipped = {_key(row): row for row in rows("releases", "release")}
+    demand_once((row, _key(row)) for row in rows("releases", "release"))
+    for row in shipped.values():
         table.setdefault(normalize_name(row.text("distribution")), []).append(row)
+    own = own_rows("release")
+    demand_once((row, _key(row)) for row in own)
+    for row in own:
+        _demand_version(row)
+        if _key(row) in shipped:
+            demand_same(_from_row(row), _from_row(shipped[_key(row)]), row.where)
+        else:
+            table.setdefault(normalize_name(row.text("distribution")), []).append(row)
+    for name in {normalize_name(row.text("distribution")) for row in own}:
+        table[name].sort(key=lambda row: _order(row.text("version")))
     return table
+
+
+def _demand_version(row: Row) -> None:
+    try:
+        _order(row.text("version"))
+    except NotAVersion as error:
+        raise row.wrong(f"version: {error}") from error
+
+
+def _key(row: Row) -> str:
+    return f"{normalize_name(row.text('distribution'))} {row.text('version')}"
+
+
+def as_release(fields: Mapping[str, object]) -> Release:
+    """Return the Release of a row that was just measured.
+
+    Args:
+        fields: As they will stand in the user's own table; without those that are None.
+    """
+    said = {name: value for name, value in fields.items() if value is not None}
+    return _from_row(Row("measured", said, own=True))
+
+
+def demand_same(own: Release, shipped: Release, where: str) -> None:
+    """Refuse a measurement of the user's that contradicts the shipped table.
+
+    Args:
+        own: What he measured.
+        shipped: What the table says of the same Release.
+        where: Where his stands.
+
+    Raises:
+        ContradictingRow: They have different Versions; the error has both.
+    """
+    if own.below is None and own.confidence is not Confidence.STATIC:
+        differ = (own.current, own.minimum) != (shipped.current, shipped.minimum)
+    else:
+        # A bracket contradicts what lies outside of it.
+        differ = shipped.current < own.current or bool(own.below and shipped.current >= own.below)
+    if differ:
+        raise ContradictingRow(
+            f"{own} has StableHLO {own.has} and reads from {own.minimum}, but the shipped table "
+            f"says {shipped.has} and from {shipped.minimum}",
+            where=where,
+            hint="remove the row, or report the Release if it was measured rightly",
+        )
 
 
 @functools.cache
@@ -302,7 +368,7 @@ def _from_row(row: Row) -> Release:
         python=row.note("python"),
         requires_python=row.note("requires_python"),
         numpy=row.note("numpy"),
-        confidence=Confidence(row.text("confidence")),
+        confidence=row.member("confidence", Confidence),
         method=row.note("method"),
         measured=row.maybe_date("measured"),
         evidence=row.note("evidence"),
@@ -310,6 +376,7 @@ def _from_row(row: Row) -> Release:
         week_12=row.maybe_version("week_12"),
         yanked=row.flag("yanked"),
         note=row.note("note"),
+        own=row.own,
     )
 
 

@@ -10,12 +10,13 @@ import tomllib
 from typing import TYPE_CHECKING, TypeVar
 
 from portable.errors import PortableError
+from portable.system.places import cache_folder
 from portable.version import InvalidVersion, Version
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-__all__ = ["Row", "TableError", "demand_once", "rows"]
+__all__ = ["Row", "TableError", "demand_once", "own_rows", "own_table", "rows"]
 
 _DATA = os.path.join(os.path.dirname(__file__), "data")  # noqa: PTH118, PTH120 - cold path
 _T = TypeVar("_T")
@@ -32,13 +33,20 @@ class Row:
     Args:
         where: The table and the position of the row, for errors.
         fields: What the row says.
+        own: Whether it stands in the user's own table.
     """
 
-    __slots__ = ("_fields", "_where")
+    __slots__ = ("_fields", "_where", "own")
 
-    def __init__(self, where: str, fields: Mapping[str, object]) -> None:
+    def __init__(self, where: str, fields: Mapping[str, object], *, own: bool = False) -> None:
+        self.own = own
         self._where = where
         self._fields = fields
+
+    @property
+    def where(self) -> str:
+        """The table and the position of the row."""
+        return self._where
 
     def wrong(self, what: str) -> TableError:
         """Return the error that names this row."""
@@ -134,6 +142,32 @@ def rows(table: str, kind: str) -> tuple[Row, ...]:
         TableError: The file is missing or has another form.
     """
     path = os.path.join(_DATA, f"{table}.toml")  # noqa: PTH118 - cold path
+    return _read(path, f"{table}.toml", kind)
+
+
+def own_table() -> str:
+    """Return the path of the table of Releases that the user measured himself."""
+    return os.path.join(cache_folder(), "releases.toml")  # noqa: PTH118 - cold path
+
+
+def own_rows(kind: str) -> tuple[Row, ...]:
+    """Read the user's own table, which has the form of `releases.toml`.
+
+    Args:
+        kind: The name of its array of tables.
+
+    Returns:
+        Its rows, in file order; none where he has no such table.
+
+    Raises:
+        TableError: The file cannot be read or has another form.
+    """
+    path = own_table()
+    there = os.path.isfile(path)  # noqa: PTH113 - cold path
+    return _read(path, path, kind, own=True) if there else ()
+
+
+def _read(path: str, name: str, kind: str, *, own: bool = False) -> tuple[Row, ...]:
     try:
         with open(path, "rb") as stream:  # noqa: PTH123 - cold path
             found = tomllib.load(stream).get(kind, [])
@@ -142,6 +176,6 @@ def rows(table: str, kind: str) -> tuple[Row, ...]:
     if not isinstance(found, list) or not all(isinstance(fields, dict) for fields in found):
         raise TableError(f"{kind} is not an array of tables", where=path)
     return tuple(
-        Row(f"{table}.toml {kind} {position}", fields)
+        Row(f"{name} {kind} {position}", fields, own=own)
         for position, fields in enumerate(found, start=1)
     )

@@ -27,6 +27,7 @@ from portable.runtime.environments.wheel import (
 )
 from portable.system.documents import parse_json
 from portable.system.files import read_file, write_file
+from portable.system.places import cache_folder
 from portable.worker import LIMIT_S, Driver, Worker
 
 if TYPE_CHECKING:
@@ -170,7 +171,7 @@ class Environments:
         patience: float = 1800.0,
         require_hashes: bool | None = None,
     ) -> None:
-        self.directory = Path(directory) if directory is not None else _default_directory()
+        self.directory = Path(directory or Path(cache_folder(), "environments"))
         self.offline = _wanted("PORTABLE_OFFLINE") if offline is None else offline
         self.require_hashes = require_hashes or _wanted("PORTABLE_REQUIRE_HASHES")
         self._installer = installer
@@ -403,14 +404,6 @@ def _unverified(recipe: Recipe) -> Iterator[tuple[str, Phase]]:
 def _failure(what: str, error: OSError, hint: str = "") -> EnvironmentFailed:
     full = error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
     return EnvironmentFailed(f"{what}: {error.strerror}", hint=FREE_SPACE if full else hint)
-
-
-def _default_directory() -> Path:
-    chosen = os.environ.get("PORTABLE_CACHE")
-    if chosen:
-        return Path(chosen) / "environments"
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "stablehlo-portable" / "environments"
 
 
 def _wanted(variable: str) -> bool:

@@ -1,0 +1,142 @@
+"""Releases that a user measured himself: one table with the shipped one, and told apart from it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compat_tests.helpers.wheels import write_wheel
+
+ARTIFACTS = Path(__file__).parents[1] / "data" / "artifacts"
+ROW = """
+[[release]]
+distribution = "{}"
+version = "{}"
+date = "2026-11-20"
+current = "{}"
+minimum = "{}"
+python = "3.11"
+confidence = "measured"
+evidence = "it was asked"
+"""
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the path of the user's table, which is not there yet."""
+    monkeypatch.setenv("PORTABLE_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "cache").mkdir()
+    return tmp_path / "cache" / "releases.toml"
+
+
+def _run(*words: str) -> subprocess.CompletedProcess[str]:
+    # The tables are read once for each process.
+    command = [sys.executable, "-m", "portable", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+
+
+def _json(*words: str) -> Any:
+    done = _run(*words, "--format", "json")
+    assert done.stderr == ""
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("distribution", ["jaxlib", "our-runtime"])
+def test_whatever_reads_the_table_sees_it(own: Path, distribution: str) -> None:
+    """Listing, target and check know the Release, also one of no distribution that is shipped."""
+    own.write_text(ROW.format(distribution, "98.0", "1.4.1", "0.9.0"), "utf-8")
+    spec = f"{distribution}==98.0"
+    (record,) = _json("releases", "list", spec)
+    assert record["own"] is True
+    assert "1.4.1 (own table)" in _run("releases", "list", spec).stdout
+    assert "has StableHLO 1.4.1 (own table)" in _run("target", spec).stdout
+    artifact = str(ARTIFACTS / "tan+1.4.0.mlir.bc")
+    (verdict,) = _json("check", artifact, "--for", spec)["verdicts"]
+    assert verdict["outcome"] == "compatible"
+    assert "own table: it was asked" in json.dumps(verdict["diagnostics"])
+
+
+def test_what_lies_between_it_and_a_shipped_one_is_marked(own: Path) -> None:
+    """Its neighbours bracket a Release, so what his row says is in the bracket too."""
+    own.write_text(ROW.format("jaxlib", "98.0", "1.99.0", "0.9.0"), "utf-8")
+    assert "(own table)" in _run("target", "jaxlib==97.0").stdout
+    assert "(own table)" not in _run("target", "jaxlib==0.4.32").stdout
+
+
+@pytest.mark.parametrize(("current", "minimum"), [("1.8.1", "0.9.0"), ("1.7.5", "0.10.0")])
+def test_a_row_that_contradicts_the_shipped_one_is_refused(
+    own: Path, current: str, minimum: str
+) -> None:
+    """Both are named, and where the row stands."""
+    (shipped,) = _json("releases", "list", "jaxlib==0.4.33")
+    own.write_text(ROW.format("jaxlib", "0.4.33", current, minimum), "utf-8")
+    done = _run("releases")
+    assert done.returncode == 2
+    for word in (current, minimum, shipped["current"], shipped["minimum"], f"{own} release 1"):
+        assert word in done.stderr
+
+
+def test_a_row_that_agrees_changes_nothing(own: Path) -> None:
+    """The shipped row counts: it is not marked."""
+    before = _run("releases").stdout
+    (shipped,) = _json("releases", "list", "jaxlib==0.4.33")
+    own.write_text(ROW.format("jaxlib", "0.4.33", shipped["current"], shipped["minimum"]), "utf-8")
+    assert _run("releases").stdout == before
+
+
+@pytest.mark.parametrize(
+    "text", ["[[release]]", "release = 1", "[[release", ROW.format("a", "b", "1.0.0", "0.9.0")]
+)
+def test_a_damaged_table_is_one_line(own: Path, text: str) -> None:
+    """It names the file."""
+    own.write_text(text, "utf-8")
+    done = _run("releases")
+    assert done.returncode == 2
+    assert str(own) in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_file_is_read_statically_and_kept(own: Path, tmp_path: Path) -> None:
+    """A wheel says its name, a library is given one; the second time its row is replaced."""
+    library = b"\x7fELF\x02\x01\x01" + bytes(57) + b"\0vhlo.add_v1\0vhlo.tan_v1\0vhlo.abs_v1\0"
+    write_wheel(tmp_path, "our_runtime", {"our_runtime/lib.so": library}, "1.4")
+    (wheel,) = tmp_path.glob("*.whl")
+    added = _run("releases", "add", str(wheel))
+    assert added.returncode == 0, added.stderr
+    assert "our-runtime 1.4: StableHLO at least 1.4.0" in added.stdout
+    path = tmp_path / "lib.so"
+    path.write_bytes(library)
+    refused = _run("releases", "add", str(path))
+    assert refused.returncode == 2
+    assert "--name" in refused.stderr
+    for _ in range(2):
+        assert _run("releases", "add", str(path), "--name", "other==2").returncode == 0
+    assert own.read_text("utf-8").count("[[release]]") == 2
+    assert "at least 1.4.0, below 1.5.0 (own table)" in _run("releases", "list", "other==2").stdout
+    assert _run("target", "our-runtime").returncode == 0
+
+
+def test_what_contradicts_is_not_written(own: Path, tmp_path: Path) -> None:
+    """`add` refuses it, and the table is as it was."""
+    library = b"\x7fELF\x02\x01\x01" + bytes(57) + b"\0vhlo.add_v1\0vhlo.tan_v1\0vhlo.abs_v1\0"
+    path = tmp_path / "lib.so"
+    path.write_bytes(library)
+    done = _run("releases", "add", str(path), "--name", "jaxlib==0.4.13")
+    assert done.returncode == 2
+    assert "0.13.4" in done.stderr
+    assert not own.exists()
+
+
+@pytest.mark.parametrize("words", [[], ["jaxlib"], ["jaxlib>=0.5"], ["none.so"], ["a==1", "b==1"]])
+def test_what_cannot_be_measured_is_one_line(own: Path, words: list[str]) -> None:
+    """Neither a file nor a Release, or a name for two."""
+    name = ["--name", "x==1"] if len(words) == 2 else []
+    done = _run("releases", "add", *words, *name)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert not own.exists()

@@ -1,0 +1,409 @@
+"""Measure Releases: ask them what they are, and write what they answered as rows of a table.
+
+One makes the environment of a Release, asks it for its StableHLO Versions (or climbs the ladder of
+one artifact per Version where it has no way to say), and looks up its date and digest. A file, of
+which nothing can be asked, is read statically. Notes, and what nobody can measure, stay as they
+are.
+"""
+
+from __future__ import annotations
+
+import datetime
+import email
+import hashlib
+import re
+import tempfile
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from packaging.version import Version as PackageVersion
+
+from portable.binaries import read_runtime
+from portable.errors import PortableError
+from portable.releases import Confidence, distributions, normalize_name, releases
+from portable.releases.release import as_release, demand_same
+from portable.releases.table import own_table
+from portable.runtime.environments.installer import find_uv
+from portable.system import children
+from portable.system.files import write_file
+from portable.version import Version
+from portable.worker import Answer, Driver, Status
+
+if TYPE_CHECKING:
+    from portable.runtime.environments import Environment, Environments
+
+__all__ = [
+    "CannotMeasure",
+    "Row",
+    "add_own",
+    "bracket",
+    "find",
+    "look_up",
+    "measure",
+    "measure_file",
+    "read_table",
+    "renew",
+    "shipped_rows",
+    "write_table",
+]
+
+LADDER = Path(__file__).parents[1] / "releases" / "data" / "ladder.toml"
+_LIMIT_S = 600.0
+_HEAD = """\
+# Releases that were measured here, in the form of the shipped table: `portable releases add`.
+# A row that contradicts the shipped table is an error.
+
+"""
+
+# In the order in which a row is written; a field that is not here is an error.
+FIELDS = (
+    *("distribution", "version", "date", "date_source", "current", "current_low", "current_below"),
+    *(
+        "minimum",
+        "python",
+        "requires_python",
+        "numpy",
+        "confidence",
+        "method",
+        "measured",
+        "evidence",
+    ),
+    *("source", "week_4", "week_12", "serialize_api", "exec_era", "eval_module", "yanked", "note"),
+)
+# What a measurement replaces as a whole: a field that it did not find out is gone afterwards.
+MEASURED = (
+    *("current", "current_low", "current_below", "minimum", "confidence", "method", "measured"),
+    *("evidence", "week_4", "week_12", "serialize_api", "exec_era", "eval_module"),
+)
+PYTHONS = ("3.11", "3.12", "3.13")
+# The last jaxlib that numpy 2 does not work with, whatever its metadata say (measured: every
+# transfer of an array fails up to 0.4.25; its extension types until ml_dtypes 0.5).
+LAST_OLD_NUMPY = PackageVersion("0.4.38")
+
+Row = dict[str, Any]
+
+
+class CannotMeasure(PortableError):
+    """The Release did not answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A Release as an environment needs to know it."""
+
+    distribution: str
+    version: str
+    python: str
+    numpy: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wheel:
+    """What the package index says of the wheel for this machine."""
+
+    name: str
+    sha256: str
+    date: datetime.date
+    python: str
+
+    @property
+    def source(self) -> str:
+        """Where the row comes from, in the words of the table."""
+        return f"PyPI {self.name} sha256:{self.sha256}"
+
+
+def measure(requirement: str, environments: Environments, rows: list[Row]) -> Row:
+    """Make the row of one Release.
+
+    Args:
+        requirement: As `jaxlib==0.4.33`.
+        environments: Where to install it.
+        rows: The table so far: for the writer of the ladder, and for what is kept of an old row.
+
+    Returns:
+        The row.
+    """
+    distribution, _, version = requirement.partition("==")
+    before = find(rows, distribution, version) or {}
+    wheel = look_up(distribution.replace("_", "-"), version)
+    numpy = before.get("numpy", "") or _old_numpy(distribution, version)
+    environment = environments.get(Wanted(distribution, version, wheel.python, numpy))
+    row = {k: v for k, v in before.items() if k not in MEASURED}
+    row |= {"distribution": distribution, "version": version}
+    # A date with a source of its own was found by hand, because the upload time misleads.
+    row["date"] = before["date"] if "date_source" in before else wheel.date.isoformat()
+    row |= {"python": wheel.python, "source": wheel.source, "measured": _today()}
+    row |= _installed_metadata(environment, numpy)
+    with environment.worker(limit=60) as worker:
+        probed = worker.ask({"kind": "probe"})
+        if environment.recipe.driver is not Driver.IREE:
+            return row | _told(environment, probed)
+        return row | climb(worker.ask, environments, rows)
+
+
+def _told(environment: Environment, answer: Answer) -> Row:
+    """Turn what a Release says of itself into fields."""
+    if not answer.ok:
+        raise CannotMeasure(f"{environment.consumer} did not say: {answer.status} {answer.reason}")
+    said = dict(answer.payload)
+    plugin = environment.recipe.driver is Driver.PLUGIN
+    found: Row = {"current": said["current"], "minimum": said.get("minimum")}
+    found |= {"confidence": "measured", "method": "plugin" if plugin else "bindings"}
+    for field in ("week_4", "week_12", "serialize_api", "exec_era", "eval_module"):
+        found[field] = said.get(field)
+    if environment.recipe.keep and not plugin:
+        found["method"] = "extension"
+    if plugin:
+        calls = f"PJRT C API {said['pjrt_api']}, PJRT_Plugin_Attributes: "
+        names = ("stablehlo_current_version", "stablehlo_minimum_version")
+        facts = ", ".join(f"{name} = {said['attributes'].get(name)}" for name in names)
+    else:
+        calls = ""
+        facts = ", ".join(
+            f"get_{call}() = {said[key]}"
+            for call, key in (
+                ("current_version", "current"),
+                ("minimum_version", "minimum"),
+                ("api_version", "api_version"),
+            )
+        )
+    return {**found, "evidence": calls + facts}
+
+
+def climb(ask: Any, environments: Environments, rows: list[Row]) -> Row:
+    """Bracket a Release between the highest rung it reads and the next one it refuses.
+
+    Args:
+        ask: Asks the Release one job.
+        environments: Where the writer of the artifacts is installed.
+        rows: The table, for the newest jaxlib.
+
+    Returns:
+        The fields.
+    """
+    rungs = tomllib.loads(LADDER.read_text(encoding="utf-8"))["rung"]
+    results = []
+    writer = _newest_jaxlib(rows)
+    with environments.get(writer).worker() as worker:
+        for rung in rungs:
+            job = {"kind": "write", "text": rung["program"], "target": rung["version"]}
+            written = worker.ask({**job, "strip": True, "want": ["artifact"]})
+            if not written.ok:
+                raise CannotMeasure(f"the rung {rung['version']} is not written: {written.reason}")
+            read = ask({"kind": "read", "data": written.payload["artifact"]})
+            results.append((Version.parse(rung["version"]), read.status))
+    return bracket(results, f"jaxlib {writer.version}")
+
+
+def bracket(results: list[tuple[Version, Status]], writer: str) -> Row:
+    """Conclude from a climbed ladder; a crash says nothing of the Version.
+
+    Args:
+        results: Each rung, lowest first, and how reading it ended.
+        writer: Who wrote the artifacts.
+
+    Returns:
+        The fields.
+    """
+    read = [version for version, status in results if status is Status.OK]
+    if not read:
+        raise CannotMeasure("not even the lowest rung was read")
+    low = max(read)
+    refused = [v for v, status in results if status is Status.REFUSED]
+    above = [version for version in refused if version > low]
+    odd = [str(version) for version in refused if version < low]
+    crashed = [str(version) for version, status in results if status is Status.CRASHED]
+    evidence = f"{len(results)} rungs written by {writer}: reads {', '.join(map(str, read))}"
+    for word, found in (("refuses", [str(v) for v in above]), ("crashes on", crashed)):
+        evidence += f"; {word} {', '.join(found)}" if found else ""
+    evidence += f"; refuses, though lower, {', '.join(odd)}" if odd else ""
+    return {
+        "current_low": str(low),
+        "current_below": str(min(above)) if above else None,
+        "confidence": "bracketed",
+        "method": "ladder",
+        "evidence": evidence,
+    }
+
+
+def look_up(distribution: str, version: str) -> Wheel:
+    """Ask the package index, through uv, for the wheel of this machine.
+
+    Args:
+        distribution: Its name.
+        version: Its version.
+
+    Returns:
+        The wheel for the oldest Python that has one.
+    """
+    uv = find_uv()
+    if uv is None:
+        raise CannotMeasure("uv is needed to look up wheels", hint="python -m pip install uv")
+    said = ""
+    with tempfile.TemporaryDirectory() as scratch:
+        wanted = Path(scratch) / "wanted.txt"
+        wanted.write_text(f"{distribution}=={version}\n", encoding="utf-8")
+        for python in PYTHONS:
+            command = [uv, "pip", "compile", "--no-config", "--no-deps", "--format", "pylock.toml"]
+            done = children.run(
+                ["program", *command, "--python-version", python, str(wanted)],
+                timeout=_LIMIT_S,
+                environment={
+                    **children.variables(*children.CLIENTS),
+                    "UV_PYTHON_DOWNLOADS": "never",
+                },
+            )
+            said = done.stderr
+            wheels = (
+                tomllib.loads(done.stdout)["packages"][0].get("wheels", ()) if done.stdout else ()
+            )
+            for wheel in wheels:
+                name = re.split(r"[/?#]", wheel["url"].partition("?")[0])[-1]
+                uploaded = wheel["upload-time"].date()
+                return Wheel(name, wheel["hashes"]["sha256"], uploaded, python)
+    raise CannotMeasure(f"no wheel of {distribution} {version}: {' '.join(said.split())[:300]}")
+
+
+def read_table(path: Path) -> tuple[str, list[Row]]:
+    """Read a table and the comment at its head."""
+    text = path.read_text(encoding="utf-8")
+    head, _, _ = text.partition("[[release]]")
+    return head, tomllib.loads(text).get("release", [])
+
+
+def write_table(path: Path, head: str, rows: list[Row]) -> None:
+    """Write a table: distributions in the order they are in, each by version."""
+    order = list(dict.fromkeys(row["distribution"] for row in rows))
+    rows = sorted(
+        rows, key=lambda r: (order.index(r["distribution"]), PackageVersion(r["version"]))
+    )
+    write_file(path, (head + "\n".join(_printed(row) for row in rows)).encode())
+
+
+def renew(rows: list[Row], row: Row) -> list[Row]:
+    """Put a row into a table, in place of the one for the same Release."""
+    row = {key: value for key, value in row.items() if value not in {None, ""}}
+    before = find(rows, row["distribution"], row["version"])
+    return [*rows, row] if before is None else [row if r is before else r for r in rows]
+
+
+def find(rows: list[Row], distribution: str, version: str) -> Row | None:
+    """Return the row of a Release."""
+    for row in rows:
+        if (row["distribution"], row["version"]) == (distribution, version):
+            return row
+    return None
+
+
+def _printed(row: Row) -> str:
+    unknown = set(row) - set(FIELDS)
+    if unknown:
+        raise CannotMeasure(f"the table has no field {', '.join(sorted(unknown))}")
+    lines = [f"{field} = {_value(row[field])}" for field in FIELDS if field in row]
+    return "\n".join(["[[release]]", *lines, ""])
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    text = str(value).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{text}"'
+
+
+def _installed_metadata(environment: Environment, numpy: str) -> Row:
+    """Read what the wheel itself demands, where the whole wheel is installed."""
+    wanted = environment.recipe.distribution.replace("-", "_")
+    for path in environment.directory.glob("lib/python*/site-packages/*.dist-info/METADATA"):
+        if path.parent.name.lower().startswith(f"{wanted}-"):
+            metadata = email.message_from_string(path.read_text(encoding="utf-8"))
+            demands = metadata.get_all("Requires-Dist") or []
+            declared = [d for d in demands if re.match(r"numpy\b", d)]
+            found = re.sub(r"numpy|[()\s]|;.*", "", declared[0]) if declared else ""
+            return {"requires_python": metadata["Requires-Python"], "numpy": numpy or found}
+    return {}
+
+
+def _old_numpy(distribution: str, version: str) -> str:
+    old = distribution == "jaxlib" and PackageVersion(version) <= LAST_OLD_NUMPY
+    return "<2" if old else ""
+
+
+def _newest_jaxlib(rows: list[Row]) -> Wanted:
+    known = [row for row in rows if row["distribution"] == "jaxlib"]
+    newest = max(known, key=lambda row: PackageVersion(row["version"]))
+    return Wanted("jaxlib", newest["version"], newest["python"], newest.get("numpy", ""))
+
+
+def _today() -> str:
+    return datetime.datetime.now(tz=datetime.UTC).date().isoformat()
+
+
+def measure_file(path: Path, requirement: str = "") -> Row:
+    """Make the row of a wheel or library by the names in its binary; nothing of it is executed.
+
+    Args:
+        path: The file.
+        requirement: What to call it, as `our-runtime==1.2.3`; by default as the wheel is called.
+
+    Returns:
+        The row.
+
+    Raises:
+        CannotMeasure: Nothing says what it is called.
+        NotARuntime: It is no library that reads StableHLO.
+    """
+    found = read_runtime(path)
+    name, _, version = requirement.partition("==")
+    name, version = name or found.name, version or found.version
+    if not name or not version:
+        raise CannotMeasure(
+            "the file does not say its name and version",
+            where=str(path),
+            hint="add --name NAME==VERSION",
+        )
+    between = found.bracket
+    changed = datetime.datetime.fromtimestamp(path.stat().st_mtime, datetime.UTC).date()
+    with path.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    return {
+        "distribution": normalize_name(name),
+        "version": version,
+        "date": changed.isoformat(),
+        "date_source": "when the file was last changed",
+        "current_low": str(between.low),
+        "current_below": str(between.below) if between.below else None,
+        "confidence": str(Confidence.STATIC),
+        "method": "static",
+        "measured": _today(),
+        "evidence": "; ".join(between.evidence),
+        "source": f"{path.name} sha256:{digest}",
+    }
+
+
+def shipped_rows() -> list[Row]:
+    """Return the shipped table, as `measure` takes it."""
+    return read_table(LADDER.with_name("releases.toml"))[1]
+
+
+def add_own(row: Row) -> Path:
+    """Write a row into the user's own table, in place of the one for the same Release.
+
+    Args:
+        row: As `measure` and `measure_file` make it.
+
+    Returns:
+        The table.
+
+    Raises:
+        ContradictingRow: The shipped table says something else of the Release; nothing is written.
+    """
+    path = Path(own_table())
+    for shipped in releases(row["distribution"]) if row["distribution"] in distributions() else ():
+        if shipped.version == row["version"] and not shipped.own:
+            demand_same(as_release(row), shipped, str(path))
+    head, rows = read_table(path) if path.exists() else (_HEAD, [])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_table(path, head, renew(rows, row))
+    return path
