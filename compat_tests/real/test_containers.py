@@ -3,6 +3,8 @@
 import hashlib
 import io
 import json
+import os
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import uv
 from packaging.requirements import Requirement
 
 import portable
@@ -201,21 +204,98 @@ def test_errors_are_one_line_and_change_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    ("name", "consumer", "opened"),
-    [
-        ("gate-vjp0-jax-0.5.3.exported", "jaxlib>=0.11", "jax>=0.4.30,<0.11.1"),
-        ("gate-vjp2-jax-0.10.2.exported", "jaxlib>=0.5", "jax>=0.8.2"),
-        ("gate-jax2tf-0.7.1-tensorflow-2.20.0", "tensorflow==2.16.*", "tensorflow>=2.20"),
-    ],
-)
-def test_pinning_for_who_cannot_open_the_container_is_refused(
-    name: str, consumer: str, opened: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+EVERY_JAX = "jaxlib>=0.4.30"
+
+
+@pytest.mark.parametrize("path", EXPORTED, ids=lambda path: path.name)
+def test_an_exported_is_widened_for_who_cannot_open_it(
+    path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Pinning changes the artifacts and not the container, so it would be of no use."""
-    path = CONTAINERS / name
-    assert main(["pin", str(path), "--for", consumer, "-o", str(tmp_path / "new")]) == 2
-    assert f"is opened by {opened}" in capsys.readouterr().err
-    assert not [*tmp_path.iterdir()]
-    with pytest.raises(NotOpened):
-        pin_all(path, consumer)
+    """Whatever jax wrote it, the one at hand computes what it should, the derivatives too."""
+    code, out, _ = run(capsys, "pin", path, "--for", EVERY_JAX, "-o", tmp_path / "new")
+    assert code == 0
+    assert "opened by jax>=0.4.30, its envelope was widened" in out
+    function, *derivatives = computed(tmp_path / "new")
+    np.testing.assert_allclose(function, np.tanh(X) * SCALE + 0.5, rtol=1e-5)
+    slope = SCALE * (1 - np.tanh(X) ** 2)
+    expected = (slope, -2 * np.tanh(X) * slope)
+    for found, wanted in zip(derivatives, expected, strict=False):
+        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-6)
+    assert main(["check", str(tmp_path / "new"), "--for", EVERY_JAX]) == 0
+
+
+OLD_JAX = """
+import sys
+import numpy as np
+import jax
+from jax import export
+
+x = np.linspace(-2, 2, 6, dtype="float32").reshape(2, 3)
+for path in sys.argv[1:]:
+    exported = export.deserialize(bytearray(open(path, "rb").read()))
+    slope = jax.grad(lambda x: exported.call(x, np.float32(3))["y"].sum())
+    curve = jax.grad(lambda x: slope(x).sum())(x)
+    expected = -6 * np.tanh(x) * (1 - np.tanh(x) ** 2)
+    np.testing.assert_allclose(np.asarray(curve), expected, rtol=1e-4, atol=1e-6)
+"""
+
+
+@pytest.mark.more_releases
+@pytest.mark.parametrize("version", ["0.4.30", "0.4.35"])
+def test_an_old_jax_opens_what_was_widened(version: str, tmp_path: Path) -> None:
+    """The real thing: each layout, called and derived twice by a jax that refused it before."""
+    paths = [str(tmp_path / path.name) for path in EXPORTED if "vjp2" in path.name]
+    for path in paths:
+        portable.repin(CONTAINERS / Path(path).name, EVERY_JAX, to=path)
+    packages = (f"jax=={version}", f"jaxlib=={version}", "flatbuffers", "absl-py", "numpy<2.3")
+    words = [word for package in packages for word in ("--with", package)]
+    command = [uv.find_uv_bin(), "run", "--no-project", "--python", "3.11", *words]
+    subprocess.run([*command, "python", "-c", OLD_JAX, *paths], check=True, timeout=600)
+
+
+def test_a_saved_model_is_widened_in_two_bytes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of each call the version and the partitioner; TensorFlow 2.16.2 runs it now."""
+    path, new = CONTAINERS / "gate-jax2tf-0.7.1-tensorflow-2.20.0", tmp_path / "new"
+    code, out, _ = run(capsys, "pin", path, "--for", "tensorflow>=2.16", "-o", new)
+    assert code == 0
+    assert "opened by tensorflow>=2.16.2, its envelope was widened" in out
+    portable.repin(path, "0.14.0", to=tmp_path / "same")
+    before, after = ((tmp_path / name / "saved_model.pb").read_bytes() for name in ("same", "new"))
+    changed = [(old, now) for old, now in zip(before, after, strict=True) if old != now]
+    assert changed == [(1, 0), (10, 9)] * len(open_container(path).artifacts())
+
+
+def sharded(to: Path) -> Path:
+    """Let jax write a function of two devices."""
+    program = """
+import sys, jax, numpy as np
+mesh = jax.sharding.Mesh(np.array(jax.devices()), ("x",))
+by_rows = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("x"))
+argument = jax.ShapeDtypeStruct((4, 3), "float32", sharding=by_rows)
+open(sys.argv[1], "wb").write(jax.export.export(jax.jit(lambda x: x * 2))(argument).serialize())
+"""
+    flags = {"XLA_FLAGS": "--xla_force_host_platform_device_count=2", "JAX_PLATFORMS": "cpu"}
+    subprocess.run([sys.executable, "-c", program, str(to)], check=True, env=os.environ | flags)
+    return to
+
+
+def test_what_cannot_be_widened_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the reason, and nothing is written: shardings are not known to every release."""
+    exported, model = sharded(tmp_path / "x.exported"), tmp_path / "model"
+    jax2tf = open_container(CONTAINERS / "gate-jax2tf-0.7.1-tensorflow-2.20.0")
+    data = (CONTAINERS.parent / "artifacts" / "sdy+1.11.0.mlir.bc").read_bytes()
+    jax2tf.replace({jax2tf.artifacts()[0].name: data}, to=model)
+    told = {
+        (exported, "jaxlib==0.5.3"): "is opened by jax>=0.8.2; its shardings are written in a form",
+        (model, "tensorflow==2.16.2"): "has shardings of Shardy, which XlaCallModule 9 does not",
+    }
+    for (path, consumer), why in told.items():
+        code, _, err = run(capsys, "pin", path, "--for", consumer, "-o", tmp_path / "new")
+        assert (code, "new" in {one.name for one in tmp_path.iterdir()}) == (2, False), consumer
+        assert why in err
+        with pytest.raises(NotOpened):
+            pin_all(path, consumer)

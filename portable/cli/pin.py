@@ -37,6 +37,7 @@ from portable.cli.program import (
     program_argument,
 )
 from portable.cli.usage import destination, given_tolerance, tolerance_options
+from portable.containers import open_container
 from portable.containers.container import readers_of
 from portable.errors import PortableError
 from portable.features.bridges import bridges
@@ -129,6 +130,7 @@ def _container(
             print_verification(verification, part.label, chosen.output, chosen.format)
             return 1
     found.write(container, chosen.output)
+    written = open_container(chosen.output)
     if chosen.format == "json":
         records = [
             {"name": name} | _record(pinned, verified.get(name))
@@ -138,15 +140,17 @@ def _container(
             {
                 "output": chosen.output,
                 "kind": str(container.kind),
-                "readers": list(readers_of(container)),
+                "readers": list(readers_of(written)),
+                "widened": found.widen,
                 "artifacts": records,
             }
         )
         return 0
     for name, pinned in found.pinned.items():
         _print(f"{chosen.output}: {name}", pinned, verified.get(name))
-    for reader in readers_of(container):
-        say(f"{chosen.output}: the container itself is opened by {reader}, as before")
+    how = "its envelope was widened" if found.widen else "as before"
+    for reader in readers_of(written):
+        say(f"{chosen.output}: the container itself is opened by {reader}, {how}")
     return 0
 
 

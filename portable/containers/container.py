@@ -175,12 +175,16 @@ class Container(Protocol):
     def artifacts(self) -> tuple[Entry, ...]:
         """Return what is inside, in the order of the file; never empty."""
 
+    def widened(self) -> Opener | str:
+        """Return who opens a copy whose envelope is widened, or why there is no such copy."""
+
     def replace(
         self,
         artifacts: Mapping[str, bytes | Artifact],
         *,
         to: str | os.PathLike[str],
         texts: Mapping[str, str] = field(default_factory=dict),
+        widen: bool = False,
     ) -> None:
         """Write a copy with some artifacts replaced, and what the container says about them.
 
@@ -190,6 +194,8 @@ class Container(Protocol):
                 empty. Never the container itself, which is not touched.
             texts: The programs of new artifacts as MLIR text, for Entries that have one; without
                 it the old text is left out, because it is none of the new artifact's.
+            widen: Whether to write the envelope that `widened` speaks of, which holds all that the
+                old one holds.
 
         Raises:
             UnknownEntry: A name is not in the container.

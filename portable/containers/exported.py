@@ -3,16 +3,20 @@
 Derivatives that were exported with it are whole `Exported` tables inside, each with an artifact of
 its own, named `vjp`, `vjp.vjp` and so on. Only the slots below are touched, so that versions
 yet to come are read and rewritten as long as they keep these.
+
+jax keeps writing what its older releases read, all but the narrow number of devices. An envelope
+that is widened has both numbers, and the oldest serialization version.
 """
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from portable.containers.container import Entry, MalformedContainer, Opener, TooLarge, demanded
-from portable.containers.flatbuffer import Table, root
+from portable.containers.flatbuffer import Table, root, written, written_size
 from portable.containers.kind import Kind
 from portable.containers.source import Edit
 
@@ -25,7 +29,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Exported", "open_container"]
 
-_VERSION, _DEVICES_SHORT, _MODULE, _CALLING_CONVENTION, _VJP = 0, 6, 13, 14, 17
+_VERSION, _DEVICES_SHORT, _MODULE, _CALLING_CONVENTION, _VJP, _DEVICES = 0, 6, 13, 14, 17, 18
+_SHARDINGS = (7, 8)
+# Of one of them: what XLA, and what jax made of it. Where both are absent nothing is said.
+_SHARDED = (1, 2)
+# Slots that hold numbers, with their sizes; all others that are known refer to something.
+_NUMBERS = {_VERSION: 2, _DEVICES_SHORT: 2, _CALLING_CONVENTION: 2, 16: 1, _DEVICES: 4}
+_MOST_DEVICES = (1 << 15) - 1
 _NEWEST, _MOST_SLOTS = 12, 27
 # Measured on 2026-11-21: 13 releases of jax from 0.4.30 to 0.12.0.1 opened, called and derived
 # what ten of them wrote; that 0.4.35 was the first to read 3 its source says.
@@ -36,6 +46,12 @@ _OPENED = {  # layout -> the releases that open it, and those that do not
     10: (">=0.8.2", "<0.8.2"),
     12: (">=0.8.2", "<0.8.2"),
 }
+# Measured on 2026-11-22: jax 0.4.30, 0.4.34, 0.4.35, 0.8.1, 0.11.1 and 0.12.0.1 called and derived
+# what was widened of every layout.
+_WIDE = (">=0.4.30", "")
+_OLDEST = 2
+# New tables stand in front; what is behind them keeps its alignment.
+_ALIGNED = 16
 # jax writes the order that was asked for; nobody asks for more, and names grow with it.
 _DEEPEST = 16
 # Offsets are signed 32-bit numbers in some readers.
@@ -70,10 +86,11 @@ class Exported:
         number = outer.number(_VERSION, 2) or 0
         layout = _layout(outer)
         self.versions: Mapping[str, str] = {"serialization": str(number), "layout": str(layout)}
-        opens, refuses = ("", "") if number > _NEWEST else _OPENED[layout]
-        self.opener: Opener | None = Opener(
-            "jax", opens, refuses, f"{self.kind} of layout {layout}"
-        )
+        if number > _NEWEST:
+            opens, refuses = "", ""
+        else:
+            opens, refuses = _WIDE if _is_wide(outer) else _OPENED[layout]
+        self.opener: Opener | None = _opener(opens, refuses, f"of layout {layout}")
         self.warnings = tuple(_odd(number, outer.slots))
         self.files: tuple[str, ...] = ()
 
@@ -90,12 +107,25 @@ class Exported:
             for part in self._parts
         )
 
+    def widened(self) -> Opener | str:
+        """Return who opens a copy with both numbers of devices, or why there is none."""
+        for part in self._parts:
+            table = part.table
+            if table.slots > _MOST_SLOTS or (table.number(_VERSION, 2) or 0) > _NEWEST:
+                return f"its envelope is newer than serialization version {_NEWEST}"
+            if _devices(table) > _MOST_DEVICES:
+                return f"older releases of jax know at most {_MOST_DEVICES} devices"
+            if any(table.any_has(one, how) for one in _SHARDINGS for how in _SHARDED):
+                return "its shardings are written in a form that not all releases of jax know"
+        return _opener(*_WIDE, "with both numbers of devices")
+
     def replace(
         self,
         artifacts: Mapping[str, bytes | Artifact],
         *,
         to: str | os.PathLike[str],
         texts: Mapping[str, str] = {},  # noqa: ARG002 - an Exported keeps no text
+        widen: bool = False,
     ) -> None:
         """Write a copy with other artifacts inside. As `Container.replace`.
 
@@ -108,13 +138,21 @@ class Exported:
         size = len(self._source)
         edits: list[Edit] = []
         behind: list[Edit] = []
+        places: dict[str, int] = {}
         for part in self._parts:
+            places[part.name] = part.start - _LENGTH
             if part.name in new:
                 end = size + sum(len(edit.data) for edit in behind)
                 here, appended = _edits(part, new[part.name], end)
                 edits += here
                 behind += [Edit(size, size, data) for data in appended]
+                if appended:
+                    places[part.name] = end + -end % _LENGTH
         end = size + sum(len(edit.data) for edit in behind)
+        if widen:
+            front = _widened(self._parts, places)
+            edits.append(front)
+            end += len(front.data) + front.zeros - _LENGTH
         if end > _LARGEST:
             raise TooLarge(f"{end} bytes; a flatbuffer has at most {_LARGEST}", where=self.path)
         edits += behind
@@ -169,6 +207,45 @@ def _edits(part: _Part, data: bytes, end: int) -> tuple[list[Edit], list[bytes]]
     offset = (end + padding - at).to_bytes(_LENGTH, "little")
     gone = Edit(part.start - _LENGTH, part.stop, zeros=_LENGTH + size)
     return [Edit(at, at + _LENGTH, offset), gone], [bytes(padding) + length, data]
+
+
+def _widened(parts: tuple[_Part, ...], places: Mapping[str, int]) -> Edit:
+    """Return the new tables, in front of everything that they refer to.
+
+    Args:
+        parts: The old ones, from the outermost.
+        places: Where the artifacts will stand in a file without new tables.
+    """
+    own = [{s for s in range(part.table.slots) if part.table.has(s)} for part in parts]
+    sizes = [written_size(slots | {_VERSION, _DEVICES_SHORT, _DEVICES}) for slots in own]
+    starts = [*itertools.accumulate(sizes, initial=_LENGTH)]
+    shift = starts[-1] - _LENGTH
+    shift += -shift % _ALIGNED
+    data = _LENGTH.to_bytes(_LENGTH, "little")
+    for number, (part, slots) in enumerate(zip(parts, own, strict=True)):
+        table = part.table
+        devices = _devices(table)
+        numbers = {s: table.number(s, size) or 0 for s, size in _NUMBERS.items() if s in slots}
+        numbers |= {_VERSION: _OLDEST, _DEVICES_SHORT: devices, _DEVICES: devices}
+        references = {s: table.target(s) + shift for s in slots - numbers.keys()}
+        references[_MODULE] = places[part.name] + shift
+        if _VJP in slots:
+            references[_VJP] = starts[number + 1]
+        data += written(starts[number], numbers, references)
+    return Edit(0, _LENGTH, data, zeros=_LENGTH + shift - len(data))
+
+
+def _devices(table: Table) -> int:
+    return table.number(_DEVICES, 4) or table.number(_DEVICES_SHORT, 2) or 0
+
+
+def _is_wide(table: Table) -> bool:
+    both = table.has(_DEVICES) and table.has(_DEVICES_SHORT)
+    return both and table.number(_VERSION, 2) == _OLDEST
+
+
+def _opener(opens: str, refuses: str, form: str) -> Opener:
+    return Opener("jax", opens, refuses, f"{Kind.EXPORTED} {form}")
 
 
 def _layout(table: Table) -> int:

@@ -1,16 +1,19 @@
-"""Tables of a flatbuffer, read by slot without a schema; every offset and length is checked."""
+"""Tables of a flatbuffer by slot, without a schema; what is read is checked."""
 
 from __future__ import annotations
 
+import struct
 from typing import TYPE_CHECKING
 
 from portable.containers.container import MalformedContainer
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
     from portable.bytecode.encoding import Buffer
     from portable.containers.source import Source
 
-__all__ = ["Table", "root"]
+__all__ = ["Table", "root", "written", "written_size"]
 
 # A vtable starts with its own size and that of its tables, two bytes each.
 _VTABLE_HEAD = 4
@@ -76,7 +79,7 @@ class Table:
         Raises:
             MalformedContainer: It does not lie in the file.
         """
-        return Table(self._data, self._follow(slot)) if self.has(slot) else None
+        return Table(self._data, self.target(slot)) if self.has(slot) else None
 
     def vector(self, slot: int) -> tuple[int, int] | None:
         """Return where the bytes of a vector lie: the first, and behind the last.
@@ -92,19 +95,70 @@ class Table:
         """
         if not self.has(slot):
             return None
-        at = self._follow(slot)
+        at = self.target(slot)
         length = _number(self._data, at, 4)
         if at + 4 + length > len(self._data):
             raise MalformedContainer(f"a vector of {length} bytes ends behind the file", at)
         return at + 4, at + 4 + length
 
-    def _follow(self, slot: int) -> int:
-        """Return what a slot refers to; always further back, so that no reference is circular."""
-        field = self.field(slot)
-        offset = _number(self._data, field, 4)
-        if offset < 4:
-            raise MalformedContainer("a reference to itself", field)
-        return field + offset
+    def any_has(self, slot: int, inner: int) -> bool:
+        """Say whether any table in a vector has a value in one slot.
+
+        Args:
+            slot: A slot that refers to a vector of tables.
+            inner: The slot of those tables.
+
+        Raises:
+            MalformedContainer: Something does not lie in the file.
+        """
+        if not self.has(slot):
+            return False
+        data, at, entry = self._data, self.target(slot), _VTABLE_HEAD + 2 * inner
+        for element in range(at + 4, at + 4 + 4 * _number(data, at, 4), 4):
+            # No Table: many may share one long vtable.
+            table = _follow(data, element)
+            vtable = table - _number(data, table, 4, signed=True)
+            if entry < _number(data, vtable, 2) and _number(data, vtable + entry, 2):
+                return True
+        return False
+
+    def target(self, slot: int) -> int:
+        """Return where what a slot refers to lies: behind it, so that no reference is circular."""
+        return _follow(self._data, self.field(slot))
+
+
+def _follow(data: Buffer | Source, field: int) -> int:
+    offset = _number(data, field, 4)
+    if offset < 4:
+        raise MalformedContainer("a reference to itself", field)
+    return field + offset
+
+
+def written_size(slots: Collection[int]) -> int:
+    """Return how many bytes `written` writes for a table with some slots, each once."""
+    size = 4 + 4 * len(slots) + _VTABLE_HEAD + 2 * (max(slots) + 1)
+    return size + -size % 4
+
+
+def written(at: int, numbers: Mapping[int, int], references: Mapping[int, int]) -> bytes:
+    """Return a table, and behind it its vtable.
+
+    Args:
+        at: Where it will stand; a multiple of four.
+        numbers: Slot -> number. It takes four bytes; who reads fewer finds it as well.
+        references: Slot -> where what it refers to will stand, behind the table.
+    """
+    slots = sorted({*numbers, *references})
+    fields = {slot: 4 + 4 * place for place, slot in enumerate(slots)}
+    size = 4 + 4 * len(slots)
+    values = [
+        numbers[slot] if slot in numbers else references[slot] - (at + fields[slot])
+        for slot in slots
+    ]
+    entries = [fields.get(slot, 0) for slot in range(slots[-1] + 1)]
+    table = struct.pack(f"<i{len(values)}I", -size, *values)
+    vtable = struct.pack(f"<{2 + len(entries)}H", _VTABLE_HEAD + 2 * len(entries), size, *entries)
+    return (table + vtable).ljust(written_size(slots), b"\0")
 
 
 def root(data: Buffer | Source) -> Table:

@@ -37,12 +37,17 @@ class Plain:
         """Return the file itself."""
         return (Entry("", self._source, 0, len(self._source)),)
 
+    def widened(self) -> str:
+        """Return that there is one form only."""
+        return "it has no envelope"
+
     def replace(
         self,
         artifacts: Mapping[str, bytes | Artifact],
         *,
         to: str | os.PathLike[str],
         texts: Mapping[str, str] = {},  # noqa: ARG002 - it keeps no text
+        widen: bool = False,  # noqa: ARG002 - as `widened`
     ) -> None:
         """Write another artifact, as `Container.replace`."""
         from portable.containers.copying import write_beside  # noqa: PLC0415 - cold start

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from portable.bytecode import read
 from portable.containers.container import (
     Entry,
     MalformedContainer,
@@ -20,7 +21,7 @@ from portable.containers.container import (
 )
 from portable.containers.kind import Kind
 from portable.containers.protobuf import Field, fields, number, only, relengthened, text
-from portable.containers.source import Source
+from portable.containers.source import Edit, Source
 
 if TYPE_CHECKING:
     import os
@@ -46,11 +47,14 @@ _SIGNATURE, _FUNCTION_NODES = 1, 3
 _NAME = 1  # of a signature and of a node
 _NODE_OP, _ATTRIBUTES = 2, 5
 _KEY, _VALUE = 1, 2
-_STRING, _INTEGER = 2, 3
+_STRING, _INTEGER, _BOOLEAN = 2, 3, 5
 # Versions of XlaCallModule up to this one -> the releases that open it, and those that do not.
 # Measured on 2026-11-21: 2.14.1 to 2.21.0 run 6; 2.16.2 runs 9 and says "must be <= 9" of 10, which
 # 2.20.0 runs.
 _OPENED = {6: (">=2.14", ""), 9: (">=2.16.2", ""), 10: (">=2.20", "<=2.16.2")}
+# Version 10 says more than 9 which partitioner to use; without shardings there is nothing to part.
+_PARTITIONED_BY, _UNPARTITIONED = "use_shardy_partitioner", 9
+_PARTITIONER = "sdy"
 # Names of functions stand before those of their nodes, so that a long one would be kept many times.
 _LONGEST_NAME = 1000
 # What protobuf allows.
@@ -59,11 +63,20 @@ _LARGEST = (1 << 31) - 1
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """One XlaCallModule: its name, its version, and the fields that lead to its artifact."""
+    """One XlaCallModule.
+
+    Args:
+        name: Of the node, and of the function that it is in.
+        version: Its version.
+        path: The fields that lead to its artifact.
+        numbers: What is in place another in an older version: the fields of its version, and of
+            whether it is partitioned by Shardy.
+    """
 
     name: str
     version: int
     path: tuple[Field, ...]
+    numbers: tuple[Field | None, Field | None]
 
 
 class SavedModel:
@@ -81,10 +94,8 @@ class SavedModel:
             self.versions: Mapping[str, str] = _versions(data)
         except MalformedContainer as error:
             raise error.at(f"{path}/{_FILE}" if error.offset is not None else path) from None
-        newest = max((call.version for call in self._calls), default=0)
-        opens, refuses = next((_OPENED[most] for most in _OPENED if newest <= most), ("", ""))
-        form = f"{self.kind} with XlaCallModule {newest}"
-        self.opener: Opener | None = Opener("tensorflow", opens, refuses, form)
+        self._newest = max((call.version for call in self._calls), default=0)
+        self.opener: Opener | None = _opener(self._newest)
         if not self._calls:
             raise NoArtifact(
                 "no portable artifact in this SavedModel: it has no op XlaCallModule",
@@ -105,12 +116,22 @@ class SavedModel:
             for call in self._calls
         )
 
+    def widened(self) -> Opener | str:
+        """Return who opens a copy with version 9 instead of 10, or why there is none."""
+        if self._newest not in _OPENED or self._newest <= _UNPARTITIONED:
+            return f"XlaCallModule {self._newest} cannot be written as an older one"
+        for entry in self.artifacts():
+            if _PARTITIONER in {dialect.name for dialect in read(entry.data).dialects}:
+                return f"{entry.name} has shardings of Shardy, which XlaCallModule 9 does not know"
+        return _opener(_UNPARTITIONED)
+
     def replace(
         self,
         artifacts: Mapping[str, bytes | Artifact],
         *,
         to: str | os.PathLike[str],
         texts: Mapping[str, str] = {},  # noqa: ARG002 - a SavedModel keeps no text
+        widen: bool = False,
     ) -> None:
         """Write a copy with other artifacts inside. As `Container.replace`.
 
@@ -122,6 +143,8 @@ class SavedModel:
         edits = relengthened(
             (call.path, new[call.name]) for call in self._calls if call.name in new
         )
+        if widen:
+            edits += [edit for call in self._calls for edit in _unpartitioned(call)]
         size = len(self._source) + sum(len(edit.data) - (edit.stop - edit.start) for edit in edits)
         if size > _LARGEST:
             raise TooLarge(f"{size} bytes; a protobuf has at most {_LARGEST}", where=self.path)
@@ -141,6 +164,19 @@ def open_container(folder: Folder) -> SavedModel:
         FileError: It cannot be read.
     """
     return SavedModel(folder)
+
+
+def _opener(version: int) -> Opener:
+    opens, refuses = next((_OPENED[most] for most in _OPENED if version <= most), ("", ""))
+    return Opener("tensorflow", opens, refuses, f"{Kind.SAVED_MODEL} with XlaCallModule {version}")
+
+
+def _unpartitioned(call: _Call) -> Iterator[Edit]:
+    """Yield what makes a call of version 10 one of 9; both numbers take one byte."""
+    if call.version > _UNPARTITIONED:
+        for field, value in zip(call.numbers, (_UNPARTITIONED, 0), strict=True):
+            if field is not None:
+                yield Edit(field.start, field.stop, bytes([value]))
 
 
 def _whole(data: Buffer) -> Field:
@@ -242,4 +278,6 @@ def _call(data: Buffer, scope: str, path: tuple[Field, ...]) -> _Call | None:
     if holder is None or value is None or module is None:
         raise MalformedContainer(f"{name}: an XlaCallModule without a module", node.start)
     version = only(data, only(data, attributes.get("version"), _VALUE), _INTEGER, 0)
-    return _Call(name, number(data, version), (*path, holder, value, module))
+    by_shardy = only(data, only(data, attributes.get(_PARTITIONED_BY), _VALUE), _BOOLEAN, 0)
+    fields_ = (*path, holder, value, module)
+    return _Call(name, number(data, version), fields_, (version, by_shardy))

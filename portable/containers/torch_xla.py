@@ -91,12 +91,17 @@ class TorchXla:
             for function in self._functions.values()
         )
 
+    def widened(self) -> str:
+        """Return that there is one form only."""
+        return "torch_xla directories have one form"
+
     def replace(
         self,
         artifacts: Mapping[str, bytes | Artifact],
         *,
         to: str | os.PathLike[str],
         texts: Mapping[str, str] = {},
+        widen: bool = False,  # noqa: ARG002 - as `widened`
     ) -> None:
         """Write a copy with other artifacts inside. As `Container.replace`."""
         from portable.containers.folder import copy_tree  # noqa: PLC0415 - cold start

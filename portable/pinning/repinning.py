@@ -19,17 +19,18 @@ from portable.version import Version
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from portable.containers import Container
+    from portable.containers.container import Opener
     from portable.pinning.pipeline import NotExpressible, Pinned
-    from portable.releases import Target
+    from portable.releases import Release, Target
 
 __all__ = ["NotOpened", "Repinned", "pin_all", "repin"]
 
 
 class NotOpened(PortableError):
-    """A consumer is known not to open the container, whatever is in it."""
+    """A consumer is known not to open the container, however its envelope is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +40,12 @@ class Repinned:
     Args:
         pinned: The new artifacts, by their names in the container.
         texts: The programs in them as MLIR text, where the container keeps that.
+        widen: Whether its envelope has to be widened for consumers that do not open the old one.
     """
 
     pinned: Mapping[str, Pinned]
     texts: Mapping[str, str]
+    widen: bool = False
 
     def write(self, container: Container, to: str | os.PathLike[str]) -> None:
         """Write a copy of the container with the new artifacts; it says what it now holds.
@@ -55,7 +58,7 @@ class Repinned:
             FileError: The copy cannot be written; nothing is left behind.
         """
         new = {name: pinned.artifact for name, pinned in self.pinned.items()}
-        container.replace(new, to=to, texts=self.texts)
+        container.replace(new, to=to, texts=self.texts, widen=self.widen)
 
 
 def repin(
@@ -118,13 +121,13 @@ def pin_all(
         The new artifacts.
 
     Raises:
-        NotOpened: A consumer is known not to open the container, whatever is in it.
+        NotOpened: A consumer is known not to open the container, nor a copy with a wider envelope.
         NotExpressible: Some cannot reach the target. The error is that of the most demanding one,
             so that the Version it names does for all.
         PortableError: As `portable.pin`, and as `open_container`; `where` names the artifact.
     """
     container = open_container(path)
-    _demand_opened(container, wants)
+    widen = _must_widen(container, wants)
     pinned: dict[str, Pinned] = {}
     texts: dict[str, str] = {}
     refused: list[NotExpressible] = []
@@ -148,7 +151,7 @@ def pin_all(
                 texts[entry.name] = text(pinned[entry.name].artifact)
     if refused:
         raise max(refused, key=_demand)
-    return Repinned(pinned, texts)
+    return Repinned(pinned, texts, widen)
 
 
 def _demand(error: NotExpressible) -> tuple[bool, Version]:
@@ -156,18 +159,35 @@ def _demand(error: NotExpressible) -> tuple[bool, Version]:
     return error.minimum is None, error.minimum or Version(0, 0, 0)
 
 
-def _demand_opened(container: Container, wants: tuple[str | Version | Target, ...]) -> None:
-    """Refuse to pin for consumers that cannot open the container: pinning does not change it."""
+def _must_widen(container: Container, wants: tuple[str | Version | Target, ...]) -> bool:
+    """Say whether a consumer does not open the container as it is, but a copy that is widened."""
     if container.opener is None:
-        return
+        return False
     context = ResolveContext(datetime.date.today())
     named = [target.binding for want in wants for target in candidates(want, context)]
-    for release in dict.fromkeys(release for release in named if release):
-        opens, why = opening(container.opener, release)
+    releases = [*dict.fromkeys(release for release in named if release)]
+    closed = _closed(container.opener, releases)
+    if closed is None:
+        return False
+    wider = container.widened()
+    if not isinstance(wider, str):
+        obstacle = _closed(wider, releases)
+        if obstacle is None:
+            return True
+        closed, wider = obstacle, ""
+    release, why = closed
+    raise NotOpened(
+        f"{release} does not open it: {why}" + (f"; {wider}" if wider else ""),
+        where=container.path,
+        hint="name consumers that open it, or export the model again with a release of "
+        f"{container.opener.framework} whose containers they open",
+    )
+
+
+def _closed(opener: Opener, releases: Iterable[Release]) -> tuple[Release, str] | None:
+    """Return the first Release that is known not to open a container, and why."""
+    for release in releases:
+        opens, why = opening(opener, release)
         if opens is False:
-            raise NotOpened(
-                f"{release} does not open it: {why}",
-                where=container.path,
-                hint="name consumers that open it, or export the model again with a release of "
-                f"{container.opener.framework} whose containers they open",
-            )
+            return release, why
+    return None
