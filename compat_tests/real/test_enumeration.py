@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -105,6 +106,21 @@ func.func @main(%a: tensor<4xf32>) -> tensor<4xi1> {
   %0 = stablehlo.compare LT, %a, %a, WEAKORDER : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
   return %0 : tensor<4xi1>
 }"""
+SELECT = """
+func.func @main(%a: tensor<4x4xf32>, %b: tensor<2x2xf32>, %c: tensor<f32>) -> tensor<4x4xf32> {
+  %0 = "stablehlo.select_and_scatter"(%a, %b, %c) <{padding = dense<0> : tensor<2x2xi64>,
+    window_dimensions = array<i64: 2, 2>, window_strides = array<i64: 2, 2>}> ({
+  ^bb0(%d: tensor<f6E3M2FN>, %e: tensor<f6E3M2FN>):
+    %1 = stablehlo.compare GE, %d, %e : (tensor<f6E3M2FN>, tensor<f6E3M2FN>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  }, {
+  ^bb0(%d: tensor<f32>, %e: tensor<f32>):
+    %1 = stablehlo.add %d, %e : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }) : (tensor<4x4xf32>, tensor<2x2xf32>, tensor<f32>) -> tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+}"""
+UNUSED = "%1 = stablehlo.constant dense<true> : tensor<i1>"
 TAN = """
 func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
   %0 = stablehlo.tan %a : tensor<4xf32> loc("model.py":1:2 to :8)
@@ -127,6 +143,8 @@ PROGRAMS = {
     "f8 algorithm of one": (ALGORITHM.replace("TYPE", "f8E4M3FN").replace("COUNT", "1"), "1.21.0"),
     "bf16 algorithm of three": (ALGORITHM.replace("TYPE", "bf16").replace("COUNT", "3"), "1.6.0"),
     "tan with a range": (TAN, "0.9.0"),
+    "type of a block's arguments alone": (SELECT, "1.8.0"),
+    "type of arguments that nothing uses": (re.sub("%1 = .*compare.*", UNUSED, SELECT), "1.8.0"),
 }
 
 

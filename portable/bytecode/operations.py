@@ -153,9 +153,10 @@ class Walker:
 
     Attributes:
         deepest: In how many regions the deepest block so far lies.
+        arguments: The types of the arguments of blocks so far.
     """
 
-    __slots__ = ("_bases", "_sizes", "cursor", "deepest", "frames", "typed")
+    __slots__ = ("_bases", "_sizes", "arguments", "cursor", "deepest", "frames", "typed")
 
     def __init__(self, section: Cursor, sizes: Sizes, *, typed: bool = False) -> None:
         # A copy of its own: bytes are read fastest, and the section holds no large data.
@@ -166,6 +167,7 @@ class Walker:
         top = Frame(0, self.cursor.end, 0, 0, sectioned=False)
         self.frames = [top]
         self.deepest = 0
+        self.arguments: set[int] = set()
         self._bases = [0]
         head = self.cursor.varint()
         top.operations = head >> 1
@@ -384,5 +386,6 @@ class Walker:
         if count and sizes.format >= Format.USE_LIST_ORDERS and cursor.byte():
             self._use_list_orders(count)
         frame.defined += count
+        self.arguments.update(found)
         if self.typed:
             frame.types += found

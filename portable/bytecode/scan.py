@@ -40,6 +40,7 @@ class Scan:
         signatures: How many operations have each OpSignature.
         typed: The names of operations whose operand types are known.
         deepest: In how many regions the deepest block lies.
+        arguments: The types of the arguments of all blocks.
 
     Raises:
         MalformedArtifact: An operation, block or region does not make sense.
@@ -102,6 +103,7 @@ class Scan:
             elif not runs.settle(_BATCH):
                 return False
         self.deepest = walker.deepest
+        self.arguments = walker.arguments
         return runs is None or runs.settle()
 
     def _open_runs(self) -> Runs:

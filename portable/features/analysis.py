@@ -72,6 +72,12 @@ class _Tally:
             if len(examples) < _EXAMPLES:
                 examples.append(signature)
 
+    def arguments(self, needs: Iterable[Need]) -> None:
+        """Add what arguments of blocks need, unless operations need it."""
+        for need in needs:
+            self.counts.setdefault(need, 1)
+            self.signatures.setdefault(need, [])
+
 
 class _Analyst:
     """Works out the analysis of one artifact."""
@@ -93,6 +99,11 @@ class _Analyst:
                 self._required.add(judgement.required, signature, count)
             if judgement.minimum:
                 self._minimum.add(judgement.minimum, signature, count)
+        # No op has them as results: a type may be that of a block's arguments alone.
+        for argument in self._scan.arguments:
+            needs = self._judge.needed(TYPES, argument)
+            self._required.arguments(needs)
+            self._minimum.arguments(needs)
         self._locate()
         locations = self._locations()
         required = self._features(self._required) + self._types() + locations + self._format()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from portable.bytecode import read
 from portable.bytecode.entries import ATTRIBUTES, TYPES
 from portable.bytecode.layouts import BUILTIN, VHLO
 from portable.bytecode.quick_scan import QuickScan
+from portable.bytecode.vhlo import lifetimes
 from portable.errors import PortableError
 from portable.features import analyze, rewritten
 from portable.features.bridges import bridges, since
@@ -95,6 +97,13 @@ _STRIP = "builtin.module(strip-debuginfo)"
 _NATIVE = frozenset({"builtin", "func", "stablehlo", "vhlo"})
 
 
+@functools.cache
+def _newer(target: Version) -> tuple[str, ...]:
+    """Return the types that came after a target."""
+    types = lifetimes("types").items()
+    return tuple(name for name, life in types if Version.parse(life.since) > target)
+
+
 @dataclass(frozen=True, slots=True)
 class Serialization:
     """What was asked for, and the steps in their order.
@@ -130,14 +139,15 @@ class Serialization:
     def checked(self, data: bytes) -> Header:
         """Recheck what was written if anything is in it that upstream's serializer did not check.
 
-        It checks every op, and every type and attribute but these. Looking for them costs little;
-        a whole strict reading would cost more than the serializing of a small program.
+        It checks every op, and every type and attribute but these: newer types are there only where
+        it did not look, inside others and of arguments that nothing uses. Looking for them costs
+        little; a strict reading would cost more than the serializing of a small program.
         """
         seen = QuickScan(data)
         if (
             not _NATIVE.issuperset(seen.dialects)
             or (self.target < RANGES_SINCE and seen.may_have(ATTRIBUTES, BUILTIN, RANGE))
-            or seen.may_have(TYPES, VHLO, *rules().unchecked_inside, *rules().unchecked_together)
+            or seen.may_have(TYPES, VHLO, *_newer(self.target), *rules().unchecked_together)
         ):
             self.recheck(self.read(data))
         return seen.header
