@@ -1,0 +1,341 @@
+"""Forms of ops that libraries of today do not write, one op each, written by hand."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pytest
+
+from compat_tests.helpers.bytecode_writer import UNKNOWN_LOCATION, entry, operation, region, varint
+from compat_tests.helpers.bytecode_writer import Artifact as Written
+from portable.artifact import Artifact
+from portable.bytecode import MalformedArtifact
+from portable.bytecode.layouts import table
+from portable.bytecode.vhlo import op as row_of
+from portable.prediction import examine
+
+_UNKNOWN = -(1 << 63)
+# Values of enums, as numbers of XLA: who the channel of a send or recv is between.
+DEVICES, TO_HOST, TO_DEVICE = 1, 2, 3
+
+
+def _signed(*values: int) -> list[int]:
+    return [(value << 1) ^ (value >> 63) for value in values]
+
+
+@dataclass
+class Program:
+    """One op in a module, whose operands are the arguments of the module's block."""
+
+    types: list[tuple[str, bytes]] = field(default_factory=list)
+    attributes: list[tuple[str, bytes]] = field(
+        default_factory=lambda: [("builtin", entry(UNKNOWN_LOCATION))]
+    )
+
+    def scalar(self, name: str) -> int:
+        """Return the number of a type that has no parts."""
+        return self._type(entry(_code("types", name)))
+
+    def tensor(self, element: int, *shape: int) -> int:
+        """Return the number of a tensor type; -1 is a dynamic dimension."""
+        sizes = _signed(*(_UNKNOWN if size < 0 else size for size in shape))
+        return self._type(entry(20, len(shape), *sizes, element))
+
+    def unranked(self, element: int) -> int:
+        """Return the number of a tensor type without a shape."""
+        return self._type(entry(25, element))
+
+    def quantized(self, storage: str = "i8_v1", scale: int = 1) -> int:
+        """Return the number of a quantized type of f32."""
+        parts = (self.scalar(storage), self.scalar("f32_v1"), *_signed(scale, 0, -8, 7))
+        return self._type(entry(24, 1, *parts))
+
+    def _type(self, data: bytes) -> int:
+        if ("vhlo", data) not in self.types:
+            self.types.append(("vhlo", data))
+        return self.types.index(("vhlo", data))
+
+    def attribute(self, name: str, *numbers: int, data: bytes | None = None) -> int:
+        """Return the number of a new attribute."""
+        content = entry(_code("attributes", name), *numbers)
+        content += b"" if data is None else varint(len(data)) + data
+        self.attributes.append(("vhlo", content))
+        return len(self.attributes) - 1
+
+    def integers(self, *values: int) -> int:
+        """Return the number of a list of i64."""
+        type_ = self.tensor(self.scalar("i64_v1"), len(values))
+        data = b"".join(value.to_bytes(8, "little", signed=True) for value in values)
+        return self.attribute("tensor_v1", type_, data=data)
+
+    def forms(
+        self,
+        op: str,
+        operands: Sequence[int] = (),
+        results: Sequence[int] = (),
+        others: Sequence[tuple[str, Sequence[int]]] = (),
+        attributes: Mapping[str, int] | None = None,
+    ) -> dict[str, bool | None]:
+        """Return the forms of a module that holds the op, and others without attributes.
+
+        Attributes that are not given are locations, which no op has.
+        """
+        names = ["builtin.module", f"vhlo.{op}", *(f"vhlo.{name}" for name, _ in others)]
+        entries = [
+            [(attributes or {}).get(name, 0) if at == 0 else 0 for name in row_of(one).attributes]
+            for at, one in enumerate((op, *(name for name, _ in others)))
+        ]
+        body = [operation(1, results=results, operands=range(len(operands)), properties=0)]
+        body += [
+            operation(2 + at, results=given, properties=1 + at)
+            for at, (_, given) in enumerate(others)
+        ]
+        values = len(operands) + len(results) + sum(len(given) for _, given in others)
+        top = operation(0, regions=[region(body, values, operands)], isolated=True)
+        written = Written(
+            names,
+            self.attributes,
+            self.types,
+            [b"".join(map(varint, numbers)) for numbers in entries],
+            [top],
+            producer="StableHLO_v1.9.0",
+        )
+        return dict(examine(Artifact.from_bytes(bytes(written))).forms)
+
+
+def _code(kind: str, name: str) -> int:
+    codes = {layout.name: code for code, layout in reversed(table("vhlo", kind).items())}
+    return codes[name]
+
+
+SIZE = "get_dimension_size of a known dimension"
+
+
+def _size(dimension: int, *shape: int) -> dict[str, bool | None]:
+    program = Program()
+    number = program.attribute("integer_v1", program.scalar("i64_v1"), *_signed(dimension))
+    result = program.tensor(program.scalar("i32_v1"))
+    given = program.tensor(program.scalar("f32_v1"), *shape)
+    return program.forms(
+        "get_dimension_size_v1", [given], [result], attributes={"dimension": number}
+    )
+
+
+def test_the_size_of_a_dimension_is_known_where_the_type_says_it() -> None:
+    """Some Releases do not fold it; of a dimension that is dynamic they compute it."""
+    assert [_size(at, 2, -1, 0)[SIZE] for at in range(3)] == [True, False, True]
+    for beyond in (3, -1):
+        with pytest.raises(MalformedArtifact, match=f"dimension {beyond} of a tensor that has 3"):
+            _size(beyond, 2, -1, 0)
+    program = Program()
+    given = program.unranked(program.scalar("f32_v1"))
+    assert program.forms("get_dimension_size_v1", [given])[SIZE] is False
+
+
+@pytest.mark.parametrize("shape", [(1, 2), (2,), (1, 2, 1), ()])
+@pytest.mark.parametrize("op", ["dynamic_conv_v1", "dynamic_conv_v2"])
+def test_padding_of_a_dynamic_conv_is_the_third_operand(op: str, shape: tuple[int, ...]) -> None:
+    """Its rank is judged and no other operand's."""
+    program = Program()
+    padding = program.tensor(program.scalar("i64_v1"), *shape)
+    other, square = (program.tensor(program.scalar("f32_v1"), *sizes) for sizes in ((3,), (3, 3)))
+    name = "dynamic_conv with padding that is not of rank 2"
+    for one in (other, square):
+        assert program.forms(op, [one, one, padding, one])[name] is (len(shape) != 2)
+    assert program.forms(op, [other, other])[name] is False
+
+
+@pytest.mark.parametrize("side", ["edge_padding_low", "edge_padding_high"])
+@pytest.mark.parametrize("amounts", [(-1,), (0, -200), (1, 0), (1 << 62, 255), (-1, 5)])
+def test_pad_by_a_negative_amount(side: str, amounts: tuple[int, ...]) -> None:
+    """On either side, in any dimension, however large the others are."""
+    program = Program()
+    given = {side: program.integers(*amounts)}
+    assert program.forms("pad_v1", attributes=given)["pad by a negative amount"] is (
+        min(amounts) < 0
+    )
+
+
+@pytest.mark.parametrize(("op", "host"), [("send_v1", TO_HOST), ("recv_v1", TO_DEVICE)])
+def test_a_channel_contradicts_the_transfer(op: str, host: int) -> None:
+    """With the host it is the one to or from the host, otherwise the one between devices."""
+    name = f"{op[:4]} with a channel type that its is_host_transfer contradicts"
+    found = {}
+    for is_host in (0, 1):
+        for kind in range(4):
+            program = Program()
+            channel = program.attribute("integer_v1", program.scalar("i64_v1"), *_signed(kind))
+            transfer = program.attribute("bool_v1", is_host)
+            given = program.forms(
+                op, attributes={"channel_type": channel, "is_host_transfer": transfer}
+            )
+            found[is_host, kind] = given[name]
+    right = {(0, DEVICES), (1, host)}
+    assert found == {pair: pair not in right for pair in found}
+
+
+COUNTED = {
+    ("all_reduce_v2", "all_reduce of several operands"): 2,
+    ("all_gather_v2", "all_gather or all_to_all of several operands"): 2,
+    ("all_to_all_v2", "all_gather or all_to_all of several operands"): 2,
+    ("all_to_all_v2", "all_to_all of several operands"): 2,
+}
+
+
+@pytest.mark.parametrize(("op", "name"), COUNTED)
+def test_several_operands_are_two_or_more(op: str, name: str) -> None:
+    """Which older Releases exchange one by one, or not at all."""
+    program = Program()
+    given = program.tensor(program.scalar("f32_v1"), 2)
+    found = [program.forms(op, [given] * count, [given] * count)[name] for count in (1, 2, 3)]
+    assert found == [False, True, True]
+
+
+def test_a_reduce_by_maximum_may_be_of_several_operands() -> None:
+    """Each has an initial value beside it; whether the maximum is the body's is not looked for."""
+    program = Program()
+    given = program.tensor(program.scalar("f32_v1"), 2)
+    name = "reduce of several operands by maximum"
+    for other, several in (("maximum_v1", None), ("minimum_v1", False)):
+        found = [
+            program.forms("reduce_v1", [given] * count, [given], [(other, [given])])[name]
+            for count in (2, 4)
+        ]
+        assert found == [False, several]
+
+
+@pytest.mark.parametrize("element", ["f8E8M0FNU_v1", "f4E2M1FN_v1", "f8E5M2_v1"])
+def test_converts_to_narrow_floats_are_seen_and_from_them_perhaps(element: str) -> None:
+    """The type of an operand is not known; that the type occurs is."""
+    program = Program()
+    narrow = program.tensor(program.scalar(element), 2)
+    wide = program.tensor(program.scalar("f32_v1"), 2)
+    name, concerned = "convert of f8E8M0FNU or f4E2M1FN", element != "f8E5M2_v1"
+    assert program.forms("convert_v1", [wide], [narrow])[name] is concerned
+    assert program.forms("convert_v1", [narrow], [wide])[name] is (None if concerned else False)
+    assert program.forms("negate_v1", [narrow], [narrow])[name] is False
+
+
+def test_the_shape_of_an_rng_may_not_be_constant() -> None:
+    """Only where nothing but constants has its type; arguments of functions have it perhaps."""
+    program = Program()
+    scalar = program.tensor(program.scalar("f32_v1"))
+    shape = program.tensor(program.scalar("i64_v1"), 2)
+    name, given = "rng with a shape that is not constant", [scalar, scalar, shape]
+    assert program.forms("rng_v1", given, [scalar], [("constant_v1", [shape])])[name] is False
+    assert program.forms("rng_v1", given, [scalar], [("add_v1", [scalar])])[name] is False
+    assert program.forms("rng_v1", given, [scalar], [("add_v1", [shape])])[name] is None
+    assert program.forms("rng_v1", [], [scalar])[name] is None
+    function = program.attribute("type_v1", program.scalar("f32_v1"))
+    inputs = {"function_type": function}
+    assert program.forms("func_v1", others=[("rng_v1", [scalar])], attributes=inputs)[name] is None
+
+
+@pytest.mark.parametrize("count", [8, 9, 10])
+def test_nine_operations(count: int) -> None:
+    """bf16_x9 is the one algorithm of nine; other numbers are read everywhere."""
+    program = Program()
+    given = program.attribute("integer_v1", program.scalar("i64_v1"), *_signed(count))
+    found = program.forms("dot_general_v2", attributes={"num_primitive_operations": given})
+    assert found["dot_general with an algorithm of nine operations"] is (count == 9)
+
+
+# What is said of f (f32), q, r (quantized by another scale), s (quantized in 16 bits), p (i1).
+MIXED = "elementwise op or reshape of quantized and other types"
+ANOTHER = "reshape to other quantization parameters"
+DOT = "dot_general of quantized types in other ways than all or the right operand"
+EARLY = "quantized operand of an op that took none before 0.14, or f16 or f64 quantized"
+LATER = "quantized operand of an op that took none before 0.19"
+QUANTIZED = {
+    "reshape_v1 q q": set(),
+    "reshape_v1 q r": {ANOTHER, EARLY},
+    "reshape_v1 f f": set(),
+    "reshape_v1 q f": {MIXED, EARLY},
+    "add_v1 qq q": set(),
+    "add_v1 qr q": set(),
+    "add_v1 qf q": {MIXED},
+    "add_v1 ff f": set(),
+    "select_v1 pqq q": set(),
+    "select_v1 pff f": set(),
+    "select_v1 pqf q": {MIXED},
+    "clamp_v1 qqq q": set(),
+    "clamp_v1 qrq q": {LATER},
+    "clamp_v1 qfq q": set(),
+    "convert_v1 q f": {"convert of a quantized type"},
+    "convert_v1 f q": {"convert of a quantized type"},
+    "convert_v1 f f": set(),
+    "negate_v1 q q": {EARLY},
+    "tanh_v2 q q": {EARLY},
+    "ceil_v1 q q": {LATER},
+    "floor_v1 f f": set(),
+    "iota_v1  q": {LATER},
+    **{f"dot_general_v{v} {kinds}": found for v in (1, 2) for kinds, found in {
+        "qq q": set[str](), "qr q": set(), "qq r": set(), "fq f": set(), "ff f": set(),
+        "qf f": {DOT}, "qq f": {DOT}, "ff q": {DOT}, "fq q": {DOT}, "qs q": {DOT}, "qq s": set(),
+    }.items()},
+    "uniform_quantize_v1 f q": set(),
+    "uniform_quantize_v1 h q": {EARLY},
+    "uniform_quantize_v1 d q": {EARLY},
+    "uniform_quantize_v1 q r": set(),
+    "uniform_dequantize_v1 q f": set(),
+    "uniform_dequantize_v1 q h": {EARLY},
+    "uniform_dequantize_v1 q d": {EARLY},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", QUANTIZED)
+def test_quantized_types_by_operand(what: str) -> None:
+    """Verifiers took some and refused others over time; where there are none nothing is said."""
+    op, operands, results = what.split(" ")
+    program = Program()
+    element = {
+        "f": program.scalar("f32_v1"), "h": program.scalar("f16_v1"),
+        "d": program.scalar("f64_v1"), "p": program.scalar("bool_v1"),
+        "q": program.quantized(), "r": program.quantized(scale=2), "s": program.quantized("i16_v1"),
+    }  # fmt: skip
+    types = {name: program.tensor(number, 2) for name, number in element.items()}
+    found = program.forms(op, [types[one] for one in operands], [types[one] for one in results])
+    named = {MIXED, ANOTHER, DOT, EARLY, LATER, "convert of a quantized type"}
+    assert {name for name in named if found[name]} == QUANTIZED[what]
+
+
+ASKED = [
+    *("all_reduce_v2", "constant_v1", "convert_v1", "convolution_v1", "custom_call_v1"),
+    *("dot_general_v2", "dynamic_broadcast_in_dim_v1", "dynamic_conv_v2", "func_v1", "gather_v2"),
+    *("get_dimension_size_v1", "pad_v1", "recv_v1", "reduce_v1", "reshape_v1", "rng_v1"),
+    *("scatter_v2", "send_v1", "uniform_quantize_v1"),
+]
+
+
+KINDS = ["bool", "string", "type", "tensor", "integer", "array", "location"]
+
+
+def _of_kind(program: Program, kind: str) -> int:
+    """Return the number of an attribute that is hardly the one an op should have."""
+    match kind:
+        case "type":
+            return program.attribute("type_v1", program.scalar("f32_v1"))
+        case "tensor":
+            return program.attribute("tensor_v1", program.scalar("f32_v1"), data=b"")
+        case "integer":
+            return program.attribute("integer_v1", program.scalar("i64_v1"), *_signed(7))
+        case "array":
+            return program.attribute("array_v1", 1, 0)
+        case "location":
+            return 0
+    return program.attribute(f"{kind}_v1", 0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("op", ASKED)
+def test_attributes_of_another_kind_are_survived(op: str, kind: str) -> None:
+    """Whatever an op's attributes, operands and results are: an answer, or a typed error."""
+    program = Program()
+    attributes = dict.fromkeys(row_of(op).attributes, _of_kind(program, kind))
+    given = [program.scalar("token_v1"), program.quantized()]
+    for operands in ([], given, given * 3):
+        with contextlib.suppress(MalformedArtifact):
+            found = program.forms(op, operands, operands[:1], attributes=attributes)
+            assert set(found.values()) <= {True, False, None}
