@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from compat_tests.adversarial.generators.kinds import artifacts
 from compat_tests.helpers.bytecode_writer import Artifact as Written
 from compat_tests.helpers.bytecode_writer import entry, operation, region
 from portable.artifact import Artifact
-from portable.prediction import predict
+from portable.prediction import examine, predict
+from portable.prediction.parts import PARTS
 from portable.verdict import Outcome
 
 DATA = Path(__file__).parent / "data"
@@ -31,6 +33,38 @@ def test_the_prediction_is_what_was_observed(name: str) -> None:
     found = tuple(predict(artifact, f"jaxlib {reader}").outcome for reader in READERS)
     # tf32 came with 1.8.0 of what is written; 0.4.33 has an older Version and dies all the same.
     assert found == OBSERVED[name]
+
+
+# One of each form; `real/test_kinds.py` has real Releases read every artifact of the generator.
+WRONG = {
+    "vhlo.float_v1/8.type = vhlo.i32_v1/13": "float attribute of a type that",
+    "vhlo.integer_v1/9.type = vhlo.bool_v1/0": "integer attribute of a type that",
+    "vhlo.tensor_v1/15.type = vhlo.f32_v1/4": "tensor attribute of a type that",
+    "vhlo.quant_v1/24.storage = vhlo.token_v1/22": "quantized type stored as neither",
+    "vhlo.quant_per_axis_v1/30.storage = vhlo.f16_v1/3": "quantized type stored as floating",
+    "vhlo.axis_ref_v1/22.name = vhlo.bool_v1/2": "reference to a mesh axis whose",
+    "vhlo.mesh_axis_v1/24.name = vhlo.bool_v1/2": "mesh axis whose",
+    "vhlo.mesh_v1/25.axes.inner = vhlo.string_v1/14": "mesh whose axes",
+    "vhlo.mesh_v1/25.axes = vhlo.string_v1/14": "mesh whose axes",
+    "vhlo.dict_v1/6.entries = vhlo.bool_v1/2": "dictionary with a key",
+    "vhlo.result_accuracy_v1/20.mode = vhlo.string_v1/14": "result accuracy whose",
+    "vhlo.array_v1/1.elements = vhlo.type_extensions_v1/18": "bounds in something else",
+    "right vhlo.type_extensions_v1/18": "bounds in something else",
+    "vhlo.complex_v1/1.element = builtin.f32/5": "type or attribute of MLIR",
+    "right builtin.unit/7": "type or attribute of MLIR",
+}
+
+
+def test_parts_of_wrong_kinds_are_found() -> None:
+    """What has nothing wrong has none of the forms, and each wrong part is found for what it is."""
+    made = {name: examine(Artifact.from_bytes(data)) for name, data in artifacts()}
+    found = {name: [form for form in PARTS if made[name].forms[form]] for name in made}
+    for name, start in WRONG.items():
+        assert [form for form in found[name] if form.startswith(start)] == found[name] != [], name
+    assert {form for name in WRONG for form in found[name]} == PARTS.keys() - {"unranked memref"}
+    right = [name for name in made if name.startswith("right vhlo.") and name not in WRONG]
+    assert not [name for name in right if found[name]]
+    assert found["right builtin.unranked_memref/18"][-1] == "unranked memref"
 
 
 @pytest.mark.parametrize("count", [1, 2000])

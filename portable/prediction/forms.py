@@ -12,6 +12,7 @@ from portable.bytecode.entries import ATTRIBUTES, TYPES, Blob
 from portable.bytecode.layouts import BUILTIN, VHLO
 from portable.prediction import quantized
 from portable.prediction.computing import COMPUTED, TWO_BITS, TYPED
+from portable.prediction.parts import PARTS
 from portable.prediction.quantized import QUANTIZED
 
 if TYPE_CHECKING:
@@ -80,6 +81,12 @@ class Reading:
             for index in group if dialect != BUILTIN else ():
                 found.setdefault(pool.outline(ATTRIBUTES, index).name, []).append(index)
         return found
+
+    def typed(self, name: str) -> set[int]:
+        """Return the types of all attributes of a kind each of which has one."""
+        pool = self.content.pool
+        found = self.attribute_names.get(name, ())
+        return {pool.outline(ATTRIBUTES, index).references[0][1] for index in found}
 
     def custom_calls(self) -> Iterator[str]:
         """Yield the targets of custom calls."""
@@ -181,11 +188,7 @@ def _items(reading: Reading, index: int | None, field: str) -> list[Any]:
 def _two_bit_integer(reading: Reading) -> bool:
     """Find an attribute that is one integer of two bits."""
     pool = reading.content.pool
-    types = {
-        pool.attribute(index).fields.get("type")
-        for index in reading.attribute_names.get("integer_v1", ())
-    }
-    return any(isinstance(type_, int) and pool.type(type_).name in TWO_BITS for type_ in types)
+    return any(pool.type(type_).name in TWO_BITS for type_ in reading.typed("integer_v1"))
 
 
 def _tf32_splat(reading: Reading) -> bool:
@@ -246,12 +249,7 @@ def _algorithm(reading: Reading) -> bool:
 def _mesh_symbol(reading: Reading) -> bool:
     """Find replica groups that name a mesh which the module around them does not define."""
     content = reading.content
-    meshes: dict[int, str] = {}
-    for index in reading.attribute_names.get("replica_group_mesh_axes_v1", ()):
-        mesh = content.pool.attribute(index).fields.get("mesh")
-        symbol = content.pool.attribute(mesh).fields.get("value") if isinstance(mesh, int) else None
-        if isinstance(symbol, str):
-            meshes[index] = symbol
+    meshes = _named_meshes(reading)
     if not meshes:
         return False
     # A module is a table of symbols: of whatever stands directly in it. Each has its depth, what it
@@ -267,9 +265,29 @@ def _mesh_symbol(reading: Reading) -> bool:
         if content.names[operation.name][:2] == (BUILTIN, "module"):
             tables.append((operation.depth, set(), set()))
         elif tables:
-            numbers = content.property_attributes(operation.name, operation.properties).values()
+            numbers = {
+                *content.property_attributes(operation.name, operation.properties).values(),
+                *content.dictionary(operation.attributes).values(),
+            }
             tables[-1][2].update(meshes[number] for number in numbers if number in meshes)
     return any(used - defined for _, defined, used in tables)
+
+
+def _named_meshes(reading: Reading) -> dict[int, str]:
+    """Return the replica groups that name a mesh, by number, with the name."""
+    pool = reading.content.pool
+    meshes: dict[int, str] = {}
+    for index in reading.attribute_names.get("replica_group_mesh_axes_v1", ()):
+        mesh = pool.attribute(index).fields.get("mesh")
+        if not isinstance(mesh, int):
+            continue
+        named = pool.attribute(mesh)
+        if isinstance(root := named.fields.get("root"), int):  # a symbol of MLIR's own
+            named = pool.attribute(root)
+        elif named.name != "string_v1":
+            continue
+        meshes[index] = str(named.fields.get("value"))
+    return meshes
 
 
 def _symbols(content: Bytecode, operation: Operation) -> Iterator[str]:
@@ -411,5 +429,6 @@ FORMS: dict[str, Callable[[Reading], bool | None]] = {
     ),
     **QUANTIZED,
     **COMPUTED,
+    **PARTS,
 }
 """Forms as refusals.toml and advisories.toml name them, each with how to find it."""

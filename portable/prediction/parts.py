@@ -1,0 +1,180 @@
+"""Types and attributes that hold others of kinds that have no place there.
+
+No serializer writes them, and MLIR's readers check few of them: of most they crash.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from portable.bytecode.entries import ATTRIBUTES, TYPES
+from portable.bytecode.layouts import BUILTIN, VHLO, table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from portable.bytecode.entries import Entry, Pool, Reference
+    from portable.prediction.forms import Reading
+
+__all__ = ["PARTS"]
+
+
+def _names(names: str) -> frozenset[str]:
+    return frozenset(f"{name}_v1" for name in names.split())
+
+
+_INTEGERS = _names("i2 i4 i8 i16 i32 i64 ui2 ui4 ui8 ui16 ui32 ui64")
+_FLOATS = _names(
+    "bf16 f16 f32 f64 tf31 f4E2M1FN f6E2M3FN f6E3M2FN f8E3M4 f8E4M3 f8E4M3FN f8E4M3FNUZ"
+    " f8E4M3B11FNUZ f8E5M2 f8E5M2FNUZ f8E8M0FNU"
+)
+# What quantized types can be stored as, MLIR's own integer too; later readers take three floats.
+_STORED = _INTEGERS | {"bool_v1", f"{BUILTIN}.integer"}
+_STORED_FLOATS = _names("f4E2M1FN f8E4M3FN f8E5M2")
+_MLIR_FLOATS = frozenset(
+    f"{BUILTIN}.{name}" for name in ["bf16", "f16", "f32", "f64", "f80", "f128"]
+)
+_STRINGS = frozenset({"string_v1", f"{BUILTIN}.string", f"{BUILTIN}.typed_string"})
+_QUANTIZED = ("quant_v1", "quant_per_axis_v1")
+_EXTENSIONS = "type_extensions_v1"
+# What readers take over with whatever types it holds.
+_UNCONVERTED = "quant_per_axis_v1"
+
+
+def _kind(pool: Pool, reference: Reference) -> str:
+    """Return the name of an entry, with its dialect where that is not VHLO."""
+    outline = pool.outline(*reference)
+    return outline.name if outline.dialect == VHLO else f"{outline.dialect}.{outline.name}"
+
+
+def _typed(name: str, expected: frozenset[str]) -> Callable[[Reading], bool]:
+    """Find an attribute of a kind whose type is none of some."""
+    return lambda reading: any(
+        _kind(reading.content.pool, (TYPES, type_)) not in expected for type_ in reading.typed(name)
+    )
+
+
+def _held(name: str, field: str, *expected: str) -> Callable[[Reading], bool]:
+    """Find an attribute of a kind that holds an attribute which is none of some."""
+
+    def found(reading: Reading) -> bool:
+        pool = reading.content.pool
+        numbers = (entry.fields.get(field) for entry in _entries(reading, name))
+        return any(
+            isinstance(number, int) and _kind(pool, (ATTRIBUTES, number)) not in expected
+            for number in numbers
+        )
+
+    return found
+
+
+def _entries(reading: Reading, name: str) -> Iterator[Entry]:
+    return map(reading.content.pool.attribute, reading.attribute_names.get(name, ()))
+
+
+def _storages(reading: Reading) -> set[str]:
+    pool = reading.content.pool
+    found = (pool.type(index).fields.get("storage") for index in pool.types_named(*_QUANTIZED))
+    return {_kind(pool, (TYPES, storage)) for storage in found if isinstance(storage, int)}
+
+
+def _unnamed(reading: Reading) -> bool:
+    """Find a dictionary with a key that is no string."""
+    pool = reading.content.pool
+    pairs = (entry.fields.get("entries") for entry in _entries(reading, "dict_v1"))
+    keys = {pair[0] for found in pairs if isinstance(found, list) for pair in found}
+    return any(_kind(pool, (ATTRIBUTES, key)) not in _STRINGS for key in keys)
+
+
+def _mesh_without_axes(reading: Reading) -> bool:
+    """Find a mesh whose axes are something else."""
+    pool = reading.content.pool
+    for entry in _entries(reading, "mesh_v1"):
+        axes = entry.fields.get("axes")
+        inner = pool.attribute(axes).fields.get("elements") if isinstance(axes, int) else None
+        if not isinstance(inner, list) or any(
+            _kind(pool, (ATTRIBUTES, axis)) != "mesh_axis_v1" for axis in inner
+        ):
+            return True
+    return False
+
+
+def _bounds_elsewhere(reading: Reading) -> bool:
+    """Find bounds that are in something else than the type of a tensor."""
+    bounds = {(ATTRIBUTES, index) for index in reading.attribute_names.get(_EXTENSIONS, ())}
+    if not bounds:
+        return False
+    content, entries = reading.content, reading.content.pool.attributes
+    if any(
+        not bounds.isdisjoint(content.pool.outline(ATTRIBUTES, index).references)
+        for index in entries.pointing()
+    ):
+        return True
+    properties = {(shape.name, shape.properties) for shape in reading.shapes}
+    return any(
+        (ATTRIBUTES, number) in bounds
+        for one in properties
+        for number in content.property_attributes(*one).values()
+    )
+
+
+def _of_mlir(reading: Reading) -> bool:
+    """Find a type or attribute of MLIR in one of VHLO, or hanging on an op of VHLO."""
+    content, pool = reading.content, reading.content.pool
+    owner = {TYPES: pool.types, ATTRIBUTES: pool.attributes}
+    has_types = any(dialect == BUILTIN for dialect, _ in pool.types.groups())
+    for kind, entries in owner.items():
+        # Most entries hold a type and nothing else.
+        wanted = frozenset(
+            code
+            for code, layout in table(VHLO, kind).items()
+            if any(
+                encoding in _TO_ATTRIBUTES or (has_types and encoding in _TO_TYPES)
+                for _, encoding in layout.fields
+            )
+        )
+        for index in entries.starting(VHLO, wanted):
+            outline = pool.outline(kind, index)
+            if outline.name != _UNCONVERTED and any(
+                owner[other].dialect(number) == BUILTIN for other, number in outline.references
+            ):
+                return True
+    dictionaries = {
+        shape.attributes for shape in reading.shapes if content.names[shape.name].dialect == VHLO
+    }
+    return any(
+        pool.attributes.dialect(number) == BUILTIN
+        for dictionary in dictionaries
+        for number in content.dictionary(dictionary).values()
+    )
+
+
+_TO_TYPES = frozenset({"type", "types"})
+_TO_ATTRIBUTES = frozenset({"attribute", "attributes", "optional", "pairs"})
+
+PARTS: dict[str, Callable[[Reading], bool | None]] = {
+    "float attribute of a type that is no floating-point type": _typed("float_v1", _FLOATS),
+    "integer attribute of a type that is no integer type": _typed(
+        "integer_v1", _INTEGERS | {"index_v1"}
+    ),
+    "tensor attribute of a type that is no tensor type": _typed(
+        "tensor_v1", _names("tensor unranked_tensor buffer")
+    ),
+    "quantized type stored as neither integers nor floating-point numbers": lambda reading: bool(
+        _storages(reading) - _STORED - _FLOATS - _MLIR_FLOATS
+    ),
+    "quantized type stored as floating-point numbers other than f8E4M3FN, f8E5M2, f4E2M1FN": (
+        lambda reading: bool(_storages(reading) & (_FLOATS | _MLIR_FLOATS) - _STORED_FLOATS)
+    ),
+    "reference to a mesh axis whose name is no string": _held("axis_ref_v1", "name", *_STRINGS),
+    "mesh axis whose name is no string": _held("mesh_axis_v1", "name", *_STRINGS),
+    "mesh whose axes are no mesh axes": _mesh_without_axes,
+    "dictionary with a key that is no string": _unnamed,
+    "result accuracy whose mode is something else": _held(
+        "result_accuracy_v1", "mode", "result_accuracy_mode_v1"
+    ),
+    "bounds in something else than the type of a tensor": _bounds_elsewhere,
+    "type or attribute of MLIR inside one of VHLO or on an op of VHLO": _of_mlir,
+    "unranked memref": lambda reading: "type:unranked_memref" in reading.present,
+}
+"""Forms as refusals.toml and advisories.toml name them, each with how to find it."""
