@@ -13,7 +13,7 @@ from portable.bytecode.layouts import BUILTIN, VHLO, table
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from portable.bytecode.entries import Entry, Pool, Reference
+    from portable.bytecode.entries import Pool, PoolEntry, Reference
     from portable.prediction.forms import Reading
 
 __all__ = ["PARTS"]
@@ -68,7 +68,7 @@ def _held(name: str, field: str, *expected: str) -> Callable[[Reading], bool]:
     return found
 
 
-def _entries(reading: Reading, name: str) -> Iterator[Entry]:
+def _entries(reading: Reading, name: str) -> Iterator[PoolEntry]:
     return map(reading.content.pool.attribute, reading.attribute_names.get(name, ()))
 
 
@@ -110,7 +110,7 @@ def _bounds_elsewhere(reading: Reading) -> bool:
         for index in entries.pointing()
     ):
         return True
-    properties = {(shape.name, shape.properties) for shape in reading.shapes}
+    properties = {(signature.name, signature.properties) for signature in reading.signatures}
     return any(
         (ATTRIBUTES, number) in bounds
         for one in properties
@@ -140,7 +140,9 @@ def _of_mlir(reading: Reading) -> bool:
             ):
                 return True
     dictionaries = {
-        shape.attributes for shape in reading.shapes if content.names[shape.name].dialect == VHLO
+        signature.attributes
+        for signature in reading.signatures
+        if content.names[signature.name].dialect == VHLO
     }
     return any(
         pool.attributes.dialect(number) == BUILTIN
