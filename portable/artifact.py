@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from portable.bytecode import MAGIC, read, read_header
+from portable.bytecode import HEADER_BYTES, MAGIC, read, read_header
 from portable.bytecode.layouts import BUILTIN, VHLO
 from portable.errors import PortableError
 from portable.system.files import read_file, write_file
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from portable.version import Version
 
 __all__ = ["Artifact", "NotAnArtifact", "is_portable", "peek"]
-
-# A header is a few dozen bytes; its producer's name may have 4096.
-_PEEK = 4200
 
 
 class NotAnArtifact(PortableError):
@@ -130,7 +127,7 @@ def peek(path: str | os.PathLike[str]) -> Header:
         FileError: The file cannot be read.
         MalformedArtifact: It does not start with a whole header.
     """
-    return read_header(read_file(path, _PEEK))
+    return read_header(read_file(path, HEADER_BYTES))
 
 
 def is_portable(content: Bytecode) -> bool:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from portable.bytecode import MalformedArtifact, read_header
 from portable.bytecode.content import read
+from portable.bytecode.layouts import LOCATIONS
 from portable.containers import Kind, kind_of_directory, kind_of_file
 from portable.containers.kind import native_format
 from portable.containers.opening import CONTAINERS
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from portable.artifact import Artifact
-    from portable.binaries import Library
+    from portable.binaries import Runtime
     from portable.bytecode import Bytecode
     from portable.bytecode.encoding import Buffer
     from portable.bytecode.operations import OpSignature
@@ -101,7 +102,7 @@ class Inspection:
     versions: Mapping[str, str] = field(default_factory=dict)
     readers: tuple[str, ...] = ()
     artifacts: Mapping[str, Inspection] = field(default_factory=dict)
-    runtime: Library | None = None
+    runtime: Runtime | None = None
     source: str | bytes = field(default=b"", repr=False, compare=False)
 
     @property
@@ -328,8 +329,7 @@ def _custom_calls(
 ) -> Iterable[tuple[str, int]]:
     for signature, count in signatures.items():
         if content.names[signature.name].name.startswith("custom_call_"):
-            of = signature.name, signature.attributes, signature.properties
-            target = content.inherent(*of, "call_target_name")
+            target = content.inherent(signature, "call_target_name")
             if target is not None:
                 yield str(content.pool.attribute(target).fields.get("value", "")), count
 
@@ -355,20 +355,10 @@ def _discardable(
                 yield attribute, foreign
 
 
-_LOCATIONS = (
-    "location_call_site",
-    "location_file_line_col",
-    "location_file_line_col_range",
-    "location_fused",
-    "location_name",
-    "location_unknown",
-)
-
-
 def _locations(content: Bytecode) -> tuple[dict[str, int], tuple[str, ...]]:
     """Count the distinct locations by kind, and collect the absolute paths in them."""
     found, paths = {}, set()
-    for name in _LOCATIONS:
+    for name in LOCATIONS:
         numbers = content.pool.attributes_named(name)
         if numbers:
             found[name] = len(numbers)

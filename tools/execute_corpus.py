@@ -28,7 +28,7 @@ from portable.corpus.tensors import load_tensor
 from portable.errors import PortableError
 from portable.releases import find_release
 from portable.runtime.environments import Environments
-from portable.runtime.executors import ExecutionFailed, Tolerance, compare_all, find_executor
+from portable.runtime.executors import ExecutionFailed, compare_all, find_executor
 from portable.system.files import write_file
 from portable.verdict import Outcome
 
@@ -152,7 +152,7 @@ def attempt(executor: Executor, case: Case, newest: Version) -> tuple[Became, li
 
 
 def _judged(case: Case, outputs: list[list[Array]]) -> Became:
-    near = Tolerance(0, case.tolerance.relative, case.tolerance.absolute)
+    near = case.tolerance
     expected = [load_tensor(tensor) for tensor in case.expected]
     for ending, comparisons in (
         (Ending.WRONG, compare_all(expected, outputs[0], near)),

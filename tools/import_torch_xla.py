@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from portable.artifact import Artifact
-from portable.corpus import Oracle, Tolerance
+from portable.corpus import Oracle
+from portable.tolerance import Tolerance
 from tools.full_scan import Scanner
 from tools.new_case import CORPUS, Draft, Evidence, write_case
 
@@ -68,7 +69,7 @@ def main() -> int:
         arguments_of(arguments.directory),
         outputs,
         (f"PyTorch eager beside torch_xla {arguments.release}",),
-        tolerance=Tolerance(1e-5, 1e-5),
+        tolerance=Tolerance(relative=1e-5, absolute=1e-5),
     )
     write_case(CORPUS / FAMILY / name, draft, evidence, str(version))
     artifacts = CORPUS / FAMILY / name / "artifacts"

@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from portable.corpus import Oracle, Tolerance
+from portable.corpus import Oracle
 from portable.corpus.tensors import save_tensor
+from portable.tolerance import Tolerance
 from tools.full_scan import NEVER, Scanner
 from tools.oracles import (
     Array,
@@ -192,7 +193,7 @@ def _tolerance(draft: Draft, expected: Iterable[Array]) -> Tolerance:
     usual = max((_TOLERANCES.get(array.dtype.name, 0.0) for array in expected), default=0.0)
     relative = usual if draft.tolerance is None else draft.tolerance
     # Values near zero are differences of values near one.
-    return Tolerance(relative, relative)
+    return Tolerance(relative=relative, absolute=relative)
 
 
 def same(found: Iterable[Array], expected: Iterable[Array], tolerance: Tolerance) -> bool:

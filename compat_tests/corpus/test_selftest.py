@@ -13,10 +13,11 @@ import pytest
 from compat_tests.helpers.sealed import CASES, CORPUS, canonical_program, different, scanner
 from compat_tests.helpers.truth import wrong_minimums
 from portable.cli import main
-from portable.corpus import SEALS, CorpusError, Seals, Tolerance, find_case, load_corpus
+from portable.corpus import SEALS, CorpusError, Seals, find_case, load_corpus
 from portable.corpus.coverage import COVERAGE, Coverable, measure
 from portable.corpus.tensors import load_tensor
 from portable.releases import find_release
+from portable.tolerance import Tolerance
 from tools import new_case, seal
 from tools.full_scan import load_minimums
 from tools.new_case import Draft, gather_evidence, same
@@ -199,7 +200,7 @@ def test_comparison_of_outputs_is_strict(
     found: object, expected: object, tolerance: float, agree: bool
 ) -> None:
     """Integers must be equal, types and shapes too; floats may differ by the tolerance."""
-    limits = Tolerance(tolerance, tolerance)
+    limits = Tolerance(relative=tolerance, absolute=tolerance)
     assert same([np.asarray(found)], [np.asarray(expected)], limits) is agree
 
 

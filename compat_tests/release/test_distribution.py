@@ -30,7 +30,7 @@ def _build(source: Path, to: Path) -> dict[str, str]:
 def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str], dict[str, str]]:
     """Build twice, from two copies in folders of other names and with other modification times."""
     folder = tmp_path_factory.mktemp("release")
-    digests = []
+    digests: list[dict[str, str]] = []
     for name in ("one", "two"):
         tracked = subprocess.run(
             ["git", "ls-files", "-z", *_SOURCES],
@@ -44,7 +44,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes((ROOT / path).read_bytes())
         digests.append(_build(folder / name, folder / f"{name}-dist"))
-    return folder / "one-dist", *digests
+    one, other = digests
+    return folder / "one-dist", one, other
 
 
 def test_building_twice_gives_the_same_bytes(

@@ -152,6 +152,16 @@ def test_nothing_is_hidden_from_these_tests(code: str, named: str) -> None:
     assert named in found.union(_named("portable.releases.plugin", code))
 
 
+def test_a_class_name_means_one_thing() -> None:
+    """Who searches for a class finds one, private ones included."""
+    found: dict[str, list[str]] = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef):
+                found.setdefault(node.name, []).append(f"{path}:{node.lineno}")
+    assert {name: places for name, places in found.items() if len(places) > 1} == {}
+
+
 def test_every_module_has_a_room() -> None:
     """A new module is entered into docs/architecture.md, and no room stands there empty."""
     rooms = {_room(module) for module in MODULES} - {"", "__main__"}

@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 
 from portable.runtime.executors.compare import (
-    BITS,
     INFINITE,
-    Tolerance,
     compare,
     compare_all,
     ulps_between,
 )
+from portable.tolerance import BITS, Tolerance
 
 FLOATS = [
     np.float16,

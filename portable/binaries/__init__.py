@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from portable.binaries.bracket import Bracket, bracket
-from portable.binaries.library import Library, NotARuntime, read_runtime
+from portable.binaries.library import NotARuntime, Runtime, read_runtime
 
-__all__ = ["Bracket", "Library", "NotARuntime", "bracket", "read_runtime"]
+__all__ = ["Bracket", "NotARuntime", "Runtime", "bracket", "read_runtime"]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from portable.binaries.bracket import Bracket
 
-__all__ = ["Library", "NotARuntime", "read_runtime"]
+__all__ = ["NotARuntime", "Runtime", "read_runtime"]
 
 _PIECE = 4 << 20
 # Longer than any name that is looked for; what may lie across two pieces is seen in the second.
@@ -56,7 +56,7 @@ class NotARuntime(PortableError):
 
 
 @dataclass(frozen=True, slots=True)
-class Library:
+class Runtime:
     """A shared library that reads StableHLO, as its strings show it.
 
     Args:
@@ -96,7 +96,7 @@ class Library:
         }
 
 
-def read_runtime(source: str | os.PathLike[str] | bytes) -> Library:
+def read_runtime(source: str | os.PathLike[str] | bytes) -> Runtime:
     """Read which StableHLO a library has, without loading it.
 
     Args:
@@ -127,7 +127,7 @@ def read_runtime(source: str | os.PathLike[str] | bytes) -> Library:
             where=where or None,
             hint="name the library or the wheel that holds the compiler",
         )
-    return Library(
+    return Runtime(
         where,
         best.member,
         best.format,

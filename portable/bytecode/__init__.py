@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from portable.bytecode.encoding import MalformedArtifact
-from portable.bytecode.header import MAGIC, Header, read_header
+from portable.bytecode.header import HEADER_BYTES, MAGIC, Header, read_header
 
 if TYPE_CHECKING:
     from portable.bytecode.content import Bytecode as Bytecode
@@ -16,7 +16,15 @@ if TYPE_CHECKING:
 
 _HOME = {"Bytecode": "portable.bytecode.content", "read": "portable.bytecode.content"}
 
-__all__ = ["MAGIC", "Bytecode", "Header", "MalformedArtifact", "read", "read_header"]
+__all__ = [
+    "HEADER_BYTES",
+    "MAGIC",
+    "Bytecode",
+    "Header",
+    "MalformedArtifact",
+    "read",
+    "read_header",
+]
 
 
 def __getattr__(name: str) -> object:

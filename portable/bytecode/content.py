@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
     from portable.bytecode.encoding import Buffer
-    from portable.bytecode.operations import Operation
+    from portable.bytecode.operations import Operation, OpSignature
     from portable.bytecode.tables import OperationName
 
 __all__ = ["Bytecode", "read"]
@@ -163,15 +163,13 @@ class Bytecode:
             raise cursor.malformed(f"there is no attribute {max(named.values())}")
         return named
 
-    def inherent(self, name: int, attributes: int, properties: int, field: str) -> int | None:
+    def inherent(self, of: Operation | OpSignature, field: str) -> int | None:
         """Find one attribute of an operation, wherever its format keeps it.
 
         Dictionaries can be shared by any number of operations, so nobody should walk through them.
 
         Args:
-            name: The number of the operation's name.
-            attributes: Its dictionary; -1 for none.
-            properties: Its property entry; -1 for none.
+            of: The operation, or what it has in common with others.
             field: The name of the attribute.
 
         Returns:
@@ -180,8 +178,20 @@ class Bytecode:
         Raises:
             MalformedArtifact: The dictionary or the properties make no sense.
         """
-        found = self.property_attributes(name, properties).get(field)
-        return self.dictionary(attributes).get(field) if found is None else found
+        found = self.property_attributes(of.name, of.properties).get(field)
+        return self.dictionary(of.attributes).get(field) if found is None else found
+
+    def attributes_of(self, of: Operation | OpSignature) -> dict[str, int]:
+        """Return the numbers of an operation's attributes, wherever its format keeps them.
+
+        Args:
+            of: As for `inherent`, which does without walking through dictionaries.
+
+        Raises:
+            MalformedArtifact: As `inherent`.
+        """
+        properties = self.property_attributes(of.name, of.properties)
+        return {**self.dictionary(of.attributes), **properties}
 
     def check_attribute(self, index: int) -> None:
         """Make sure that there is an attribute of this number."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from portable.bytecode.encoding import brief
 from portable.bytecode.entries import ATTRIBUTES, TYPES, Blob
-from portable.bytecode.layouts import POINTERS
+from portable.bytecode.fields import POINTERS
 
 if TYPE_CHECKING:
     from portable.bytecode.content import Bytecode

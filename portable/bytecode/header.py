@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from portable.bytecode.encoding import Buffer
     from portable.version import Version
 
-__all__ = ["MAGIC", "Header", "read_header"]
+__all__ = ["HEADER_BYTES", "MAGIC", "Header", "read_header"]
 
 MAGIC = b"ML\xefR"
 """The four bytes that every MLIR bytecode file starts with."""
@@ -21,6 +21,8 @@ MAGIC = b"ML\xefR"
 _CLAIM = "StableHLO_v"
 # A producer is a name and a version; more than this is not a header but something else.
 _LONGEST_PRODUCER = 4096
+HEADER_BYTES = _LONGEST_PRODUCER + 104
+"""No header is longer."""
 _FIRST_LOOK = 64
 
 

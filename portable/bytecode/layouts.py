@@ -5,15 +5,20 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
+from portable.bytecode.fields import POINTERS
 from portable.system.tables import read_table
 
-__all__ = ["BUILTIN", "POINTERS", "VHLO", "Layout", "table", "widths"]
+__all__ = ["BUILTIN", "LOCATIONS", "NATIVE_DIALECTS", "VHLO", "Layout", "table", "widths"]
 
 VHLO = "vhlo"
 BUILTIN = "builtin"
-
-# Fields that point to other entries; whatever follows the last of them tells no more of these.
-POINTERS = frozenset({"type", "types", "attribute", "attributes", "optional", "pairs"})
+NATIVE_DIALECTS = frozenset({BUILTIN, "func", "stablehlo", VHLO})
+"""What libStablehlo itself writes; everything else is outside the promise."""
+LOCATIONS = tuple(
+    f"location_{name}"
+    for name in ("call_site", "file_line_col", "file_line_col_range", "fused", "name", "unknown")
+)
+"""What MLIR's bytecode can hold as a location."""
 
 
 class Layout(NamedTuple):

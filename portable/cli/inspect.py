@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Mapping
 
-    from portable.binaries import Library
+    from portable.binaries import Runtime
     from portable.features import Analysis, Needs
     from portable.inspection import Inspection
 
@@ -101,7 +101,7 @@ def _lines(found: Inspection, *, ops: bool) -> Iterator[tuple[str, str]]:
         yield "fingerprint", found.fingerprint
 
 
-def _runtime(library: Library) -> Iterator[tuple[str, str]]:
+def _runtime(library: Runtime) -> Iterator[tuple[str, str]]:
     if library.name:
         yield "distribution", f"{library.name} {library.version}"
     yield "library", f"{library.member or library.path} ({library.format}, {library.size:,} bytes)"

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from portable.bytecode import HEADER_BYTES
 from portable.containers.container import Entry, MalformedContainer, Opener, demanded
 from portable.containers.kind import Kind
 from portable.containers.npy import read_array
@@ -42,7 +43,6 @@ _OPTIONAL = {"unused_inputs", "input_pytree_spec", "output_pytree_spec"}
 _SIGNATURE = {"shape", "dtype", "dynamic_dims"}
 _LOCATION = {"type_", "position", "name"}
 _LARGEST_META = 64 << 20
-_HEADER = 4200
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +274,7 @@ def _described(meta: Mapping[str, Any], data: bytes) -> bytes:
 
 def _odd(functions: tuple[_Function, ...]) -> Iterator[str]:
     for function in functions:
-        says, claims = function.meta["stablehlo_version"], _claimed(function.source[:_HEADER])
+        says, claims = function.meta["stablehlo_version"], _claimed(function.source[:HEADER_BYTES])
         if says not in {_UNKNOWN, claims}:
             yield f"{function.name}.meta says {says}, but the artifact {claims or 'nothing'}"
         if "unused_inputs" not in function.meta:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from portable.errors import PortableError
 from portable.system.documents import parse_toml
 from portable.system.files import FileError, read_file
+from portable.tolerance import Tolerance
 from portable.verdict import Stage
 from portable.version import Version
 
@@ -24,7 +25,6 @@ __all__ = [
     "Oracle",
     "Sealed",
     "Tensor",
-    "Tolerance",
     "case_folders",
     "find_case",
     "load_case",
@@ -67,19 +67,6 @@ class Tensor:
     name: str
     dtype: str
     path: Path
-
-
-@dataclass(frozen=True, slots=True)
-class Tolerance:
-    """How far an output may be from what is expected, as `numpy.allclose` counts.
-
-    Args:
-        relative: Relative to the expected value; 0 for bit equality.
-        absolute: Added to it.
-    """
-
-    relative: float = 0.0
-    absolute: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from portable.bytecode import read
-from portable.bytecode.layouts import BUILTIN, VHLO
+from portable.bytecode.layouts import BUILTIN, LOCATIONS, VHLO
 from portable.bytecode.vhlo import enum_case, enums, lifetimes, ops
 from portable.corpus.case import CorpusError
 from portable.system.files import FileError, read_file
@@ -28,8 +28,6 @@ __all__ = ["COVERAGE", "Coverable", "Coverage", "measure", "shown_by"]
 
 COVERAGE = "coverage.toml"
 _LOCATION = "location_"
-# What MLIR's bytecode can hold as a location.
-_LOCATIONS = ("call_site", "file_line_col", "file_line_col_range", "fused", "name", "unknown")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -136,7 +134,7 @@ def _table_subjects() -> Iterator[Coverable]:
     yield from (Coverable("type", name) for name in lifetimes("types"))
     yield from (Coverable("attribute", name) for name in lifetimes("attributes"))
     yield from (Coverable("value", f"{a} {v}") for a, values in enums().items() for v in values)
-    yield from (Coverable("location", name) for name in _LOCATIONS)
+    yield from (Coverable("location", name.removeprefix(_LOCATION)) for name in LOCATIONS)
 
 
 def _asked(path: Path, known: set[str]) -> tuple[dict[Coverable, list[str]], dict[Coverable, str]]:

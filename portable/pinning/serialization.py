@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from portable.bindings import LibraryError
 from portable.bytecode import read
 from portable.bytecode.entries import ATTRIBUTES, TYPES
-from portable.bytecode.layouts import BUILTIN, VHLO
+from portable.bytecode.layouts import BUILTIN, NATIVE_DIALECTS, VHLO
 from portable.bytecode.quick_scan import QuickScan
 from portable.bytecode.vhlo import lifetimes
 from portable.errors import PortableError
@@ -93,8 +93,6 @@ class ForeignDialect(PortableError):
 _EXPANDER_FLOOR = Version(1, 16, 0)
 _EXPAND_CHLO = "builtin.module(func.func(chlo-legalize-to-stablehlo))"
 _STRIP = "builtin.module(strip-debuginfo)"
-# The dialects whose ops libStablehlo turns into VHLO.
-_NATIVE = frozenset({"builtin", "func", "stablehlo", "vhlo"})
 
 
 @functools.cache
@@ -145,7 +143,7 @@ class Serialization:
         """
         seen = QuickScan(data)
         if (
-            not _NATIVE.issuperset(seen.dialects)
+            not NATIVE_DIALECTS.issuperset(seen.dialects)
             or (self.target < RANGES_SINCE and seen.may_have(ATTRIBUTES, BUILTIN, RANGE))
             or seen.may_have(TYPES, VHLO, *_newer(self.target), *rules().unchecked_together)
         ):
@@ -155,7 +153,7 @@ class Serialization:
     def read(self, data: bytes) -> Bytecode:
         """Read what was written; refuse the dialects that were not allowed."""
         content = read(data)
-        if not _NATIVE.issuperset([dialect.name for dialect in content.dialects]):
+        if not NATIVE_DIALECTS.issuperset([dialect.name for dialect in content.dialects]):
             self._refuse_foreign(_operations(content))
         return content
 
@@ -283,7 +281,7 @@ class Serialization:
         foreign = {
             name: seen
             for name, seen in operations.items()
-            if name.partition(".")[0] not in _NATIVE | self.allowed
+            if name.partition(".")[0] not in NATIVE_DIALECTS | self.allowed
         }
         if foreign:
             raise ForeignDialect(foreign)
@@ -295,7 +293,7 @@ class Serialization:
             data = self.library.serialize(self._copy(), current, mixed=True)
         except LibraryError:
             return
-        foreign = {dialect.name for dialect in read(data).dialects} - _NATIVE - self.allowed
+        foreign = {dialect.name for dialect in read(data).dialects} - NATIVE_DIALECTS - self.allowed
         if foreign:
             raise ForeignDialect({}, sorted(foreign))
 

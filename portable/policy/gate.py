@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from portable.artifact import Artifact
+from portable.bytecode import HEADER_BYTES
 from portable.containers.container import place
 from portable.containers.finding import Fate, find
 from portable.containers.finding import NothingFound as NothingToGate
@@ -272,10 +273,6 @@ def gate(
     )
 
 
-# A header is at most a few kilobytes.
-_HEADER_BYTES = 4200
-
-
 # The Verdicts on one artifact, and the rules that it breaks.
 _Looked: TypeAlias = tuple[tuple[Verdict, ...], list[tuple[Rule, str]]]
 
@@ -331,7 +328,7 @@ class _Check:
         return self.rules.depth is Depth.HEADER and self.observe is None
 
     def _header(self, entry: Entry, where: str, opener: Opener | None) -> _Looked:
-        header = Artifact.from_bytes(entry.head(_HEADER_BYTES), where=where).header
+        header = Artifact.from_bytes(entry.head(HEADER_BYTES), where=where).header
         claim = (header.version, header.format, opener)
         if claim not in self._by_claim:
             self._by_claim[claim] = self._predicted(Subject.claim(*claim))

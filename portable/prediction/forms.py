@@ -101,9 +101,7 @@ class Reading:
 
     def attribute(self, signature: OpSignature, name: str) -> int | None:
         """Return the number of an op's attribute, wherever its format keeps it."""
-        return self.content.inherent(
-            signature.name, signature.attributes, signature.properties, name
-        )
+        return self.content.inherent(signature, name)
 
     def result(self, signature: OpSignature) -> int:
         """Return the type of the first result of an op that has to have one."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from portable.artifact import Artifact
 from portable.bytecode import read
+from portable.bytecode.layouts import NATIVE_DIALECTS
 from portable.containers.container import place
 from portable.features import analyze
 from portable.prediction.forms import FORMS, KINDS, Reading
@@ -27,9 +28,6 @@ RANGE = "file_line_col_range"
 """The location that readers before StableHLO 1.8.5 do not know."""
 
 _KINDS = KINDS | {"custom_call"}
-
-# What libStablehlo itself writes; everything else is outside the promise.
-_NATIVE = frozenset({"builtin", "vhlo", "func", "stablehlo"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +76,7 @@ class Subject:
     @property
     def foreign(self) -> frozenset[str]:
         """The dialects outside StableHLO."""
-        return self.names("dialect") - _NATIVE
+        return self.names("dialect") - NATIVE_DIALECTS
 
 
 # The same for every Consumer.

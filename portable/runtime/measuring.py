@@ -100,7 +100,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Wheel:
+class IndexedWheel:
     """What the package index says of the wheel for this machine."""
 
     name: str
@@ -228,7 +228,7 @@ def bracket(results: list[tuple[Version, Status]], writer: str) -> Row:
     }
 
 
-def look_up(distribution: str, version: str) -> Wheel:
+def look_up(distribution: str, version: str) -> IndexedWheel:
     """Ask the package index, through uv, for the wheel of this machine.
 
     Args:
@@ -262,7 +262,7 @@ def look_up(distribution: str, version: str) -> Wheel:
             for wheel in wheels:
                 name = re.split(r"[/?#]", wheel["url"].partition("?")[0])[-1]
                 uploaded = wheel["upload-time"].date()
-                return Wheel(name, wheel["hashes"]["sha256"], uploaded, python)
+                return IndexedWheel(name, wheel["hashes"]["sha256"], uploaded, python)
     raise CannotMeasure(f"no wheel of {distribution} {version}: {' '.join(said.split())[:300]}")
 
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from portable.runtime.executors.compare import (
-    BITS,
     Comparison,
     Difference,
-    Tolerance,
     compare,
     compare_all,
 )
@@ -35,6 +33,7 @@ from portable.runtime.executors.signature import (
     UnsupportedType,
     signature,
 )
+from portable.tolerance import BITS, Tolerance
 
 __all__ = [
     "BITS",

@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from portable.tolerance import BITS, Tolerance
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from portable.runtime.executors.tensors import Array
 
 __all__ = [
-    "BITS",
     "Comparison",
     "Difference",
-    "Tolerance",
     "compare",
     "compare_all",
     "ulps_between",
@@ -41,25 +41,6 @@ _MOST_SHOWN = 5
 # The formats whose values have no sign bit, and the widths of those that are no whole bytes.
 _UNSIGNED = frozenset({"float8_e8m0fnu"})
 _NARROW = {"float4_e2m1fn": 4, "float6_e2m3fn": 6, "float6_e3m2fn": 6}
-
-
-@dataclass(frozen=True, slots=True)
-class Tolerance:
-    """What still counts as the same; any one of the three is enough.
-
-    Args:
-        ulps: Distance in ulps.
-        relative: Of the larger magnitude of the expected and the actual value.
-        absolute: Difference.
-    """
-
-    ulps: int = 0
-    relative: float = 0.0
-    absolute: float = 0.0
-
-
-BITS = Tolerance()
-"""Bit equality: the rule before and after a Version change on one executor."""
 
 
 @dataclass(frozen=True, slots=True)

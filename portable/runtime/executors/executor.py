@@ -94,12 +94,10 @@ class Capabilities:
     Args:
         platforms: What it runs on, for example `cpu`; `*.so` stands for any PJRT plugin.
         excluded: Element types of StableHLO that it cannot take or return.
-        dynamic: Whether shapes may be unknown before the program runs.
     """
 
     platforms: tuple[str, ...]
     excluded: frozenset[str]
-    dynamic: bool
 
 
 class Executable(Protocol):

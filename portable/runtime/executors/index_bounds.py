@@ -60,10 +60,7 @@ def _bound(content: Bytecode, data: bytes, signature: OpSignature) -> tuple[str,
     before = len(types) // 2 if "scatter" in name else 1 + updates
     if len(types) <= before or types[0] is None or types[before] is None:
         return "", 0
-    attributes = {
-        **content.dictionary(signature.attributes),
-        **content.property_attributes(signature.name, signature.properties),
-    }
+    attributes = content.attributes_of(signature)
 
     def numbers(attribute: str) -> list[int]:
         index = attributes.get(attribute)

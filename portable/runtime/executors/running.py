@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from portable.artifact import Artifact
 from portable.errors import PortableError
-from portable.runtime.executors.executor import ExecutorMissing, Setting
+from portable.runtime.executors.child import ExecutorKind
+from portable.runtime.executors.executor import Capabilities, ExecutorMissing, Setting
 from portable.runtime.executors.signature import ordered
+from portable.worker import Driver
 
 if TYPE_CHECKING:
     import os
@@ -17,20 +18,72 @@ if TYPE_CHECKING:
 
     from portable.releases import Release
     from portable.runtime.environments import Environment
-    from portable.runtime.executors.child import ExecutorKind
     from portable.runtime.executors.executor import Executor
     from portable.runtime.executors.tensors import Array
 
 __all__ = ["EXECUTORS", "UnknownExecutor", "check_executor", "find_executor", "run"]
 
-# One module each, with its `ENGINE`.
-EXECUTORS = {
-    "pjrt": "portable.runtime.executors.pjrt",
-    "interpreter": "portable.runtime.executors.interpreter",
-    "iree": "portable.runtime.executors.iree",
-    "tensorflow": "portable.runtime.executors.tensorflow",
-    "torch_xla": "portable.runtime.executors.torch_xla",
-}
+_CPU = ("cpu",)
+_TOKEN = frozenset({"token"})
+# Types of less than a byte, which most runtimes have no arrays of.
+_SMALL = frozenset({"i2", "ui2", "i4", "ui4", "f4E2M1FN", "f6E2M3FN", "f6E3M2FN"})
+_KINDS = (
+    # The PJRT client of a jaxlib, for the CPU or of a plugin: XLA as JAX programs meet it. Any
+    # jaxlib, 0.4.13 or later.
+    ExecutorKind(
+        name="pjrt",
+        driver=Driver.JAXLIB,
+        distributions=("jaxlib",),
+        capabilities=Capabilities(("cpu", "cuda", "tpu", "*.so"), _TOKEN),
+        hint="pip install 'stablehlo-portable[jaxlib]'",
+    ),
+    # StableHLO's reference interpreter: slow, and the meaning of every op by definition. Any
+    # jaxlib, 0.4.33 or later, and torch-mlir in an environment of its own.
+    ExecutorKind(
+        name="interpreter",
+        driver=Driver.JAXLIB,
+        distributions=("jaxlib",),
+        capabilities=Capabilities(_CPU, _TOKEN),
+        hint="pip install 'stablehlo-portable[jaxlib]'",
+    ),
+    # IREE's compiler and runtime: nothing in it is XLA. Any IREE, 3.0.0 or later.
+    ExecutorKind(
+        name="iree",
+        driver=Driver.IREE,
+        distributions=("iree-base-compiler", "iree-base-runtime"),
+        capabilities=Capabilities(_CPU, _TOKEN | _SMALL | {"f8E3M4", "f8E4M3", "f8E4M3B11FNUZ"}),
+        hint="pip install 'stablehlo-portable[iree]'",
+    ),
+    # The op XlaCallModule, which is how a SavedModel carries an artifact. Any TensorFlow with its
+    # whole wheel, 2.14 or later. It has no such dtypes, or keeps four bits in a byte where XLA
+    # expects two in it.
+    ExecutorKind(
+        name="tensorflow",
+        driver=Driver.TENSORFLOW,
+        distributions=("tensorflow",),
+        capabilities=Capabilities(_CPU, _TOKEN | _SMALL | {"f8E3M4", "f8E4M3", "f8E8M0FNU"}),
+        hint="pip install 'stablehlo-portable[tensorflow]'",
+    ),
+    # torch_xla's device, as it runs a saved StableHLOGraphModule. Any torch_xla. Torch has no such
+    # dtypes, or its device does not take them; of complex<f64> it loses the imaginary part on the
+    # way to the device.
+    ExecutorKind(
+        name="torch_xla",
+        driver=Driver.TORCH_XLA,
+        distributions=("torch-xla", "torch"),
+        capabilities=Capabilities(
+            _CPU,
+            _TOKEN
+            | _SMALL
+            | {"complex<f64>", "f8E3M4", "f8E4M3", "f8E4M3B11FNUZ"}
+            | {"f8E4M3FNUZ", "f8E5M2FNUZ", "f8E8M0FNU"},
+        ),
+        hint="pip install 'stablehlo-portable[torch_xla]'",
+    ),
+)
+EXECUTORS = {kind.name: kind for kind in _KINDS}
+"""Every Executor by its name."""
+
 LIMIT_S = 300.0
 
 
@@ -85,20 +138,15 @@ def check_executor(
     """
     if name not in EXECUTORS:
         raise UnknownExecutor(f"no executor {name!r}", hint=f"known are {', '.join(EXECUTORS)}")
-    engine = _engine(name)
-    engine.check(platform)
-    if release is not None and release.distribution not in engine.distributions:
-        others = [one for one in EXECUTORS if release.distribution in _engine(one).distributions]
+    kind = EXECUTORS[name]
+    kind.check(platform)
+    if release is not None and release.distribution not in kind.distributions:
+        others = [one.name for one in _KINDS if release.distribution in one.distributions]
         raise ExecutorMissing(
             f"{release} has no {name}",
             hint=f"it executes by {' or '.join(others)}" if others else "it executes nothing",
         )
-    return engine
-
-
-def _engine(name: str) -> ExecutorKind:
-    engine: ExecutorKind = importlib.import_module(EXECUTORS[name]).ENGINE
-    return engine
+    return kind
 
 
 def run(

@@ -122,10 +122,7 @@ def signature(artifact: Artifact) -> Signature:
         if content.names[operation.name].name != _FUNCTION:
             continue
         functions += 1
-        attributes = {
-            **content.dictionary(operation.attributes),
-            **content.property_attributes(operation.name, operation.properties),
-        }
+        attributes = content.attributes_of(operation)
         name = attributes.get("sym_name")
         if name is not None and attribute_text(content.pool, name) == _MAIN:
             wanted = _signature(content, attributes["function_type"])
