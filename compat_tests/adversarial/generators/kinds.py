@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from compat_tests.helpers.bytecode_writer import Artifact, entry, operation, region, varint
-from portable.bytecode.layouts import BUILTIN, POINTERS, VHLO, table
+from portable.bytecode.fields import POINTERS
+from portable.bytecode.layouts import BUILTIN, VHLO, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
