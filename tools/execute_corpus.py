@@ -14,7 +14,6 @@ refused is explained by an Advisory, or by a row of `executed_otherwise.toml`; a
 from __future__ import annotations
 
 import argparse
-import enum
 import json
 import sys
 from collections import Counter
@@ -22,62 +21,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from portable.artifact import Artifact
 from portable.corpus import load_corpus
-from portable.corpus.tensors import load_tensor
-from portable.errors import PortableError
+from portable.corpus.execution import LIMIT_S, Became, Ending, attempt
 from portable.releases import find_release
 from portable.runtime.environments import Environments
-from portable.runtime.executors import ExecutionFailed, compare_all, find_executor
+from portable.runtime.executors import find_executor
 from portable.system.files import write_file
-from portable.verdict import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from portable.corpus import Case
-    from portable.runtime.executors import Executor
-    from portable.runtime.executors.tensors import Array
-    from portable.version import Version
 
-__all__ = ["EXECUTED", "RUNS", "Became", "Ending", "Run", "attempt", "execute", "load_executed"]
+__all__ = ["EXECUTED", "RUNS", "Run", "different", "execute", "load_executed"]
 
 ROOT = Path(__file__).parent.parent
 EXECUTED = ROOT / "compat_tests" / "data" / "executed.json"
-LIMIT_S = 60.0
-_WORDS = 160
-
-
-class Ending(enum.Enum):
-    """What became of a Case."""
-
-    COMPUTED = "computed"
-    WRONG = "wrong"
-    CHANGED = "changed"
-    REFUSED = "refused"
-    CRASHED = "crashed"
-    HUNG = "hung"
-    EXCLUDED = "excluded"
-    NEWER = "newer"
-
-    def __str__(self) -> str:
-        return self.value
-
-
-_FAILED = {Outcome.CRASHED: Ending.CRASHED, Outcome.HUNG: Ending.HUNG}
-
-
-@dataclass(frozen=True, slots=True)
-class Became:
-    """What became of a Case, and why.
-
-    Args:
-        ending: What.
-        reason: In the words of the Release, or the first difference; empty when it was computed.
-    """
-
-    ending: Ending
-    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,52 +81,6 @@ def execute(run: Run, cases: Iterable[Case]) -> dict[str, Became]:
             for case in cases
             if case.expected and case.artifacts
         }
-
-
-def attempt(executor: Executor, case: Case, newest: Version) -> tuple[Became, list[Array]]:
-    """Execute the lowest and the highest artifact of a Case that a Release may be given.
-
-    Args:
-        executor: On what.
-        case: One with expected outputs.
-        newest: The highest Version of an artifact.
-
-    Returns:
-        What became of it, and what the highest computed, if both could be executed.
-    """
-    paths = [a.path for a in case.artifacts if a.target.target <= newest]
-    if not paths:
-        return Became(Ending.NEWER, f"needs {case.first}"), []
-    inputs = [load_tensor(tensor) for tensor in case.inputs]
-    outputs: list[list[Array]] = []
-    for path in dict.fromkeys((paths[0], paths[-1])):
-        try:
-            outputs.append(executor.compile(Artifact.load(path)).run(inputs))
-        except ExecutionFailed as failure:
-            verdict = failure.verdict
-            return Became(_FAILED.get(verdict.outcome, Ending.REFUSED), _short(verdict.reason)), []
-        except PortableError as error:
-            return Became(Ending.EXCLUDED, _short(error.what)), []
-    return _judged(case, outputs), outputs[-1]
-
-
-def _judged(case: Case, outputs: list[list[Array]]) -> Became:
-    near = case.tolerance
-    expected = [load_tensor(tensor) for tensor in case.expected]
-    for ending, comparisons in (
-        (Ending.WRONG, compare_all(expected, outputs[0], near)),
-        (Ending.WRONG, compare_all(expected, outputs[-1], near)),
-        (Ending.CHANGED, compare_all(outputs[0], outputs[-1])),
-    ):
-        for comparison in comparisons:
-            if not comparison.same:
-                return Became(ending, _short(str(comparison)))
-    return Became(Ending.COMPUTED)
-
-
-def _short(words: str) -> str:
-    # What the tensors of every process are called, and where in memory, changes with each run.
-    return words if len(words) <= _WORDS else f"{words[:_WORDS]}..."
 
 
 def load_executed(path: Path = EXECUTED) -> dict[str, dict[str, Became]]:

@@ -26,10 +26,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from portable.corpus import MOVED, SEALS, Case, Seals, digest, load_corpus
+from portable.corpus import MOVED, SEALS, Case, Seals, load_corpus
 from portable.releases import Release, releases
 from portable.runtime.environments import Environments
-from portable.system.files import write_file
 from portable.version import Version
 from tools.full_scan import TARGETS, Scanner
 
@@ -240,23 +239,11 @@ def _note_exception(case: Case, release: Release, reason: str) -> None:
 
 
 def seal_files(corpus: Path) -> int:
-    """Add the digests of files that have none, and return how many.
-
-    Raises:
-        SystemExit: A sealed file was changed or removed.
-    """
-    seals = Seals.load(corpus)
-    broken = [each for each in seals.verify() if each.defect.value != "not sealed"]
-    if broken:
-        raise SystemExit("\n".join(f"{each.path}: {each.defect}" for each in broken))
-    added = {
-        name: digest(path)
-        for path in seals.files()
-        if (name := path.relative_to(corpus).as_posix()) not in seals.digests
-    }
-    whole = Seals(corpus, {**seals.digests, **added})
-    write_file(corpus / SEALS, whole.text().encode())
-    return len(added)
+    """Add the digests of files that have none, and return how many."""
+    before = Seals.load(corpus)
+    whole = before.completed()
+    whole.save()
+    return len(whole.digests) - len(before.digests)
 
 
 def rewritten(before: str, now: str) -> list[str]:

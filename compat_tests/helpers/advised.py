@@ -6,10 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 from compat_tests.helpers.sealed import CASES
+from portable.corpus.execution import Ending
 from portable.releases import releases
 from portable.releases.advisory import Effect, advisories
 from portable.verdict import Stage
-from tools.execute_corpus import Ending, Run, execute
+from tools.execute_corpus import Run, execute
 
 if TYPE_CHECKING:
     from portable.releases.advisory import Advisory

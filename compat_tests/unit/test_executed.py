@@ -12,10 +12,11 @@ import pytest
 
 from portable.artifact import Artifact
 from portable.corpus import load_corpus
+from portable.corpus.execution import Ending
 from portable.prediction import Subject, examine
 from portable.releases import find_release
 from portable.releases.advisory import Effect, advisories_for
-from tools.execute_corpus import RUNS, Ending, Run, load_executed
+from tools.execute_corpus import RUNS, Run, load_executed
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 CASES = {case.name: case for case in load_corpus(CORPUS)}

@@ -1,10 +1,15 @@
-"""Verify, measure and show the corpus of sealed artifacts.
+"""Verify, measure, execute and show a corpus of sealed artifacts, ours or your own.
 
   portable corpus verify            compare every file with its seal
   portable corpus coverage          say what of VHLO no sealed artifact shows, and why
   portable corpus list              one line for each Case
   portable corpus show CASE         everything about one Case
+  portable corpus run --platform cuda -o page.md    execute it there and on the CPU; what differs
+  portable corpus run tanh --platform ./plugin.so --on 'jaxlib 0.10.2'    only Cases named so
+  portable corpus seal              seal what is new; what is sealed never changes
 
+`run` exits with 1 where a Case ends otherwise than on the CPU of the same jaxlib; other bits within
+the Case's tolerance are told.
 The corpus is the folder `corpus` here or above; --corpus names another.
 """
 
@@ -16,6 +21,8 @@ from typing import TYPE_CHECKING
 from portable.cli.output import format_option, print_json, print_table, say, write_text
 from portable.corpus import Case, CorpusError, Seals, find_case, load_corpus
 from portable.escaping import program_text
+from portable.releases import find_release
+from portable.system.files import demand_output
 
 if TYPE_CHECKING:
     import argparse
@@ -27,18 +34,27 @@ __all__ = ["options", "run"]
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("action", choices=sorted(_ACTIONS), help="what to do")
-    parser.add_argument("case", nargs="?", metavar="CASE", help="for show: which Case")
+    parser.add_argument(
+        "case", nargs="?", metavar="CASE", help="for show: which; for run: a part of names"
+    )
     parser.add_argument("--corpus", type=Path, metavar="DIRECTORY", help="the corpus")
+    parser.add_argument(
+        "--platform", default="cpu", help="for run: cpu, cuda, tpu, or the path of a PJRT plugin"
+    )
+    parser.add_argument("--on", metavar="RELEASE", help="for run: a jaxlib (default: installed)")
+    parser.add_argument("-o", "--output", metavar="FILE", help="for run: a page of what differs")
     format_option(parser)
 
 
 def run(chosen: argparse.Namespace) -> int:
     """Do one of the actions."""
-    if (chosen.case is None) == (chosen.action == "show"):
+    if (chosen.case is None) == (chosen.action == "show") and chosen.action != "run":
         raise CorpusError(
             "show needs the name of a Case" if chosen.case is None else "only show takes a Case",
             hint="see portable corpus list",
         )
+    if chosen.action != "run" and (chosen.platform != "cpu" or chosen.on or chosen.output):
+        raise CorpusError("--platform, --on and --output are for run")
     return _ACTIONS[chosen.action](chosen.corpus or _find(Path.cwd()), chosen)
 
 
@@ -63,6 +79,52 @@ def _verify(corpus: Path, chosen: argparse.Namespace) -> int:
     else:
         say(f"{len(seals.digests)} files are as they were sealed")
     return 1 if broken else 0
+
+
+def _seal(corpus: Path, chosen: argparse.Namespace) -> int:
+    load_corpus(corpus)  # what is no Case must not be sealed
+    before = Seals.load(corpus)
+    whole = before.completed()
+    whole.save()
+    added = sorted(whole.digests.keys() - before.digests.keys())
+    if chosen.format == "json":
+        print_json({"sealed": len(whole.digests), "added": added})
+    else:
+        say(f"{len(added)} files sealed, {len(whole.digests)} in all")
+    return 0
+
+
+def _run(corpus: Path, chosen: argparse.Namespace) -> int:
+    from portable.corpus.observed import observe_platform, page  # noqa: PLC0415 - executes
+    from portable.runtime.executors import check_executor  # noqa: PLC0415 - the same
+
+    cases = [case for case in load_corpus(corpus) if (chosen.case or "") in case.name]
+    if not cases:
+        raise CorpusError(f"no Case has {chosen.case!r} in its name", where=str(corpus))
+    on = find_release(chosen.on) if chosen.on else None
+    check_executor("pjrt", chosen.platform, on)
+    if chosen.output:
+        demand_output(chosen.output)
+    host, counts, differences = observe_platform(chosen.platform, cases, on)
+    if chosen.output:
+        write_text(chosen.output, page(host, counts, differences))
+    if chosen.format == "json":
+        print_json(
+            {
+                "platform": host.platform,
+                "device": host.device,
+                "driver": host.driver,
+                "release": host.release,
+                "cases": {str(ending): count for ending, count in counts.items()},
+                "differences": [one.record() for one in differences],
+            }
+        )
+    else:
+        for one in differences:
+            say(f"{one.case}: {one.there.ending}, on the CPU {one.here.ending}: {one.why}")
+        ended = ", ".join(f"{count} {ending}" for ending, count in counts.most_common())
+        say(f"{host.device}, {host.release}: {ended}; {len(differences)} differ from the CPU")
+    return 1 if any(one.there.ending is not one.here.ending for one in differences) else 0
 
 
 def _coverage(corpus: Path, chosen: argparse.Namespace) -> int:
@@ -165,5 +227,7 @@ _ACTIONS: dict[str, Callable[[Path, argparse.Namespace], int]] = {
     "verify": _verify,
     "coverage": _coverage,
     "list": _list,
+    "run": _run,
+    "seal": _seal,
     "show": _show,
 }

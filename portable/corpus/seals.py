@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from portable.corpus.case import MANIFEST, CorpusError
-from portable.system.files import read_file
+from portable.system.files import read_file, write_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,6 +100,30 @@ class Seals:
                 yield Broken(name, Defect.UNSEALED)
             elif digest(present[name]) != self.digests[name]:
                 yield Broken(name, Defect.CHANGED)
+
+    def completed(self) -> Seals:
+        """Return these seals with those of the files that have none.
+
+        Raises:
+            CorpusError: A sealed file was changed or removed.
+        """
+        for each in self.verify():
+            if each.defect is not Defect.UNSEALED:
+                raise CorpusError(
+                    f"{each.defect} since it was sealed",
+                    where=str(self.directory / each.path),
+                    hint="restore it: what is sealed never changes",
+                )
+        added = {
+            name: digest(path)
+            for path in self.files()
+            if (name := path.relative_to(self.directory).as_posix()) not in self.digests
+        }
+        return Seals(self.directory, {**self.digests, **added})
+
+    def save(self) -> None:
+        """Write the seals beside what they seal."""
+        write_file(self.directory / SEALS, self.text().encode())
 
     def files(self) -> Iterator[Path]:
         """Find the files that are to be sealed.

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
-from compat_tests.helpers.sealed import CASES
+from compat_tests.helpers.sealed import CASES, CORPUS
+from portable.cli import main
+from portable.corpus.execution import Ending
+from portable.corpus.observed import driver, observe
 from portable.releases import find_release
 from portable.runtime.executors import find_executor
-from tools import observe_platform
-from tools.execute_corpus import Ending
-from tools.observe_platform import driver, observe
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,22 +24,18 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.old_releases
 
 
-def test_a_plugin_is_observed(
-    release: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_plugin_is_observed(release: Release, tmp_path: Path) -> None:
     """One command writes a page with the device, its driver, the date, and how each Case ended."""
     library = str(release("xla-cpu-pjrt 0.0.1").library)
-    words = [library, "--on", "jaxlib 0.10.2", "--case", "floor_f32", "-o", str(tmp_path)]
-    monkeypatch.setattr(sys, "argv", ["observe_platform", *words])
-    assert observe_platform.main() == 0
-    (written,) = tmp_path.iterdir()
+    words = ["--platform", library, "--on", "jaxlib 0.10.2", "--corpus", str(CORPUS)]
+    written = tmp_path / "page.md"
+    assert main(["corpus", "run", "floor_f32", *words, "-o", str(written)]) == 0
     told = written.read_text("utf-8")
-    assert written.name == "cpu-jaxlib-0.10.2.md"
     assert "# The corpus on cpu" in told
     assert f"| driver | {driver() or 'none'} |" in told
     assert "| executor | jaxlib 0.10.2, its PJRT client |" in told
     assert "| Cases | 1 computed |" in told
-    assert "observe_platform xla_cpu_pjrt.so`" in told
+    assert "portable corpus run --platform xla_cpu_pjrt.so`" in told
 
 
 def test_what_differs_is_recorded(release: Release) -> None:

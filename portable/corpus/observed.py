@@ -1,43 +1,36 @@
-"""Execute the corpus on a GPU, a TPU or any PJRT plugin, and record how that differs from the CPU.
+"""Execute a corpus on a GPU, a TPU or any PJRT plugin, and record how that differs from the CPU.
 
-Every Case with expected outputs runs on the platform and on the CPU of one jaxlib. The page that
-is written names the device, its driver and the date, each Case that ends otherwise than on the
-CPU, and each whose bits are others though it ends alike. The result is derived data.
-
-    python -m tools observe_platform cuda                      beside the jaxlib that is installed
-    python -m tools observe_platform path/to/plugin.so --on 'jaxlib 0.10.2' -o DIR
+Every Case with expected outputs runs on the platform and on the CPU of one jaxlib. The page names
+the device, its driver and the date, each Case that ends otherwise than on the CPU, and each whose
+bits are others though it ends alike.
 """
 
 from __future__ import annotations
 
-import argparse
 import datetime
 import re
-import sys
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from portable.corpus import load_corpus
+from portable.corpus.execution import LIMIT_S, attempt
 from portable.pinning.pipeline import serialize
 from portable.releases import find_release
 from portable.runtime.environments import Environments
 from portable.runtime.executors import compare_all, find_executor
-from portable.system.files import write_file
-from tools.execute_corpus import LIMIT_S, ROOT, Ending, attempt
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from portable.corpus import Case
+    from portable.corpus.case import Case
+    from portable.corpus.execution import Became, Ending
+    from portable.releases import Release
     from portable.runtime.executors import Executor
     from portable.version import Version
-    from tools.execute_corpus import Became
 
-__all__ = ["OBSERVED", "Difference", "Host", "driver", "observe", "page"]
+__all__ = ["Difference", "Host", "driver", "observe", "observe_platform", "page"]
 
-OBSERVED = ROOT / "docs" / "observed"
 # Where the kernel says which driver it has loaded.
 _NVIDIA = Path("/proc/driver/nvidia/version")
 _NVIDIA_VERSION = re.compile(r"Kernel Module.*?\s(\d+(?:\.\d+)+)\s")
@@ -78,6 +71,16 @@ class Difference:
     there: Became
     here: Became
     bits: str = ""
+
+    @property
+    def why(self) -> str:
+        """How the bits differ, or why one side ended as it did."""
+        return self.bits or self.there.reason or self.here.reason
+
+    def record(self) -> dict[str, str]:
+        """Return it as plain data for JSON."""
+        ends = {"there": str(self.there.ending), "cpu": str(self.here.ending)}
+        return {"case": self.case, **ends, "why": self.why}
 
 
 def observe(
@@ -122,7 +125,7 @@ def page(host: Host, counts: Counter[Ending], differences: list[Difference]) -> 
     lines = [
         f"# The corpus on {host.device}",
         "",
-        f"Written by `python -m tools observe_platform {host.platform}`:",
+        f"Written by `portable corpus run --platform {host.platform}`:",
         "each Case on the device, and on the CPU of the same jaxlib.",
         "",
         *_table(("", ""), facts.items()),
@@ -161,36 +164,27 @@ def driver(kernel: Path = _NVIDIA) -> str:
     return found[1] if found else ""
 
 
-def main() -> int:
-    """Observe one platform; return an exit code."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("platform", help="cuda, tpu, cpu, or the path of a PJRT plugin")
-    parser.add_argument("--on", metavar="RELEASE", help="a jaxlib (default: what is installed)")
-    parser.add_argument(
-        "--case", default="", metavar="WORD", help="only Cases with this in the name"
-    )
-    parser.add_argument("--output", "-o", type=Path, default=OBSERVED, metavar="DIR")
-    chosen = parser.parse_args()
-    environment = Environments().get(find_release(chosen.on)) if chosen.on else None
+def observe_platform(
+    platform: str, cases: Iterable[Case], on: Release | None = None
+) -> tuple[Host, Counter[Ending], list[Difference]]:
+    """Execute Cases on a platform, and on the CPU of the same jaxlib.
+
+    Args:
+        platform: `cuda`, `tpu`, `cpu`, or the path of a PJRT plugin.
+        cases: As for `observe`.
+        on: A jaxlib; by default what is installed here.
+
+    Returns:
+        What they were executed on, how often each ending was met there, and what differs.
+    """
+    environment = Environments().get(on) if on else None
     with (
-        find_executor("pjrt", environment, limit=LIMIT_S, platform=chosen.platform) as there,
+        find_executor("pjrt", environment, limit=LIMIT_S, platform=platform) as there,
         find_executor("pjrt", environment, limit=LIMIT_S) as here,
     ):
         release = find_release(here.name.partition(" (")[0])
         device = there.compile(serialize(_SMALLEST, "0.9.0")).device
-        cases = [case for case in load_corpus(ROOT / "corpus") if chosen.case in case.name]
         counts, differences = observe(there, here, cases, release.target)
         today = datetime.datetime.now(tz=datetime.UTC).date()
-        host = Host(Path(chosen.platform).name, str(release), device, driver(), today)
-    chosen.output.mkdir(parents=True, exist_ok=True)
-    name = re.sub(r"[^a-z0-9.]+", "-", f"{device} {release}".lower()).strip("-")
-    path = chosen.output / f"{name}.md"
-    write_file(path, page(host, counts, differences).encode())
-    print(f"{path}: {sum(counts.values())} Cases, {len(differences)} differ from the CPU")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+        host = Host(Path(platform).name, str(release), device, driver(), today)
+    return host, counts, differences

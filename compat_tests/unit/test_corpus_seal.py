@@ -1,0 +1,67 @@
+"""`portable corpus seal`: a private corpus is sealed by its owner, and then never changes."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from compat_tests.helpers.sealed import CASES
+from portable.cli import main
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    """Return a corpus of one Case that nobody has sealed."""
+    case = CASES["tanh_f32"].directory
+    shutil.copytree(case, tmp_path / "ours" / case.parent.name / case.name)
+    return tmp_path / "ours"
+
+
+def test_what_is_new_is_sealed_once(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The second time there is nothing to do, and `verify` agrees."""
+    words = ["--corpus", str(corpus)]
+    assert main(["corpus", "seal", *words]) == 0
+    sealed = (corpus / "SEALS").read_bytes()
+    assert not capsys.readouterr().out.startswith("0 files")
+    assert main(["corpus", "seal", *words]) == 0
+    assert capsys.readouterr().out.startswith("0 files sealed, ")
+    assert (corpus / "SEALS").read_bytes() == sealed
+    assert main(["corpus", "verify", *words]) == 0
+
+
+@pytest.mark.parametrize("damage", [lambda path: path.write_bytes(b"other"), Path.unlink])
+def test_what_was_sealed_is_not_sealed_again(
+    corpus: Path, damage: object, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A changed or removed file is an error that names it; the seals stay as they are."""
+    words = ["--corpus", str(corpus)]
+    main(["corpus", "seal", *words])
+    sealed = (corpus / "SEALS").read_bytes()
+    path = next(corpus.rglob("*.mlir.bc"))
+    damage(path)  # type: ignore[operator]  # one of the two above
+    assert main(["corpus", "seal", *words]) == 2
+    assert path.name in capsys.readouterr().err
+    assert (corpus / "SEALS").read_bytes() == sealed
+
+
+def test_what_is_no_case_is_not_sealed(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A damaged manifest is told before anything is sealed."""
+    manifest = next(corpus.rglob("case.toml"))
+    manifest.write_text("schema = 99\n", "utf-8")
+    assert main(["corpus", "seal", "--corpus", str(corpus)]) == 2
+    assert "case.toml" in capsys.readouterr().err
+    assert not (corpus / "SEALS").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["list", "--platform", "cuda"], ["seal", "--on", "jaxlib 0.10.2"], ["run", "nothing_so"]],
+)
+def test_what_does_not_fit_the_action_is_refused(
+    corpus: Path, words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One line, before anything is executed."""
+    assert main(["corpus", *words, "--corpus", str(corpus)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
