@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from portable.runtime.executors import Executor
     from portable.version import Version
 
-__all__ = ["Difference", "Host", "driver", "observe", "observe_platform", "page"]
+__all__ = ["Deviation", "Host", "driver", "observe", "observe_platform", "page"]
 
 # Where the kernel says which driver it has loaded.
 _NVIDIA = Path("/proc/driver/nvidia/version")
@@ -57,7 +57,7 @@ class Host:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class Deviation:
     """How a Case differs from the CPU.
 
     Args:
@@ -85,7 +85,7 @@ class Difference:
 
 def observe(
     there: Executor, here: Executor, cases: Iterable[Case], newest: Version
-) -> tuple[Counter[Ending], list[Difference]]:
+) -> tuple[Counter[Ending], list[Deviation]]:
     """Execute Cases on two Executors.
 
     Args:
@@ -107,11 +107,11 @@ def observe(
         both = outputs and expected
         unlike = [c for c in compare_all(expected, outputs) if not c.same] if both else []
         if unlike or one.ending is not other.ending:
-            found.append(Difference(case.name, one, other, "; ".join(map(str, unlike))))
+            found.append(Deviation(case.name, one, other, "; ".join(map(str, unlike))))
     return counts, found
 
 
-def page(host: Host, counts: Counter[Ending], differences: list[Difference]) -> str:
+def page(host: Host, counts: Counter[Ending], differences: list[Deviation]) -> str:
     """Write what was observed as Markdown."""
     facts = {
         "device": host.device,
@@ -166,7 +166,7 @@ def driver(kernel: Path = _NVIDIA) -> str:
 
 def observe_platform(
     platform: str, cases: Iterable[Case], on: Release | None = None
-) -> tuple[Host, Counter[Ending], list[Difference]]:
+) -> tuple[Host, Counter[Ending], list[Deviation]]:
     """Execute Cases on a platform, and on the CPU of the same jaxlib.
 
     Args:
