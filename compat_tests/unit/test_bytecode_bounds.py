@@ -163,6 +163,49 @@ def test_what_an_operation_points_to_exists(body: bytes) -> None:
         list(read(bytes(artifact)).operations())
 
 
+@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("what", ["results", "operands", "arguments", "attributes", "properties"])
+def test_what_is_pointed_to_is_checked_to_the_last(what: str, count: int) -> None:
+    """The last of each table is read and the next is malformed, alone and behind others."""
+    tables = {"results": 2, "operands": 6, "arguments": 2, "attributes": 2, "properties": 2}
+    for beyond in (0, 1):
+        last = tables[what] - 1 + beyond
+        numbers = [0] * (count - 1) + [last]
+        inner = {
+            "results": operation(0, results=numbers),
+            "operands": operation(0, operands=numbers),
+            "arguments": operation(0),
+            "attributes": operation(0, attributes=last),
+            "properties": operation(0, properties=last),
+        }[what]
+        arguments = numbers if what == "arguments" else [0, 1]
+        artifact = Artifact(
+            attributes=[("builtin", entry(15))] * 2,
+            types=[("vhlo", entry(VHLO_F32))] * 2,
+            properties=[b"", b""],
+            operations=[operation(0, regions=[region([inner], 6, arguments)])],
+        )
+        if beyond:
+            with pytest.raises(MalformedArtifact):
+                list(read(bytes(artifact)).operations())
+        else:
+            assert len(list(read(bytes(artifact)).operations())) == 2
+
+
+@pytest.mark.parametrize("values", [0, 1, 2])
+def test_a_region_may_define_what_it_announces_and_no_more(values: int) -> None:
+    """Results and arguments count together."""
+    inside = region([operation(0, results=[0])], values, [0])
+    artifact = Artifact(
+        types=[("vhlo", entry(VHLO_F32))], operations=[operation(0, regions=[inside])]
+    )
+    if values == 2:
+        assert len(list(read(bytes(artifact)).operations())) == 2
+    else:
+        with pytest.raises(MalformedArtifact, match=f"defines 2 values and announces {values}"):
+            list(read(bytes(artifact)).operations())
+
+
 @pytest.mark.parametrize("isolated", [False, True])
 @pytest.mark.parametrize("depth", [10, 3000])
 def test_regions_nest_without_recursion(depth: int, *, isolated: bool) -> None:

@@ -103,6 +103,16 @@ def test_every_form_is_counted(wide: int) -> None:
 
 
 @pytest.mark.usefixtures("_patterns")
+@pytest.mark.parametrize("count", [1, 2047, 2048, 2049, 9000])
+def test_long_runs_are_counted_whole(count: int) -> None:
+    """However many operations of one form follow each other, none is counted twice or lost."""
+    body = [operation(0, results=[0], operands=[0])] * count
+    top = operation(1, regions=[region(body, count + 1, [0])], isolated=True)
+    artifact = Artifact(names=["vhlo.add_v1", "vhlo.while_v1"], types=[F32], operations=[top])
+    assert sorted(read(bytes(artifact)).scan().signatures.values()) == sorted([1, count])
+
+
+@pytest.mark.usefixtures("_patterns")
 def test_operand_types_are_found_behind_runs() -> None:
     """Values are followed to arguments, into runs, and to operations with several results."""
     inside = region([operation(1, operands=[0])], 2, [0, 1])

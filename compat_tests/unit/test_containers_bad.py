@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 from portable.cli import main
-from portable.containers import MalformedContainer, NotAContainer, open_container
+from portable.containers import MalformedContainer, NotAContainer, exported, open_container
+from portable.containers.source import Source
 from portable.errors import PortableError
 
 ROOT = Path(__file__).parents[2]
@@ -304,6 +305,13 @@ def test_an_exported_whose_artifact_cannot_be_reached_is_told_by_nothing(data: b
     """A flatbuffer of jax has no mark of its own: it is then like any other file."""
     with pytest.raises(NotAContainer):
         open_container(data)
+
+
+def test_an_exported_without_an_artifact_tells_its_table() -> None:
+    """By the byte at which the table is that should have one, not that of its vtable."""
+    with pytest.raises(MalformedContainer, match="primal has no artifact") as caught:
+        exported.open_container(Source(patched(EXPORTED, VTABLE + 4 + 2 * 13, 0, 2)))
+    assert caught.value.offset == TABLE
 
 
 def test_artifacts_that_overlap_are_refused() -> None:

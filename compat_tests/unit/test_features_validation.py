@@ -32,7 +32,7 @@ MISTAKES = {
     "no such prefix": ("constraint convolution_mixed_f8", "when", "mixed g8"),
     "no number": ("constraint dot_algorithm_f8E4M3FN_operations", "when", "above x num"),
     "format out of order": ("formats", "4", "0.11.0"),
-    "format beyond a gap": ("formats", "9", "1.0.0"),
+    "format beyond a gap": ("formats", "9", "99.0.0"),
     "location that is always known": ("location location_file_line_col_range", "since", "0.9.0"),
     "type that is not there": ("types", "unchecked_inside", "future_v2"),
     "removed before it was last": ("removed trace_v1", "refused", "0.19.9"),
