@@ -4,12 +4,12 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
 import portable
+from tools.architecture import House, circles
 
 PACKAGE = Path(portable.__file__).parent
 ARCHITECTURE = Path(__file__).parents[2] / "docs" / "architecture.md"
@@ -40,98 +40,21 @@ def _room(module: str) -> str:
     return inner if inner in RANK else parts[1] if len(parts) > 1 else ""
 
 
-def _modules() -> Iterator[tuple[str, Path]]:
-    for path in sorted(PACKAGE.rglob("*.py")):
-        parts = path.relative_to(PACKAGE).with_suffix("").parts
-        if "inside" not in parts:  # runs in the environment of a Release, without this package
-            yield ".".join(("portable", *parts)).removesuffix(".__init__"), path
-
-
-MODULES = dict(_modules())
-
-
-def _imports(code: str) -> Iterator[tuple[str, int]]:
-    """Yield every module that is imported at run time, lazily or not, with its line."""
-    tree = ast.parse(code)
-    typing_only = {
-        id(node)
-        for block in ast.walk(tree)
-        if isinstance(block, ast.If) and "TYPE_CHECKING" in ast.unparse(block.test)
-        for statement in block.body
-        for node in ast.walk(statement)
-    }
-    for node in ast.walk(tree):
-        if id(node) in typing_only:
-            continue
-        if isinstance(node, ast.Import):
-            yield from ((alias.name, node.lineno) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            for alias in node.names:
-                inner = f"{node.module}.{alias.name}"
-                yield (inner if inner in MODULES else node.module), node.lineno
-
-
-_FILES = {
-    path.relative_to(PACKAGE).as_posix().removesuffix("/__init__.py"): module
-    for module, path in MODULES.items()
-}
-
-
-def _named(module: str, code: str) -> Iterator[str]:
-    """Yield every module that a string names: dotted, or as a path where `__file__` is used."""
-    folders = [
-        "/".join((*module.split(".")[1:depth], "")) for depth in range(module.count(".") + 1)
-    ]
-    for node in ast.walk(ast.parse(code)):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            names = {node.value.rstrip(".")}  # `f"portable.cli.{name}"` begins with a module
-            if "__file__" in code:
-                paths = (folder.lstrip("/") + node.value.strip("/") for folder in folders)
-                names |= {_FILES[path] for path in paths if path in _FILES}
-            yield from (name for name in names & MODULES.keys() if not module.startswith(name))
-
-
-def _graph() -> dict[str, set[str]]:
-    """Return which modules each module needs, lazily or not, however it names them."""
-    found = {}
-    for module, path in MODULES.items():
-        code = path.read_text()
-        imported = {name for name, _ in _imports(code)} & MODULES.keys()
-        found[module] = imported.union(_named(module, code)) - {module}
-    return found
-
-
-GRAPH = _graph()
-
-
-def _circles(graph: Mapping[str, set[str]]) -> set[frozenset[str]]:
-    """Return the largest sets of nodes that reach one another."""
-
-    def reached(start: str) -> set[str]:
-        found: set[str] = set()
-        rest = [start]
-        while rest:
-            new = graph.get(rest.pop(), set()) - found
-            found |= new
-            rest += new
-        return found
-
-    reach = {node: reached(node) for node in graph}
-    rings = {frozenset(other for other in reach[node] if node in reach[other]) for node in graph}
-    return rings - {frozenset()}
+HOUSE = House(PACKAGE)
+MODULES = HOUSE.modules
 
 
 def test_no_module_is_in_a_circle() -> None:
     """Each module can be read, tested and imported before those that need it."""
-    assert _circles(GRAPH) == set()
+    assert circles(HOUSE.graph) == set()
 
 
 def test_no_room_is_in_a_circle() -> None:
     """Nor are rooms, which have rows of their own or are rows together."""
     rooms: dict[str, set[str]] = {}
-    for module, needed in GRAPH.items():
+    for module, needed in HOUSE.graph.items():
         rooms.setdefault(_room(module), set()).update(map(_room, needed))
-    assert _circles({room: needed - {room} for room, needed in rooms.items()}) == set()
+    assert circles({room: needed - {room} for room, needed in rooms.items()}) == set()
 
 
 @pytest.mark.parametrize(
@@ -148,8 +71,8 @@ def test_no_room_is_in_a_circle() -> None:
 )
 def test_nothing_is_hidden_from_these_tests(code: str, named: str) -> None:
     """A module is found however it is named: lazily, in a string, or by the path of its file."""
-    found = {name for name, _ in _imports(code)}
-    assert named in found.union(_named("portable.releases.plugin", code))
+    found = {name for name, _ in HOUSE.imports(code)}
+    assert named in found.union(HOUSE.named("portable.releases.plugin", code))
 
 
 def test_a_class_name_means_one_thing() -> None:
@@ -176,7 +99,7 @@ HOUSED = sorted(module for module in MODULES if _room(module) not in {"", "__mai
 def test_imports_flow_downward(module: str) -> None:
     """A room imports itself and the rooms below it, nothing else."""
     room = _room(module)
-    for imported, line in _imports(MODULES[module].read_text()):
+    for imported, line in HOUSE.imports(MODULES[module].read_text()):
         if imported.startswith("portable."):
             other = _room(imported)
             assert other == room or RANK[other] >= RANK[room], f"{module}:{line} imports {imported}"
@@ -185,7 +108,7 @@ def test_imports_flow_downward(module: str) -> None:
 @pytest.mark.parametrize("module", [name for name in HOUSED if RANK.get(_room(name), LINE) >= LINE])
 def test_no_compiler_below_the_line(module: str) -> None:
     """Neither at import nor lazily."""
-    for imported, line in _imports(MODULES[module].read_text()):
+    for imported, line in HOUSE.imports(MODULES[module].read_text()):
         assert imported.partition(".")[0] not in COMPILERS, f"{module}:{line} imports {imported}"
 
 
