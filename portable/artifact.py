@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, SupportsBytes, TypeAlias
 
 from portable.bytecode import HEADER_BYTES, MAGIC, read, read_header
 from portable.bytecode.layouts import BUILTIN, VHLO
@@ -12,12 +13,16 @@ from portable.errors import PortableError
 from portable.system.files import read_file, write_file
 
 if TYPE_CHECKING:
-    import os
-
     from portable.bytecode import Bytecode, Header
     from portable.version import Version
 
-__all__ = ["Artifact", "NotAnArtifact", "is_portable", "peek"]
+__all__ = ["Artifact", "ArtifactLike", "NotAnArtifact", "bytes_of", "is_portable", "peek"]
+
+
+ArtifactLike: TypeAlias = (
+    "Artifact | bytes | bytearray | memoryview | SupportsBytes | str | os.PathLike[str]"
+)
+"""What every call takes that takes an artifact: one, its bytes, or its path."""
 
 
 class NotAnArtifact(PortableError):
@@ -67,6 +72,27 @@ class Artifact:
         return cls(data, header)
 
     @classmethod
+    def of(cls, what: ArtifactLike) -> Artifact:
+        """Take an artifact from whatever stands for one.
+
+        Args:
+            what: An Artifact, its bytes, an Entry of a container, or a path.
+
+        Returns:
+            The artifact.
+
+        Raises:
+            FileError: The path cannot be read.
+            NotAnArtifact: It is something else, for example a program or a container.
+            MalformedArtifact: Its header is damaged.
+        """
+        if isinstance(what, Artifact):
+            return what
+        if isinstance(what, (str, os.PathLike)):
+            return cls.load(what)
+        return cls.from_bytes(bytes_of(what))
+
+    @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Artifact:
         """Read a portable artifact from a file.
 
@@ -81,7 +107,10 @@ class Artifact:
             NotAnArtifact: It holds something else.
             MalformedArtifact: Its header is damaged.
         """
-        return cls.from_bytes(read_file(path), where=str(path))
+        where = os.fspath(path)
+        if "\n" in where:
+            raise _other_kind(where.encode(errors="replace"), None)
+        return cls.from_bytes(read_file(path), where=where)
 
     @property
     def version(self) -> Version | None:
@@ -112,6 +141,23 @@ class Artifact:
 
     def __repr__(self) -> str:
         return f"<Artifact StableHLO {self.version or 'unknown'}, {len(self.data)} bytes>"
+
+
+def bytes_of(what: bytes | bytearray | memoryview | SupportsBytes) -> bytes:
+    """Return the bytes that stand for an artifact or a container.
+
+    Args:
+        what: The bytes, an Artifact, or an Entry of a container.
+
+    Raises:
+        NotAnArtifact: It has no bytes, as a module of the MLIR bindings.
+    """
+    if isinstance(what, (bytearray, memoryview, SupportsBytes)):
+        return bytes(what)
+    raise NotAnArtifact(
+        f"an object of type {type(what).__name__}",
+        hint="pass an Artifact, its bytes or its path; portable.pin writes one of a program",
+    )
 
 
 def peek(path: str | os.PathLike[str]) -> Header:

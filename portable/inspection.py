@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from hashlib import file_digest, sha256
 from typing import TYPE_CHECKING
 
+from portable.artifact import bytes_of, is_portable
 from portable.bytecode import MalformedArtifact, read_header
 from portable.bytecode.content import read
 from portable.bytecode.layouts import LOCATIONS
@@ -22,7 +23,7 @@ from portable.system.files import InputFile, is_special, read_file
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from portable.artifact import Artifact
+    from portable.artifact import ArtifactLike
     from portable.binaries import Runtime
     from portable.bytecode import Bytecode
     from portable.bytecode.encoding import Buffer
@@ -105,6 +106,12 @@ class Inspection:
     runtime: Runtime | None = None
     source: str | bytes = field(default=b"", repr=False, compare=False)
 
+    def __repr__(self) -> str:
+        claims = f", claims {self.claimed}" if self.claimed else ""
+        needs = f", needs {self.required.version}" if self.required else ""
+        inside = f", {len(self.artifacts)} artifacts" if self.artifacts else ""
+        return f"<Inspection {self.kind}, {self.size} bytes{claims}{needs}{inside}>"
+
     @property
     def required(self) -> Needs | None:
         """What a reader of these bytes must have."""
@@ -169,7 +176,7 @@ def _caveats(analysis: Analysis) -> list[dict[str, object]]:
 
 
 def inspect(
-    source: str | os.PathLike[str] | bytes | Artifact,
+    source: ArtifactLike,
     *,
     strictness: Strictness | None = None,
     fingerprint: bool = False,
@@ -177,7 +184,7 @@ def inspect(
     """Look into a file or into bytes, whatever they are.
 
     Args:
-        source: A path (a directory too), the bytes, or an Artifact.
+        source: A path (a directory too), the bytes, an Artifact, or an Entry of a container.
         strictness: What counts as readable; by default what real readers really read.
         fingerprint: Whether to digest the program without locations and producer; takes as long as
             all the rest.
@@ -188,6 +195,7 @@ def inspect(
 
     Raises:
         FileError: The path cannot be read.
+        NotAnArtifact: It is no path and has no bytes.
     """
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
@@ -203,7 +211,7 @@ def inspect(
             return _runtime(path, Inspection(Kind.UNKNOWN, len(file), digest, source=path))
         data = read_file(path)
     else:
-        data = bytes(source)
+        data = bytes_of(source)
     found = _with(_inspect(data, strictness, fingerprint), source=data)
     return _opened(found, data, strictness, fingerprint)
 
@@ -284,7 +292,6 @@ def _with_fingerprint(found: Inspection, content: Bytecode) -> Inspection:
 def _content(
     content: Bytecode, kind: Kind, identity: tuple[int, str], strictness: Strictness | None
 ) -> Inspection:
-    from portable.artifact import is_portable  # noqa: PLC0415 - as above
     from portable.features import Strictness, analyze  # noqa: PLC0415 - as above
 
     header = content.header

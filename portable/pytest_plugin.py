@@ -95,7 +95,7 @@ def _verdicts(
 
 
 def _artifacts(what: Any, arguments: Sequence[object]) -> Sequence[Artifact]:
-    from portable.artifact import Artifact  # noqa: PLC0415 - only when used
+    from portable.artifact import Artifact, bytes_of  # noqa: PLC0415 - only when used
     from portable.containers import artifacts_in  # noqa: PLC0415 - only when used
 
     if callable(what):
@@ -104,9 +104,8 @@ def _artifacts(what: Any, arguments: Sequence[object]) -> Sequence[Artifact]:
     what = getattr(what, "mlir_module_serialized", what)
     if isinstance(what, Artifact):
         return [what]
-    if isinstance(what, (str, os.PathLike)):
-        return [artifact for _, artifact in artifacts_in(what)]
-    return [Artifact.from_bytes(bytes(what))]
+    source = what if isinstance(what, (str, os.PathLike)) else bytes_of(what)
+    return [artifact for _, artifact in artifacts_in(source)]
 
 
 def _exported(function: Any, arguments: Sequence[object]) -> Any:

@@ -150,6 +150,9 @@ class Verdict:
     diagnostics: tuple[Diagnostic, ...] = ()
     not_known: tuple[NotKnown, ...] = ()
 
+    def __repr__(self) -> str:
+        return f"<Verdict {self.consumer}: {self.says} ({self.basis})>"
+
     @property
     def compatible(self) -> bool:
         """Whether nothing is known to stop the Consumer; `stage` says how far that is judged."""

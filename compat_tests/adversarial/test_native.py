@@ -176,7 +176,7 @@ def test_a_module_is_worked_on_here(monkeypatch: pytest.MonkeyPatch) -> None:
     module = library.parse(PROGRAM, library.context())
     monkeypatch.setattr(children, "call", None)
     assert portable.serialize(module, "1.9.0") == ARTIFACT
-    assert portable.minimum(module).minimum.version is not None
+    assert portable.minimum(module).version is not None
 
 
 _FLAT = """

@@ -7,7 +7,7 @@ import tomllib
 import pytest
 
 from compat_tests.helpers.sealed import CASES, CORPUS, canonical_artifact, is_excepted, scanner
-from portable import bindings
+from portable import Module, bindings
 from portable.corpus import Case
 from portable.corpus.coverage import COVERAGE
 from portable.pinning.locations import Locations
@@ -25,12 +25,13 @@ LATER = [
 ]
 
 
-def _module(case: Case) -> object:
+def _module(case: Case) -> Module:
     library = bindings.find("jaxlib")
     driver = scanner()
     if case.first > Version.parse(driver.current):
         pytest.skip(f"needs {case.first}, this jaxlib has {driver.current}")
-    return driver.sourceless(library.parse(case.program, library.context()))
+    module: Module = driver.sourceless(library.parse(case.program, library.context()))
+    return module
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)

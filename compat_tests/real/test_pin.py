@@ -352,8 +352,9 @@ def test_explain_names_what_stands_in_the_way() -> None:
 
 def test_minimum_needs_no_search(example: Path) -> None:
     """One serialize and a reading: the examples go down to 0.9.0 but for their location ranges."""
-    analysis = portable.minimum(example)
-    assert analysis.minimum.version == Version(1, 9, 0)
-    (feature,) = analysis.minimum.features
+    found = portable.minimum(example)
+    assert found.version == Version(0, 9, 0)
+    assert found.without_rewriting.version == Version(1, 9, 0)
+    (feature,) = found.without_rewriting.features
     assert feature.name == "location_file_line_col_range"
     assert portable.serialize(example, "0.9.0").version == Version(0, 9, 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeGuard
 
 from portable.bindings.diagnostics import LOCK, DiagnosticCapture, LibraryError, location_text
 from portable.bindings.returning import (
@@ -22,8 +22,27 @@ if TYPE_CHECKING:
 
 __all__ = ["Context", "Library", "Module"]
 
-# The bindings ship no types; these names say what is meant.
-Module: TypeAlias = Any
+
+class Module(Protocol):
+    """An `ir.Module`, of whichever bindings; they document it."""
+
+    @property
+    def context(self) -> Any:
+        """The `ir.Context` that it lives in."""
+
+    @property
+    def operation(self) -> Any:
+        """Itself as an `ir.Operation`; `get_asm` prints it, with locations too."""
+
+    @property
+    def body(self) -> Any:
+        """The block with its functions."""
+
+    def __str__(self) -> str:
+        """Return the program as MLIR text."""
+
+
+# The bindings ship no types; the name says what is meant.
 Context: TypeAlias = Any
 
 _EXPAND = "builtin.module(stablehlo-compatibility-expander{{target={target}}})"
@@ -68,7 +87,7 @@ class Library:
             self._stablehlo.deserialize_portable_artifact(context, b"")
             return context
 
-    def is_module(self, value: object) -> bool:
+    def is_module(self, value: object) -> TypeGuard[Module]:
         """Say whether `value` is an `ir.Module` of these bindings."""
         return isinstance(value, self._ir.Module)
 
@@ -90,13 +109,14 @@ class Library:
             LibraryError: It does not parse or does not verify.
         """
         with self._native("does not parse as MLIR", context):
-            return self._ir.Module.parse(source, context=context)
+            module: Module = self._ir.Module.parse(source, context=context)
+            return module
 
     def clone(self, module: Module) -> Module:
         """Copy a module inside its context; the original is not touched."""
         with LOCK:
             original = module.operation
-            copy = self._ir.Module.create(loc=original.location)
+            copy: Module = self._ir.Module.create(loc=original.location)
             source, target = original.attributes, copy.operation.attributes
             for item in source:
                 # Iterating gives names on newer bindings, named attributes on older ones.
@@ -163,7 +183,8 @@ class Library:
             LibraryError: This library cannot read it.
         """
         with self._native("libStablehlo cannot read the artifact", context):
-            return self._stablehlo.deserialize_portable_artifact(context, data)
+            module: Module = self._stablehlo.deserialize_portable_artifact(context, data)
+            return module
 
     def operations(self, module: Module) -> dict[str, tuple[int, str]]:
         """Count the ops of `module`.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from portable.bytecode.encoding import MalformedArtifact
 from portable.bytecode.header import HEADER_BYTES, MAGIC, Header, read_header
+from portable.system.lazy import lazy
 
 if TYPE_CHECKING:
     from portable.bytecode.content import Bytecode as Bytecode
@@ -26,12 +27,5 @@ __all__ = [
     "read_header",
 ]
 
-
-def __getattr__(name: str) -> object:
-    if name not in _HOME:
-        raise AttributeError(f"module 'portable.bytecode' has no attribute {name!r}")
-    import importlib  # noqa: PLC0415 - cold start
-
-    value = getattr(importlib.import_module(_HOME[name]), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # or every misspelt name would be an object
+    __getattr__, __dir__ = lazy(__name__, _HOME)

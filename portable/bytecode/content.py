@@ -67,6 +67,9 @@ class Bytecode:
         self._deepest: int | None = None
         self._dictionaries: dict[int, dict[str, int]] = {}
 
+    def __repr__(self) -> str:
+        return f"<Bytecode format {self.header.format}, producer {self.header.producer[:60]!r}>"
+
     @cached_property
     def names(self) -> list[OperationName]:
         """The names of the operations."""

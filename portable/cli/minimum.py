@@ -120,4 +120,5 @@ def _analysis(chosen: argparse.Namespace, part: Part) -> Analysis:
     from portable.cli.program import in_child  # noqa: PLC0415 - as above
     from portable.pinning import pipeline  # noqa: PLC0415 - artifacts need no compiler
 
-    return in_child(pipeline.minimum, chosen, part=part, strictness=strictness)  # type: ignore[no-any-return]  # from a child
+    found: pipeline.Minimum = in_child(pipeline.minimum, chosen, part=part, strictness=strictness)
+    return found.analysis

@@ -17,6 +17,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from portable.containers.kind import Kind, kind_of_directory, kind_of_file
+from portable.system.lazy import lazy
 
 if TYPE_CHECKING:
     from portable.containers.container import Container as Container
@@ -50,12 +51,5 @@ __all__ = [  # noqa: PLE0604 - the table above is the one place
     *_HOME,
 ]
 
-
-def __getattr__(name: str) -> object:
-    if name not in _HOME:
-        raise AttributeError(f"module 'portable.containers' has no attribute {name!r}")
-    import importlib  # noqa: PLC0415 - cold start
-
-    value = getattr(importlib.import_module(_HOME[name]), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # or every misspelt name would be an object
+    __getattr__, __dir__ = lazy(__name__, _HOME)

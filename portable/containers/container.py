@@ -27,6 +27,7 @@ __all__ = [
     "demanded",
     "place",
     "readers_of",
+    "shown",
 ]
 
 
@@ -127,6 +128,9 @@ class Entry:
     versions: Mapping[str, str] = field(default_factory=dict)
     has_text: bool = False
 
+    def __repr__(self) -> str:
+        return f"<Entry {self.name!r}, {self.stop - self.start} bytes>"
+
     @property
     def data(self) -> bytes:
         """Its bytes, read from the file each time.
@@ -204,6 +208,12 @@ class Container(Protocol):
         """
 
 
+def shown(container: Container) -> str:
+    """Return a container in one line, as its `__repr__`."""
+    where = f" {container.path!r}" if container.path else ""
+    return f"<{type(container).__name__}{where}, {len(container.artifacts())} artifacts>"
+
+
 def readers_of(container: Container) -> tuple[str, ...]:
     """Return the releases that open a container, as requirement specifiers."""
     return container.opener.readers if container.opener else ()
@@ -211,7 +221,7 @@ def readers_of(container: Container) -> tuple[str, ...]:
 
 def place(path: str | os.PathLike[str], name: str) -> str:
     """Return what to call an artifact in messages: its path, and its name in a container."""
-    return f"{os.fspath(path)}: {name}" if name else os.fspath(path)
+    return ": ".join(filter(None, (os.fspath(path), name)))
 
 
 def demanded(container: Container, artifacts: Mapping[str, bytes | Artifact]) -> dict[str, bytes]:

@@ -15,7 +15,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from portable.containers.container import Entry, MalformedContainer, Opener, TooLarge, demanded
+from portable.containers.container import (
+    Entry,
+    MalformedContainer,
+    Opener,
+    TooLarge,
+    demanded,
+    shown,
+)
 from portable.containers.flatbuffer import Table, root, written, written_size
 from portable.containers.kind import Kind
 from portable.containers.source import Edit
@@ -93,6 +100,8 @@ class Exported:
         self.opener: Opener | None = _opener(opens, refuses, f"of layout {layout}")
         self.warnings = tuple(_odd(number, outer.slots))
         self.files: tuple[str, ...] = ()
+
+    __repr__ = shown
 
     def artifacts(self) -> tuple[Entry, ...]:
         """Return the artifact of the function, then those of its derivatives."""

@@ -105,15 +105,15 @@ def open_container(source: str | os.PathLike[str] | bytes) -> Container:
     return found
 
 
-def artifacts_in(path: str | os.PathLike[str]) -> tuple[tuple[str, Artifact], ...]:
+def artifacts_in(path: str | os.PathLike[str] | bytes) -> tuple[tuple[str, Artifact], ...]:
     """Return every artifact at a path: the file itself, or what is inside of a container.
 
     Args:
-        path: A portable artifact or a container.
+        path: A portable artifact or a container, or its bytes.
 
     Returns:
         Pairs of a label and an artifact: the path for a file, `path: name` for one inside of a
-        container.
+        container; of bytes, the name alone.
 
     Raises:
         NotAnArtifact: It is neither, or a container holds something else than portable artifacts.
@@ -122,5 +122,9 @@ def artifacts_in(path: str | os.PathLike[str]) -> tuple[tuple[str, Artifact], ..
     """
     from portable.artifact import Artifact  # noqa: PLC0415 - inspecting needs the bytes alone
 
-    labelled = [(place(path, entry.name), entry) for entry in open_path(path).artifacts()]
-    return tuple((label, Artifact.from_bytes(entry.data, where=label)) for label, entry in labelled)
+    found = open_path(path)
+    return tuple(
+        (label, Artifact.from_bytes(entry.data, where=label or None))
+        for entry in found.artifacts()
+        for label in [place(found.path, entry.name)]
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from portable.containers.container import Entry, demanded
+from portable.containers.container import Entry, demanded, shown
 from portable.containers.source import Edit
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ class Plain:
         self.kind = kind
         self.path = source.path
         self._source = source
+
+    __repr__ = shown
 
     def artifacts(self) -> tuple[Entry, ...]:
         """Return the file itself."""

@@ -18,6 +18,7 @@ from portable.containers.container import (
     Opener,
     TooLarge,
     demanded,
+    shown,
 )
 from portable.containers.kind import Kind
 from portable.containers.protobuf import Field, fields, number, only, relengthened, text
@@ -102,6 +103,8 @@ class SavedModel:
                 where=path,
                 hint="export the model to StableHLO again, for example by jax2tf.convert",
             )
+
+    __repr__ = shown
 
     def artifacts(self) -> tuple[Entry, ...]:
         """Return the artifact of each XlaCallModule, in the order of the file."""

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from portable.bytecode import HEADER_BYTES
-from portable.containers.container import Entry, MalformedContainer, Opener, demanded
+from portable.containers.container import Entry, MalformedContainer, Opener, demanded, shown
 from portable.containers.kind import Kind
 from portable.containers.npy import read_array
 from portable.containers.source import Source
@@ -76,6 +76,8 @@ class TorchXla:
         opens, refuses = (_MEASURED, "") if whole else ("", _MEASURED)
         form = f"{self.kind} " + ("with" if whole else "without") + " unused_inputs"
         self.opener: Opener | None = Opener("torch_xla", opens, refuses, form, alone=False)
+
+    __repr__ = shown
 
     def artifacts(self) -> tuple[Entry, ...]:
         """Return the artifact of each function, by name."""

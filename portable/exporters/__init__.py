@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from portable.exporters.exported import (
     Argument,
     ArgumentKind,
@@ -13,6 +15,12 @@ from portable.exporters.frameworks import ExporterMissing, ExportFailed
 from portable.exporters.jax import export_jax, repin_exported
 from portable.exporters.saved_model import save_as_saved_model
 from portable.exporters.torch import BACKENDS, export_torch
+from portable.system.lazy import lazy
+
+if TYPE_CHECKING:
+    from portable.exporters import aten as aten
+    from portable.exporters import blocking as blocking
+    from portable.exporters import oracle as oracle
 
 __all__ = [
     "BACKENDS",
@@ -28,3 +36,7 @@ __all__ = [
     "repin_exported",
     "save_as_saved_model",
 ]
+
+if not TYPE_CHECKING:  # or every misspelt name would be an object
+    _MODULES = ("aten", "blocking", "oracle")
+    __getattr__, __dir__ = lazy(__name__, {name: f"{__name__}.{name}" for name in _MODULES})

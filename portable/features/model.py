@@ -93,6 +93,9 @@ class Needs:
     version: Version | None
     features: tuple[Feature, ...]
 
+    def __repr__(self) -> str:
+        return f"<Needs {self.version or 'unknown'}, {len(self.features)} features>"
+
     def above(self, target: Version) -> tuple[Feature, ...]:
         """Return the Features that stand between the program and a Target.
 
@@ -174,6 +177,10 @@ class Analysis:
     unknown: tuple[str, ...]
     removed: tuple[RemovedForm, ...]
     too_deep: str = ""
+
+    def __repr__(self) -> str:
+        known = (self.required.version or "unknown", self.pinned.version or "unknown")
+        return f"<Analysis required {known[0]}, minimum target {known[1]}>"
 
     @property
     def pinned(self) -> Needs:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import hashlib
+import os
 from typing import TYPE_CHECKING
 
 from portable.artifact import Artifact
@@ -16,7 +17,6 @@ from portable.releases import find_release
 from portable.system.files import FileError, read_file
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
@@ -40,13 +40,15 @@ class Pick(enum.Enum):
         return self.value
 
 
-def collect(paths: Iterable[str | os.PathLike[str]], *, pick: Pick = Pick.ALL) -> tuple[Item, ...]:
+def collect(
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], *, pick: Pick = Pick.ALL
+) -> tuple[Item, ...]:
     """Find the artifacts of a matrix.
 
     Args:
-        paths: Artifacts, containers of them, folders that are searched for both, Cases (a folder
-            with `case.toml`) and corpora (a folder of Cases). A sealed artifact that is named
-            alone is still its Case's.
+        paths: One or several: artifacts, containers of them, folders that are searched for both,
+            Cases (a folder with `case.toml`) and corpora (a folder of Cases). A sealed artifact
+            that is named alone is still its Case's.
         pick: Which sealed artifacts of a Case to take.
 
     Returns:
@@ -62,7 +64,7 @@ def collect(paths: Iterable[str | os.PathLike[str]], *, pick: Pick = Pick.ALL) -
     from pathlib import Path  # noqa: PLC0415
 
     found: list[Item] = []
-    for path in map(Path, paths):
+    for path in map(Path, [paths] if isinstance(paths, (str, os.PathLike)) else paths):
         items = list(_items(path, pick))
         if not items:
             raise NothingToTest(

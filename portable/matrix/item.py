@@ -75,6 +75,9 @@ class Item:
     reference: str = ""
     unjudged: str = field(default="", compare=False)  # no part of a kept Matrix: its Cells say it
 
+    def __repr__(self) -> str:
+        return f"<Item {self.name!r}>"
+
     @property
     def key(self) -> tuple[str, str]:
         """What makes it this artifact and no other: its name and its bytes."""

@@ -36,6 +36,10 @@ class Matrix:
     cells: tuple[Cell, ...]
     date: datetime.date
 
+    def __repr__(self) -> str:
+        size = f"{len(self.items)} artifacts x {len(self.releases)} Releases"
+        return f"<Matrix {size} to {self.stage}, {len(self.contradictions)} contradictions>"
+
     @property
     def contradictions(self) -> tuple[Cell, ...]:
         """The Cells whose observation is not what was predicted, the unexplained ones first."""

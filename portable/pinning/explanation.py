@@ -67,6 +67,12 @@ class Explanation:
     plans: tuple[RewritePlan, ...] = ()
     refusals: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        reaches = (
+            "reachable" if self.reachable else f"not reachable, pinned at {self.pinned or 'none'}"
+        )
+        return f"<Explanation {self.target}: {reaches}, {len(self.blockers)} blockers>"
+
 
 @apart
 def explain(
@@ -92,7 +98,7 @@ def explain(
         library = find()
         target = resolve_target(target, current=library.current, minimum=library.minimum)
     wanted = target.target if isinstance(target, Version) else target.version
-    analysis = pin.minimum(program, allow_dialects=allow_dialects)
+    analysis = pin.minimum(program, allow_dialects=allow_dialects).analysis
     blockers = analysis.minimum.above(wanted)
     search = _PlanSearch(program, wanted, allow_dialects)
     reached = search.reached(wanted)

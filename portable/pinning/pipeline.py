@@ -24,14 +24,16 @@ from portable.version import Version
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from portable.artifact import ArtifactLike
     from portable.bindings import Library
-    from portable.features import Analysis, Rewritten
+    from portable.features import Analysis, Feature, Needs, Rewritten
     from portable.pinning.program import Program
     from portable.releases import Target
 
 __all__ = [
     "ForeignDialect",
     "InvalidTarget",
+    "Minimum",
     "NotExpressible",
     "Pinned",
     "minimum",
@@ -60,6 +62,38 @@ class Pinned:
     target: Target
     analysis: Analysis
     rewrites: tuple[Rewritten, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Pinned {self.artifact!r}: {self.target.reason}>"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Minimum:
+    """How low a program can be pinned, and what stops it there.
+
+    Args:
+        analysis: What the program needs at the installed library's current Version.
+    """
+
+    analysis: Analysis
+
+    @property
+    def version(self) -> Version | None:
+        """The lowest Version that `pin` reaches unless told otherwise; None if unknown."""
+        return self.analysis.pinned.version
+
+    @property
+    def features(self) -> tuple[Feature, ...]:
+        """What needs it, the most demanding first."""
+        return self.analysis.pinned.features
+
+    @property
+    def without_rewriting(self) -> Needs:
+        """What the program needs as it is."""
+        return self.analysis.minimum
+
+    def __repr__(self) -> str:
+        return f"<Minimum {self.version or 'unknown'}, {len(self.features)} features>"
 
 
 @programs.apart
@@ -163,7 +197,7 @@ def pin(
 
 
 def retarget(
-    artifact: Artifact | bytes,
+    artifact: ArtifactLike,
     target: str | Version | Target | Sequence[str],
     *,
     locations: Locations | str = Locations.DOWNGRADE,
@@ -174,7 +208,7 @@ def retarget(
     """Rewrite an artifact for another Version, older or newer.
 
     Args:
-        artifact: The artifact; not changed.
+        artifact: The artifact, its bytes or its path; not changed.
         target: As for `serialize`.
         locations: As for `serialize`.
         expand: As for `serialize`.
@@ -185,12 +219,11 @@ def retarget(
         The new artifact.
 
     Raises:
-        PortableError: As `serialize`; and NotAnArtifact or MalformedArtifact for other bytes.
+        NotAnArtifact: It is something else.
+        PortableError: As `serialize`.
     """
-    if not isinstance(artifact, Artifact):
-        artifact = Artifact.from_bytes(bytes(artifact))
     return serialize(
-        artifact,
+        Artifact.of(artifact),
         target,
         locations=locations,
         expand=expand,
@@ -206,7 +239,7 @@ def minimum(
     strictness: Strictness | None = None,
     allow_dialects: Collection[str] = (),
     library: Library | None = None,
-) -> Analysis:
+) -> Minimum:
     """Find how low a program could be pinned, and what stops it there.
 
     One serialize at the newest Version, then a reading of the bytes: no search over targets.
@@ -218,8 +251,7 @@ def minimum(
         library: As for `serialize`.
 
     Returns:
-        The analysis of the program at the installed library's current Version: its `pinned` is what
-        `pin` reaches unless told otherwise, its `minimum` what the program needs as it is.
+        The lowest Version in `version`, and what stops the program there.
 
     Raises:
         PortableError: As `serialize`.
@@ -234,7 +266,8 @@ def minimum(
         frozenset(),
         frozenset(allow_dialects),
     )
-    return analyze(job.read(job.run(module)), strictness=strictness or Strictness.READABLE)
+    content = job.read(job.run(module))
+    return Minimum(analyze(content, strictness=strictness or Strictness.READABLE))
 
 
 def _version(target: str | Version | Target | Sequence[str], library: Library) -> Version:

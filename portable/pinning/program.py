@@ -8,8 +8,7 @@ import os
 import resource
 import threading
 from collections.abc import Callable, KeysView
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, SupportsBytes, TypeAlias, TypeVar, cast
 
 from portable import bindings
 from portable.artifact import Artifact, NotAnArtifact
@@ -23,12 +22,17 @@ from portable.system import children
 from portable.system.files import read_file
 
 if TYPE_CHECKING:
+    from portable.artifact import ArtifactLike
     from portable.bindings import Library, Module
 
 __all__ = ["InvalidProgram", "Program", "apart", "deserialize", "load", "text"]
 
-# An `ir.Module`, MLIR text, MLIR bytecode, an Artifact, or the path of a file with one of them.
-Program: TypeAlias = "Module | str | bytes | Artifact | os.PathLike[str]"
+Program: TypeAlias = "Module | ArtifactLike"
+"""What every call takes that takes a program: a module, text, bytecode, an artifact, or a path.
+
+A `str` is MLIR text when it holds a newline or a brace, else the path of a file.
+"""
+
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
@@ -156,10 +160,10 @@ def _source(program: Program) -> tuple[str | bytes | Artifact, str | None]:
     if isinstance(program, os.PathLike) or (isinstance(program, str) and _is_path(program)):
         where = os.fspath(program)
         program = read_file(program)
-    if isinstance(program, (bytes, bytearray, memoryview)):
-        return _from_bytes(bytes(program), where), where
     if isinstance(program, (str, Artifact)):
         return program, where
+    if isinstance(program, (bytearray, memoryview, SupportsBytes)):
+        return _from_bytes(bytes(program), where), where
     raise InvalidProgram(
         f"cannot take a program from {type(program).__name__}",
         hint="pass an ir.Module, MLIR text or bytecode, an Artifact, or a path",
@@ -181,7 +185,7 @@ def _from_bytes(data: bytes, where: str | None) -> str | bytes | Artifact:
     except UnicodeDecodeError:
         kind = kind_of_file(data)
         if kind in CONTAINERS:
-            hint = "portable inspect lists them, portable pin rewrites it"
+            hint = "portable.inspect lists them, portable.repin writes it for another target"
             raise InvalidProgram(
                 f"a {kind}, which has programs inside", where=where, hint=hint
             ) from None
@@ -190,7 +194,7 @@ def _from_bytes(data: bytes, where: str | None) -> str | bytes | Artifact:
         ) from None
 
 
-def deserialize(artifact: Artifact | bytes | os.PathLike[str], context: Any = None) -> Module:
+def deserialize(artifact: ArtifactLike, context: Any = None) -> Module:
     """Read a portable artifact into a module of the StableHLO dialect.
 
     Unlike the bare binding, which takes an empty file for an empty module, this refuses what is no
@@ -214,10 +218,7 @@ def deserialize(artifact: Artifact | bytes | os.PathLike[str], context: Any = No
         FileError: The path cannot be read.
         LibraryNotFound: No libStablehlo is installed.
     """
-    if isinstance(artifact, (str, os.PathLike)):
-        artifact = Artifact.load(Path(artifact))
-    elif not isinstance(artifact, Artifact):
-        artifact = Artifact.from_bytes(bytes(artifact))
+    artifact = Artifact.of(artifact)
     library = bindings.library_of(context)
     if context is not None and (library is None or not library.is_context(context)):
         raise InvalidProgram(f"{type(context).__name__} is not a context of MLIR bindings")
@@ -227,11 +228,11 @@ def deserialize(artifact: Artifact | bytes | os.PathLike[str], context: Any = No
 
 
 @apart
-def text(artifact: Artifact | bytes, *, locations: bool = False) -> str:
+def text(artifact: ArtifactLike, *, locations: bool = False) -> str:
     """Return the program in an artifact as MLIR text, as the installed libStablehlo prints it.
 
     Args:
-        artifact: The artifact or its bytes.
+        artifact: The artifact, its bytes or its path.
         locations: Print source locations too.
 
     Returns:

@@ -47,6 +47,9 @@ class Repinned:
     texts: Mapping[str, str]
     widen: bool = False
 
+    def __repr__(self) -> str:
+        return f"<Repinned {len(self.pinned)} artifacts>"
+
     def write(self, container: Container, to: str | os.PathLike[str]) -> None:
         """Write a copy of the container with the new artifacts; it says what it now holds.
 
@@ -62,7 +65,7 @@ class Repinned:
 
 
 def repin(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | bytes,
     *wants: str | Version | Target,
     to: str | os.PathLike[str],
     locations: Locations | str = Locations.DOWNGRADE,
@@ -73,7 +76,7 @@ def repin(
     """Write a copy of a container whose artifacts are all pinned for one target.
 
     Args:
-        path: The container; not touched.
+        path: The container, or the bytes of one file; not touched.
         wants: As for `portable.pin`.
         to: A new place, as for `Container.replace`.
         locations: As for `portable.serialize`.
@@ -100,7 +103,7 @@ def repin(
 
 
 def pin_all(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | bytes,
     *wants: str | Version | Target,
     locations: Locations | str = Locations.DOWNGRADE,
     expand: bool = True,
@@ -142,7 +145,7 @@ def pin_all(
                 allow_dialects=allow_dialects,
             )
         except PortableError as error:
-            places.place(error, place(path, entry.name))
+            places.place(error, place(container.path, entry.name))
             if not isinstance(error, pipeline.NotExpressible):
                 raise
             refused.append(error)

@@ -174,6 +174,9 @@ class Policy:
     root: Path = field(default_factory=Path)
     where: str = "policy"
 
+    def __repr__(self) -> str:
+        return f"<Policy {self.where!r}, {len(self.waivers)} waivers>"
+
     def demand_unexpired(self, on: datetime.date) -> None:
         """Raise when a waiver is past its date.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -22,8 +23,6 @@ from portable.releases import Release, matching_releases, named_consumers
 from portable.verdict import Stage, Verdict
 
 if TYPE_CHECKING:
-    import os
-
     from portable.containers import Entry
     from portable.containers.container import Opener
     from portable.containers.finding import Found
@@ -159,6 +158,10 @@ class GateResult:
     uncovered: tuple[str, ...] = ()
     stage: Stage = Stage.DECODE
 
+    def __repr__(self) -> str:
+        passed = "passed" if self.passed else "undecided" if self.undecided else "failed"
+        return f"<GateResult {passed}: {len(self.files)} artifacts, {len(self.findings)} findings>"
+
     @property
     def findings(self) -> tuple[Finding, ...]:
         """Everything that was found, waived findings included."""
@@ -188,7 +191,7 @@ class GateResult:
 
 
 def gate(
-    paths: Iterable[str | os.PathLike[str]],
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     policy: Policy,
     *,
     on: datetime.date | None = None,
@@ -199,9 +202,9 @@ def gate(
     """Check a tree of artifacts against a policy.
 
     Args:
-        paths: Files and containers, which are checked whatever their name, and folders, which are
-            searched: what is an artifact by its content or by its name is checked, everything else
-            is accounted for.
+        paths: One or several: files and containers, which are checked whatever their name, and
+            folders, which are searched: what is an artifact by its content or by its name is
+            checked, everything else is accounted for.
         policy: The policy.
         on: The day that waivers and ages are judged on; today when None.
         observe: How to reach a Stage beyond prediction: reads an artifact with a real library.
@@ -241,7 +244,7 @@ def gate(
     missing: list[NothingToGate] = []
     others = 0
     for found in find(
-        paths,
+        [paths] if isinstance(paths, (str, os.PathLike)) else paths,
         names=policy.rules.include,
         exclude=policy.rules.exclude,
         root=policy.root,

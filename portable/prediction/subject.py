@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from portable.artifact import Artifact
+from portable.artifact import Artifact, bytes_of
 from portable.bytecode import read
 from portable.bytecode.layouts import NATIVE_DIALECTS
 from portable.containers.container import place
@@ -17,6 +17,7 @@ from portable.prediction.forms import FORMS, KINDS, Reading
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from portable.artifact import ArtifactLike
     from portable.containers.container import Opener
     from portable.features import Feature, RemovedForm
     from portable.inspection import Inspection
@@ -86,15 +87,15 @@ def _names(present: frozenset[str], kind: str) -> frozenset[str]:
     return frozenset(name for kind_, _, name in parted if kind_ == kind)
 
 
-Judged: TypeAlias = "Subject | Artifact | Inspection | bytes | str | os.PathLike[str]"
+Judged: TypeAlias = "Subject | Inspection | ArtifactLike"
 
 
 def subjects(what: Judged) -> dict[str, Subject]:
     """Read what predictions need to know of everything that is to be judged.
 
     Args:
-        what: A path or bytes of an artifact or a container, an Artifact, an Inspection of any of
-            these, or what is read already.
+        what: A path or bytes of an artifact or a container, an Artifact, an Entry of a container,
+            an Inspection of any of these, or what is read already.
 
     Returns:
         For each artifact its name in the container, empty for a plain one, and what is in it.
@@ -106,13 +107,14 @@ def subjects(what: Judged) -> dict[str, Subject]:
         FileError: The path cannot be read.
     """
     from portable.containers import open_path  # noqa: PLC0415 - cold start
+    from portable.inspection import Inspection  # noqa: PLC0415 - as above
 
     if isinstance(what, Subject):
         return {"": what}
     if isinstance(what, Artifact):
         return {"": examine(what)}
-    source = what if isinstance(what, (str, os.PathLike, bytes)) else what.source
-    container = open_path(source)
+    source = what.source if isinstance(what, Inspection) else what
+    container = open_path(source if isinstance(source, (str, os.PathLike)) else bytes_of(source))
     found = {}
     for entry in container.artifacts():
         where = place(container.path, entry.name) or None

@@ -108,9 +108,10 @@ def predict(what: Judged, release: Release | str) -> Verdict:
         UnknownRelease: The same.
         NotAnArtifact: It is something else.
         MalformedArtifact: Its bytes do not make sense.
-        TableError: A table names what nothing finds.
+        MalformedContainer: Those of a container do not.
+        NoArtifact: A container holds none.
+        FileError: The path cannot be read.
     """
-    demand_resolved()
     consumer = find_release(release) if isinstance(release, str) else release
     return _worst(subjects(what), consumer)
 

@@ -106,6 +106,9 @@ class Release:
     note: str = ""
     own: bool = False
 
+    def __repr__(self) -> str:
+        return f"<Release {self}, StableHLO {self.has}>"
+
     @property
     def target(self) -> Version:
         """The newest Version to write for this consumer: its own, patch zero."""

@@ -43,6 +43,9 @@ class Target:
     notes: tuple[str, ...] = ()
     stated: Version | None = None
 
+    def __repr__(self) -> str:
+        return f"<Target {self.version}: {self.reason}>"
+
     def __str__(self) -> str:
         return str(self.version)
 

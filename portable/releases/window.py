@@ -7,24 +7,20 @@ import datetime
 import functools
 import re
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING
 
+from portable.artifact import Artifact
 from portable.releases.release import Release, find_release
 from portable.releases.shipped import UnknownVersion, available_since, newest_version
 from portable.releases.table import TableError, rows
 from portable.version import Version
 
+if TYPE_CHECKING:
+    from portable.artifact import ArtifactLike
+
 __all__ = ["Promise", "Window", "promise_for", "window"]
 
 _SPAN = re.compile(r"([0-9]{1,4})([ymd])", re.ASCII)
-
-
-class HasVersion(Protocol):
-    """Anything with the Version that its header claims, such as an Artifact."""
-
-    @property
-    def version(self) -> Version | None:
-        """The Version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +72,9 @@ class Window:
     consumer: Release | None
     basis: str
 
+    def __repr__(self) -> str:
+        return f"<Window {self.version}: read until {self.readable_until}>"
+
     @property
     def readable(self) -> bool:
         """Whether a reader of that day promises to read the artifact.
@@ -111,7 +110,7 @@ class Window:
 
 
 def window(
-    what: HasVersion | Version | str,
+    what: Version | ArtifactLike,
     release: Release | str | None = None,
     *,
     on: datetime.date | None = None,
@@ -119,7 +118,7 @@ def window(
     """Say what upstream promises for an artifact or a Version.
 
     Args:
-        what: An Artifact, a Version, or the text of one.
+        what: A Version or the text of one; or an artifact, its bytes or its path.
         release: A consumer, as a Release or `jaxlib 0.4.33`; its StableHLO's date is asked about.
         on: Otherwise the day that is asked about; today when None.
 
@@ -128,6 +127,12 @@ def window(
 
     Raises:
         UnknownVersion: The artifact does not say its Version, or the table does not date it.
+        InvalidVersion: The text of a Version has another form than X.Y.Z.
+        UnknownDistribution: The Release is not in the table.
+        UnknownRelease: The same.
+        NotAnArtifact: What the path leads to, or the bytes are, is something else.
+        MalformedArtifact: Its header is damaged.
+        FileError: The path cannot be read.
     """
     version = _version(what)
     since = _since(version)
@@ -171,10 +176,10 @@ def promise_for(version: Version, promiser: str = "stablehlo") -> Promise:
     return max(held, key=lambda one: one.since)
 
 
-def _version(what: HasVersion | Version | str) -> Version:
-    if isinstance(what, str):
+def _version(what: Version | ArtifactLike) -> Version:
+    if isinstance(what, str) and not what.strip("0123456789."):
         return Version.parse(what).target
-    version = what if isinstance(what, Version) else what.version
+    version = what if isinstance(what, Version) else Artifact.of(what).version
     if version is None:
         raise UnknownVersion(
             "the artifact does not say its Version", hint="artifacts of early 2023 do not"

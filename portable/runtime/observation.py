@@ -15,6 +15,7 @@ from portable.verdict import Stage
 from portable.worker import Driver, Worker
 
 if TYPE_CHECKING:
+    from portable.artifact import ArtifactLike
     from portable.verdict import Verdict
 
 __all__ = ["observe"]
@@ -23,11 +24,11 @@ __all__ = ["observe"]
 _INSTALLABLE = {Driver.JAXLIB: "jaxlib", Driver.TORCH_MLIR: "torch_mlir"}
 
 
-def observe(artifact: Artifact | bytes, *, timeout: float | None = None) -> Verdict:
+def observe(artifact: ArtifactLike, *, timeout: float | None = None) -> Verdict:
     """Read an artifact with the installed libStablehlo, in a child process.
 
     Args:
-        artifact: The artifact or its bytes.
+        artifact: The artifact, its bytes or its path.
         timeout: Seconds the reading may take; by default 60, and 1 more for each MiB.
 
     Returns:
@@ -36,10 +37,11 @@ def observe(artifact: Artifact | bytes, *, timeout: float | None = None) -> Verd
 
     Raises:
         LibraryNotFound: No libStablehlo is installed.
-        NotAnArtifact: The bytes are something else.
+        NotAnArtifact: It is something else.
+        MalformedArtifact: Its header is damaged.
+        FileError: The path cannot be read.
     """
-    if not isinstance(artifact, Artifact):
-        artifact = Artifact.from_bytes(bytes(artifact))
+    artifact = Artifact.of(artifact)
     limit = timeout or children.patience(len(artifact))
     family = _installed()
     consumer = f"{family} {importlib.metadata.version(str(family))}"

@@ -33,6 +33,7 @@ from portable.verdict import Basis, Outcome, Stage, Verdict
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from portable.artifact import ArtifactLike
     from portable.bindings import ReturnedValue
     from portable.features import Rewritten
     from portable.runtime.executors import Comparison, Executor
@@ -85,6 +86,10 @@ class Verification:
     rewrites: tuple[Rewritten, ...] = ()
     accepting: Tolerance | None = None
 
+    def __repr__(self) -> str:
+        said = f"{self.verdict.consumer}: {self.verdict.says}"
+        return f"<Verification {said}, {len(self.trials)} trials>"
+
     @property
     def explained(self) -> str:
         """What explains a difference, and how to accept it; empty where nothing is known to."""
@@ -119,8 +124,8 @@ class Verification:
 
 
 def verify(
-    expected: Artifact,
-    actual: Artifact,
+    expected: ArtifactLike,
+    actual: ArtifactLike,
     *,
     executor: str | Executor = "pjrt",
     inputs: Sequence[Array] | None = None,
@@ -131,7 +136,8 @@ def verify(
     """Execute two artifacts on the same inputs and compare what they compute.
 
     Args:
-        expected: What the program should compute, for example the artifact before it was pinned.
+        expected: What the program should compute, for example the artifact before it was pinned:
+            an artifact, its bytes or its path.
         actual: What it is now.
         executor: The name of an Executor, or an open one.
         inputs: The inputs; by default random ones from `seeds`.
@@ -148,7 +154,10 @@ def verify(
         InputMismatch: The inputs given are not what `expected` takes.
         ExecutorMissing: The Executor is not installed.
         NothingCompared: There are neither inputs nor seeds.
+        NotAnArtifact: One is something else.
+        FileError: A path cannot be read.
     """
+    expected, actual = Artifact.of(expected), Artifact.of(actual)
     if inputs is None and not seeds:
         raise NothingCompared("no inputs to compare on", hint="give inputs, or at least one seed")
     with ExitStack() as stack:
@@ -185,8 +194,8 @@ def verify(
 
 
 def locate(
-    expected: Artifact,
-    actual: Artifact,
+    expected: ArtifactLike,
+    actual: ArtifactLike,
     inputs: Sequence[Array],
     executor: Executor,
     tolerance: Tolerance = BITS,
@@ -207,6 +216,7 @@ def locate(
         The op of `actual` with its location; empty when the programs have not the same ops, or
         agree when every value is returned, or cannot be prepared.
     """
+    expected, actual = Artifact.of(expected), Artifact.of(actual)
     try:
         one, other = (
             children.call(_with_all_values, artifact.data, timeout=_LOCATE_LIMIT_S)

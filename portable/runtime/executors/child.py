@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from portable.artifact import Artifact
 from portable.runtime.executors.executor import (
     Capabilities,
     ExecutionFailed,
@@ -32,7 +33,7 @@ from portable.worker.inside.mapped import MAPPED_BYTES, MappedFiles
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from portable.artifact import Artifact
+    from portable.artifact import ArtifactLike
     from portable.runtime.executors.signature import Signature
     from portable.runtime.executors.tensors import Array
     from portable.worker import Answer, Driver
@@ -85,8 +86,9 @@ class ChildExecutor:
         """Return whether what it runs on is installed."""
         return bool(self._release)
 
-    def compile(self, artifact: Artifact) -> _ChildExecutable:
+    def compile(self, artifact: ArtifactLike) -> _ChildExecutable:
         """Compile a program, unless it was the last one; see `Executor.compile`."""
+        artifact = Artifact.of(artifact)
         if self._last is not None and self._last.program == artifact.data:
             return self._last
         if not self.available():

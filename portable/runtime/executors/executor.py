@@ -11,7 +11,7 @@ from portable.verdict import Outcome
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from portable.artifact import Artifact
+    from portable.artifact import ArtifactLike
     from portable.runtime.environments import Environment
     from portable.runtime.executors.signature import Signature
     from portable.runtime.executors.tensors import Array
@@ -146,7 +146,7 @@ class Executor(Protocol):
         """Return whether what it runs on is installed."""
         ...
 
-    def compile(self, artifact: Artifact) -> Executable:
+    def compile(self, artifact: ArtifactLike) -> Executable:
         """Compile a program.
 
         Args:

@@ -13,9 +13,9 @@ from portable.runtime.executors.signature import ordered
 from portable.worker import Driver
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Sequence
 
+    from portable.artifact import ArtifactLike
     from portable.releases import Release
     from portable.runtime.environments import Environment
     from portable.runtime.executors.executor import Executor
@@ -150,7 +150,7 @@ def check_executor(
 
 
 def run(
-    artifact: Artifact | bytes | str | os.PathLike[str],
+    artifact: ArtifactLike,
     inputs: Sequence[Array] | Mapping[str, Array] = (),
     executor: str | Executor = "pjrt",
 ) -> list[Array]:
@@ -169,12 +169,12 @@ def run(
         ExecutorMissing: What the Executor runs on is not installed; says how to install it.
         InputMismatch: The inputs are not what `main` takes.
         ExecutionFailed: The Executor refused the program, crashed or hung.
-        NotAnArtifact: The bytes are something else.
+        UnknownExecutor: There is no Executor of that name.
+        NotAnArtifact: It is something else.
+        MalformedArtifact: It is damaged.
+        FileError: The path cannot be read.
     """
-    if isinstance(artifact, (bytes, bytearray, memoryview)):
-        artifact = Artifact.from_bytes(bytes(artifact))
-    elif not isinstance(artifact, Artifact):
-        artifact = Artifact.load(artifact)
+    artifact = Artifact.of(artifact)
     given = ordered(inputs) if isinstance(inputs, Mapping) else list(inputs)
     if not isinstance(executor, str):
         return executor.compile(artifact).run(given)

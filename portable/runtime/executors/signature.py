@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from portable.artifact import Artifact
 from portable.bytecode import read
 from portable.bytecode.text import attribute_text, type_text
 from portable.errors import PortableError
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from portable.artifact import Artifact
+    from portable.artifact import ArtifactLike
     from portable.bytecode import Bytecode
     from portable.runtime.executors.tensors import Array
 
@@ -103,11 +104,11 @@ class Signature:
     index_bounds: Mapping[str, int] = field(default_factory=dict, compare=False)
 
 
-def signature(artifact: Artifact) -> Signature:
+def signature(artifact: ArtifactLike) -> Signature:
     """Read the signature of `main` from an artifact.
 
     Args:
-        artifact: The artifact; no compiler is needed.
+        artifact: The artifact, its bytes or its path; no compiler is needed.
 
     Returns:
         The signature.
@@ -115,7 +116,10 @@ def signature(artifact: Artifact) -> Signature:
     Raises:
         NoMain: There is no such function.
         MalformedArtifact: The artifact is damaged.
+        NotAnArtifact: It is something else.
+        FileError: The path cannot be read.
     """
+    artifact = Artifact.of(artifact)
     content = read(artifact.data)
     functions = 0
     for operation in content.operations():
