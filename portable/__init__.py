@@ -62,6 +62,7 @@ from portable.system.lazy import lazy
 
 if TYPE_CHECKING:
     from portable import artifact as artifact
+    from portable import binaries as binaries
     from portable import bindings as bindings
     from portable import bytecode as bytecode
     from portable import containers as containers
@@ -237,6 +238,7 @@ _NAMES = {
 }
 _ROOMS = {
     "artifact": "portable.artifact",
+    "binaries": "portable.binaries",
     "bindings": "portable.bindings",
     "bytecode": "portable.bytecode",
     "containers": "portable.containers",

@@ -19,8 +19,8 @@ from portable.system.lazy import lazy
 
 if TYPE_CHECKING:
     from portable.exporters import aten as aten
-    from portable.exporters import blocking as blocking
     from portable.exporters import oracle as oracle
+    from portable.exporters import partition as partition
 
 __all__ = [
     "BACKENDS",
@@ -38,5 +38,5 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:  # or every misspelt name would be an object
-    _MODULES = ("aten", "blocking", "oracle")
+    _MODULES = ("aten", "oracle", "partition")
     __getattr__, __dir__ = lazy(__name__, {name: f"{__name__}.{name}" for name in _MODULES})

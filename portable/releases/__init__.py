@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from portable.releases.advisory import Advisory, Effect, advisories, advisories_for
 from portable.releases.release import (
     Confidence,
@@ -37,6 +39,10 @@ from portable.releases.specifier import ImpossibleSpecifier, InvalidSpecifier, S
 from portable.releases.table import TableError
 from portable.releases.target import NoTarget, Target
 from portable.releases.window import Window, window
+from portable.system.lazy import lazy
+
+if TYPE_CHECKING:
+    from portable.releases import difference as difference
 
 __all__ = [
     "Advisory",
@@ -76,3 +82,6 @@ __all__ = [
     "version_on",
     "window",
 ]
+
+if not TYPE_CHECKING:  # or every misspelt name would be an object
+    __getattr__, __dir__ = lazy(__name__, {"difference": f"{__name__}.difference"})
