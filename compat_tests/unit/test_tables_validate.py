@@ -13,14 +13,11 @@ from portable.containers.exported import _OPENED as EXPORTED
 from portable.containers.saved_model import _OPENED as SAVED_MODEL
 from portable.containers.torch_xla import _MEASURED
 from portable.matrix import listed
-from portable.prediction import predict
+from portable.prediction.tables import demand_resolved as resolved
 from portable.releases import Specifier, TableError, releases, shipped_versions, table
-from portable.releases.refusal import dialect_readers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-ARTIFACT = Path(__file__).parents[1] / "data" / "artifacts" / "tan+1.4.0.mlir.bc"
 
 
 def _forget() -> None:
@@ -44,34 +41,30 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     _forget()
 
 
-def _predicted() -> object:
-    return predict(ARTIFACT, "jaxlib 0.10.2")
-
-
 def _releases() -> object:
-    return [releases(), dialect_readers()]
+    return releases()
 
 
 DEFECTS: list[tuple[str, str, str, Callable[[], object], str]] = [
     # A Feature that is misspelt, of an op, a type, an attribute, a location, or in words.
-    ("advisories.toml", "op:vhlo.composite_v1", "op:composite", _predicted, "composite-not-comp"),
-    ("advisories.toml", "op:vhlo.composite_v1", "op:vhlo.composite_v9", _predicted, "'op:vhlo.c"),
-    ("advisories.toml", '"type:i2"', '"type:i2_v1"', _predicted, "i2-nondeterministic"),
-    ("advisories.toml", '"type:i2"', '"typ:i2"', _predicted, "i2-nondeterministic"),
-    ("advisories.toml", "location:file_line_col_range", "location:range", _predicted, "range-loc"),
-    ("advisories.toml", '"add of booleans"', '"add of bools"', _predicted, "add-of-booleans"),
+    ("advisories.toml", "op:vhlo.composite_v1", "op:composite", resolved, "composite-not-comp"),
+    ("advisories.toml", "op:vhlo.composite_v1", "op:vhlo.composite_v9", resolved, "'op:vhlo.c"),
+    ("advisories.toml", '"type:i2"', '"type:i2_v1"', resolved, "i2-nondeterministic"),
+    ("advisories.toml", '"type:i2"', '"typ:i2"', resolved, "i2-nondeterministic"),
+    ("advisories.toml", "location:file_line_col_range", "location:range", resolved, "range-loc"),
+    ("advisories.toml", '"add of booleans"', '"add of bools"', resolved, "add-of-booleans"),
     # Rows that are never reached.
-    ("advisories.toml", 'id = "shardy-unknown"', 'id = "range-locations"', _predicted, "twice"),
-    ("advisories.toml", '"jaxlib"', '"jaxlb"', _predicted, "advisory 1: no Release of 'jaxlb'"),
-    ("advisories.toml", '"<0.4.36"', '"<0.4.1"', _predicted, "advisory 1: specifier '<0.4.1'"),
-    ("advisories.toml", '"<0.4.36"', '"<0.4.36x"', _predicted, "advisory 1: '<0.4.36x' is not"),
-    ("advisories.toml", 'effect = "refuses"', 'effect = "refuse"', _predicted, "'refuse' is none"),
-    ("advisories.toml", 'stage = "decode"', 'stage = "reads"', _predicted, "'reads' is none of"),
-    ("refusals.toml", "vhlo.dot_general_v2", "vhlo.dot_general_v5", _predicted, "dot-algorithm"),
-    ("refusals.toml", "with padding that", "with a padding that", _predicted, "dynamic-conv-padd"),
-    ("refusals.toml", 'last = "0.19.10"', 'last = "1.2.0"', _predicted, "refusal 1: last 1.2.0"),
+    ("advisories.toml", 'id = "shardy-unknown"', 'id = "range-locations"', resolved, "twice"),
+    ("advisories.toml", '"jaxlib"', '"jaxlb"', resolved, "advisory 1: no Release of 'jaxlb'"),
+    ("advisories.toml", '"<0.4.36"', '"<0.4.1"', resolved, "advisory 1: specifier '<0.4.1'"),
+    ("advisories.toml", '"<0.4.36"', '"<0.4.36x"', resolved, "advisory 1: '<0.4.36x' is not"),
+    ("advisories.toml", 'effect = "refuses"', 'effect = "refuse"', resolved, "'refuse' is none"),
+    ("advisories.toml", 'stage = "decode"', 'stage = "reads"', resolved, "'reads' is none of"),
+    ("refusals.toml", "vhlo.dot_general_v2", "vhlo.dot_general_v5", resolved, "dot-algorithm"),
+    ("refusals.toml", "with padding that", "with a padding that", resolved, "dynamic-conv-padd"),
+    ("refusals.toml", 'last = "0.19.10"', 'last = "1.2.0"', resolved, "refusal 1: last 1.2.0"),
     ("refusals.toml", 'name = "sdy"\ndistribution = "jaxlib"', 'name = "sdy"\ndistribution = "jax"',
-     _releases, "dialect 1: no Release of 'jax'"),
+     resolved, "dialect 1: no Release of 'jax'"),
     # Versions and Releases that are there twice, or out of order.
     ("versions.toml", 'version = "0.11.0"', 'version = "0.10.0"', shipped_versions, "version 3:"),
     ("versions.toml", 'version = "0.11.0"', 'version = "0.9.9"', shipped_versions, "version 3:"),

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import traceback
-from pathlib import Path
 
 from portable.errors import PortableError
 from portable.system.files import file_error
@@ -43,10 +41,12 @@ def as_error(error: Exception) -> PortableError:
         return OutOfMemory("out of memory", hint="raise the limit, or give a smaller input")
     if os.environ.get(_TRACEBACK, "0") not in {"", "0"}:
         raise error
+    import traceback  # noqa: PLC0415 - cold start: a defect is rare
+
     place = traceback.extract_tb(error.__traceback__)[-1]
     return InternalError(
         f"internal error: {type(error).__name__}: {error}",
-        where=f"{Path(place.filename).name}:{place.lineno}",
+        where=f"{os.path.basename(place.filename)}:{place.lineno}",  # noqa: PTH119 - cold start
         hint=f"set {_TRACEBACK}=1 for a traceback, and report it",
     )
 
@@ -60,7 +60,7 @@ def _refused(error: OSError) -> PortableError:
 def _stands() -> bool:
     """Return whether the current directory still exists."""
     try:
-        Path.cwd()
+        os.getcwd()  # noqa: PTH109 - cold start
     except OSError:
         return False
     return True

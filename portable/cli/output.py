@@ -11,7 +11,6 @@ import contextlib
 import io
 import os
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from portable.escaping import json_pieces, json_text, line
@@ -323,7 +322,7 @@ def drop_output() -> None:
             if stream is not None:
                 stream.flush()
         except (OSError, ValueError):
-            with contextlib.suppress(OSError), Path(os.devnull).open("wb") as nowhere:
+            with contextlib.suppress(OSError), open(os.devnull, "wb") as nowhere:  # noqa: PTH123 - cold start
                 os.dup2(nowhere.fileno(), number)
 
 

@@ -106,13 +106,13 @@ def subjects(what: Judged) -> dict[str, Subject]:
         MalformedContainer: Those of a container do not.
         FileError: The path cannot be read.
     """
-    from portable.containers import open_path  # noqa: PLC0415 - cold start
-    from portable.inspection import Inspection  # noqa: PLC0415 - as above
-
     if isinstance(what, Subject):
         return {"": what}
     if isinstance(what, Artifact):
         return {"": examine(what)}
+    from portable.containers import open_path  # noqa: PLC0415 - cold start
+    from portable.inspection import Inspection  # noqa: PLC0415 - as above
+
     source = what.source if isinstance(what, Inspection) else what
     container = open_path(source if isinstance(source, (str, os.PathLike)) else bytes_of(source))
     found = {}

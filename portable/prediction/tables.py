@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING
 
 from portable.bytecode import vhlo
 from portable.prediction.forms import FORMS, LOCATIONS
 from portable.releases import TableError, advisories
 from portable.releases.refusal import late_forms, refusals
+from portable.releases.release import demand_reachable
+from portable.releases.table import rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,13 +29,15 @@ _KINDS: dict[str, Callable[[str], bool]] = {
 }
 
 
-@functools.cache
 def demand_resolved() -> None:
-    """Check the tables once, before anything is looked up in them.
+    """Check the tables that ship; the tests do, commands would pay for it each time.
 
     Raises:
-        TableError: A row names a Feature or a form that nothing finds, so it would never match.
+        TableError: A row speaks of no Release, or names a Feature or a form that nothing finds, so
+            it would never match.
     """
+    for row in (*rows("advisories", "advisory"), *rows("refusals", "dialect")):
+        demand_reachable(row)
     for advisory in advisories():
         if not advisory.feature.endswith(PRODUCER):
             _demand_feature(advisory.feature, f"advisories.toml: {advisory.id}")

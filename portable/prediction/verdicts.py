@@ -22,7 +22,7 @@ from portable.features import FeatureKind
 from portable.features.rules import rules
 from portable.prediction.mode import Mode
 from portable.prediction.subject import subjects
-from portable.prediction.tables import PRODUCER, demand_resolved
+from portable.prediction.tables import PRODUCER
 from portable.releases import (
     Effect,
     Release,
@@ -192,7 +192,6 @@ def predict_all(
     written = [one.claimed or one.required for one in found.values()]
     if (newest := max((one for one in written if one), default=None)) is not None:
         chosen = Mode(mode).select(chosen, newest)
-    demand_resolved()
     return tuple(_worst(found, release) for release in chosen)
 
 

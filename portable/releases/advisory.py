@@ -7,7 +7,7 @@ import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from portable.releases.release import Release, demand_reachable, normalize_name
+from portable.releases.release import Release, normalize_name
 from portable.releases.specifier import Specifier
 from portable.releases.table import demand_once, rows
 from portable.verdict import Stage
@@ -71,12 +71,10 @@ def advisories() -> tuple[Advisory, ...]:
     """Return every Advisory, in table order.
 
     Raises:
-        TableError: A row is malformed, is there twice, or speaks of no Release.
+        TableError: A row is malformed or is there twice.
     """
     table = rows("advisories", "advisory")
     demand_once((row, row.text("id")) for row in table)
-    for row in table:
-        demand_reachable(row)
     return tuple(
         Advisory(
             id=row.text("id"),

@@ -6,7 +6,7 @@ import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from portable.releases.release import Release, demand_reachable, normalize_name
+from portable.releases.release import Release, normalize_name
 from portable.releases.specifier import Specifier
 from portable.releases.table import demand_once, rows
 
@@ -132,8 +132,6 @@ def late_forms() -> tuple[LateForm, ...]:
 @functools.cache
 def dialect_readers() -> tuple[DialectReader, ...]:
     """Return which Releases read which dialects outside StableHLO."""
-    for row in rows("refusals", "dialect"):
-        demand_reachable(row)
     return tuple(
         DialectReader(
             name=row.text("name"),

@@ -23,9 +23,9 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import os
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from portable.releases.release import (
@@ -481,7 +481,7 @@ def _library(path: str) -> Target:
     found = read_runtime(path)
     between = found.bracket
     release = Release(
-        normalize_name(found.name) if found.name else Path(path).name,
+        normalize_name(found.name) if found.name else os.path.basename(path),  # noqa: PTH119 - cold start
         found.version,
         datetime.date.min,
         between.low,

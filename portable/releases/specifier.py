@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 from packaging.specifiers import InvalidSpecifier as NotASpecifier
 from packaging.specifiers import SpecifierSet
+from packaging.version import Version
 
 from portable.errors import PortableError
 
 __all__ = ["ImpossibleSpecifier", "InvalidSpecifier", "Specifier"]
 
 _MAX_LENGTH = 1000
+_parsed = functools.cache(Version)
 
 
 class InvalidSpecifier(PortableError):
@@ -72,7 +75,7 @@ class Specifier:
     def contains(self, version: str) -> bool:
         """Return whether a version of the distribution satisfies every clause."""
         # Asked for one version alone, packaging takes a pre-release for want of better.
-        return self.versions.contains(version, prereleases=bool(self.versions.prereleases))
+        return self.versions.contains(_parsed(version), prereleases=bool(self.versions.prereleases))
 
     def contains_older(self, version: str) -> bool:
         """Return whether it contains some version older than this one."""

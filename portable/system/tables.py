@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 from configparser import Error, RawConfigParser
-from pathlib import Path
 
 from portable.errors import PortableError
 
@@ -40,8 +40,10 @@ def read_table(module: str, name: str) -> dict[str, dict[str, str]]:
     """
     parser = RawConfigParser(delimiters=("=",), comment_prefixes=("#",), default_section="")
     parser.optionxform = str  # type: ignore[assignment, method-assign]  # keys keep their case
+    path = os.path.join(os.path.dirname(module), "data", name)  # noqa: PTH118, PTH120 - cold start
     try:
-        parser.read_string((Path(module).parent / "data" / name).read_text("utf-8"), name)
+        with open(path, encoding="utf-8") as stream:  # noqa: PTH123 - cold start
+            parser.read_file(stream, name)
     except Error as error:
         raise InvalidTable(name, "the file", str(error)) from error
     return {section: dict(parser[section]) for section in parser.sections()}
