@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from portable import prediction as prediction
     from portable import releases as releases
     from portable import runtime as runtime
+    from portable import tolerance as tolerance
     from portable import verdict as verdict
     from portable import version as version
     from portable import worker as worker
@@ -253,6 +254,7 @@ _ROOMS = {
     "prediction": "portable.prediction",
     "releases": "portable.releases",
     "runtime": "portable.runtime",
+    "tolerance": "portable.tolerance",
     "verdict": "portable.verdict",
     "version": "portable.version",
     "worker": "portable.worker",
