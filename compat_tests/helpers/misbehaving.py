@@ -17,7 +17,7 @@ __all__ = ["RELEASE", "environments", "library"]
 
 RELEASE = find_release("tensorflow 2.18.1")
 _SOURCE = """
-import os, signal, sys, tempfile, time
+import os, resource, signal, sys, tempfile, time
 
 def get_current_version(): return "1.7.3"
 def get_minimum_version(): return "0.9.0"
@@ -32,6 +32,20 @@ def deserialize_portable_artifact_str(artifact):
     if what == "deaf":
         signal.pthread_sigmask(signal.SIG_BLOCK, set(signal.Signals))
         time.sleep(1000)
+    if what == "limits":
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        most = resource.getrlimit(resource.RLIMIT_CPU)[0] - used.ru_utime - used.ru_stime
+        return b"%d %d" % (most, resource.getrlimit(resource.RLIMIT_DATA)[0])
+    if what == "spend":
+        end = time.process_time() + 2
+        while time.process_time() < end: pass
+    if what == "grow":
+        kept = []
+        while True: kept.append(bytes(1 << 24))
+    if what.startswith("busy "):
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
+        with open(what[5:], "w") as told: told.write(str(os.getpid()))
+        while True: pass
     if what == "print":
         print("garbage" * 10000)
         os.write(1, b"{}\\n" * 1000)

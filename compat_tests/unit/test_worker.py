@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import ctypes.util
 import os
 import signal
@@ -92,6 +93,55 @@ def test_garbage_on_the_private_descriptor_is_a_crash(worker: Worker, what: str)
         assert answer.status is Status.CRASHED
         assert "not an answer" in answer.error
         assert worker.ask(_read("a")).ok
+
+
+def test_every_job_may_take_so_much_processor_time_and_memory(worker: Worker) -> None:
+    """By default, and however much the jobs before have taken."""
+    answers = []
+    with worker:
+        for what in ("limits", "spend", "limits"):
+            answers.append(worker.ask({**_read(what), "want": ["module"]}, limit=5.0))
+    cores = os.cpu_count() or 1
+    for answer in (answers[0], answers[2]):
+        told = base64.b64decode(answer.payload["module"]).removeprefix(b"module ")
+        seconds, memory = map(int, told.split())
+        assert 5 * cores - 1 <= seconds <= 5 * cores + 1
+        assert 0 < memory < os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_a_release_that_takes_all_memory_is_stopped(worker: Worker) -> None:
+    """It gets no more than its limit; the jobs around it are done."""
+    worker.limits = Limits(memory=1 << 28)
+    with worker:
+        before, grown, after = worker.ask_all([_read("a"), _read("grow"), _read("b")])
+    assert (before.ok, after.ok) == (True, True)
+    assert grown.status is Status.UNAVAILABLE
+    assert "MemoryError" in grown.error
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="stops a process that has a child")
+def test_a_busy_job_ends_though_nobody_watches(library: Path, tmp_path: Path) -> None:
+    """When its parent is stopped, and the alarm is blocked, it ends by its processor time."""
+    told = tmp_path / "told"
+    code = (
+        "import sys; from portable.worker import Driver, Worker\n"
+        "worker = Worker(sys.executable, Driver.TENSORFLOW, library=sys.argv[1], limit=1.0)\n"
+        "worker.ask({'kind': 'read', 'text': 'busy ' + sys.argv[2]})\n"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", code, library, told])
+    try:
+        while not (told.exists() and told.read_text()):
+            time.sleep(0.01)
+        parent.send_signal(signal.SIGSTOP)
+        ended = Path(f"/proc/{told.read_text()}/stat")
+        deadline = time.monotonic() + 60
+        # A zombie, since nobody takes notice.
+        while ended.read_text().rpartition(")")[2].split()[0] != "Z":
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+    finally:
+        parent.kill()
+        parent.wait()
 
 
 def test_a_release_that_fills_the_disk_is_stopped(worker: Worker) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import resource
 import signal
 import sys
 
@@ -15,8 +16,9 @@ from .answer import KINDS, Adapter, Crashed, Hung, Job, Payload, Refused, Unavai
 
 __all__ = ["main"]
 
-# The parent kills a worker that is late. This alarm is for the case that the parent is gone: the
-# kernel ends the process even while native code holds the interpreter lock.
+# The parent kills a worker that is late. This alarm, and the limit of processor time, are for the
+# case that the parent is not there: the kernel ends the process even while native code holds the
+# interpreter lock.
 ORPHAN_GRACE_S = 10.0
 
 LOADS = "check that it loads on this machine"
@@ -46,13 +48,23 @@ def main(driver: str, library: str) -> None:
     driven = _Driven(driver, library)
     for line in sys.stdin.buffer:
         job: Job = json.loads(line)
-        signal.setitimer(signal.ITIMER_REAL, float(job["limit"]) + ORPHAN_GRACE_S)
+        limit = float(job["limit"])
+        _allow(limit)
+        signal.setitimer(signal.ITIMER_REAL, limit + ORPHAN_GRACE_S)
         answer = _do(driven, job)
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         sys.stdout.flush()
         sys.stderr.flush()
         answers.write(json.dumps(answer).encode() + b"\n")
         answers.flush()
+
+
+def _allow(seconds: float) -> None:
+    """Allow so much more processor time on every core; what was used before counts."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    most = int(used.ru_utime + used.ru_stime + seconds * (os.cpu_count() or 1)) + 1
+    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    resource.setrlimit(resource.RLIMIT_CPU, (most if hard < 0 else min(most, hard), hard))
 
 
 class _Driven:
