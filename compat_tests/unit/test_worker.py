@@ -97,10 +97,11 @@ def test_garbage_on_the_private_descriptor_is_a_crash(worker: Worker, what: str)
 
 def test_every_job_may_take_so_much_processor_time_and_memory(worker: Worker) -> None:
     """By default, and however much the jobs before have taken."""
-    answers = []
     with worker:
-        for what in ("limits", "spend", "limits"):
-            answers.append(worker.ask({**_read(what), "want": ["module"]}, limit=5.0))
+        answers = [
+            worker.ask({**_read(what), "want": ["module"]}, limit=5.0)
+            for what in ("limits", "spend", "limits")
+        ]
     cores = os.cpu_count() or 1
     for answer in (answers[0], answers[2]):
         told = base64.b64decode(answer.payload["module"]).removeprefix(b"module ")
