@@ -145,7 +145,7 @@ def test_children_of_a_python_that_imports_from_here_do_not(entry: str, hostile:
     """`python -c` has the working directory on its own path; its children have not."""
     code = (
         "import sys; sys.path = [p for p in sys.path if p]\n"
-        "import portable, portable.pinning, portable.system.children\n"
+        "import portable, portable.pinning.pipeline, portable.system.children\n"
         "import subprocess, tempfile, pickle\n"
         f"sys.path.insert(0, {entry!r})\n"
         "print(portable.serialize(open('m.mlir').read(), '1.9.0').version)\n"
