@@ -88,6 +88,8 @@ def test_the_reported_command_finds_a_wrong_result_again(
     words += ["--random", "7", "--rtol", "0.001"]
     assert main([*words, "--all", "--cache", str(tmp_path / "one.sqlite")]) == 1
     told = capsys.readouterr().out
+    assert "listed as f8-identity-jaxlib" in told
+    assert "not explained" not in told
     (command,) = {
         line.strip() for line in told.splitlines() if "portable matrix" in line and "0.4.30" in line
     }

@@ -15,13 +15,14 @@ import numpy as np
 import pytest
 
 from compat_tests.helpers import misbehaving
+from compat_tests.helpers.matrices import cell, observed
 from portable.cli.matrix import newest_jaxlib
 from portable.matrix import Agreement, Pick, Run, Store, collect
 from portable.matrix.batch import Observation
 from portable.matrix.cell import agreement
 from portable.matrix.inputs import with_expected, with_inputs
 from portable.matrix.item import Item, NothingToTest
-from portable.matrix.listed import contradictions
+from portable.matrix.listed import contradictions, listed
 from portable.matrix.store import Key, StoreUnusable, key
 from portable.releases import find_release
 from portable.runtime.environments import Environments
@@ -358,6 +359,17 @@ def test_a_sealed_artifact_that_is_named_alone_is_its_cases() -> None:
     assert item.case
     assert item.inputs
     assert collect([item.path]) == (item,)
+
+
+def test_what_an_advisory_may_apply_to_is_explained_by_it() -> None:
+    """The prediction lists the Advisory as not known; only its own outcome and Stage confirm it."""
+    wrong = (Outcome.WRONG_RESULT, Stage.EXECUTE)
+    for outcome, stage in (wrong, (Outcome.CRASHED, Stage.EXECUTE), (wrong[0], Stage.COMPILE)):
+        for release in ("jaxlib 0.4.30", "jaxlib 0.10.2"):
+            seen = observed(release, outcome, stage, "4 of 4 elements differ")
+            found = listed(cell("f8_round_trip+1.0.0", release, seen))
+            foreseen = (outcome, stage) == wrong and release == "jaxlib 0.4.30"
+            assert found == ("f8-identity-jaxlib" if foreseen else "")
 
 
 def test_every_listed_contradiction_says_why() -> None:

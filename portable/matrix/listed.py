@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from portable.errors import PortableError
-from portable.releases import TableError, matching_releases
+from portable.prediction.verdicts import EFFECTS, doubt
+from portable.releases import TableError, advisories_for, matching_releases
 from portable.verdict import Outcome
 
 if TYPE_CHECKING:
     import datetime
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from portable.matrix.cell import Cell
 
@@ -92,7 +93,19 @@ def _contradiction(row: Mapping[str, Any]) -> Contradiction:
 def listed(cell: Cell) -> str:
     """Return the id of the entry that explains a contradiction; empty where there is none.
 
+    That is a row of the list, or an Advisory of which the prediction says that it may apply.
+
     Args:
         cell: A Cell whose observation is not what is predicted.
     """
-    return next((row.id for row in contradictions() if row.covers(cell)), "")
+    rows = (row.id for row in contradictions() if row.covers(cell))
+    return next(rows, None) or next(_foreseen(cell), "")
+
+
+def _foreseen(cell: Cell) -> Iterator[str]:
+    """Yield the Advisories that may apply, and that say what was observed."""
+    seen = (cell.observed.outcome, cell.observed.stage) if cell.observed else None
+    for advisory in advisories_for(cell.release):
+        says = EFFECTS[advisory.effect], advisory.stage
+        if seen == says and doubt(advisory) in cell.predicted.not_known:
+            yield advisory.id

@@ -42,8 +42,9 @@ if TYPE_CHECKING:
 
     from portable.containers.container import Opener
     from portable.prediction.subject import Judged, Subject
+    from portable.releases import Advisory
 
-__all__ = ["opening", "predict", "predict_all"]
+__all__ = ["EFFECTS", "doubt", "opening", "predict", "predict_all"]
 
 
 # Which dialects a Release reads, and which bytecode, stands in tables of their own.
@@ -299,22 +300,27 @@ def _doubtful(current: Version) -> list[tuple[str, str, str]]:
     ]
 
 
-_EFFECTS = {
+EFFECTS = {
     Effect.REFUSES: Outcome.INCOMPATIBLE,
     Effect.WRONG_RESULT: Outcome.WRONG_RESULT,
     Effect.CRASHES: Outcome.CRASHED,
 }
 
 
+def doubt(advisory: Advisory) -> NotKnown:
+    """Return what a Verdict lists where an Advisory may apply."""
+    what = f"{advisory.id} ({advisory.effect}): {advisory.feature}"
+    return NotKnown(advisory.stage, what)
+
+
 def _advised(subject: Subject, release: Release) -> Iterator[_Finding | NotKnown]:
     for advisory in advisories_for(release):
         present = _present(advisory.feature, subject)
         if present is None:
-            what = f"{advisory.id} ({advisory.effect}): {advisory.feature}"
-            yield NotKnown(advisory.stage, what)
+            yield doubt(advisory)
         elif present:
             reason = f"{advisory.id}: {advisory.reason or advisory.feature}"
-            yield _Finding(_EFFECTS[advisory.effect], advisory.stage, reason, advised=True)
+            yield _Finding(EFFECTS[advisory.effect], advisory.stage, reason, advised=True)
 
 
 def _present(feature: str, subject: Subject) -> bool | None:
