@@ -20,12 +20,19 @@ from portable.releases import (
 
 
 def test_a_hole_is_not_answered_as_measured() -> None:
-    """The real jax-cuda12-pjrt 0.6.0 has 1.10.4; nobody measured it, and 0.5.3 has 1.10.0."""
-    target = resolve_target("jax-cuda12-pjrt>=0.6")
+    """jax-cuda12-pjrt 0.6.1 was not measured; 0.6.0 has 1.10.4, and 0.7.0 has 1.12.1."""
+    target = resolve_target("jax-cuda12-pjrt>=0.6.1")
     assert target.version == Version(1, 10, 0)
     assert target.confidence is Confidence.BRACKETED
-    assert "0.5.3 (StableHLO 1.10.0)" in target.reason
-    assert "0.12.0.1 (StableHLO 1.22.0)" in target.reason
+    assert "0.6.0 (StableHLO 1.10.4)" in target.reason
+    assert "0.7.0 (StableHLO 1.12.1)" in target.reason
+    # Every member of these was.
+    for spec, version in {
+        "tensorflow~=2.18": (1, 7, 0),
+        "jax-cuda12-pjrt==0.6.0": (1, 10, 0),
+    }.items():
+        assert resolve_target(spec).version == Version(*version)
+        assert resolve_target(spec).confidence is Confidence.MEASURED
 
 
 @pytest.mark.parametrize("name", distributions())

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from portable.artifact import Artifact
 from portable.cli import main
 from portable.policy import gate, parse_policy
 from portable.policy.report import as_record, as_text
-from portable.prediction import predict, predict_all
+from portable.prediction import examine, predict, predict_all
 from portable.releases import matching_releases, releases
 from portable.verdict import Basis, NotKnown, Outcome, Stage, Verdict, worst
 
@@ -50,13 +52,13 @@ def _check(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str
         (SAVED_MODEL, "tensorflow>=2.20", "decode", 0, "2 compatible: reads it (predicted)"),
         (SAVED_MODEL, "jaxlib==0.10.2", "decode", 2, "1 not known whether it opens it"),
         # Who is asked about.
-        (PLAIN, "tensorflow", "decode", 0, "8 compatible: reads it (predicted)"),
+        (PLAIN, "tensorflow", "decode", 0, "14 compatible: reads it (predicted)"),
         (PLAIN, "stablehlo==1.9.0", "decode", 0, "1 compatible: reads it (predicted)"),
         (ARTIFACTS / "tan+1.4.0.mlir.bc", "1.3.0", "decode", 1, "needs 1.4.0, has 1.3.0"),
         (PLAIN, "jaxlib<0.5", "decode", 2, "not known: jaxlib before 0.4.13 is not in the table"),
         (PLAIN, "jaxlib>=0.5", "decode", 0, "note: jaxlib after 0.12.0.1 is not in the table"),
         (ARTIFACTS / "mesh_inline+1.16.0.mlir.bc", "jax-cuda12-pjrt>=0.6", "decode", 1,
-         "at least 1.10.0, below 1.22.1"),
+         "at least 1.10.4, below 1.12.2"),
     ],
     ids=lambda value: value.name if isinstance(value, Path) else str(value)[:20],
 )  # fmt: skip
@@ -87,6 +89,27 @@ def test_no_verdict_is_printed_without_its_stage(capsys: pytest.CaptureFixture[s
             for outcome in outcomes:
                 _, found, rest = line.partition(f" {outcome}")
                 assert not found or rest.startswith((":", " whether it")), line
+
+
+def test_a_custom_call_that_a_release_lacks_is_a_reason() -> None:
+    """Its target is one of TPUs: jaxlib's own client reads the program and does not compile it."""
+    path = next(CORPUS.glob("*/custom_call_api_version_original/artifacts/0.9.0*"))
+    target, other = "tpu_custom_call", "foo"
+    subject = replace(
+        examine(Artifact.load(path)),
+        custom_calls=frozenset({target, other}),
+        present=frozenset({f"custom_call:{target}", f"custom_call:{other}"}),
+    )
+    verdict = predict(subject, "jaxlib 0.10.2")
+    assert (verdict.outcome, verdict.stage) == (Outcome.INCOMPATIBLE, Stage.COMPILE)
+    assert "tpu-custom-call-cpu: custom call tpu_custom_call is one of TPUs" in verdict.reason
+    assert verdict.not_known == (NotKnown(Stage.COMPILE, "custom call 'foo'"),)
+    elsewhere = predict(subject, "jax-cuda12-pjrt 0.12.0.1")
+    assert elsewhere.compatible
+    assert {one.what for one in elsewhere.not_known} == {
+        "custom call 'foo'",
+        "custom call 'tpu_custom_call'",
+    }
 
 
 def test_custom_calls_are_listed_as_not_known(capsys: pytest.CaptureFixture[str]) -> None:
@@ -148,10 +171,10 @@ def test_the_gate_judges_the_same(path: Path, consumer: str, passed: bool, undec
 
 
 def test_a_hole_counts_as_its_worst_member_in_the_gate() -> None:
-    """What needs 1.16.0 does not pass for jax-cuda12-pjrt 0.6.0, which nobody measured."""
+    """What needs 1.16.0 does not pass for jax-cuda12-pjrt 0.6.1, which nobody measured."""
     path = ARTIFACTS / "mesh_inline+1.16.0.mlir.bc"
     assert predict(path, "jax-cuda12-pjrt 0.12.0.1").compatible
     result = gate([path], parse_policy({"rules": {"consumers": ["jax-cuda12-pjrt>=0.6"]}}))
     failed = {finding.consumer for finding in result.findings}
-    assert "jax-cuda12-pjrt 0.6.0" in failed
+    assert "jax-cuda12-pjrt 0.6.1" in failed
     assert failed < {str(one) for one in matching_releases("jax-cuda12-pjrt>=0.6")}

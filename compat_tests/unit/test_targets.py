@@ -58,7 +58,8 @@ def test_known_answers() -> None:
     """What the releases themselves said when they were asked (StableHLO of the wheels)."""
     assert str(resolve_target("jaxlib>=0.5,<0.11")) == "1.8.0"  # jaxlib 0.5.0 has 1.8.9
     assert str(resolve_target("jaxlib>=0.4.33")) == "1.7.0"  # jaxlib 0.4.33 has 1.7.1
-    assert str(resolve_target("tensorflow~=2.16")) == "0.14.0"  # 2.16.1 was not measured
+    assert str(resolve_target("tensorflow~=2.16")) == "0.17.0"  # 2.16.1 has 0.17.7
+    assert str(resolve_target("tensorflow~=2.18")) == "1.7.0"  # 2.18.0 has 1.7.3
     assert str(resolve_target("tensorflow>=2.16.2")) == "0.17.0"  # 2.16.2 has 0.17.7
 
 

@@ -143,7 +143,7 @@ def _predict(subject: Subject, consumer: Release) -> Verdict:
         *_dialects(subject, consumer, notes),
         *_refused(subject, consumer),
         *_advised(subject, consumer),
-        *_called(subject),
+        *_called(subject, consumer),
     ):
         if isinstance(one, NotKnown):
             unknown.append(one)
@@ -214,9 +214,11 @@ def _nesting(subject: Subject) -> Iterator[_Finding]:
         yield _refuses(Stage.DECODE, subject.too_deep)
 
 
-def _called(subject: Subject) -> Iterator[NotKnown]:
+def _called(subject: Subject, release: Release) -> Iterator[NotKnown]:
+    told = {advisory.feature for advisory in advisories_for(release)}
     for name in sorted(subject.custom_calls):
-        yield NotKnown(Stage.COMPILE, f"custom call {name!r}")
+        if f"custom_call:{name}" not in told:
+            yield NotKnown(Stage.COMPILE, f"custom call {name!r}")
 
 
 def _below_minimum(subject: Subject, release: Release) -> Iterator[_Finding]:
