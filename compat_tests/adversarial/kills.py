@@ -9,6 +9,8 @@ nothing of the killed ones is left: no process, no temporary file, no half-made 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import fcntl
 import json
 import os
 import random
@@ -21,8 +23,12 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import portable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = ["KINDS", "Killer"]
 
@@ -66,6 +72,7 @@ class Killer:
     counts: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
+        self._before = {*_unheld()}
         self._words, self._output = KINDS[self.kind]
         self._random = random.Random(self.seed)  # noqa: S311 - not a secret
         (self.folder / "tree").mkdir(parents=True)
@@ -125,6 +132,7 @@ class Killer:
             time.sleep(0.1)
         files = list(self.folder.rglob(".portable-*.tmp"))
         files += (self.folder / "tmp").iterdir()
+        files += set(_unheld()) - self._before
         if self.kind == "env":
             homes = self.folder / "cache" / "environments"
             files += [
@@ -165,6 +173,18 @@ class Killer:
         return len(document), document.get("cells")
 
 
+def _unheld() -> Iterator[Path]:
+    """Yield what is in shared memory under a name of ours, and is held by no process."""
+    for path in Path("/dev/shm").glob(".portable-*.tmp"):  # noqa: S108 - looked at alone
+        with contextlib.suppress(OSError):  # gone since, or held
+            handle = os.open(path, os.O_RDONLY)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                yield path
+            finally:
+                os.close(handle)
+
+
 def _processes(mark: str) -> list[int]:
     """Return the processes that were started by a run in a folder."""
     found = []
@@ -184,14 +204,16 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", choices=KINDS, nargs="*", default=list(KINDS))
     chosen = parser.parse_args()
-    bad = 0
+    names = ("killed", "too late", "next runs", "torn", "lost", "twice", "left behind")
+    total: Counter[str] = Counter()
     for number, kind in enumerate(chosen.only):
         share = chosen.times // len(chosen.only) + (number < chosen.times % len(chosen.only))
         with tempfile.TemporaryDirectory() as folder:
             counts = Killer(kind, Path(folder, "work"), chosen.seed + number).kill(share)
-        names = ("killed", "too late", "next runs", "torn", "lost", "twice", "left behind")
         print(kind, *(f"{name}: {counts[name]}" for name in names), sep="  ", flush=True)
-        bad += sum(counts[name] for name in names[3:])
+        total += counts
+    print("all", *(f"{name}: {total[name]}" for name in names), sep="  ")
+    bad = sum(total[name] for name in names[3:])
     print(f"portable {portable.__version__}: {bad or 'nothing'} found")
     return 1 if bad else 0
 

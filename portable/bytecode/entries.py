@@ -384,7 +384,9 @@ def read_entries(
             dialect, size = numbers[at : at + 2] if at + 2 <= len(numbers) else (0, 0)
             if dialect >= len(dialects) or not 0 < size <= count - len(coded):
                 raise offsets_cursor.malformed(f"a group of {size} {kind} among {count}")
-            groups.append((len(coded), dialects[dialect].name))
+            name = dialects[dialect].name
+            if not groups or groups[-1][1] != name:  # there may be a group for each entry
+                groups.append((len(coded), name))
             coded += numbers[at + 2 : at + 2 + size]
             at += 2 + size
         if coded and min(coded) < _SMALLEST:
