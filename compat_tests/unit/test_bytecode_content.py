@@ -274,3 +274,13 @@ def test_numbers_have_the_size_of_their_type(code: int, encoded: bytes, value: i
 
 def _sample(name: str) -> Sample:
     return next(sample for sample in SAMPLES if sample.name == name)
+
+
+@pytest.mark.parametrize("scale", [0.0, 0.5, -0.5, -1e300, float("inf")])
+def test_scales_are_doubles_of_either_sign(scale: float) -> None:
+    """They are written as numbers with a sign, whose highest bit is that of the double."""
+    bits = int.from_bytes(struct.pack("<d", scale), "little", signed=True)
+    signed = (bits << 1) ^ (bits >> 63)
+    quantized = entry(24, 1, 0, 1, signed, 0, 0, 0)
+    types = [("vhlo", entry(11)), ("vhlo", entry(4)), ("vhlo", quantized)]
+    assert read(bytes(Artifact(types=types))).pool.type(2).fields["scale"] == scale

@@ -290,3 +290,14 @@ def test_an_empty_program_needs_the_minimum() -> None:
     analysis = _analyze(Artifact(operations=[operation(0)]))
     assert (analysis.minimum.version, analysis.minimum.features) == (Version(0, 9, 0), ())
     assert str(analysis.required.version) == "0.15.0"  # the bytecode format
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_what_is_not_judged_is_counted(count: int) -> None:
+    """How many operations of another dialect there are, one or many."""
+    body = [operation(1, results=[0])] * count
+    artifact = Artifact(
+        names=["builtin.module", "other.op"], types=[F32], operations=[_block(*body)]
+    )
+    counts = {caveat.text: caveat.count for caveat in _analyze(artifact).caveats}
+    assert counts == {"operations of the dialect other: not VHLO, not judged": count}

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
+from portable.bytecode import read
 from portable.bytecode.vhlo import minimum
-from portable.features import Analysis, Feature, FeatureKind, Needs, rewritten
+from portable.features import Analysis, Feature, FeatureKind, Needs, analyze, rewritten
 from portable.features.bridges import bridges, since
 from portable.features.rules import rules
 from portable.pinning.rewrites import EXACT, EXPANDED, REWRITES, UnknownRewrite, accuracy, named
 from portable.version import Version
 from tools.downgrades import COSTS, PAGE, render
+
+CORPUS = Path(__file__).parents[2] / "corpus"
 
 
 def test_every_feature_has_a_verdict_and_nothing_else_has() -> None:
@@ -102,6 +106,28 @@ def test_what_was_rewritten_follows_from_what_the_target_lacks() -> None:
     assert rewritten(before, Version(1, 6, 0), ()) == ()
     (exact,) = rewritten(_analysis("composite_v1"), Version(0, 9, 0))
     assert exact.exact
+
+
+def test_of_two_rewrites_the_first_is_told_or_the_one_that_was_allowed() -> None:
+    """A collective_broadcast has a rewrite for its operands and another for its root."""
+    before = _analysis("collective_broadcast_v2")
+    told = [
+        [one.name for one in rewritten(before, Version(1, 0, 0), allowed)]
+        for allowed in (None, ["dynamic-roots-to-slices"], ["composites-to-calls"])
+    ]
+    assert told == [["split-collectives"], ["dynamic-roots-to-slices"], []]
+
+
+@pytest.mark.parametrize("case", sorted((CORPUS / "meshes").iterdir()), ids=lambda case: case.name)
+def test_a_mesh_given_by_its_name_is_not_written_out_unasked(case: Path) -> None:
+    """The expander lists the groups of a mesh; one that has only a name it does not look up."""
+    analysis = analyze(read(max((case / "artifacts").glob("*.bc")).read_bytes()))
+    unasked = {
+        feature.by_default
+        for feature in analysis.minimum.features
+        if bridges().features.get(feature.name, ("none",))[0] == "expander"
+    }
+    assert unasked == {case.name != "all_reduce_mesh_symbol"}
 
 
 def test_rewrites_are_chosen_by_name() -> None:
