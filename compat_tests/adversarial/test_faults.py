@@ -62,7 +62,7 @@ def demand_clean(ended: Ended, fault: Fault = FAULTS["none"], *, as_json: bool =
     assert "Traceback" not in said
     assert "internal error" not in said
     assert "Exception ignored" not in said
-    errors = [row for row in said.splitlines() if row.startswith(("portable: error: ", '{"error"'))]
+    errors = [row for row in said.splitlines() if row.startswith(("error: ", '{"error"'))]
     if ended.code == 2 and not fault.quiet:
         assert len(errors) == 1 or (not said and ended.out), ended
         assert not as_json or json.loads(errors[0])["what"]
@@ -154,8 +154,8 @@ def test_no_toml_ends_in_a_traceback(
 A = str(ARTIFACT)
 # `@` stands where a word of the user stands.
 LINES = {
-    "target": ["target", "@"],
-    "target twice": ["target", "jaxlib>=0.5", "@"],
+    "target": ["target", "--for", "@"],
+    "target twice": ["target", "--for", "jaxlib>=0.5", "@"],
     "releases": ["releases", "@"],
     "check --for": ["check", A, "--for", "@"],
     "check file": ["check", "@", "--for", "jaxlib"],
@@ -185,7 +185,7 @@ LINES = {
     "explain": ["explain", "FOLDER/none", "--target", "@"],
     "run": ["run", "FOLDER/none", "--on", "@"],
     "run --memory": ["run", "FOLDER/none", "--memory", "@"],
-    "verify --ulps": ["verify", "FOLDER/none", "FOLDER/none", "--ulps", "@"],
+    "verify --ulps": ["verify", "FOLDER/none", "--against", "FOLDER/none", "--ulps", "@"],
     "command": ["@"],
 }
 
@@ -237,7 +237,7 @@ def test_inputs_are_judged_before_they_are_unpacked(
             archive.writestr(name, data)
     words = {
         "run": ["run", str(ADD)],
-        "verify": ["verify", str(ADD), str(ADD)],
+        "verify": ["verify", str(ADD), "--against", str(ADD)],
         "matrix": ["matrix", str(ADD), "--for", "jaxlib==0.10.2", "--stage", "execute"],
     }[command]
     limited = Fault(

@@ -320,7 +320,7 @@ def test_no_matrix_is_obeyed(form: str, run: Runner, tmp_path: Path) -> None:
 
 
 WORDS = {
-    "target": ["{}"],
+    "target": ["--for", "{}"],
     "releases": ["{}"],
     "inspect": ["{}"],
     "check": ["{}", "--for", "jaxlib"],
@@ -330,7 +330,7 @@ WORDS = {
     "env": ["{}"],
     "corpus": ["{}"],
     "run": ["{}"],
-    "verify": ["{}", "{}"],
+    "verify": ["{}", "--against", "{}"],
     "verify-export": ["{}", "--target", "{}"],
     "export": ["jax", "{}", "--target", "{}", "-o", "{}"],
     "pin": ["{}", "--target", "{}", "-o", "{}"],
@@ -338,6 +338,7 @@ WORDS = {
     "deserialize": ["{}"],
     "explain": ["{}", "--target", "{}"],
     "versions": ["--{}"],
+    "completion": ["{}"],
 }
 
 

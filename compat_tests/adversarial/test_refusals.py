@@ -16,7 +16,7 @@ import pytest
 
 pytest.importorskip("jaxlib", reason="programs are serialized")
 
-from portable.cli import COMMANDS, _command, main
+from portable.cli import COMMANDS, load, main
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,14 +39,15 @@ GOOD = {
     "export": ["jax", f"{ROOT}/docs/examples/no_such_module.py:f", "--output", "new"],
     "verify-export": ["no_such_module:f", "--target", "1.0.0"],
     "run": [ARTIFACT, *RELEASE, "--random", "1"],
-    "verify": [ARTIFACT, ARTIFACT, *RELEASE],
-    "target": ["jaxlib==0.4.33"],
+    "verify": [ARTIFACT, "--against", PROGRAM, *RELEASE],
+    "target": ["--for", "jaxlib==0.4.33"],
     "serialize": [PROGRAM, "--target", "1.0.0", "--output", "new"],
     "deserialize": [ARTIFACT, "--output", "new"],
     "versions": [],
     "releases": ["jaxlib"],
     "env": ["make", "jaxlib==0.4.33"],
     "corpus": ["show", "abs_f32"],
+    "completion": ["bash"],
 }
 # What is bad in each place. Numbers and choices are refused by the parser; they are tried too.
 FILES = ("nowhere", "empty-folder", "garbage")
@@ -56,10 +57,10 @@ RELEASES = ("jaxlib", "jaxlib 99", "jaxlob 1")
 TARGETS = ("99.0.0", "soon")
 ARRAYS = (*FILES, "pickled.npz", "many.npz")
 BAD: dict[str, tuple[str, ...]] = {
-    "file": FILES, "other": FILES, "against": FILES, "program": FILES, "paths": FILES,
+    "files": FILES, "against": FILES, "program": FILES, "paths": FILES,
     "earlier": FILES, "policy": FILES, "inputs": ARRAYS, "expected": ARRAYS,
     "output": PLACES, "weights": PLACES, "cache": PLACES[1:],
-    "consumers": SPECS, "specs": SPECS, "wants": SPECS,
+    "consumers": SPECS, "specs": SPECS,
     "names": SPECS, "target": TARGETS, "allow": ("no-such-rewrite",),
     "platform": ("nowhere.so",), "cluster": ("nowhere", "tcp://127.0.0.1:9"),
     "corpus": ("nowhere",), "case": ("no_such_case",), "args": ("f33[",),
@@ -73,7 +74,7 @@ SPECIAL: dict[tuple[str, str], tuple[str, ...]] = {
     ("run", "executor"): ("no-such-executor", "iree"),
     ("verify", "executor"): ("no-such-executor", "iree"),
     # It looks at whatever there is and writes nothing; a target beyond all is "not reached".
-    ("inspect", "file"): FILES[:1],
+    ("inspect", "files"): FILES[:1],
     ("explain", "target"): TARGETS[1:],
 }
 
@@ -93,7 +94,7 @@ def _bad() -> Iterator[tuple[str, str, str]]:
 
 def _actions(command: str) -> list[argparse.Action]:
     parser = argparse.ArgumentParser()
-    _command(command).options(parser)
+    load(command).options(parser)
     return parser._actions
 
 

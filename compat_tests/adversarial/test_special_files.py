@@ -36,9 +36,9 @@ TAKES_A_FILE = [
     "deserialize X",
     "run X --random 0",
     "run F --inputs X",
-    "verify X F",
+    "verify X --against F",
     "verify F --against X",
-    "verify F F --inputs X",
+    "verify F --against F --inputs X",
     "gate X --policy P",
     "gate X --policy P --depth header",
     "gate F --policy X",
@@ -47,7 +47,9 @@ TAKES_A_FILE = [
     "matrix --from X",
 ]
 # `export saved-model` takes a directory, and needs TensorFlow before it looks.
-TAKES_NONE = {"export", "target", "versions", "releases", "env", "corpus", "verify-export"}
+TAKES_NONE = {
+    "completion", "corpus", "env", "export", "releases", "target", "verify-export", "versions",
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -143,7 +145,7 @@ def test_what_is_no_file_is_never_replaced(line: str, here: Path) -> None:
     lines = [[names.get(w, w) for w in _words(line, path.name)] for path in paths]
     for path, said in zip(paths, run_all(lines, here, limit=60), strict=True):
         assert said.code == 2, (path.name, said)
-        assert said.err.startswith(("portable: error: ", '{"error":')), said
+        assert said.err.startswith(("error: ", '{"error":')), said
         assert said.err.count("\n") == 1
     assert snapshot(here) == before
 

@@ -1,4 +1,4 @@
-"""Run a command whose standard error is a terminal."""
+"""Run a command whose standard error, or output too, is a terminal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Shown(NamedTuple):
 
     Args:
         code: The exit code.
-        out: Standard output, which was a pipe.
+        out: Standard output, where it was a pipe.
         terminal: What the terminal got.
     """
 
@@ -28,12 +28,16 @@ class Shown(NamedTuple):
     terminal: bytes
 
 
-def on_terminal(words: Sequence[str], first: str = "") -> Shown:
+def on_terminal(
+    words: Sequence[str], first: str = "", *, output: bool = False, **environment: str
+) -> Shown:
     """Run `portable` with standard error on a terminal.
 
     Args:
         words: The command and its options.
         first: What its Python executes before.
+        output: Whether standard output is the terminal too.
+        environment: Variables that are set.
 
     Returns:
         What came of it.
@@ -42,9 +46,13 @@ def on_terminal(words: Sequence[str], first: str = "") -> Shown:
     run = f"{first}\nimport sys; from portable.cli import main; sys.exit(main())"
     command = [sys.executable, "-c", run, *words]
     # What a terminal can show is the terminal's, not that of whoever runs the tests.
-    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100", "LINES": "40"}
+    terminal = {"TERM": "xterm-256color", "COLUMNS": "100", "LINES": "40"}
     running = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=theirs, text=True, env=environment
+        command,
+        stdout=theirs if output else subprocess.PIPE,
+        stderr=theirs,
+        text=True,
+        env={**os.environ, **terminal, **environment},
     )
     os.close(theirs)
     shown = b""
@@ -58,4 +66,4 @@ def on_terminal(words: Sequence[str], first: str = "") -> Shown:
         shown += part
     out, _ = running.communicate()
     os.close(ours)
-    return Shown(running.returncode, out, shown)
+    return Shown(running.returncode, out or "", shown)

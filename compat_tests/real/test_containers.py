@@ -148,7 +148,8 @@ def test_a_saved_model_is_pinned_and_explained(
     """What can be said and done without TensorFlow."""
     code, out, _ = run(capsys, "explain", GRAPH, "--target", "1.0.0", "--format", "json")
     assert code == 0
-    assert [record["name"] for record in json.loads(out)["artifacts"]] == ["first", "second"]
+    (found,) = json.loads(out)["files"]
+    assert [record["name"] for record in found["artifacts"]] == ["first", "second"]
     code, out, _ = run(capsys, "pin", GRAPH, "--for", "tensorflow==2.16.2", "-o", tmp_path / "new")
     assert code == 0
     versions = [

@@ -99,7 +99,7 @@ def test_a_difference_is_located_in_the_file(
     """The first op that differs is named with the line of the program that has it."""
     path, other = _write(tmp_path, "tan"), tmp_path / "other.mlir"
     other.write_text(path.read_text().replace("stablehlo.tan", "stablehlo.sine"))
-    assert main(["verify", str(path), str(other), "--timeout", "60"]) == 1
+    assert main(["verify", str(other), "--against", str(path), "--timeout", "60"]) == 1
     told = capfd.readouterr().out
     assert f"stablehlo.sine at {other}:2:" in told
     assert not _UNNAMED.search(told)

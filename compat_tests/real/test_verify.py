@@ -90,7 +90,7 @@ def test_pin_writes_nothing_that_computes_otherwise(
 
     monkeypatch.setattr(cli_pin, "in_child", defective)
     assert main(["pin", str(program), "--target", "1.0.0", "--verify", "-o", str(out)]) == 1
-    assert "first different: stablehlo.subtract" in capsys.readouterr().out
+    assert "first difference: stablehlo.subtract" in capsys.readouterr().out
     assert not out.exists()
 
 
@@ -99,14 +99,14 @@ def test_a_planted_change_is_found_and_located(tmp_path: Path, capsys: Any) -> N
     before, after = tmp_path / "before.mlir.bc", tmp_path / "after.mlir.bc"
     before.write_bytes(serialize(PROGRAM, "1.9.0").data)
     after.write_bytes(retarget(serialize(SWAPPED, "1.9.0"), "1.0.0").data)
-    assert main(["verify", str(before), str(after), "--format", "json"]) == 1
-    told = json.loads(capsys.readouterr().out)
+    assert main(["verify", str(after), "--against", str(before), "--format", "json"]) == 1
+    (told,) = json.loads(capsys.readouterr().out)["files"]
     assert told["verdict"]["outcome"] == "wrong-result"
     assert told["verdict"]["stage"] == "execute"
     assert told["located"].startswith("stablehlo.subtract at ")
     assert told["trials"][0]["outputs"][0]["different"] == 4
-    assert main(["verify", str(before), str(after)]) == 1
-    assert "first different: stablehlo.subtract at " in capsys.readouterr().out
+    assert main(["verify", str(after), "--against", str(before)]) == 1
+    assert "first difference: stablehlo.subtract at " in capsys.readouterr().out
 
 
 CALLING = """
@@ -190,11 +190,11 @@ def test_a_change_is_located_where_shapes_are_unknown(tmp_path: Path, capsys: An
     before, after = tmp_path / "before.mlir.bc", tmp_path / "after.mlir.bc"
     before.write_bytes(serialize(DYNAMIC, "1.9.0").data)
     after.write_bytes(retarget(serialize(changed, "1.9.0"), "1.0.0").data)
-    words = ["verify", str(before), str(after), "--executor", "interpreter"]
+    words = ["verify", str(after), "--against", str(before), "--executor", "interpreter"]
     assert main(words) == 1
-    assert "first different: stablehlo.subtract at " in capsys.readouterr().out
+    assert "first difference: stablehlo.subtract at " in capsys.readouterr().out
     assert main([*words, "--format", "json"]) == 1
-    told = json.loads(capsys.readouterr().out)
+    (told,) = json.loads(capsys.readouterr().out)["files"]
     assert told["located"].startswith("stablehlo.subtract at ")
     assert ":4:" in told["located"]
     after.write_bytes(retarget(serialize(DYNAMIC, "1.9.0"), "1.0.0").data)
@@ -296,10 +296,10 @@ def test_run_keeps_outputs(tmp_path: Path) -> None:
 def test_a_terminal_is_told_what_goes_on(example: Path) -> None:
     """With rich on a terminal; standard output stays clean, and the verdict is the same."""
     pytest.importorskip("rich")
-    shown = on_terminal(["verify", str(example), str(example)])
+    shown = on_terminal(["verify", str(example), "--against", str(example)])
     assert shown.code == 0
     assert "compatible: the same outputs" in shown.out
-    assert b"executing both on jaxlib" in shown.terminal
+    assert b"executing " in shown.terminal
     assert "executing" not in shown.out
 
 
@@ -310,9 +310,9 @@ def test_bad_usage_is_told(tmp_path: Path, capsys: Any) -> None:
     pickled = tmp_path / "p.npz"
     np.savez(pickled, np.array([{}], dtype=object))
     for words, told in (
-        (["run", str(program)], "main takes 2 inputs, and none were given; give --inputs"),
+        (["run", str(program)], "missing inputs: main takes 2; give --inputs"),
         (["run", str(program), "--inputs", str(pickled)], "no .npz file of plain arrays"),
-        (["verify", str(program)], "name two artifacts"),
+        (["verify", str(program)], "required: --against"),
     ):
         assert main(words) == 2
         assert told in capsys.readouterr().err

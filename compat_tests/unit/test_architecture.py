@@ -128,7 +128,7 @@ def test_only_the_command_line_prints_or_exits() -> None:
     [
         ["inspect", "{artifact}"],
         ["check", "{artifact}", "--for", "jaxlib>=0.9"],
-        ["target", "jaxlib>=0.5"],
+        ["target", "--for", "jaxlib>=0.5"],
     ],
     ids=lambda words: words[0],
 )

@@ -89,7 +89,7 @@ def test_one_that_cannot_be_made_does_not_keep_the_others(
     assert main(["env", "make", ABSENT, ONE]) == 2
     told = capsys.readouterr()
     assert told.out.startswith(f"{NAMES[0]}: ready")
-    (complaint,) = (line for line in told.err.splitlines() if line.startswith("portable: error"))
+    (complaint,) = (line for line in told.err.splitlines() if line.startswith("error"))
     assert "torch-mlir" in complaint
     failed = _json(capsys, "make", ABSENT, ONE)["failed"]
     assert [one["release"] for one in failed] == ["torch-mlir 20261001"]
@@ -196,7 +196,7 @@ def test_bad_requests_are_one_line(
     assert main(["env", *words]) == 2
     told = capsys.readouterr()
     assert told.out == ""
-    assert told.err.startswith("portable: error: ")
+    assert told.err.startswith("error: ")
     assert told.err.count("\n") == 1
     assert Environments().all() == ()
     assert len(list(index.iterdir())) == 2

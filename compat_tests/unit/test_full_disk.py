@@ -70,7 +70,7 @@ def make(spec: str, table: Path, limit: int = -1) -> str:
 
 def assert_told(error: str) -> None:
     """One line that says what is wrong and what to do, and nothing half-made."""
-    lines = [line for line in error.splitlines() if line.startswith("portable: error")]
+    lines = [line for line in error.splitlines() if line.startswith("error")]
     assert len(lines) == 1, error
     assert "portable env prune --keep" in lines[0]
     # Before it stand the names of the steps.

@@ -262,5 +262,5 @@ def test_the_command_ends_with_0_1_or_2(tree: Path) -> None:
     for words in (["missing"], [".", "--policy", "none.toml"], [".", "--as-of", "soon"]):
         wrong = _run(tree, *words)
         assert wrong.returncode == 2
-        assert wrong.stderr.startswith("portable: error: ")
+        assert wrong.stderr.startswith("error: ")
         assert wrong.stderr.count("\n") == 1

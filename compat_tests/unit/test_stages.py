@@ -70,9 +70,10 @@ def test_the_exit_code_judges_up_to_the_stage(  # noqa: PLR0917 - a table of cas
     assert found == code, out
     assert says in out
     found, out = _check(capsys, path, "--for", spec, "--stage", stage, "--format", "json")
-    record = json.loads(out)
+    document = json.loads(out)
+    (record,) = document["files"]
     assert found == code
-    assert (record["schema"], record["stage"]) == (2, stage)
+    assert (document["schema"], document["stage"]) == (3, stage)
     assert record["compatible"] is {0: True, 1: False, 2: None}[code]
     parts = record.get("artifacts", [record])
     for verdict in (verdict for part in parts for verdict in part["verdicts"]):

@@ -17,13 +17,13 @@ SENSELESS = {
     "pin F --target 1.0.0 --verify --ulps -2 -o F.new": "'-2' is not a whole number from 0 on",
     "run F --random=-1": "'-1' is not a whole number from 0 on",
     "run F --random 0 --memory nan": "'nan' is not a number above 0",
-    "verify F F --seeds 0": "'0' is not a whole number from 1 on",
-    "verify F F --rtol inf": "'inf' is not a number from 0 on",
+    "verify F --against F --seeds 0": "'0' is not a whole number from 1 on",
+    "verify F --against F --rtol inf": "'inf' is not a number from 0 on",
     "matrix F --for jaxlib --timeout 0": "'0' is not a number above 0",
     "matrix F --for jaxlib --rtol=-1": "'-1' is not a number from 0 on",
-    "matrix F --for jaxlib --random 0": "inputs are for executing; add --stage execute",
-    "matrix F --for jaxlib --expected F": "add --inputs X.npz or --random 0",
-    "matrix --for jaxlib --from F": "run first, with --format json",
+    "matrix F --for jaxlib --random 0": "inputs require --stage execute",
+    "matrix F --for jaxlib --expected F": "add --inputs FILE.npz or --random 0",
+    "matrix --for jaxlib --from F": "run first with --format json",
     "env clear --unused-for=-1": "'-1' is not a number from 0 on",
     "env frob": "invalid choice: 'frob'",
     "inspcet F": "did you mean 'inspect'?",
@@ -41,7 +41,7 @@ def test_what_makes_no_sense_is_refused(
     assert main(words) == 2
     out, err = capsys.readouterr()
     assert not out
-    assert err.startswith("portable: error: ")
+    assert err.startswith("error: ")
     assert err.count("\n") == 1
     assert SENSELESS[line] in err
     assert list(tmp_path.iterdir()) == [given]

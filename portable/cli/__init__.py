@@ -1,7 +1,8 @@
 """The command line. The only place that prints or exits.
 
-One module per command: `SUMMARY`, `options(parser)` and `run(arguments) -> exit code`. Only the
-module of the command that is asked for is imported.
+One module per command: its docstring, `EXAMPLES` and `EXIT_CODES` are its help, `options(parser)`
+declares what it takes, `run(chosen)` returns the exit code. Only the module of the command that
+runs is imported. Options that several commands have are declared in `options.py`.
 """
 
 from __future__ import annotations
@@ -15,32 +16,34 @@ from typing import TYPE_CHECKING
 from portable.cli import parser
 from portable.cli.failing import as_error
 from portable.cli.output import begin, complain, drop_output, flush, hold_streams
+from portable.cli.progress import running
 
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["main"]
+__all__ = ["COMMANDS", "load", "main"]
 
 # What each command does, in the order a newcomer meets them.
 COMMANDS = {
     "pin": "write an artifact that named consumers can read",
-    "check": "say whether consumers read an artifact",
-    "inspect": "say what a file is, claims and needs",
-    "minimum": "say how low a program could be pinned",
-    "explain": "say what stands between a program and a target",
+    "check": "check which consumers can read artifacts",
+    "inspect": "show what a file is, claims and requires",
+    "minimum": "show the minimum target of programs",
+    "explain": "show what keeps programs from a target, and how to reach it",
     "gate": "check a tree of artifacts against the project's policy",
-    "matrix": "have real Releases read or execute artifacts",
+    "matrix": "read or execute artifacts on real Releases",
     "export": "write an artifact of a PyTorch model or a JAX function",
-    "verify-export": "say whether an exported PyTorch model computes what PyTorch does",
+    "verify-export": "compare an exported PyTorch model with PyTorch",
     "run": "execute a program in a child process",
-    "verify": "say whether two artifacts compute the same",
-    "target": "say which Version to write for, and why",
-    "serialize": "write a portable artifact for one target",
+    "verify": "compare what artifacts compute with what a program computes",
+    "target": "show which Version to write for, and why",
+    "serialize": "write a portable artifact",
     "deserialize": "print the StableHLO program inside an artifact",
     "versions": "list the StableHLO Versions",
     "releases": "list the Releases that ship a libStablehlo, or compare two",
-    "env": "list, make and clear the environments of real Releases",
-    "corpus": "verify and show the sealed evidence",
+    "env": "list, make and remove the environments of real Releases",
+    "corpus": "verify and show the corpus of sealed artifacts",
+    "completion": "print shell completion for bash or zsh",
 }
 
 
@@ -67,31 +70,33 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # Whoever read our output has left: there is nobody to tell.
+        # The reader of our output has closed it.
         drop_output()
         return 2
-    except Exception as error:  # noqa: BLE001 - the last resort: a traceback is no answer, nor is 1
+    except Exception as error:  # noqa: BLE001 - the last resort: no traceback for users, and never exit code 1
         complain(as_error(error), as_json=_wants_json(words))
         drop_output()
         return 2
 
 
 def _end(number: int, _frame: object) -> None:
-    """Clean up and end, as the shell says it of a signal; the next one ends at once."""
+    """Clean up and exit with 128 + signal; a second signal ends the process at once."""
     signal.signal(number, signal.SIG_DFL)
     sys.exit(128 + number)
 
 
 def _dispatch(words: list[str]) -> int:
     if words and words[0] in COMMANDS:
-        module = _command(words[0])
+        module = load(words[0])
         chosen = parser.parse(words[0], module, words[1:])
-        begin(everything=getattr(chosen, "all", True))
-        return int(module.run(chosen))
+        begin(everything=getattr(chosen, "all", True), quiet=chosen.quiet)
+        with running(words[0]):
+            return int(module.run(chosen))
     return parser.overview(words, COMMANDS)
 
 
-def _command(name: str) -> Any:
+def load(name: str) -> Any:
+    """Return the module of a command."""
     return importlib.import_module(f"portable.cli.{name.replace('-', '_')}")
 
 

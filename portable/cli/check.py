@@ -1,17 +1,8 @@
-"""Say whether consumers open, read, compile and compute the same as an artifact says.
+"""Check whether consumers open, read and compile artifacts, and compute the same.
 
-Predicted, for every Release that a specifier contains, from the bytes and the tables of what has
-shipped; no compiler runs. With --observe the installed libStablehlo reads the artifact as well, in
-a child process. A prediction and an observation are shown as what they are.
-
-Exit code 0: every consumer gets through the Stage that is asked for, by default it reads the
-artifact. 1: an obstacle is known, at that Stage or a later one. 2: up to that Stage something is
-not known.
-
-  portable check model.mlir.bc --for 'jaxlib>=0.5' 'tensorflow~=2.18'
-  portable check model.mlir.bc --observe
-  portable check model.exported --for 'jaxlib>=0.5'
-  portable check model.mlir.bc --for 'stablehlo==1.9.0'
+Verdicts are predicted from the bytes and the tables of Releases, without a compiler, for every
+Release that a specifier contains. With --observe the installed libStablehlo reads each artifact
+as well, in a child process. Every Verdict is labelled as predicted or observed.
 """
 
 from __future__ import annotations
@@ -21,9 +12,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from portable.artifact import Artifact
-from portable.cli.output import format_option, print_json, print_table, say
+from portable.cli.files import Report, report_each
+from portable.cli.options import add, files_argument
+from portable.cli.output import print_table, say
 from portable.cli.parts import parts_of
-from portable.cli.usage import limit
 from portable.containers.container import readers_of
 from portable.errors import PortableError
 from portable.pinning.locations import naming
@@ -37,71 +29,74 @@ if TYPE_CHECKING:
 
     from portable.containers import Container
     from portable.releases import Release
+    from portable.releases.requests import Consumers
     from portable.verdict import Verdict
 
-__all__ = ["NothingToCheck", "options", "run"]
+__all__ = ["EXAMPLES", "EXIT_CODES", "NothingToCheck", "options", "run"]
 
 
-_SCHEMA = 2
+EXAMPLES = """
+portable check model.mlir.bc --for 'jaxlib>=0.5' 'tensorflow~=2.18'
+portable check *.mlir.bc --for jaxlib --all
+portable check model.mlir.bc --observe
+portable check model.exported --for 'jaxlib>=0.5' --stage compile
+portable check model.mlir.bc --for 'stablehlo==1.9.0'
+"""
+EXIT_CODES = {
+    0: "every consumer gets through the Stage (--stage)",
+    1: "an obstacle is known, at that Stage or a later one",
+    2: "not known up to that Stage, could not check, or bad usage",
+}
 
 
 class NothingToCheck(PortableError):
-    """Neither consumers nor an observation were asked for."""
+    """Neither consumers nor --observe were given."""
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument(
-        "file", metavar="FILE", help="a portable artifact or a container; - is stdin"
-    )
-    parser.add_argument(
-        "--for",
-        dest="consumers",
-        nargs="+",
-        default=[],
-        metavar="SPEC",
-        help="consumers, as requirement specifiers: 'jaxlib>=0.5,<0.11' 'tensorflow~=2.18'; "
-        "jaxlib alone for every known one, stablehlo==1.9.0 for a runtime without a name",
-    )
-    parser.add_argument(
-        "--stage",
-        choices=[str(stage) for stage in Stage],
-        default=str(Stage.DECODE),
-        help="judge up to: open (it opens the container), decode (it reads the artifact: the "
-        "default), roundtrip, compile, execute (it computes the same)",
-    )
+    files_argument(parser)
+    add(parser, "--for")
+    add(parser, "--stage", choices=[str(stage) for stage in Stage], default=str(Stage.DECODE))
     parser.add_argument(
         "--mode",
         choices=[str(mode) for mode in Mode],
         default=str(Mode.FULL_TRANSITIVE),
-        help="backward: the next newer Release of each distribution; forward: the next older; "
-        "transitive: all on that side (default: all there are)",
+        help="which consumers: backward (the next newer Release of each distribution), forward "
+        "(the next older), transitive (all on that side) (default: %(default)s)",
     )
-    parser.add_argument(
-        "--observe",
-        action="store_true",
-        help="read it with the installed libStablehlo, in a child process",
-    )
-    parser.add_argument(
-        "--timeout",
-        type=limit,
-        metavar="SECONDS",
-        help="limit for --observe (default: 60, and 1 more for each MiB)",
-    )
-    parser.add_argument(
-        "--all",
-        action="store_true",
-        help="list compatible Releases one by one too, and all text (default: at most 1 MB)",
-    )
-    format_option(parser)
+    add(parser, "--observe")
+    add(parser, "--timeout", default_help="60, and 1 more for each MiB of input")
+    add(parser, "--all", "--format")
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Check one artifact, or all in a container."""
+    """Check each file: one artifact, or all in a container."""
     if not chosen.consumers and not chosen.observe:
-        raise NothingToCheck("name consumers with --for SPEC, or read it with --observe")
-    container, parts = parts_of(chosen.file)
+        raise NothingToCheck("missing --for or --observe")
     consumers = named_consumers(*chosen.consumers)
+    code = report_each(
+        chosen,
+        lambda path: _check(chosen, path, consumers),
+        _SUMMARY,
+        stage=chosen.stage,
+        notes=list(consumers.notes),
+        not_covered=list(consumers.uncovered),
+    )
+    if chosen.format == "text":
+        for text in consumers.uncovered:
+            say(f"not known: {text}")
+        if consumers.notes:
+            say(f"note: {'; '.join(consumers.notes)}")
+    return code
+
+
+_CODES = {True: 0, False: 1, None: 2}
+_SUMMARY = {0: "compatible", 1: "incompatible", 2: "not known or not checked"}
+
+
+def _check(chosen: argparse.Namespace, path: str, consumers: Consumers) -> Report:
+    container, parts = parts_of(path)
     found = {}
     for part in parts:
         artifact = Artifact.from_bytes(part.data, where=part.label)
@@ -110,32 +105,18 @@ def run(chosen: argparse.Namespace) -> int:
     stage = Stage[chosen.stage.upper()]
     held = [verdict.holds(stage) for verdicts in found.values() for verdict in verdicts]
     passes = worst([*held, *(None for _ in consumers.uncovered)])
-    if chosen.format == "json":
-        record = {
-            "schema": _SCHEMA,
-            "file": chosen.file,
-            "stage": str(stage),
-            "compatible": passes,
-            "notes": list(consumers.notes),
-            "not_covered": list(consumers.uncovered),
-        }
-        print_json(record | _record(container, found))
-    else:
+
+    def show() -> None:
         if container is not None:
             said = "".join(f", {name} {version}" for name, version in container.versions.items())
-            say(f"{chosen.file}: {container.kind}{said}")
+            say(f"{path}: {container.kind}{said}")
             for reader in readers_of(container):
-                say(f"{chosen.file}: the container itself is opened by {reader}")
+                say(f"{path}: container opened by {reader}")
         for part in parts:
             _print(part.label, found[part.name], stage, everything=chosen.all)
-        for text in consumers.uncovered:
-            say(f"not known: {text}")
-        if consumers.notes:
-            say(f"note: {'; '.join(consumers.notes)}")
-    return _EXIT_CODES[passes]
 
-
-_EXIT_CODES = {True: 0, False: 1, None: 2}
+    record = {"compatible": passes} | _record(container, found)
+    return Report(_CODES[passes], record, show)
 
 
 def _record(
@@ -183,7 +164,7 @@ def _print(name: str, verdicts: Sequence[Verdict], stage: Stage, *, everything: 
     if shown:
         print_table(
             ("consumer", "verdict", "basis", "reason"),
-            [(v.consumer, v.says, str(v.basis), v.reason or "-") for v in shown],
+            [(v.consumer, v.says, str(v.basis), v.reason) for v in shown],
         )
     counts = Counter((v.says, str(v.basis)) for v in verdicts)
     total = "; ".join(f"{n} {says} ({basis})" for (says, basis), n in counts.items())
@@ -191,7 +172,7 @@ def _print(name: str, verdicts: Sequence[Verdict], stage: Stage, *, everything: 
     beyond = sum(v.compatible and v.stage < stage for v in verdicts)
     if beyond:
         whether = f"whether it {stage.says(passed=True)}"
-        say(f"{name}: not known {whether}: only executing it tells ({_consumers(beyond)})")
+        say(f"{name}: not known {whether}: not predicted, execute it ({_consumers(beyond)})")
     for unknown, count in Counter(one for v in verdicts for one in v.not_known).items():
         whether = f"whether it {unknown.stage.says(passed=True)}"
         say(f"{name}: not known {whether}: {unknown.what} ({_consumers(count)})")

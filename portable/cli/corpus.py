@@ -1,16 +1,11 @@
 """Verify, measure, execute and show a corpus of sealed artifacts, ours or your own.
 
-  portable corpus verify            compare every file with its seal
-  portable corpus coverage          say what of VHLO no sealed artifact shows, and why
-  portable corpus list              one line for each Case
-  portable corpus show CASE         everything about one Case
-  portable corpus run --platform cuda -o page.md    execute it there and on the CPU; what differs
-  portable corpus run tanh --platform ./plugin.so --on 'jaxlib 0.10.2'    only Cases named so
-  portable corpus seal              seal what is new; what is sealed never changes
+verify compares every file with its seal; seal seals new files, and never changes sealed ones.
+coverage lists what of VHLO no sealed artifact contains, and why. list shows one line for each Case,
+show everything about one. run executes every Case, or those whose name contains CASE, on --platform
+and on the CPU of the same jaxlib, and reports where results differ.
 
-`run` exits with 1 where a Case ends otherwise than on the CPU of the same jaxlib; other bits within
-the Case's tolerance are told.
-The corpus is the folder `corpus` here or above; --corpus names another.
+The corpus is the folder `corpus` in this folder or one above, or --corpus.
 """
 
 from __future__ import annotations
@@ -18,7 +13,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from portable.cli.output import format_option, print_json, print_table, say, write_text
+from portable.cli.options import add
+from portable.cli.output import print_json, print_table, say, write_text
 from portable.corpus import Case, CorpusError, Seals, find_case, load_corpus
 from portable.escaping import program_text
 from portable.releases import find_release
@@ -28,30 +24,40 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-__all__ = ["options", "run"]
+__all__ = ["EXAMPLES", "EXIT_CODES", "options", "run"]
+
+EXAMPLES = """
+portable corpus verify
+portable corpus coverage
+portable corpus list --format json
+portable corpus show tanh_f32
+portable corpus run --platform cuda -o page.md
+portable corpus run tanh --platform ./plugin.so --on 'jaxlib 0.10.2'
+portable corpus seal
+"""
+EXIT_CODES = {
+    0: "intact, or done",
+    1: "damaged, coverage is incomplete, or results differ (run)",
+    2: "could not check, or bad usage",
+}
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("action", choices=sorted(_ACTIONS), help="what to do")
+    parser.add_argument("case", nargs="?", metavar="CASE", help="show: the name of a Case; run: a part of names")
     parser.add_argument(
-        "case", nargs="?", metavar="CASE", help="for show: which; for run: a part of names"
+        "--corpus", type=Path, metavar="DIRECTORY", help="the corpus (default: look for it)"
     )
-    parser.add_argument("--corpus", type=Path, metavar="DIRECTORY", help="the corpus")
-    parser.add_argument(
-        "--platform", default="cpu", help="for run: cpu, cuda, tpu, or the path of a PJRT plugin"
-    )
-    parser.add_argument("--on", metavar="RELEASE", help="for run: a jaxlib (default: installed)")
-    parser.add_argument("-o", "--output", metavar="FILE", help="for run: a page of what differs")
-    format_option(parser)
+    add(parser, "--platform", "--on", "--output", "--format")
 
 
 def run(chosen: argparse.Namespace) -> int:
     """Do one of the actions."""
     if (chosen.case is None) == (chosen.action == "show") and chosen.action != "run":
         raise CorpusError(
-            "show needs the name of a Case" if chosen.case is None else "only show takes a Case",
-            hint="see portable corpus list",
+            "show requires the name of a Case" if chosen.case is None else "only show takes a Case",
+            hint="see 'portable corpus list'",
         )
     if chosen.action != "run" and (chosen.platform != "cpu" or chosen.on or chosen.output):
         raise CorpusError("--platform, --on and --output are for run")
@@ -63,21 +69,23 @@ def _find(start: Path) -> Path:
         for candidate in (folder, folder / "corpus"):
             if (candidate / "SEALS").is_file():
                 return candidate
-    raise CorpusError("no corpus here or above", where=str(start), hint="name one with --corpus")
+    raise CorpusError(
+        "no corpus found here or above", where=str(start), hint="name it with --corpus"
+    )
 
 
 def _verify(corpus: Path, chosen: argparse.Namespace) -> int:
     seals = Seals.load(corpus)
     if not seals.digests:
-        raise CorpusError("nothing is sealed here", where=str(corpus), hint="name another --corpus")
+        raise CorpusError("no sealed files", where=str(corpus), hint="name another --corpus")
     broken = list(seals.verify())
     if chosen.format == "json":
         defects = [{"path": each.path, "defect": str(each.defect)} for each in broken]
         print_json({"sealed": len(seals.digests), "broken": defects})
     elif broken:
-        print_table(("FILE", "DEFECT"), [(each.path, str(each.defect)) for each in broken])
+        print_table(("file", "defect"), [(each.path, str(each.defect)) for each in broken])
     else:
-        say(f"{len(seals.digests)} files are as they were sealed")
+        say(f"{len(seals.digests)} files match their seals")
     return 1 if broken else 0
 
 
@@ -146,7 +154,7 @@ def _coverage(corpus: Path, chosen: argparse.Namespace) -> int:
     rows += [("stale exclusion", str(subject), "") for subject in found.stale]
     rows += [("excluded", str(subject), reason) for subject, reason in found.excluded.items()]
     if rows:
-        print_table(("WHAT", "SUBJECT", "REASON"), rows)
+        print_table(("state", "subject", "reason"), rows)
     total = len(found.shown) + len(found.missing) + len(found.excluded)
     say(f"{len(found.shown)} of {total} shown, {len(found.excluded)} excluded with a reason")
     return 0 if found.complete else 1
@@ -158,7 +166,7 @@ def _list(corpus: Path, chosen: argparse.Namespace) -> int:
         print_json([_record(case) for case in cases])
         return 0
     print_table(
-        ("CASE", "FAMILY", "FIRST", "ORACLE", "ARTIFACTS"),
+        ("case", "family", "first", "oracle", "artifacts"),
         [
             (case.name, case.family, str(case.first), str(case.oracle), str(len(case.artifacts)))
             for case in cases
@@ -194,7 +202,7 @@ def _show(corpus: Path, chosen: argparse.Namespace) -> int:
     say()
     write_text("-", program_text(case.program) + "\n")
     print_table(
-        ("TARGET", "PRODUCER", "BYTES"),
+        ("target", "producer", "bytes"),
         [(str(a.target), a.producer, str(a.path.stat().st_size)) for a in case.artifacts],
     )
     return 0

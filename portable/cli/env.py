@@ -1,14 +1,11 @@
-"""List, make, prune and clear the environments in which real Releases run.
+"""List, make and remove the environments in which real Releases run.
 
-  portable env list                       what is there, what it frees, when it was last used
-  portable env make SPEC...               make what is missing, as 'jaxlib>=0.5' tensorflow==2.18.1
-  portable env prune --keep 10GB          remove the least recently used until 10 GB are left
-  portable env clear                      remove all of them
-  portable env clear NAME... --unused-for 30
+list shows what is there, what removing it frees, and when it was last used. make installs what is
+missing. prune removes the least recently used until --keep is left. clear removes all, or the
+names given. Other commands make the environments that they need.
 
-Other commands make what they need by themselves. PORTABLE_CACHE says where environments are;
-with PORTABLE_OFFLINE=1 nothing is fetched. Files that an environment shares with the cache of uv
-are not counted: removing it does not free them.
+PORTABLE_CACHE is the folder of the environments; with PORTABLE_OFFLINE=1 nothing is downloaded.
+Files that an environment shares with uv's cache are not counted: removing it does not free them.
 """
 
 from __future__ import annotations
@@ -19,8 +16,9 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from portable.cli.making import making, require_hashes_option
-from portable.cli.output import complain, format_option, note, print_json, print_table, say
+from portable.cli.making import making
+from portable.cli.options import add
+from portable.cli.output import complain, note, print_json, print_table, say
 from portable.cli.usage import amount, size
 from portable.errors import PortableError
 from portable.releases import runnable_releases
@@ -33,13 +31,22 @@ if TYPE_CHECKING:
     from portable.releases import Release
     from portable.runtime.environments import Environment
 
-__all__ = ["BadRequest", "options", "run"]
+__all__ = ["EXAMPLES", "EXIT_CODES", "BadRequest", "options", "run"]
+
+EXAMPLES = """
+portable env list
+portable env make 'jaxlib>=0.5' tensorflow==2.18.1
+portable env prune --keep 10GB
+portable env clear
+portable env clear --unused-for 30
+"""
+EXIT_CODES = {0: "done", 2: "an environment could not be made or is in use, or bad usage"}
 
 _DAY_S = 86400.0
 
 
 class BadRequest(PortableError):
-    """The words do not fit the action."""
+    """The options do not fit the action."""
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -48,23 +55,23 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "names",
         nargs="*",
-        metavar="SPEC or NAME",
-        help="for make: requirement specifiers; for clear: names from list",
+        metavar="SPEC",
+        help="make: requirement specifiers of Releases; clear: names that list shows",
     )
     parser.add_argument(
         "--to-execute",
         action="store_true",
-        help="for make: whole wheels, also where one file of them is enough to read artifacts",
+        help="make: install whole wheels, also where one file of them suffices to read artifacts",
     )
-    require_hashes_option(parser)
+    add(parser, "--require-hashes")
     parser.add_argument(
         "--unused-for",
         type=amount,
         metavar="DAYS",
-        help="for clear: only what nobody used in so many days",
+        help="clear: only what was not used for this many days",
     )
-    parser.add_argument("--keep", type=size, metavar="SIZE", help="for prune: as 10GB or 500MB")
-    format_option(parser)
+    parser.add_argument("--keep", type=size, metavar="SIZE", help="prune: e.g. 10GB or 500MB")
+    add(parser, "--format")
 
 
 def run(chosen: argparse.Namespace) -> int:
@@ -73,11 +80,11 @@ def run(chosen: argparse.Namespace) -> int:
     if chosen.action in {"list", "prune"} and chosen.names:
         raise BadRequest(f"{chosen.action} takes no names", hint="see portable env --help")
     if chosen.action == "make" and not chosen.names:
-        raise BadRequest("make needs a specifier", hint="as 'jaxlib>=0.5' or jaxlib==0.4.33")
+        raise BadRequest("make needs a specifier", hint="e.g. 'jaxlib>=0.5' or jaxlib==0.4.33")
     if days is not None and (chosen.action != "clear" or not 0 <= days < math.inf):
-        raise BadRequest("--unused-for is for clear, in days from 0 on")
+        raise BadRequest("--unused-for is for clear only")
     if (chosen.keep is not None) != (chosen.action == "prune"):
-        raise BadRequest("prune needs --keep, which is for nothing else", hint="as --keep 10GB")
+        raise BadRequest("--keep is required by prune, and for prune only", hint="e.g. --keep 10GB")
     return _ACTIONS[chosen.action](chosen)
 
 
@@ -91,7 +98,7 @@ def _list(chosen: argparse.Namespace) -> int:
         print_json(place | {"environments": records, "unfinished": list(broken)})
         return 0
     if found:
-        print_table(("NAME", "PYTHON", "FREES", "LAST USED (UTC)"), [one.row() for one in found])
+        print_table(("name", "python", "frees", "last used (UTC)"), [one.row() for one in found])
     for name in broken:
         say(f"{name}: unfinished or broken")
     say(f"{len(found)} environments, {_shown(total)} in {environments.directory}")
@@ -108,7 +115,7 @@ def _make(chosen: argparse.Namespace) -> int:
             try:
                 made.append(environments.get(release, to_execute=chosen.to_execute))
             except PortableError as error:
-                # One Release that cannot be had must not keep the others from being made.
+                # One Release that cannot be installed must not prevent the others.
                 failed.append((release, error))
             else:
                 tell(made[-1].name, Phase.READY)
@@ -132,7 +139,7 @@ def _clear(chosen: argparse.Namespace) -> int:
             raise EnvironmentMissing(f"no environment {name}", hint="see `portable env list`")
     unused_for = (chosen.unused_for or 0.0) * _DAY_S
     removed = environments.clear(chosen.names or None, unused_for=unused_for)
-    # What another run holds is left; a name that was asked for and is still used is told.
+    # What another run uses is left; names that were given and are in use are reported.
     busy = [name for name in chosen.names if name not in removed] if not unused_for else []
     if chosen.format == "json":
         print_json({"removed": removed, "busy": busy})

@@ -1,4 +1,4 @@
-"""What the commands that execute share: the program, the Executor, the inputs."""
+"""What the commands that execute programs share: the program, the Executor, the inputs."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from portable.artifact import Artifact, NotAnArtifact
 from portable.bytecode import MAGIC
 from portable.cli.making import tell_line
+from portable.cli.options import EXECUTION, add
 from portable.cli.parts import only_part
-from portable.cli.usage import limit
 from portable.pinning import pipeline as pin
 from portable.pinning.locations import naming
 from portable.releases import find_release
@@ -24,44 +24,16 @@ if TYPE_CHECKING:
     from portable.runtime.executors.signature import Signature
     from portable.runtime.executors.tensors import Array
 
-__all__ = ["executor_options", "given_inputs", "load_program", "open_chosen"]
+__all__ = ["execution_options", "given_inputs", "load_program", "open_chosen"]
 
 _LIMIT_S = 600.0
 
 
-def executor_options(parser: argparse.ArgumentParser) -> None:
-    """Add what says on what to execute, and on which inputs."""
-    parser.add_argument(
-        "--executor",
-        choices=sorted(EXECUTORS),
-        default="pjrt",
-        help="what executes (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--on",
-        metavar="RELEASE",
-        help="execute on this Release, as 'jaxlib 0.4.33', in an environment of its own that is "
-        "made if it is missing (default: what is installed)",
-    )
-    parser.add_argument(
-        "--platform",
-        default="cpu",
-        help="what pjrt runs on: cpu, cuda, tpu, or the path of a PJRT plugin (default: cpu)",
-    )
-    parser.add_argument("--inputs", metavar="X.npz", help="the inputs: arrays named 0, 1, ...")
-    parser.add_argument(
-        "--timeout",
-        type=limit,
-        default=_LIMIT_S,
-        metavar="SECONDS",
-        help="limit for each compilation and execution (default: %(default)g)",
-    )
-    parser.add_argument(
-        "--memory",
-        type=limit,
-        metavar="GIB",
-        help="limit for the process that executes (default: three quarters of the machine's)",
-    )
+def execution_options(parser: argparse.ArgumentParser) -> None:
+    """Add what says where a program is executed, and on which inputs."""
+    add(parser, "--executor", choices=sorted(EXECUTORS))
+    add(parser, *EXECUTION)
+    add(parser, "--timeout", default=_LIMIT_S, default_help="%(default)g")
 
 
 def open_chosen(chosen: argparse.Namespace) -> Executor:
@@ -70,7 +42,8 @@ def open_chosen(chosen: argparse.Namespace) -> Executor:
     check_executor(chosen.executor, chosen.platform, release)
     environment = None
     if release is not None:
-        environment = Environments(progress=tell_line).get(release, to_execute=True)
+        environments = Environments(progress=tell_line, require_hashes=chosen.require_hashes)
+        environment = environments.get(release, to_execute=True)
     memory = None if chosen.memory is None else int(chosen.memory * 2**30)
     return find_executor(
         chosen.executor,

@@ -1,9 +1,6 @@
-"""Say what stands between a program and a target, and what to do about each.
+"""Show what keeps programs from a target, with a workaround for each Feature.
 
-Ends with the commands that get there, or nearest to it. Exit code 0 when `portable pin` reaches the
-target by what it does unasked, 1 when rewrites have to be allowed or it is out of reach.
-
-  portable explain model.mlir --target 1.0.0
+The last lines are the commands that reach the target, or the nearest one that can be reached.
 """
 
 from __future__ import annotations
@@ -11,9 +8,11 @@ from __future__ import annotations
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from portable.cli.output import all_option, format_option, print_json, print_table, say
+from portable.cli.files import Report, report_each
+from portable.cli.options import add, goal_options, program_argument, wanted
+from portable.cli.output import print_table, say
 from portable.cli.parts import parts_of
-from portable.cli.program import dialects_option, in_child, program_argument
+from portable.cli.program import in_child
 from portable.features.bridges import bridges
 from portable.pinning.explanation import explain
 
@@ -22,47 +21,50 @@ if TYPE_CHECKING:
 
     from portable.pinning.explanation import Explanation
 
-__all__ = ["options", "run"]
+__all__ = ["EXAMPLES", "EXIT_CODES", "options", "run"]
+
+EXAMPLES = """
+portable explain model.mlir --target 1.0.0
+portable explain *.mlir.bc --for 'jaxlib>=0.4.20'
+"""
+EXIT_CODES = {
+    0: "portable pin reaches the target by default",
+    1: "rewrites have to be allowed, or the target is out of reach",
+    2: "could not check, or bad usage",
+}
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    program_argument(parser)
-    parser.add_argument(
-        "--target",
-        required=True,
-        metavar="T",
-        help="a Version such as 1.9.0, or consumers as a requirement specifier",
-    )
-    dialects_option(parser)
-    all_option(parser)
-    format_option(parser)
+    program_argument(parser, nargs="+")
+    goal_options(parser)
+    add(parser, "--allow-dialect", "--all", "--format")
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Explain one program, or each in a container."""
-    container, parts = parts_of(chosen.program)
-    found: dict[str, Explanation] = {
-        part.label: in_child(
-            explain,
-            chosen,
-            chosen.target,
-            part=part,
-            allow_dialects=tuple(chosen.allow_dialects),
-        )
+    """Explain each program; of a container, each inside."""
+    return report_each(chosen, lambda path: _explain(chosen, path), _SUMMARY)
+
+
+_SUMMARY = {0: "reachable", 1: "not reachable as it is", 2: "failed"}
+
+
+def _explain(chosen: argparse.Namespace, path: str) -> Report:
+    container, parts = parts_of(path)
+    dialects = tuple(chosen.allow_dialects)
+    found: list[Explanation] = [
+        in_child(explain, chosen, wanted(chosen), part=part, allow_dialects=dialects)
         for part in parts
-    }
-    if chosen.format == "json":
-        records = [_record(explanation) for explanation in found.values()]
-        if container:
-            named = zip((part.name for part in parts), records, strict=True)
-            print_json({"artifacts": [{"name": name} | record for name, record in named]})
-        else:
-            print_json(records[0])
-    else:
-        for label, explanation in found.items():
-            _print(label, chosen.program, explanation)
-    return 0 if all(explanation.reachable for explanation in found.values()) else 1
+    ]
+
+    def show() -> None:
+        for part, explanation in zip(parts, found, strict=True):
+            _print(part.label, path, explanation)
+
+    records = [_record(explanation) for explanation in found]
+    named = [{"name": part.name} | one for part, one in zip(parts, records, strict=True)]
+    reachable = all(explanation.reachable for explanation in found)
+    return Report(0 if reachable else 1, {"artifacts": named} if container else records[0], show)
 
 
 def _record(found: Explanation) -> dict[str, object]:
@@ -84,15 +86,15 @@ def _record(found: Explanation) -> dict[str, object]:
 def _print(name: str, path: str, found: Explanation) -> None:
     if found.blockers:
         print_table(
-            ("feature", "needs", "count", "first at", "why", "what to do"),
+            ("feature", "requires", "count", "first at", "why", "workaround"),
             [
                 (
                     feature.name,
                     str(feature.version),
                     str(feature.count),
-                    feature.locations[0] if feature.locations else "-",
-                    feature.reason or "-",
-                    feature.workaround or "nothing that portable knows of",
+                    feature.locations[0] if feature.locations else "",
+                    feature.reason,
+                    feature.workaround or "none known",
                 )
                 for feature in found.blockers
             ],

@@ -1,23 +1,13 @@
 """Export a PyTorch model or a JAX function as an artifact that named consumers can read.
 
-  portable export torch MODULE:ATTR ... -o net/        a PyTorch model
-  portable export jax MODULE:ATTR ... -o f.mlir.bc     a JAX function
-  portable export saved-model net/ -o served/1         a directory as a TensorFlow SavedModel
+MODULE:ATTR is imported from Python's path, then from the current folder. It is the program itself
+(for PyTorch also a class or function that returns it), and --args describes its inputs: a type,
+with sizes in brackets; a name instead of a size makes the dimension dynamic. Without --args it is
+a pair (program, inputs), or a function that returns one.
 
-Examples:
-  portable export torch models:Net --args 'f32[2,3,32,32]' --for 'jaxlib>=0.5' -o net/
-  portable export torch models:Net --args 'i64[batch,9]' --target 1.0.0 --eval -o net/
-  portable export jax steps:predict --args 'f32[8,4]' 'f32[4]' --target 1.9.0 -o predict.mlir.bc
-  portable export jax steps:with_inputs --target 1.9.0 -o predict.mlir.bc
-
-MODULE:ATTR is looked for where Python finds modules, then in the current directory. It names the
-program itself (for PyTorch also a class or function that makes it, without arguments), and --args
-describes its inputs: a type, and sizes in brackets; a name in the place of a size leaves that
-dimension open. Without --args it names a pair (program, inputs), or a function that returns one.
-
-An OUTPUT that ends in .bc or .mlirbc is the artifact alone; anything else is a directory, as
-torch_xla writes it: the artifact, its description and the weights. Such a directory, torch_xla's
-own too, becomes a SavedModel for TensorFlow and TensorFlow Serving by `saved-model`.
+An --output that ends in .bc or .mlirbc is the artifact alone; any other is a directory in the
+layout of torch_xla: the artifact, its description and the weights. `saved-model` converts such a
+directory, also one of torch_xla's own, to a SavedModel for TensorFlow and TensorFlow Serving.
 """
 
 from __future__ import annotations
@@ -26,12 +16,14 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from portable.cli.output import demand_apart, format_option, print_json, say
-from portable.cli.program import goal_options, pipeline_arguments, pipeline_options
-from portable.cli.usage import BadUsage, destination, limit
+from portable.cli.options import PIPELINE, add, goal_options, pipeline_arguments, wanted
+from portable.cli.output import demand_apart, print_json, say
+from portable.cli.progress import waiting
+from portable.cli.usage import BadUsage
 from portable.exporters import BACKENDS
 from portable.exporters.calls import FRAMEWORKS, Request, export
 from portable.exporters.saved_model import save_as_saved_model
+from portable.exporters.torch import DEFAULT
 from portable.releases import resolve_target
 from portable.system import children, scratch
 from portable.system.files import demand_new_directory, file_error, read_file, write_file
@@ -39,7 +31,16 @@ from portable.system.files import demand_new_directory, file_error, read_file, w
 if TYPE_CHECKING:
     import argparse
 
-__all__ = ["options", "run"]
+__all__ = ["EXAMPLES", "EXIT_CODES", "options", "run"]
+
+EXAMPLES = """
+portable export torch models:Net --args 'f32[2,3,32,32]' --for 'jaxlib>=0.5' -o net/
+portable export torch models:Net --args 'i64[batch,9]' --target 1.0.0 --eval -o net/
+portable export jax steps:predict --args 'f32[8,4]' 'f32[4]' --target 1.9.0 -o predict.mlir.bc
+portable export jax steps:with_inputs --target 1.9.0 -o predict.mlir.bc
+portable export saved-model net/ -o served/1
+"""
+EXIT_CODES = {0: "written", 2: "could not export it, or bad usage"}
 
 _ALONE = (".bc", ".mlirbc")
 _LIMIT_S = 600.0
@@ -49,54 +50,37 @@ _SAVED_MODEL = "saved-model"
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     kinds = [*sorted(FRAMEWORKS), _SAVED_MODEL]
-    parser.add_argument("framework", choices=kinds, help="whose program it is, or what to make")
     parser.add_argument(
-        "program", metavar="MODULE:ATTR", help="the program, by its name; or the directory"
+        "framework", choices=kinds, help="torch, jax, or saved-model to convert a directory"
     )
     parser.add_argument(
-        "--args",
-        dest="inputs",
-        nargs="*",
-        metavar="[NAME=]TYPE[SIZES]",
-        help="the inputs: 'f32[2,3]' 'mask=i1[batch]' i64",
+        "program", metavar="MODULE:ATTR", help="the model or function; for saved-model a directory"
     )
     goal_options(parser, required=False)
+    add(parser, "--output", required=True)
+    parser.add_argument("--weights", metavar="FILE.npz", help="also write the weights here")
+    add(parser, "--args", "--eval")
+    add(parser, "--backend", choices=sorted(BACKENDS), default_help=DEFAULT)
     parser.add_argument(
-        "-o", "--output", type=destination, required=True, help="a new directory, or an artifact"
-    )
-    parser.add_argument("--weights", metavar="FILE.npz", help="write the weights here, too")
-    parser.add_argument(
-        "--eval", action="store_true", help="torch: call .eval() of the model first"
-    )
-    parser.add_argument(
-        "--backend",
-        choices=sorted(BACKENDS),
-        help="torch: what lowers it (default: torchax)",
-    )
-    parser.add_argument(
-        "--platform",
+        "--lowering-platform",
+        dest="platforms",
         action="append",
-        help="what it is lowered for, for example cpu; for jax repeatable",
+        metavar="PLATFORM",
+        help="the platform to lower for, e.g. cpu (jax: repeatable)",
     )
-    parser.add_argument(
-        "--timeout",
-        type=limit,
-        default=_LIMIT_S,
-        metavar="SECONDS",
-        help="limit for the child process that runs the framework (default: %(default)g)",
-    )
-    pipeline_options(parser)
-    format_option(parser)
+    add(parser, "--timeout", default=_LIMIT_S, default_help="%(default)g")
+    add(parser, *PIPELINE)
+    add(parser, "--format")
 
 
 def run(chosen: argparse.Namespace) -> int:
     """Export one program."""
     if chosen.framework == _SAVED_MODEL:
         return _save_model(chosen)
-    wants = tuple(chosen.consumers or [chosen.target or ""])
-    if wants == ("",):
+    wants = wanted(chosen)
+    if not wants:
         raise BadUsage("missing --for or --target")
-    # Mistakes in the consumers and the output are told before anything slow.
+    # Mistakes in the consumers and the output are reported before anything slow.
     resolve_target(*wants)
     output = Path(chosen.output)
     whole = not chosen.output.endswith(_ALONE)
@@ -115,8 +99,9 @@ def run(chosen: argparse.Namespace) -> int:
         chosen.eval,
         pipeline_arguments(chosen),  # type: ignore[arg-type]  # the names that Pipeline has
     )
-    # Written beside its place by the child, which may die, and moved there when it is whole.
-    with scratch.folder(str(output.absolute().parent)) as stage:
+    # The child may crash: it writes to a temporary folder, and what is complete is moved.
+    folder = scratch.folder(str(output.absolute().parent))
+    with folder as stage, waiting(f"exporting {chosen.program}, limit {chosen.timeout:.0f} s"):
         made = str(Path(stage, "made"))
         record: dict[str, Any] = children.call(
             export,
@@ -144,13 +129,14 @@ def run(chosen: argparse.Namespace) -> int:
 def _save_model(chosen: argparse.Namespace) -> int:
     output = Path(chosen.output)
     demand_new_directory(output)
-    children.call(
-        save_as_saved_model,
-        chosen.program,
-        str(output),
-        timeout=chosen.timeout,
-        fresh=children.Limits(chosen.timeout, file=None),
-    )
+    with waiting(f"converting {chosen.program}, limit {chosen.timeout:.0f} s"):
+        children.call(
+            save_as_saved_model,
+            chosen.program,
+            str(output),
+            timeout=chosen.timeout,
+            fresh=children.Limits(chosen.timeout, file=None),
+        )
     if chosen.format == "json":
         print_json({"output": chosen.output})
     else:
@@ -159,12 +145,12 @@ def _save_model(chosen: argparse.Namespace) -> int:
 
 
 def _exporter_options(chosen: argparse.Namespace) -> dict[str, Any]:
-    """Return what was chosen of the options that one of the exporters takes."""
+    """Return the options that only one of the exporters takes."""
     if chosen.framework == "jax":
         if chosen.eval or chosen.backend:
-            raise BadUsage("--eval and --backend are for torch", hint="leave them out for jax")
-        return {"platforms": chosen.platform}
-    found = {"backend": chosen.backend, "platform": (chosen.platform or [None])[-1]}
+            raise BadUsage("--eval and --backend are for torch, not for jax")
+        return {"platforms": chosen.platforms}
+    found = {"backend": chosen.backend, "platform": (chosen.platforms or [None])[-1]}
     return {name: value for name, value in found.items() if value}
 
 

@@ -1,18 +1,15 @@
-"""Say what a file is, what it claims, and what it needs.
+"""Show what a file is, what it claims, and what it requires.
 
-No compiler runs: the file may be newer than any library installed, or damaged.
-
-  portable inspect model.mlir.bc
-  portable inspect model.mlir.bc --ops --format json
-  portable inspect saved_model_dir/
-  portable inspect pjrt_plugin.dylib
+No compiler runs: the file may be damaged, or newer than any installed library.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from portable.cli.output import all_option, format_option, print_json, say, strictness_option
+from portable.cli.files import Report, report_each
+from portable.cli.options import add, files_argument
+from portable.cli.output import say
 from portable.containers.opening import CONTAINERS
 from portable.inspection import inspect
 
@@ -24,39 +21,58 @@ if TYPE_CHECKING:
     from portable.features import Analysis, Needs
     from portable.inspection import Inspection
 
-__all__ = ["options", "run"]
+__all__ = ["EXAMPLES", "EXIT_CODES", "options", "run"]
+
+EXAMPLES = """
+portable inspect model.mlir.bc
+portable inspect *.mlir.bc --ops --format json
+portable inspect saved_model_dir/
+portable inspect pjrt_plugin.dylib
+"""
+EXIT_CODES = {
+    0: "every file was read",
+    1: "a file is damaged",
+    2: "a container or file cannot be opened, or bad usage",
+}
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("file", metavar="FILE", help="a file or directory; - is standard input")
+    files_argument(parser)
     parser.add_argument("--ops", action="store_true", help="count every op")
     parser.add_argument(
         "--fingerprint",
         action="store_true",
-        help="digest the program without locations and producer",
+        help="show a digest of the program without locations and producer",
     )
-    strictness_option(parser)
-    all_option(parser)
-    format_option(parser)
+    add(parser, "--strictness", "--all", "--format")
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Inspect one file; 1 when it is damaged, 2 when a container cannot be opened."""
+    """Inspect each file."""
+    return report_each(chosen, lambda path: _inspect(chosen, path), _SUMMARY)
+
+
+_SUMMARY = {0: "readable", 1: "damaged", 2: "not opened"}
+
+
+def _inspect(chosen: argparse.Namespace, path: str) -> Report:
     from portable.cli.output import input_bytes  # noqa: PLC0415 - directories are no bytes
     from portable.features import Strictness  # noqa: PLC0415 - cold start of --help
 
-    source = input_bytes("-") if chosen.file == "-" else chosen.file
+    source = input_bytes("-") if path == "-" else path
     found = inspect(
         source, strictness=Strictness(chosen.strictness), fingerprint=chosen.fingerprint
     )
-    if chosen.format == "json":
-        print_json({"file": chosen.file, **found.record()})
-    else:
+    damaged = found.damage or any(part.damage for part in found.artifacts.values())
+    unopened = found.kind in CONTAINERS and not found.artifacts
+
+    def show() -> None:
+        if len(chosen.files) > 1:
+            say(f"{'file:':<20}{path}")
         _print(found, ops=chosen.ops)
-    if found.kind in CONTAINERS and not found.artifacts:
-        return 2
-    return 1 if found.damage or any(part.damage for part in found.artifacts.values()) else 0
+
+    return Report(2 if unopened else 1 if damaged else 0, found.record(), show)
 
 
 def _print(found: Inspection, *, ops: bool) -> None:
@@ -79,7 +95,7 @@ def _lines(found: Inspection, *, ops: bool) -> Iterator[tuple[str, str]]:
         yield "bytecode format", str(found.format)
     if found.versions:
         said = ", ".join(f"{name} {version}" for name, version in found.versions.items())
-        yield "container says", said
+        yield "container", said
     yield from (("opened by", reader) for reader in found.readers)
     if found.damage:
         yield "damaged", found.damage

@@ -1,16 +1,9 @@
-"""Have real Releases read or execute artifacts, and compare that with what is predicted.
+"""Read or execute artifacts on real Releases, and compare the results with the predictions.
 
-Each Release has an environment of its own, made if it is missing, and a process of its own: one
-that crashes or hangs is a Verdict. What was observed is kept, so a second run only does what is
-new, and an interrupted one goes on. Contradictions between prediction and observation come first.
-
-  portable matrix model.mlir.bc --for 'jaxlib>=0.5' -o report.html
-  portable matrix model.mlir.bc --for jaxlib --stage execute --random 0
-  portable matrix corpus --artifacts lowest --for jaxlib 'tensorflow>=2.16' --judge predicted
-  portable matrix --from monday.json tuesday.json -o both.html
-
-Exit code 0: every artifact works on every consumer (--judge predicted: everything was observed,
-and no contradiction is unexplained). 1: not so. 2: could not check, or not everything.
+Each Release has its own environment, made if missing, and its own process: a crash or a timeout
+is a Verdict. Observations are kept, so that a second run only does what is new, and an
+interrupted run continues. The report lists contradictions between prediction and observation
+first.
 """
 
 from __future__ import annotations
@@ -20,10 +13,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from portable.cli.counting import counting
-from portable.cli.making import require_hashes_option, tell_line
+from portable.cli.making import tell_line
+from portable.cli.options import add, tolerance_options
 from portable.cli.output import demand_apart, note, write_report, write_text
-from portable.cli.usage import BadUsage, amount, destination, limit, natural
+from portable.cli.progress import counting
+from portable.cli.usage import BadUsage
 from portable.errors import PortableError
 from portable.matrix import MalformedMatrix, Pick, Run, Store, collect
 from portable.matrix.document import load
@@ -49,6 +43,8 @@ if TYPE_CHECKING:
     from portable.releases import Release
 
 __all__ = [
+    "EXAMPLES",
+    "EXIT_CODES",
     "ClusterUnreachable",
     "DaskMissing",
     "NotObserved",
@@ -57,6 +53,18 @@ __all__ = [
     "options",
     "run",
 ]
+
+EXAMPLES = """
+portable matrix model.mlir.bc --for 'jaxlib>=0.5' -o report.html
+portable matrix model.mlir.bc --for jaxlib --stage execute --random 0
+portable matrix corpus --artifacts lowest --for jaxlib 'tensorflow>=2.16' --judge predicted
+portable matrix --from monday.json tuesday.json -o both.html
+"""
+EXIT_CODES = {
+    0: "every artifact works on every consumer (--judge predicted: no unexplained contradiction)",
+    1: "an artifact does not work, or a contradiction is not explained",
+    2: "not everything was observed, could not check, or bad usage",
+}
 
 _STAGES = (Stage.DECODE, Stage.ROUNDTRIP, Stage.EXECUTE)
 _COMPATIBLE, _PREDICTED = "compatible", "predicted"
@@ -70,11 +78,11 @@ class NothingToRun(PortableError):
 
 
 class NotObserved(PortableError):
-    """Nothing failed, and not everything was seen to work."""
+    """Nothing failed, but not everything was observed."""
 
 
 class DaskMissing(PortableError):
-    """A cluster was asked for and dask is not installed."""
+    """`--cluster` was given and dask is not installed."""
 
 
 class ClusterUnreachable(PortableError):
@@ -88,110 +96,73 @@ def options(parser: argparse.ArgumentParser) -> None:
         "paths",
         nargs="*",
         metavar="PATH",
-        help="an artifact, a folder of them, a Case (with case.toml) or a corpus of Cases",
+        help="artifacts, folders of them, Cases (with case.toml) or a corpus of Cases",
     )
-    what.add_argument(
-        "--for",
-        dest="consumers",
-        nargs="+",
-        default=[],
-        metavar="SPEC",
-        help="the Releases, as requirement specifiers: 'jaxlib>=0.5,<0.11'; jaxlib alone for all",
-    )
+    add(what, "--for")
     what.add_argument(
         "--artifacts",
         choices=[str(pick) for pick in Pick],
         default=str(Pick.ALL),
-        help="of each Case: all sealed artifacts (default), the lowest and highest Version, or "
-        "the lowest",
+        help="which artifacts of each Case: all that are sealed, those of the lowest and the "
+        "highest Version, or that of the lowest (default: %(default)s)",
     )
-    what.add_argument(
-        "--stage",
-        choices=[str(stage) for stage in _STAGES],
-        default=str(Stage.DECODE),
-        help="how far to go (default: decode)",
-    )
+    add(what, "--stage", choices=[str(stage) for stage in _STAGES], default=str(Stage.DECODE))
     what.add_argument(
         "--from",
         dest="earlier",
         nargs="+",
         default=[],
-        metavar="RESULT.json",
-        help="merge earlier results, written with --format json, instead of running",
+        metavar="FILE.json",
+        help="merge earlier results (written with --format json) instead of running",
     )
-    _execution_options(parser.add_argument_group("to execute artifacts that are no Cases"))
+    _execution_options(parser.add_argument_group("how to execute artifacts that are not Cases"))
     _running_options(parser.add_argument_group("how to run"))
     _report_options(parser.add_argument_group("the report"))
 
 
 def _execution_options(group: argparse._ArgumentGroup) -> None:
-    given = group.add_mutually_exclusive_group()
-    given.add_argument("--inputs", metavar="X.npz", help="the inputs: arrays named 0, 1, ...")
-    given.add_argument("--random", type=natural, metavar="SEED", help="make inputs, from this seed")
+    add(group.add_mutually_exclusive_group(), "--inputs", "--random")
     group.add_argument(
         "--expected",
-        metavar="Y.npz",
-        help="what they compute (default: what the newest jaxlib among the consumers computes)",
+        metavar="FILE.npz",
+        help="the expected results (default: those of the newest jaxlib among the consumers)",
     )
-    group.add_argument(
-        "--ulps",
-        type=natural,
-        default=0,
-        metavar="N",
-        help="results may be this many ulps apart (default: %(default)s)",
-    )
-    group.add_argument(
-        "--rtol",
-        type=amount,
-        default=_RELATIVE,
-        metavar="R",
-        help="or apart by this share of the larger one (default: %(default)g)",
-    )
-    group.add_argument(
-        "--atol",
-        type=amount,
-        metavar="A",
-        help="or by this much; any one of the three is enough (default: 1e-6 of the largest "
-        "expected value, at least 1e-5)",
-    )
+    tolerance_options(group, rtol=_RELATIVE, atol=None)
 
 
 def _running_options(how: argparse._ArgumentGroup) -> None:
-    how.add_argument(
-        "--timeout",
-        type=limit,
-        default=LIMIT_S,
-        metavar="SECONDS",
-        help="limit for one step of one Release with one artifact (default: %(default)g)",
-    )
+    add(how, "--timeout", default=LIMIT_S, default_help="%(default)g")
     how.add_argument(
         "--cache",
         metavar="FILE",
         help="where observations are kept (default: beside the environments)",
     )
-    require_hashes_option(how)
-    how.add_argument("--fresh", action="store_true", help="observe again what is known already")
+    add(how, "--require-hashes")
     how.add_argument(
-        "--cluster", metavar="ADDRESS", help="run on a Dask scheduler, as tcp://host:8786"
+        "--fresh", action="store_true", help="ignore earlier observations and observe again"
+    )
+    how.add_argument(
+        "--cluster", metavar="ADDRESS", help="run on a Dask scheduler, e.g. tcp://host:8786"
     )
 
 
 def _report_options(out: argparse._ArgumentGroup) -> None:
-    out.add_argument(
-        "--output", "-o", type=destination, metavar="FILE", default="-", help="where to write it"
-    )
-    out.add_argument(
+    add(out, "--output", default="-")
+    add(
+        out,
         "--format",
-        choices=sorted(FORMATS),
-        help=f"default: by the ending of FILE ({', '.join(_ENDINGS)}), else text",
+        choices=("text", "json", *sorted({*FORMATS} - {"text", "json"})),
+        default=None,
+        default_help=f"by the ending of --output ({', '.join(_ENDINGS)}), else text",
     )
-    out.add_argument("--all", action="store_true", help="list everything in text and Markdown")
+    add(out, "--all")
     out.add_argument(
         "--judge",
         choices=(_COMPATIBLE, _PREDICTED),
         default=_COMPATIBLE,
-        help="what makes the exit code 1: an artifact that does not work on a consumer (default), "
-        "or a contradiction to what is predicted that nobody has explained",
+        help="what exit code 1 means: an artifact does not work on a consumer (compatible), or an "
+        "observation contradicts its prediction without explanation (predicted) "
+        "(default: %(default)s)",
     )
 
 
@@ -221,17 +192,17 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def _demand_sense(chosen: argparse.Namespace) -> None:
-    """Refuse what would otherwise be passed over in silence."""
+    """Refuse options that would otherwise be ignored."""
     if chosen.earlier and (chosen.paths or chosen.consumers):
         raise BadUsage(
-            "--from reports on what was run, PATH and --for say what to run",
-            hint="run first, with --format json, and name its result after --from",
+            "--from cannot be used together with PATH or --for",
+            hint="run first with --format json, then name its result after --from",
         )
     given = chosen.inputs is not None or chosen.random is not None
     if given and chosen.stage != str(Stage.EXECUTE):
-        raise BadUsage("inputs are for executing", hint="add --stage execute")
+        raise BadUsage("inputs require --stage execute")
     if chosen.expected is not None and not given:
-        raise BadUsage("--expected says what inputs give", hint="add --inputs X.npz or --random 0")
+        raise BadUsage("--expected requires inputs", hint="add --inputs FILE.npz or --random 0")
 
 
 def _earlier(paths: Sequence[str]) -> Matrix:
@@ -249,8 +220,8 @@ def _document(path: str) -> Matrix:
 def _observed(chosen: argparse.Namespace) -> Matrix:
     if not chosen.paths or not chosen.consumers:
         raise NothingToRun(
-            "name artifacts and consumers",
-            hint="as in: portable matrix model.mlir.bc --for 'jaxlib>=0.5'",
+            "missing PATH or --for",
+            hint="e.g. portable matrix model.mlir.bc --for 'jaxlib>=0.5'",
         )
     consumers = list(dict.fromkeys(runnable_releases(*chosen.consumers)))
     items = collect(chosen.paths, pick=Pick(chosen.artifacts))
@@ -285,7 +256,7 @@ def _going_on() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        note("interrupted; what was observed is kept, run it again to go on")
+        note("interrupted; observations are kept, run the same command again to continue")
         raise
 
 
@@ -295,14 +266,14 @@ def newest_jaxlib(consumers: Collection[Release]) -> Release | None:
 
 
 def _judge(chosen: argparse.Namespace, consumers: Collection[Release]) -> Release | None:
-    """Return the Release whose results are expected; None where what is expected was given."""
+    """Return the Release whose results are expected; None where --expected was given."""
     if chosen.expected:
         return None
     newest = newest_jaxlib(consumers)
     if newest is None:
         raise NothingToRun(
-            "nothing to compare results with",
-            hint="give --expected Y.npz, or a jaxlib among the consumers",
+            "no expected results",
+            hint="give --expected FILE.npz, or a jaxlib among the consumers",
         )
     return newest
 
@@ -310,7 +281,7 @@ def _judge(chosen: argparse.Namespace, consumers: Collection[Release]) -> Releas
 def _executable(
     items: Sequence[Item], folder: Path, chosen: argparse.Namespace
 ) -> tuple[Item, ...]:
-    """Give artifacts that are no Cases what to execute them with, as far as they can be executed.
+    """Add inputs and expected results to artifacts that are not Cases and can be executed.
 
     Raises:
         PortableError: Of the first, where none can.
@@ -339,7 +310,7 @@ def _executable(
 
 
 def _given(chosen: argparse.Namespace) -> tuple[str, ...]:
-    """Return the words that say what to execute with, for the commands in the report."""
+    """Return the options of execution that were given, for the commands in the report."""
     names = ("inputs", "random", "expected", "ulps", "rtol", "atol")
     values = {name: getattr(chosen, name) for name in names}
     return tuple(
@@ -361,7 +332,9 @@ def _cluster(address: str) -> Iterator[Executor]:
         client = Client(address, timeout=_CONNECT_S)
     except (OSError, ValueError) as error:
         raise ClusterUnreachable(
-            f"no Dask scheduler answers: {error}", where=address, hint="as tcp://host:8786"
+            f"cannot reach a Dask scheduler: {error}",
+            where=address,
+            hint="give its address, e.g. tcp://host:8786",
         ) from error
     with client:
         yield client.get_executor()

@@ -1,12 +1,9 @@
-"""Say how low a program could be pinned, and what stops it there.
+"""Show the minimum target of programs: the lowest Version they can be pinned for, and why.
 
-For a portable artifact the answer is read from its bytes; a program is serialized once, in a child
-process. What `portable pin` does unless told otherwise is counted as done: location ranges become
-points, and upstream's expander rewrites what it can. A container can go as low as all of its
-programs.
-
-  portable minimum model.mlir
-  portable minimum model.mlir.bc --strictness upstream
+For a portable artifact it is computed from the bytes; any other program is serialized once, in a
+child process. What `portable pin` does by default is taken into account: location ranges become
+points, and upstream's expander rewrites newer ops. The minimum target of a container is the
+highest of its programs'.
 """
 
 from __future__ import annotations
@@ -14,14 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from portable.bytecode import read
-from portable.cli.output import (
-    all_option,
-    format_option,
-    print_json,
-    print_table,
-    say,
-    strictness_option,
-)
+from portable.cli.files import Report, report_each
+from portable.cli.options import add, program_argument
+from portable.cli.output import print_table, say
 from portable.cli.parts import parts_of
 from portable.containers import Kind, kind_of_file
 from portable.features import Strictness, analyze
@@ -35,31 +27,40 @@ if TYPE_CHECKING:
     from portable.features import Analysis
     from portable.version import Version
 
-__all__ = ["options", "run"]
+__all__ = ["EXAMPLES", "EXIT_CODES", "options", "run"]
+
+EXAMPLES = """
+portable minimum model.mlir
+portable minimum *.mlir.bc --strictness upstream
+"""
+EXIT_CODES = {0: "done", 2: "a program could not be analyzed, or bad usage"}
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    from portable.cli.program import program_argument  # noqa: PLC0415 - artifacts need no child
-
-    program_argument(parser)
-    strictness_option(parser)
-    all_option(parser)
-    format_option(parser)
+    program_argument(parser, nargs="+")
+    add(parser, "--strictness", "--all", "--format")
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Find the minimum target of one program, or of all in a container."""
-    container, parts = parts_of(chosen.program)
+    """Find the minimum target of each program; that of a container is its highest."""
+    return report_each(chosen, lambda path: _minimum(chosen, path), _SUMMARY)
+
+
+_SUMMARY = {0: "analyzed", 2: "failed"}
+
+
+def _minimum(chosen: argparse.Namespace, path: str) -> Report:
+    container, parts = parts_of(path)
     found = {part.name: _analysis(chosen, part) for part in parts}
-    if chosen.format == "json":
-        print_json(_record(found) if container else _fields(found[""]))
-        return 0
-    for name, analysis in found.items():
-        _print(name, analysis)
-    if container:
-        say(f"minimum target: {_highest(found) or 'unknown'}")
-    return 0
+
+    def show() -> None:
+        for part in parts:
+            _print(part.label, found[part.name])
+        if container:
+            say(f"{path}: minimum target: {_highest(found) or 'unknown'}")
+
+    return Report(0, _record(found) if container else _fields(found[""]), show)
 
 
 def _record(found: Mapping[str, Analysis]) -> dict[str, object]:
@@ -89,14 +90,14 @@ def _fields(found: Analysis) -> dict[str, object]:
 def _print(name: str, found: Analysis) -> None:
     if found.minimum.features:
         print_table(
-            ("feature", "needs", "count", "first at", "what to do"),
+            ("feature", "requires", "count", "first at", "workaround"),
             [
                 (
                     feature.name,
                     str(feature.version),
                     str(feature.count),
-                    feature.locations[0] if feature.locations else "-",
-                    feature.workaround or "-",
+                    feature.locations[0] if feature.locations else "",
+                    feature.workaround,
                 )
                 for feature in found.minimum.features
             ],
@@ -105,7 +106,7 @@ def _print(name: str, found: Analysis) -> None:
         say(f"not judged: {caveat.text} ({caveat.count}x)")
     for unknown in found.unknown:
         say(f"unknown: {unknown}")
-    label = f"{name}: minimum target" if name else "minimum target"
+    label = f"{name}: minimum target"
     say(f"{label}: {found.pinned.version or 'unknown'}")
     if found.pinned.version != found.minimum.version:
         say(f"{label} without rewriting: {found.minimum.version}")

@@ -13,11 +13,11 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from portable.cli import live
 from portable.escaping import json_pieces, json_text, line
 from portable.system.files import FileError, demand_output, file_error, read_file, write_file
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterable, Sequence
     from typing import TextIO
 
@@ -26,22 +26,20 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MOST_TEXT",
-    "all_option",
     "begin",
     "complain",
     "demand_apart",
     "drop_output",
     "flush",
-    "format_option",
     "has_bars",
     "hold_streams",
     "input_bytes",
+    "is_terminal",
     "note",
     "print_json",
     "print_table",
-    "print_verification",
     "say",
-    "strictness_option",
+    "show_verification",
     "write_bytes",
     "write_report",
     "write_text",
@@ -53,43 +51,27 @@ MOST_TEXT = 1_000_000
 _LEFT_OUT = "{:,} more bytes; --all prints them\n"
 
 
-def format_option(parser: argparse.ArgumentParser) -> None:
-    """Add `--format text|json`."""
-    parser.add_argument(
-        "--format",
-        choices=("text", "json"),
-        default="text",
-        help="text for people (default) or JSON for machines",
-    )
-
-
-def strictness_option(parser: argparse.ArgumentParser) -> None:
-    """Add `--strictness readable|upstream`."""
-    parser.add_argument(
-        "--strictness",
-        choices=("readable", "upstream"),
-        default="readable",
-        help="what real old readers read (default), or what upstream's serializer accepts",
-    )
-
-
 def say(text: str = "") -> None:
     """Print one line on standard output; whatever is in it, it stays one printable line."""
     _report.add(line(text) + "\n")
 
 
 def note(text: str) -> None:
-    """Print one line about what goes on, on standard error."""
-    # Nobody may be listening; that must not end the work.
-    with contextlib.suppress(FileError, BrokenPipeError):
-        _write(sys.stderr, "<stderr>", line(text) + "\n")
+    """Print one line about what is being done, on standard error, unless the command is quiet."""
+    if not _report.quiet:
+        _print_error(line(text))
+
+
+def is_terminal() -> bool:
+    """Return whether standard error is a terminal that progress may be shown on."""
+    return bool(not _report.quiet and sys.stderr and sys.stderr.isatty())
 
 
 def has_bars() -> bool:
-    """Return whether progress can be shown by rich, on a terminal."""
+    """Return whether rich can show progress there."""
     import importlib.util
 
-    return bool(sys.stderr and sys.stderr.isatty() and importlib.util.find_spec("rich"))
+    return is_terminal() and importlib.util.find_spec("rich") is not None
 
 
 def print_json(value: object) -> None:
@@ -103,10 +85,12 @@ class _Report:
     """What is printed for people on standard output: lines, as many as there is room for."""
 
     def __init__(self) -> None:
+        self.quiet = False
         self._room: float = float("inf")
         self._left_out = 0
 
-    def begin(self, *, everything: bool) -> None:
+    def begin(self, *, everything: bool, quiet: bool) -> None:
+        self.quiet = quiet
         last = len(_LEFT_OUT.format(1 << 63))
         self._room = float("inf") if everything else MOST_TEXT - last
         self._left_out = 0
@@ -118,7 +102,7 @@ class _Report:
             self._left_out += size
         else:
             self._room -= size
-            _write(sys.stdout, "<stdout>", text)
+            _print(text)
 
     def add_lines(self, text: str) -> None:
         """Print lines, up to the first for which there is no room."""
@@ -128,27 +112,21 @@ class _Report:
     def end(self) -> None:
         """Say how much was left out, if anything was."""
         if self._left_out:
-            _write(sys.stdout, "<stdout>", _LEFT_OUT.format(self._left_out))
+            _print(_LEFT_OUT.format(self._left_out))
             self._left_out = 0
 
 
 _report = _Report()
 
 
-def begin(*, everything: bool) -> None:
+def begin(*, everything: bool, quiet: bool) -> None:
     """Begin the output of a command.
 
     Args:
         everything: Whether its text has no limit.
+        quiet: Whether it prints no progress and no notes.
     """
-    _report.begin(everything=everything)
-
-
-def all_option(parser: argparse.ArgumentParser) -> None:
-    """Add `--all`, and with it the limit for text."""
-    parser.add_argument(
-        "--all", action="store_true", help="print everything (default: at most 1 MB of text)"
-    )
+    _report.begin(everything=everything, quiet=quiet)
 
 
 def write_report(path: str, text: str) -> None:
@@ -168,7 +146,7 @@ def write_text(path: str, text: str) -> None:
         text: What a renderer made; it has escaped foreign text as its format needs it.
     """
     if path == "-":
-        _write(sys.stdout, "<stdout>", text)
+        _print(text)
     else:
         write_file(path, text.encode("utf-8", "backslashreplace"))
 
@@ -177,17 +155,18 @@ def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print a table: by rich on a terminal, else as plain aligned columns.
 
     Args:
-        headings: One for each column.
-        rows: Cells as text.
+        headings: One for each column, in lower case but for names.
+        rows: Cells as text; an empty one is shown as `-`, a column of numbers is aligned right.
     """
-    rows = [[line(cell, _WIDEST) for cell in cells] for cells in rows]
-    coloured = sys.stdout and sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    if coloured and _print_rich(headings, rows):
+    rows = [[line(cell, _WIDEST) or "-" for cell in cells] for cells in rows]
+    right = [_are_numbers(column) for column in zip(*rows, strict=True)]
+    if sys.stdout and sys.stdout.isatty() and _print_rich(headings, rows, right):
         return
     # One long cell does not make all others as long.
     widths = [min(max(map(len, column)), _ALIGNED) for column in zip(headings, *rows, strict=True)]
+    sides = [">" if numbers else "<" for numbers in right] or ["<"] * len(headings)
     for cells in (headings, *rows):
-        padded = (f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True))
+        padded = (f"{c:{side}{width}}" for c, side, width in zip(cells, sides, widths, strict=True))
         say("  ".join(padded).rstrip())
 
 
@@ -195,7 +174,12 @@ _WIDEST = 2000
 _ALIGNED = 80
 
 
-def _print_rich(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+def _are_numbers(column: Sequence[str]) -> bool:
+    cells = [cell.replace(",", "") for cell in column if cell != "-"]
+    return bool(cells) and all(map(str.isdecimal, cells))
+
+
+def _print_rich(headings: Sequence[str], rows: Sequence[Sequence[str]], right: list[bool]) -> bool:
     try:
         import rich.box
         import rich.console
@@ -204,10 +188,10 @@ def _print_rich(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     except ImportError:
         return False
     table = rich.table.Table(box=rich.box.SIMPLE_HEAD, pad_edge=False)
-    for heading in headings:
-        table.add_column(heading, overflow="fold")
+    for heading, numbers in zip(headings, right or [False] * len(headings), strict=True):
+        table.add_column(heading, overflow="fold", justify="right" if numbers else "left")
     for cells in rows:
-        table.add_row(*(rich.text.Text(cell, style=_STYLES.get(cell, "")) for cell in cells))
+        table.add_row(*(rich.text.Text(cell, style=_style(cell)) for cell in cells))
     console = rich.console.Console()
     with console.capture() as captured:
         console.print(table)
@@ -215,39 +199,46 @@ def _print_rich(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     return True
 
 
-_STYLES = {"compatible": "green", "incompatible": "red", "crashed": "bold red", "hung": "bold red"}
-_STYLES["wrong-result"] = "bold magenta"
+def _style(cell: str) -> str:
+    return _STYLES.get(cell.partition(":")[0], "")
 
 
-def print_verification(verification: Verification, before: str, after: str, form: str) -> None:
+_STYLES = {
+    "compatible": "green",
+    "incompatible": "red",
+    "crashed": "bold red",
+    "hung": "bold red",
+    "wrong-result": "bold magenta",
+}
+
+
+def show_verification(verification: Verification, before: str, after: str) -> None:
     """Print whether two programs compute the same.
 
     Args:
         verification: What was found.
         before: The name of the one.
         after: The name of the other.
-        form: `text` or `json`.
     """
-    if form == "json":
-        print_json({"expected": before, "actual": after} | verification.record())
-        return
     verdict = verification.verdict
-    does = "computes" if verification.same else "does not compute"
-    say(f"{after}: {does} what {before} does on {verdict.consumer}")
+    same = "computes the same as" if verification.same else "does not compute the same as"
+    say(f"{after}: {same} {before} on {verdict.consumer}")
     say(f"  {verdict.outcome}: {verdict.reason}")
     if verification.located:
-        say(f"  first different: {verification.located}")
+        say(f"  first difference: {verification.located}")
     if verification.explained:
         say(f"  {verification.explained}")
 
 
 def complain(error: PortableError, *, as_json: bool) -> None:
     """Print an error as one line on standard error."""
-    if as_json:
-        with contextlib.suppress(FileError, BrokenPipeError):
-            _write(sys.stderr, "<stderr>", json_text(error.record()) + "\n")
-    else:
-        note(f"portable: error: {error}")
+    _print_error(json_text(error.record()) if as_json else line(f"error: {error}"))
+
+
+def _print_error(text: str) -> None:
+    # A closed stream must not end the work.
+    with contextlib.suppress(FileError, BrokenPipeError):
+        _write(sys.stderr, "<stderr>", text + "\n")
 
 
 def input_bytes(path: str) -> bytes:
@@ -289,7 +280,7 @@ def write_bytes(path: str, data: bytes) -> None:
         raise FileError(
             "will not write bytes to a terminal", where="-", hint="name a file with -o FILE"
         )
-    _write(sys.stdout, "<stdout>", data)
+    _print(data)
 
 
 def hold_streams() -> None:
@@ -312,7 +303,7 @@ def flush() -> None:
     """Write what is still kept for standard output, where an error can still be told."""
     _report.end()
     if sys.stdout is not None:
-        _write(sys.stdout, "<stdout>", b"")
+        _print(b"")
 
 
 def drop_output() -> None:
@@ -324,6 +315,12 @@ def drop_output() -> None:
         except (OSError, ValueError):
             with contextlib.suppress(OSError), open(os.devnull, "wb") as nowhere:  # noqa: PTH123 - cold start
                 os.dup2(nowhere.fileno(), number)
+
+
+def _print(content: str | bytes) -> None:
+    # First, because a live display puts a stand-in in the place of sys.stdout.
+    live.pause()
+    _write(sys.stdout, "<stdout>", content)
 
 
 def _write(stream: TextIO | None, name: str, content: str | bytes) -> None:

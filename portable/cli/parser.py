@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import argparse
 import os
+from textwrap import fill, indent
 from typing import TYPE_CHECKING
 
+from portable.cli.options import add
 from portable.cli.output import flush, say, write_text
 from portable.cli.usage import BadUsage
 
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
-__all__ = ["overview", "parse"]
+__all__ = ["build", "declare", "overview", "parse"]
 
 _EPILOG = """\
 exit codes:
   0  compatible, or done
   1  incompatible
-  2  could not check or do it, or bad usage
+  2  not known, could not check, or bad usage
+
+NO_COLOR=1 turns colours off; portable completion bash|zsh prints shell completion.
 
 examples:
   portable pin model.mlir --for 'jaxlib>=0.5' 'tensorflow~=2.18' -o model.mlir.bc
@@ -28,7 +32,7 @@ examples:
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
-    """Keeps the layout of examples; asks the terminal for its width without importing shutil."""
+    """Fills paragraphs except those with indented lines, to the width of the terminal."""
 
     def __init__(self, prog: str) -> None:
         try:
@@ -37,9 +41,15 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
             width = 80
         super().__init__(prog, width=min(width, 100) - 2)
 
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return "\n\n".join(
+            part if "\n " in part else fill(part, width, initial_indent=indent)
+            for part in text.split("\n\n")
+        )
+
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line, as everything else here does."""
+    """Reports bad usage as an error like any other, in one line."""
 
     def error(self, message: str) -> NoReturn:
         """Refuse the command line."""
@@ -49,6 +59,36 @@ class _Parser(argparse.ArgumentParser):
         del file  # argparse takes standard error where there is no standard output
         write_text("-", message)
         flush()
+
+
+def build(command: str, module: Any) -> argparse.ArgumentParser:
+    """Return the parser of one command.
+
+    Args:
+        command: Its name.
+        module: Its module.
+    """
+    codes = "\n".join(f"  {code}  {meaning}" for code, meaning in module.EXIT_CODES.items())
+    parser = _Parser(
+        prog=f"portable {command}",
+        description=module.__doc__,
+        epilog=f"examples:\n{indent(module.EXAMPLES.strip(), '  ')}\n\nexit codes:\n{codes}\n",
+        formatter_class=_Formatter,
+        allow_abbrev=False,
+    )
+    declare(parser, module)
+    return parser
+
+
+def declare(parser: argparse.ArgumentParser, module: Any) -> None:
+    """Declare what a command takes.
+
+    Args:
+        parser: Where.
+        module: Its module.
+    """
+    module.options(parser)
+    add(parser, "--quiet")
 
 
 def parse(command: str, module: Any, words: list[str]) -> argparse.Namespace:
@@ -65,15 +105,11 @@ def parse(command: str, module: Any, words: list[str]) -> argparse.Namespace:
     Raises:
         BadUsage: The command does not take these words.
     """
-    parser = _Parser(
-        prog=f"portable {command}", description=module.__doc__, formatter_class=_Formatter
-    )
-    module.options(parser)
-    return parser.parse_args(words)
+    return build(command, module).parse_args(words)
 
 
 def overview(words: list[str], commands: dict[str, str]) -> int:
-    """Answer a command line that names no command.
+    """Handle a command line that names no command.
 
     Args:
         words: The command line.
@@ -89,10 +125,10 @@ def overview(words: list[str], commands: dict[str, str]) -> int:
     listing = "\n".join(f"  {name:<{width}}  {what}" for name, what in commands.items())
     parser = _Parser(
         prog="portable",
-        description="Tell, before you ship a StableHLO portable artifact, which shipped runtimes "
+        description="Check, before you ship a StableHLO portable artifact, which shipped runtimes "
         "can read it.",
         usage="portable COMMAND ...",
-        epilog=f"commands (portable COMMAND --help tells more):\n{listing}\n\n{_EPILOG}",
+        epilog=f"commands (see portable COMMAND --help):\n{listing}\n\n{_EPILOG}",
         formatter_class=_Formatter,
     )
     parser.add_argument("--version", action="store_true", help="print the version and exit")
@@ -110,4 +146,4 @@ def overview(words: list[str], commands: dict[str, str]) -> int:
 
     near = difflib.get_close_matches(chosen.command, commands, 1)
     advice = f"did you mean {near[0]!r}?" if near else "see 'portable --help'"
-    raise BadUsage(f"there is no command {chosen.command!r}", hint=advice)
+    raise BadUsage(f"unknown command {chosen.command!r}", hint=advice)

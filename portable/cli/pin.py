@@ -1,42 +1,32 @@
 """Write an artifact that named consumers can read.
 
-The target is the lowest Version among the consumers (or the one you name), so every one of them
-reads the result. The result is read back strictly before it is written; when the program needs
-more than the target, nothing is written and every reason is named. Of a container a copy is written
-with all of its programs pinned for the same target, or none.
+The target is the lowest Version among the consumers, or the one given by --target. The result is
+read back strictly before it is written. If the program cannot be expressed at the target, nothing
+is written and every Feature that prevents it is listed. Of a container a copy is written with all
+of its programs pinned for the same target, or none.
 
-  portable pin model.mlir --for 'jaxlib>=0.5' 'tensorflow~=2.18' -o model.mlir.bc
-  portable pin model.mlir --target 1.9.0 -o model.mlir.bc
-  portable pin model.mlir --for 'jaxlib>=0.5' --verify -o model.mlir.bc
-  portable pin model.exported --target 1.9.0 -o model-1.9.exported
-  portable pin model.mlir --target 0.9.0 --allow composites-to-calls -o model.mlir.bc
-
-Rewrites that are allowed and not exact are verified as if by --verify: nothing is written beyond
---ulps, --rtol and --atol.
+Allowed rewrites that are not exact are verified as with --verify: nothing is written if the
+results differ by more than --ulps, --rtol and --atol.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from portable.cli.counting import waiting
-from portable.cli.output import (
-    demand_apart,
-    format_option,
-    print_json,
-    print_verification,
-    say,
-    write_bytes,
-)
-from portable.cli.parts import parts_of
-from portable.cli.program import (
+from portable.cli.options import (
+    PIPELINE,
+    add,
+    given_tolerance,
     goal_options,
-    in_child,
     pipeline_arguments,
-    pipeline_options,
     program_argument,
+    tolerance_options,
+    wanted,
 )
-from portable.cli.usage import destination, given_tolerance, tolerance_options
+from portable.cli.output import demand_apart, print_json, say, show_verification, write_bytes
+from portable.cli.parts import parts_of
+from portable.cli.program import in_child
+from portable.cli.progress import waiting
 from portable.containers import open_container
 from portable.containers.container import readers_of
 from portable.errors import PortableError
@@ -60,7 +50,20 @@ if TYPE_CHECKING:
     from portable.pinning.repinning import Repinned
     from portable.runtime.verification import Verification
 
-__all__ = ["options", "run"]
+__all__ = ["EXAMPLES", "EXIT_CODES", "options", "run"]
+
+EXAMPLES = """
+portable pin model.mlir --for 'jaxlib>=0.5' 'tensorflow~=2.18' -o model.mlir.bc
+portable pin model.mlir --target 1.9.0 -o model.mlir.bc
+portable pin model.mlir --for 'jaxlib>=0.5' --verify -o model.mlir.bc
+portable pin model.exported --target 1.9.0 -o model-1.9.exported
+portable pin model.mlir --target 0.9.0 --allow composites-to-calls -o model.mlir.bc
+"""
+EXIT_CODES = {
+    0: "written",
+    1: "not written: the results differ (--verify)",
+    2: "not written: the target is out of reach, or could not write it, or bad usage",
+}
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -70,20 +73,18 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--verify",
         action="store_true",
-        help="execute the program before and after, and write nothing unless the results agree",
+        help="execute the program and the artifact, and write nothing if the results differ",
     )
-    parser.add_argument(
-        "-o", "--output", type=destination, required=True, metavar="PATH", help="- is stdout"
-    )
-    tolerance_options(parser.add_argument_group("what --verify accepts"))
-    pipeline_options(parser)
-    format_option(parser)
+    add(parser, "--output", required=True)
+    tolerance_options(parser.add_argument_group("tolerance of --verify"))
+    add(parser, *PIPELINE)
+    add(parser, "--format")
 
 
 def run(chosen: argparse.Namespace) -> int:
     """Pin one program, or all in a container."""
-    wants = chosen.consumers or [chosen.target]
-    # A mistake in the options is told before anything slow, and is none of the program's.
+    wants = wanted(chosen)
+    # Mistakes in the options are reported before anything slow, without the name of the program.
     resolve_target(*wants)
     lossy = not all(bridges().rewrites[name].exact for name in named(chosen.allow))
     chosen.verify = chosen.verify or lossy
@@ -98,7 +99,7 @@ def run(chosen: argparse.Namespace) -> int:
     pinned: Pinned = in_child(pin.pin, chosen, *wants, part=part, **pipeline_arguments(chosen))
     verification = _verified(chosen, part, pinned.artifact) if chosen.verify else None
     if verification is not None and not verification.same:
-        print_verification(verification, chosen.program, chosen.output, chosen.format)
+        _print_verification(verification, chosen.program, chosen)
         return 1
     write_bytes(chosen.output, pinned.artifact.data)
     if chosen.output == "-":
@@ -117,7 +118,7 @@ def _container(
     wants: Sequence[str],
 ) -> int:
     if "-" in {chosen.program, chosen.output} or is_special(chosen.program):
-        raise PortableError("a container comes from a path and goes to one", where="-")
+        raise PortableError("a container cannot be streamed", hint="name paths for it and --output")
     seconds = chosen.timeout or children.patience(sum(len(part.data) for part in parts))
     found: Repinned = children.call(
         pin_all, chosen.program, *wants, timeout=seconds, **pipeline_arguments(chosen)
@@ -127,7 +128,7 @@ def _container(
         artifact = found.pinned[part.name].artifact
         verified[part.name] = verification = _verified(chosen, part, artifact)
         if not verification.same:
-            print_verification(verification, part.label, chosen.output, chosen.format)
+            _print_verification(verification, part.label, chosen)
             return 1
     found.write(container, chosen.output)
     written = open_container(chosen.output)
@@ -150,8 +151,19 @@ def _container(
         _print(f"{chosen.output}: {name}", pinned, verified.get(name))
     how = "its envelope was widened" if found.widen else "as before"
     for reader in readers_of(written):
-        say(f"{chosen.output}: the container itself is opened by {reader}, {how}")
+        say(f"{chosen.output}: container opened by {reader}, {how}")
     return 0
+
+
+def _print_verification(
+    verification: Verification, before: str, chosen: argparse.Namespace
+) -> None:
+    """Print that nothing is written, because the results differ."""
+    if chosen.format == "json":
+        names = {"expected": before, "actual": chosen.output}
+        print_json(names | verification.record())
+    else:
+        show_verification(verification, before, chosen.output)
 
 
 def _record(pinned: Pinned, verification: Verification | None) -> dict[str, object]:
@@ -177,11 +189,11 @@ def _print(label: str, pinned: Pinned, verification: Verification | None) -> Non
 
 
 def _verified(chosen: argparse.Namespace, part: Part, artifact: Artifact) -> Verification:
-    """Execute the program as it is, at the current Version, and as it was pinned."""
+    """Execute the program, written for the current Version, and the artifact."""
     # Only here: most pinning executes nothing and needs no numpy.
     from portable.runtime.verification import verify  # noqa: PLC0415 - see above
 
     arguments = pipeline_arguments(chosen) | {"allow": ()}
     before: Artifact = in_child(pin.serialize, chosen, "current", part=part, **arguments)
-    with waiting("executing both, the program and what was pinned"):
+    with waiting(f"{part.label}: executing the program and the artifact"):
         return with_name(verify(before, artifact, tolerance=given_tolerance(chosen)), part.label)

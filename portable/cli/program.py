@@ -1,12 +1,11 @@
-"""What the commands that write artifacts share: the program, the policy, the child process."""
+"""How the commands that need a compiler call it: in a child process, with a time limit."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from portable.cli.counting import waiting
 from portable.cli.parts import only_part
-from portable.cli.usage import limit
+from portable.cli.progress import waiting
 from portable.pinning.locations import named, naming
 from portable.system import children
 
@@ -16,98 +15,7 @@ if TYPE_CHECKING:
 
     from portable.cli.parts import Part
 
-__all__ = [
-    "dialects_option",
-    "goal_options",
-    "in_child",
-    "pipeline_arguments",
-    "pipeline_options",
-    "program_argument",
-]
-
-
-def program_argument(parser: argparse.ArgumentParser, *, containers: bool = True) -> None:
-    """Add the positional PROGRAM and the time limit of the child process."""
-    held = (
-        ", or a container with programs inside (Exported, SavedModel, torch_xla directory)"
-        if containers
-        else ""
-    )
-    parser.add_argument(
-        "program",
-        metavar="PROGRAM",
-        help="StableHLO as MLIR text, MLIR bytecode or a portable artifact"
-        f"{held}; - reads standard input",
-    )
-    parser.add_argument(
-        "--timeout",
-        type=limit,
-        metavar="SECONDS",
-        help="limit for the child process that runs the compiler "
-        "(default: 60, and 1 more for each MiB of the program)",
-    )
-
-
-def pipeline_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `portable.serialize` can be told."""
-    parser.add_argument(
-        "--locations",
-        choices=("downgrade", "keep", "strip"),
-        default="downgrade",
-        help="source locations: turn ranges into points where the target needs it (default), "
-        "keep them as they are, or remove them all",
-    )
-    parser.add_argument(
-        "--no-expand",
-        dest="expand",
-        action="store_false",
-        help="do not rewrite newer ops into older ones",
-    )
-    parser.add_argument(
-        "--allow",
-        action="append",
-        default=[],
-        metavar="REWRITE",
-        help="let the program be rewritten where the target needs it, by the name that explain "
-        "gives, or exact for all that give equal bits (repeatable)",
-    )
-    dialects_option(parser)
-
-
-def goal_options(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
-    """Add `--target` and `--for`, of which one says who has to read the artifact."""
-    goal = parser.add_mutually_exclusive_group(required=required)
-    goal.add_argument(
-        "--target",
-        metavar="T",
-        help="a Version such as 1.9.0, current, minimum, WEEK_4, WEEK_12 or MAX",
-    )
-    goal.add_argument(
-        "--for",
-        dest="consumers",
-        nargs="+",
-        metavar="SPEC",
-        help="consumers, as requirement specifiers: 'jaxlib>=0.5,<0.11' 'tensorflow~=2.18'",
-    )
-
-
-def dialects_option(parser: argparse.ArgumentParser) -> None:
-    """Add `--allow-dialect`."""
-    parser.add_argument(
-        "--allow-dialect",
-        dest="allow_dialects",
-        action="append",
-        default=[],
-        metavar="DIALECT",
-        help="let ops of a dialect outside StableHLO through, for example sdy (repeatable)",
-    )
-
-
-def pipeline_arguments(chosen: argparse.Namespace) -> dict[str, Any]:
-    """Return the keyword arguments for `portable.serialize` that were chosen."""
-    return {
-        name: getattr(chosen, name) for name in ("locations", "expand", "allow", "allow_dialects")
-    }
+__all__ = ["in_child"]
 
 
 def in_child(
@@ -125,6 +33,6 @@ def in_child(
     if part is None:
         part = only_part(chosen.program)
     seconds = chosen.timeout or children.patience(len(part.data))
-    with naming(part.label), waiting(f"at the compiler, for {seconds:.0f} s at most"):
+    with naming(part.label), waiting(f"{part.label}: compiler running, limit {seconds:.0f} s"):
         found = children.call(function, part.data, *arguments, timeout=seconds, **keywords)
         return named(found, part.label)

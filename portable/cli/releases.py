@@ -1,18 +1,11 @@
 """List the Releases that ship a libStablehlo, compare two of them, or measure one more.
 
-  portable releases                              every Release and its StableHLO Version
-  portable releases list 'jaxlib>=0.5,<0.8'      some of them
-  portable releases diff 'jaxlib 0.9.1' 'jaxlib 0.12.0.1'
-  portable releases diff 'jaxlib 0.9.1' ./new.whl --format markdown
-  portable releases add jaxlib==0.12.2           install it, ask it, keep a row of your own
-  portable releases add libours.so --name ours==1.4.0
+`add` measures a Release, or reads a file statically, and writes a row to a table of your own beside
+the environments (PORTABLE_CACHE). Every command reads that table too; what comes from it is marked
+`own table`. A row that contradicts the shipped table is refused.
 
-`add` writes a table of your own beside the environments (PORTABLE_CACHE), which every command reads
-beside the shipped one; what comes from it is marked `own table`. A file is read statically. A row
-that contradicts the shipped table is refused.
-
-`diff` says what an upgrade brings, as far as the tables know: what begins and ends to be read or
-refused, and Advisories. Each side is one Release, or a library or wheel that is read statically.
+`diff` shows what an upgrade changes according to the tables: what begins or ceases to be read or
+refused, and Advisories. Each side is one Release, or a library or wheel, which is read statically.
 """
 
 from __future__ import annotations
@@ -21,6 +14,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from portable.cli.options import add
 from portable.cli.output import print_json, print_table, say
 from portable.errors import PortableError
 from portable.releases import matching_releases, releases
@@ -32,10 +26,20 @@ if TYPE_CHECKING:
     from portable.releases import Release
     from portable.releases.difference import Upgrade
 
-__all__ = ["NotTwoReleases", "NothingToMeasure", "options", "run"]
+__all__ = ["EXAMPLES", "EXIT_CODES", "NotTwoReleases", "NothingToMeasure", "options", "run"]
+
+EXAMPLES = """
+portable releases
+portable releases list 'jaxlib>=0.5,<0.8'
+portable releases diff 'jaxlib 0.9.1' 'jaxlib 0.12.0.1'
+portable releases diff 'jaxlib 0.9.1' ./new.whl --format markdown
+portable releases add jaxlib==0.12.2
+portable releases add libours.so --name ours==1.4.0
+"""
+EXIT_CODES = {0: "done", 2: "unknown Release, could not measure it, or bad usage"}
 
 _PINNED = re.compile(r"[A-Za-z0-9._-]+==[A-Za-z0-9.+!_-]+", re.ASCII)
-_HEADINGS = ("", "what", "name", "detail")
+_HEADINGS = ("change", "what", "name", "detail")
 
 
 class NothingToMeasure(PortableError):
@@ -43,7 +47,7 @@ class NothingToMeasure(PortableError):
 
 
 class NotTwoReleases(PortableError):
-    """`diff` was asked about something else than two Releases."""
+    """`diff` was not given two Releases."""
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -55,17 +59,12 @@ def options(parser: argparse.ArgumentParser) -> None:
         "specs",
         nargs="*",
         metavar="SPEC",
-        help="requirement specifiers; for diff: two Releases; for add: NAME==VERSION or a file",
+        help="requirement specifiers; diff: two Releases; add: NAME==VERSION or a file",
     )
     parser.add_argument(
-        "--name", default="", metavar="NAME==VERSION", help="for add: what a file is called"
+        "--name", default="", metavar="NAME==VERSION", help="add: the name and version of a file"
     )
-    parser.add_argument(
-        "--format",
-        choices=("text", "json", "markdown"),
-        default="text",
-        help="text for people (default), JSON for machines, Markdown for a change request (diff)",
-    )
+    add(parser, "--format", choices=("text", "json", "markdown"))
 
 
 def run(chosen: argparse.Namespace) -> int:
@@ -97,7 +96,7 @@ def _diff(chosen: argparse.Namespace) -> int:
     if len(chosen.specs) != 2:
         raise NotTwoReleases(
             f"diff compares two Releases, not {len(chosen.specs)}",
-            hint="portable releases diff 'jaxlib 0.9.1' 'jaxlib 0.12.0.1'",
+            hint="e.g. portable releases diff 'jaxlib 0.9.1' 'jaxlib 0.12.0.1'",
         )
     found = upgrade(*(_one(spec) for spec in chosen.specs))
     if chosen.format == "json":
@@ -111,7 +110,7 @@ def _one(spec: str) -> Release:
     found = matching_releases(_pinned(spec))
     if len(found) != 1:
         raise NotTwoReleases(
-            f"{spec!r} contains {len(found)} Releases", hint="name one: jaxlib==0.9.1"
+            f"{spec!r} contains {len(found)} Releases", hint="give one, e.g. jaxlib==0.9.1"
         )
     return found[0]
 
@@ -129,7 +128,7 @@ def _show(found: Upgrade, style: str) -> None:
         say(f"note: {note}")
     say()
     if not found.changes:
-        say("no difference that the tables know")
+        say("no known difference")
         return
     _print(
         style,

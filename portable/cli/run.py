@@ -1,20 +1,18 @@
-"""Execute a program, in a child process.
+"""Execute a program in a child process.
 
-The inputs are checked against the signature of main first. Types that numpy lacks are kept as
-unsigned integers under a name that says what they are: 0.bfloat16.
-
-  portable run model.mlir.bc --inputs x.npz --output y.npz
-  portable run model.mlir.bc --random 0 --on 'jaxlib 0.4.33'
+The inputs are checked against the signature of main first. The results are written as an archive
+of arrays named 0, 1, ...; types that numpy lacks are stored as unsigned integers, with the type
+in the name: 0.bfloat16.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from portable.cli.counting import waiting
-from portable.cli.execution import executor_options, given_inputs, load_program, open_chosen
-from portable.cli.output import demand_apart, format_option, print_json, say, write_bytes
-from portable.cli.usage import destination, natural
+from portable.cli.execution import execution_options, given_inputs, load_program, open_chosen
+from portable.cli.options import add
+from portable.cli.output import demand_apart, print_json, say, write_bytes
+from portable.cli.progress import waiting
 from portable.runtime.executors import ExecutionFailed, InputMismatch, random_inputs, signature
 from portable.runtime.executors.tensors import stored_arrays
 
@@ -23,40 +21,41 @@ if TYPE_CHECKING:
 
     from portable.runtime.executors.tensors import Array
 
-__all__ = ["options", "run"]
+__all__ = ["EXAMPLES", "EXIT_CODES", "options", "run"]
+
+EXAMPLES = """
+portable run model.mlir.bc --inputs x.npz --output y.npz
+portable run model.mlir.bc --random 0 --on 'jaxlib 0.4.33'
+"""
+EXIT_CODES = {
+    0: "executed",
+    1: "the program failed to compile or to execute",
+    2: "could not execute it, or bad usage",
+}
 
 _SHOWN = 8
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("file", metavar="FILE", help="a portable artifact or StableHLO program")
-    executor_options(parser)
     parser.add_argument(
-        "--random", type=natural, metavar="SEED", help="make the inputs, from this seed"
+        "program", metavar="PROGRAM", help="a StableHLO program or portable artifact"
     )
-    parser.add_argument("--specials", action="store_true", help="with NaN, infinities and -0")
-    parser.add_argument(
-        "--output",
-        "-o",
-        type=destination,
-        metavar="Y.npz",
-        help="keep the outputs, named 0, 1, ...",
-    )
-    format_option(parser)
+    execution_options(parser)
+    add(parser, "--random", "--specials", "--output", "--format")
 
 
 def run(chosen: argparse.Namespace) -> int:
     """Execute one program."""
-    demand_apart(chosen.output, chosen.file, chosen.inputs)
-    artifact = load_program(chosen.file, chosen)
+    demand_apart(chosen.output, chosen.program, chosen.inputs)
+    artifact = load_program(chosen.program, chosen)
     wanted = signature(artifact)
     given = given_inputs(chosen, wanted)
     takes = len(wanted.arguments)
     if takes and given is None and chosen.random is None:
         raise InputMismatch(
-            f"main takes {takes} inputs, and none were given",
-            hint="give --inputs X.npz, or --random SEED to have some made",
+            f"missing inputs: main takes {takes}",
+            hint="give --inputs FILE.npz or --random SEED",
         )
     with open_chosen(chosen) as executor, waiting(f"executing on {executor.name}"):
         try:
@@ -75,7 +74,7 @@ def run(chosen: argparse.Namespace) -> int:
     if chosen.format == "json":
         print_json({"executor": name, "outputs": [_record(array) for array in outputs]})
     else:
-        say(f"{chosen.file}: executed on {name}")
+        say(f"{chosen.program}: executed on {name}")
         for number, array in enumerate(outputs):
             say(f"  output {number}: {array.dtype} {_shape(array)} {_first(array)}")
     return 0
@@ -85,7 +84,7 @@ def _print_failure(chosen: argparse.Namespace, failure: ExecutionFailed) -> None
     if chosen.format == "json":
         print_json(failure.record())
     else:
-        say(f"{chosen.file}: {failure}")
+        say(f"{chosen.program}: {failure}")
 
 
 def _record(array: Array) -> dict[str, object]:

@@ -1,38 +1,38 @@
-"""Say which Version to write for, and why.
+"""Show which Version to write for, and why.
 
-Several may be given; the lowest wins. A libStablehlo that is installed here writes nothing newer
-than its own Version, so that is the highest answer.
-
-  portable target 'jaxlib>=0.5' 'tensorflow~=2.18'
-  portable target 2025-01-01            a date
-  portable target 180d                  an age
-  portable target plugin:/path/lib.so   a PJRT plugin, asked in a child process
-  portable target installed             what is installed here
+Takes --for and --target as `portable pin` does. Of several consumers the lowest Version counts.
+An installed libStablehlo cannot write anything newer than its own Version, which is the upper
+limit. Consumers may also be given by date (2025-01-01), by age (180d: everything released in the
+last 180 days), as a PJRT plugin (plugin:PATH, queried in a child process), or as `installed`.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from portable.cli.output import format_option, print_json, say
+from portable.cli.options import add, goal_options, wanted
+from portable.cli.output import print_json, say
 from portable.releases import installed_library, resolve_target
 
 if TYPE_CHECKING:
     import argparse
 
-__all__ = ["options", "run"]
+__all__ = ["EXAMPLES", "EXIT_CODES", "options", "run"]
+
+EXAMPLES = """
+portable target --for 'jaxlib>=0.5' 'tensorflow~=2.18'
+portable target --for 2025-01-01 180d
+portable target --for plugin:/path/lib.so
+portable target --for installed
+portable target --target WEEK_12
+"""
+EXIT_CODES = {0: "found", 2: "not known, or bad usage"}
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument(
-        "wants",
-        nargs="+",
-        metavar="REQUEST",
-        help="a Version, a requirement specifier, a date, an age, a plugin, installed, WEEK_4, "
-        "WEEK_12, MAX",
-    )
-    format_option(parser)
+    goal_options(parser)
+    add(parser, "--format")
 
 
 def run(chosen: argparse.Namespace) -> int:
@@ -40,17 +40,17 @@ def run(chosen: argparse.Namespace) -> int:
     library = installed_library()
     target = (
         resolve_target(
-            *chosen.wants, current=library.current, minimum=library.minimum, library=str(library)
+            *wanted(chosen), current=library.current, minimum=library.minimum, library=str(library)
         )
         if library
-        else resolve_target(*chosen.wants)
+        else resolve_target(*wanted(chosen))
     )
     if chosen.format == "json":
         print_json(target.record())
         return 0
     say(f"target {target.version}: {target.reason} ({target.confidence})")
     if target.runner_up:
-        say(f"without that, {target.runner_up.version}: {target.runner_up.reason}")
+        say(f"next lowest {target.runner_up.version}: {target.runner_up.reason}")
     for caveat in target.caveats:
         say(f"not known: {caveat}")
     if target.notes:

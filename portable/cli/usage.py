@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from portable.errors import PortableError
 from portable.system.files import is_stdout
-
-if TYPE_CHECKING:
-    import argparse
-
-    from portable.runtime.executors import Tolerance
 
 __all__ = [
     "BadUsage",
     "amount",
     "count",
     "destination",
-    "given_tolerance",
     "limit",
     "natural",
     "size",
-    "tolerance_options",
 ]
 
 # As `env list` shows sizes.
@@ -75,48 +67,6 @@ def limit(text: str) -> float:
 def destination(text: str) -> str:
     """Read where to write, for the `type` of `--output`: `-` for every name of standard output."""
     return "-" if is_stdout(text) else text
-
-
-def tolerance_options(
-    parser: argparse._ActionsContainer, *, ulps: int = 0, relative: float = 0, absolute: float = 0
-) -> None:
-    """Add `--ulps`, `--rtol` and `--atol`.
-
-    Args:
-        parser: Where.
-        ulps: The default.
-        relative: The default.
-        absolute: The default.
-    """
-    parser.add_argument(
-        "--ulps",
-        type=natural,
-        default=ulps,
-        metavar="N",
-        help="results may be this many ulps apart (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--rtol",
-        type=amount,
-        default=relative,
-        metavar="R",
-        help="or apart by this share of the larger one (default: %(default)g)",
-    )
-    parser.add_argument(
-        "--atol",
-        type=amount,
-        default=absolute,
-        metavar="A",
-        help="or by this much; any one of the three is enough (default: %(default)g)",
-    )
-
-
-def given_tolerance(chosen: argparse.Namespace) -> Tolerance:
-    """Return what `tolerance_options` were given."""
-    # Only here: most commands execute nothing and need no numpy.
-    from portable.runtime.executors import Tolerance  # noqa: PLC0415 - see above
-
-    return Tolerance(chosen.ulps, chosen.rtol, chosen.atol)
 
 
 def _number(text: str, kind: type[int | float], wanted: str, *, least: float) -> float:

@@ -1,22 +1,22 @@
-"""Say whether two artifacts, or an artifact and its program, compute the same.
+"""Compare what artifacts compute with what a program, or another artifact, computes.
 
-Both are executed on the same inputs, random ones unless you give some, and their outputs must have
-equal bits unless you state a tolerance. When they differ, the first op whose value does is named.
-
-  portable verify before.mlir.bc after.mlir.bc
-  portable verify pinned.mlir.bc --against model.mlir
+All are executed on the same inputs, random ones unless --inputs is given. Outputs must be equal
+bit for bit unless a tolerance is given. Where they differ, the first op whose value differs is
+named.
 """
 
 from __future__ import annotations
 
+import contextlib
+import functools
 from typing import TYPE_CHECKING
 
-from portable.cli.counting import waiting
-from portable.cli.execution import executor_options, given_inputs, load_program, open_chosen
-from portable.cli.output import format_option, print_verification
+from portable.cli.execution import execution_options, given_inputs, load_program, open_chosen
+from portable.cli.files import Report, report_each
+from portable.cli.options import add, files_argument, given_tolerance, tolerance_options
+from portable.cli.output import show_verification
 from portable.cli.parts import label_of
-from portable.cli.usage import count, given_tolerance, tolerance_options
-from portable.errors import PortableError
+from portable.cli.progress import waiting
 from portable.pinning.locations import named
 from portable.runtime.executors import signature
 from portable.runtime.verification import SEEDS, verify
@@ -24,49 +24,68 @@ from portable.runtime.verification import SEEDS, verify
 if TYPE_CHECKING:
     import argparse
 
-__all__ = ["NothingToVerify", "options", "run"]
+    from portable.runtime.executors import Executor
 
+__all__ = ["EXAMPLES", "EXIT_CODES", "options", "run"]
 
-class NothingToVerify(PortableError):
-    """One artifact alone has nothing to be compared with."""
+EXAMPLES = """
+portable verify pinned.mlir.bc --against model.mlir
+portable verify *.mlir.bc --against model.mlir --on 'jaxlib 0.4.33' --rtol 1e-5
+"""
+EXIT_CODES = {
+    0: "every file computes the same",
+    1: "a file computes something else, or is refused by the executor",
+    2: "could not check, or bad usage",
+}
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("file", metavar="FILE", help="a portable artifact")
-    parser.add_argument("other", metavar="OTHER", nargs="?", help="what it became")
+    files_argument(parser)
     parser.add_argument(
-        "--against", metavar="PROGRAM", help="what FILE should compute, instead of OTHER"
+        "--against",
+        metavar="PROGRAM",
+        required=True,
+        help="the program, or its artifact, whose results each FILE has to compute",
     )
-    executor_options(parser)
-    parser.add_argument(
-        "--seeds",
-        type=count,
-        default=len(SEEDS),
-        metavar="N",
-        help="how many sets of random inputs (default: %(default)s)",
-    )
-    parser.add_argument("--specials", action="store_true", help="with NaN, infinities and -0")
+    execution_options(parser)
+    add(parser, "--seeds", default=len(SEEDS))
+    add(parser, "--specials")
     tolerance_options(parser)
-    format_option(parser)
+    add(parser, "--format")
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Compare what two artifacts compute."""
-    if (chosen.other is None) == (chosen.against is None):
-        raise NothingToVerify("name two artifacts, or one and --against PROGRAM")
-    before, after = (chosen.file, chosen.other) if chosen.other else (chosen.against, chosen.file)
-    expected, actual = load_program(before, chosen), load_program(after, chosen)
+    """Compare what each file computes with what the program computes."""
+    expected = load_program(chosen.against, chosen)
     inputs = given_inputs(chosen, signature(expected))
-    with open_chosen(chosen) as executor, waiting(f"executing both on {executor.name}"):
-        verification = verify(
-            expected,
-            actual,
-            executor=executor,
-            inputs=inputs,
-            seeds=range(chosen.seeds),
-            specials=chosen.specials,
-            tolerance=given_tolerance(chosen),
-        )
-    print_verification(named(verification, label_of(after)), before, after, chosen.format)
-    return 0 if verification.same else 1
+    with contextlib.ExitStack() as stack:
+
+        @functools.cache
+        def executor() -> Executor:
+            # Opened for the first file that can be read: it may have to be installed.
+            return stack.enter_context(open_chosen(chosen))
+
+        def compare(path: str) -> Report:
+            actual = load_program(path, chosen)
+            with waiting(f"executing {label_of(path)} on {executor().name}"):
+                verification = verify(
+                    expected,
+                    actual,
+                    executor=executor(),
+                    inputs=inputs,
+                    seeds=range(chosen.seeds),
+                    specials=chosen.specials,
+                    tolerance=given_tolerance(chosen),
+                )
+            shown = named(verification, label_of(path))
+            return Report(
+                0 if shown.same else 1,
+                shown.record(),
+                lambda: show_verification(shown, chosen.against, path),
+            )
+
+        return report_each(chosen, compare, _SUMMARY, expected=chosen.against)
+
+
+_SUMMARY = {0: "the same", 1: "different", 2: "not verified"}

@@ -1,21 +1,25 @@
-"""List the StableHLO Versions: when each came, what it brought, which format it writes."""
+"""List the StableHLO Versions: date, bytecode format, and what each added."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from portable.cli.output import format_option, print_json, print_table
+from portable.cli.options import add
+from portable.cli.output import print_json, print_table
 from portable.releases import shipped_versions
 
 if TYPE_CHECKING:
     import argparse
 
-__all__ = ["options", "run"]
+__all__ = ["EXAMPLES", "EXIT_CODES", "options", "run"]
+
+EXAMPLES = "portable versions"
+EXIT_CODES = {0: "done", 2: "bad usage"}
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    format_option(parser)
+    add(parser, "--format")
 
 
 def run(chosen: argparse.Namespace) -> int:
@@ -39,7 +43,7 @@ def run(chosen: argparse.Namespace) -> int:
     print_table(
         ("version", "date", "format", "feature"),
         [
-            (str(row.version), str(row.date or "-"), str(row.bytecode_format), row.feature)
+            (str(row.version), str(row.date or ""), str(row.bytecode_format), row.feature)
             for row in found
         ],
     )

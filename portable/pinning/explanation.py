@@ -10,15 +10,14 @@ from portable.features.bridges import bridges
 from portable.pinning import pipeline as pin
 from portable.pinning.program import apart
 from portable.pinning.rewrites import REWRITES, DoesNotApply, NothingToDo
-from portable.releases import resolve_target
+from portable.releases import Target, resolve_target
 from portable.version import Version
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from portable.features import Caveat, Feature
     from portable.pinning.program import Program
-    from portable.releases import Target
 
 __all__ = ["Explanation", "RewritePlan", "explain"]
 
@@ -77,7 +76,7 @@ class Explanation:
 @apart
 def explain(
     program: Program,
-    target: str | Version | Target,
+    target: str | Version | Target | Sequence[str],
     *,
     allow_dialects: tuple[str, ...] = (),
 ) -> Explanation:
@@ -85,7 +84,7 @@ def explain(
 
     Args:
         program: As for `portable.serialize`.
-        target: A Version, a Target, or anything `resolve_target` takes.
+        target: A Version, a Target, or anything `resolve_target` takes; of several the lowest.
         allow_dialects: As for `portable.serialize`.
 
     Returns:
@@ -94,9 +93,9 @@ def explain(
     Raises:
         PortableError: The program cannot be read.
     """
-    if isinstance(target, str):
-        library = find()
-        target = resolve_target(target, current=library.current, minimum=library.minimum)
+    if not isinstance(target, Version | Target):
+        library, wants = find(), (target,) if isinstance(target, str) else target
+        target = resolve_target(*wants, current=library.current, minimum=library.minimum)
     wanted = target.target if isinstance(target, Version) else target.version
     analysis = pin.minimum(program, allow_dialects=allow_dialects).analysis
     blockers = analysis.minimum.above(wanted)

@@ -55,7 +55,7 @@ COMMANDS: Mapping[str, str] = {
     "matrix html": "matrix --from FOLDER/matrix.json --format html",
     "matrix file": "matrix --from FOLDER/matrix.json -o FOLDER/page.html",
     "matrix text": "matrix --from FOLDER/matrix.json",
-    "target": "target jaxlib>=0.5",
+    "target": "target --for jaxlib>=0.5",
     "versions": "versions",
     "releases": "releases --format json",
     "env": "env list",
@@ -77,7 +77,7 @@ COMPILING: Mapping[str, str] = {
     "check": f"check {ARTIFACT} --observe",
     "run": "run FOLDER/program.mlir --random 0",
     "run file": "run FOLDER/program.mlir --random 0 -o FOLDER/out.npz",
-    "verify": "verify FOLDER/program.mlir FOLDER/program.mlir --seeds 1",
+    "verify": "verify FOLDER/program.mlir --against FOLDER/program.mlir --seeds 1",
     "export": "export jax none:such --target 1.0.0 -o FOLDER/new",
     "pin container": f"pin {EXPORTED} --target 1.9.0 -o FOLDER/new.exported",
 }

@@ -1,0 +1,263 @@
+"""Every option that more than one command has: one spelling, one meaning, one help text.
+
+A command names those that it takes: `add(parser, "--for", "--timeout")`. Only what differs between
+commands is passed with it: the default, the choices, whether it is required.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from portable.cli.usage import amount, count, destination, limit, natural
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping
+
+    from portable.runtime.executors import Tolerance
+
+__all__ = [
+    "EXECUTION",
+    "FRAMEWORK",
+    "PIPELINE",
+    "add",
+    "files_argument",
+    "given_tolerance",
+    "goal_options",
+    "pipeline_arguments",
+    "program_argument",
+    "tolerance_options",
+    "wanted",
+]
+
+_FLAG = {"action": "store_true"}
+_REPEATED = {"action": "append", "default": []}
+# What completes the word behind an option or an operand.
+COMPLETES = {"FILE": "file", "PATH": "file", "PROGRAM": "file", "DIRECTORY": "directory"}
+
+_OPTIONS: Mapping[str, Mapping[str, Any]] = {
+    # Every command.
+    "--quiet": _FLAG | {"help": "print no progress and no notes on standard error, only errors"},
+    "--format": {
+        "choices": ("text", "json"),
+        "default": "text",
+        "help": "format of the report; json is for machines",
+    },
+    "--all": _FLAG | {"help": "print everything instead of a summary of at most 1 MB of text"},
+    "--output": {
+        "type": destination,
+        "metavar": "PATH",
+        "help": "where to write the result; - is standard output",
+    },
+    "--timeout": {
+        "type": limit,
+        "metavar": "SECONDS",
+        "help": "time limit of each step that runs in a child process",
+    },
+    # Who has to read the artifact.
+    "--for": {
+        "dest": "consumers",
+        "nargs": "+",
+        "default": [],
+        "metavar": "SPEC",
+        "help": "the consumers: requirement specifiers such as 'jaxlib>=0.5,<0.11' or jaxlib "
+        "(every known Release); stablehlo==1.9.0 for a runtime known by its Version alone",
+    },
+    "--target": {
+        "metavar": "VERSION",
+        "help": "the Version to write for: 1.9.0, current, minimum, WEEK_4, WEEK_12 or MAX",
+    },
+    "--stage": {
+        "help": "the Stage to judge up to: open (opens the container), decode (reads the "
+        "artifact), roundtrip (writes it back), compile, execute (computes the same)",
+    },
+    "--observe": _FLAG
+    | {"help": "also read each artifact with the installed libStablehlo, in a child process"},
+    "--strictness": {
+        "choices": ("readable", "upstream"),
+        "default": "readable",
+        "help": "what an older Version allows: readable (what its real readers accept) or upstream "
+        "(what upstream's serializer accepts)",
+    },
+    # How a program is written.
+    "--locations": {
+        "choices": ("downgrade", "keep", "strip"),
+        "default": "downgrade",
+        "help": "source locations: replace ranges by points where the target requires it "
+        "(downgrade), keep all, or strip all",
+    },
+    "--no-expand": {
+        "dest": "expand",
+        "action": "store_false",
+        "help": "do not let upstream's expander rewrite newer ops into older ones",
+    },
+    "--allow": _REPEATED
+    | {
+        "metavar": "REWRITE",
+        "help": "allow a rewrite where the target requires it: a name that explain lists, or exact "
+        "for all that give equal bits (repeatable)",
+    },
+    "--allow-dialect": _REPEATED
+    | {
+        "dest": "allow_dialects",
+        "metavar": "DIALECT",
+        "help": "accept ops of a dialect outside StableHLO, for example sdy (repeatable)",
+    },
+    # How a framework's program is lowered.
+    "--args": {
+        "nargs": "*",
+        "metavar": "[NAME=]TYPE[SIZES]",
+        "help": "the types of the inputs: 'f32[2,3]' 'mask=i1[batch]' i64",
+    },
+    "--eval": _FLAG | {"help": "torch: call .eval() of the model first"},
+    "--backend": {"help": "torch: what lowers the model"},
+    # How a program is executed.
+    "--executor": {"default": "pjrt", "help": "what executes the program"},
+    "--on": {
+        "metavar": "RELEASE",
+        "help": "execute on this Release, such as 'jaxlib 0.4.33', in its own environment, which "
+        "is made if missing (default: what is installed)",
+    },
+    "--platform": {
+        "metavar": "PLATFORM",
+        "default": "cpu",
+        "help": "where pjrt executes: cpu, cuda, tpu, or the path of a PJRT plugin",
+    },
+    "--memory": {
+        "type": limit,
+        "metavar": "GIB",
+        "help": "memory limit of the process that executes (default: 3/4 of the machine's)",
+    },
+    "--require-hashes": _FLAG
+    | {
+        "help": "refuse to install what has no recorded digest, dependencies included "
+        "(also PORTABLE_REQUIRE_HASHES=1)",
+    },
+    "--inputs": {"metavar": "FILE.npz", "help": "the inputs: arrays named 0, 1, ..."},
+    "--random": {
+        "type": natural,
+        "metavar": "SEED",
+        "help": "generate the inputs from this seed",
+    },
+    "--seeds": {"type": count, "metavar": "N", "help": "number of sets of random inputs"},
+    "--specials": _FLAG | {"help": "include NaN, infinities and -0 in random inputs"},
+    # How results are compared; one tolerance that is met is enough.
+    "--ulps": {
+        "type": natural,
+        "default": 0,
+        "metavar": "N",
+        "help": "accept results at most this many ulps apart",
+    },
+    "--rtol": {
+        "type": amount,
+        "default": 0.0,
+        "metavar": "R",
+        "help": "or apart by at most this fraction of the larger one",
+    },
+    "--atol": {
+        "type": amount,
+        "default": 0.0,
+        "metavar": "A",
+        "help": "or apart by at most this much; one of the three suffices",
+    },
+}
+_SHORT = {"--output": "-o", "--quiet": "-q"}
+
+PIPELINE = ("--locations", "--no-expand", "--allow", "--allow-dialect")
+"""What `portable.serialize` takes besides the program and its target."""
+
+EXECUTION = ("--on", "--platform", "--inputs", "--memory", "--require-hashes")
+"""Where a program is executed, and on what."""
+
+FRAMEWORK = ("--args", "--eval", "--backend")
+"""How a framework's program is lowered."""
+
+
+def add(
+    parser: argparse._ActionsContainer, *names: str, default_help: str = "", **changes: Any
+) -> None:
+    """Add shared options to a command.
+
+    Args:
+        parser: Its parser, or a group of it.
+        names: Which options.
+        default_help: What the help says of the default, where the value does not.
+        changes: What this command has different: `default`, `choices` or `required`.
+    """
+    for name in names:
+        declared = dict(_OPTIONS[name]) | changes
+        default = declared.get("default")
+        if said := default_help or ("%(default)s" if default not in (None, []) else ""):
+            declared["help"] += f" (default: {said})"
+        spellings = (_SHORT[name], name) if name in _SHORT else (name,)
+        parser.add_argument(*spellings, **declared)
+
+
+def program_argument(parser: argparse.ArgumentParser, *, nargs: str | None = None) -> None:
+    """Add the operand PROGRAM, one or several, and the time limit of the compiler.
+
+    Args:
+        parser: Of the command.
+        nargs: `+` for several.
+    """
+    parser.add_argument(
+        "program" if nargs is None else "files",
+        nargs=nargs,
+        metavar="PROGRAM",
+        help="StableHLO as MLIR text, MLIR bytecode, portable artifact, or a container of programs "
+        "(Exported, SavedModel, torch_xla directory); - is standard input",
+    )
+    add(parser, "--timeout", default_help="60, and 1 more for each MiB of input")
+
+
+def files_argument(parser: argparse.ArgumentParser) -> None:
+    """Add the operand FILE..."""
+    parser.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="portable artifacts, or containers of them; - is standard input",
+    )
+
+
+def goal_options(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
+    """Add `--for` and `--target`, one of which says who has to read an artifact."""
+    goal = parser.add_mutually_exclusive_group(required=required)
+    add(goal, "--for", "--target")
+
+
+def wanted(chosen: argparse.Namespace) -> tuple[str, ...]:
+    """Return what `goal_options` were given, as `resolve_target` takes it."""
+    return tuple(chosen.consumers) or ((chosen.target,) if chosen.target is not None else ())
+
+
+def pipeline_arguments(chosen: argparse.Namespace) -> dict[str, Any]:
+    """Return what the options of `PIPELINE` were given, as `portable.serialize` takes it."""
+    return {
+        name: getattr(chosen, name) for name in ("locations", "expand", "allow", "allow_dialects")
+    }
+
+
+def tolerance_options(
+    parser: argparse._ActionsContainer, *, ulps: int = 0, rtol: float = 0, atol: float | None = 0
+) -> None:
+    """Add `--ulps`, `--rtol` and `--atol`.
+
+    Args:
+        parser: Where.
+        ulps: The default.
+        rtol: The default.
+        atol: The default; None where it depends on the expected results.
+    """
+    add(parser, "--ulps", default=ulps)
+    add(parser, "--rtol", default=rtol, default_help="%(default)g")
+    largest = "1e-6 of the largest expected value, at least 1e-5"
+    add(parser, "--atol", default=atol, default_help=largest if atol is None else "%(default)g")
+
+
+def given_tolerance(chosen: argparse.Namespace) -> Tolerance:
+    """Return what `tolerance_options` were given."""
+    # Only here: most commands execute nothing and need no numpy.
+    from portable.runtime.executors import Tolerance  # noqa: PLC0415 - see above
+
+    return Tolerance(chosen.ulps, chosen.rtol, chosen.atol)
