@@ -62,7 +62,7 @@ BAD: dict[str, tuple[str, ...]] = {
     "output": PLACES, "weights": PLACES, "cache": PLACES[1:],
     "consumers": SPECS, "specs": SPECS,
     "names": SPECS, "target": TARGETS, "allow": ("no-such-rewrite",),
-    "platform": ("nowhere.so",), "cluster": ("nowhere", "tcp://127.0.0.1:9"),
+    "platform": ("nowhere.so",), "platforms": ("nowhere",), "cluster": ("nowhere", "tcp://127.0.0.1:9"),
     "corpus": ("nowhere",), "case": ("no_such_case",), "args": ("f33[",),
 }  # fmt: skip
 # Any text is a dialect's name, and a day is refused by the command; both make nothing.

@@ -309,3 +309,15 @@ def test_zsh_completes_every_command(tmp_path: Path, capsys: pytest.CaptureFixtu
         script = tmp_path / "_portable"
         script.write_text(text)
         subprocess.run([shell, "-n", script], check=True)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_reads_only_what_it_declares(command: str) -> None:
+    """`chosen.x` in its module is the destination of one of its options or operands."""
+    path = load(command).__file__
+    read = {
+        node.attr
+        for node in ast.walk(ast.parse(Path(path).read_text()))
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "chosen"
+    }
+    assert read <= {action.dest for action in PARSERS[command]._actions}

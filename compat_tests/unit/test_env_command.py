@@ -66,7 +66,7 @@ def test_environments_are_made_listed_and_cleared(capsys: pytest.CaptureFixture[
     assert listed["unfinished"] == []
     assert main(["env", "list"]) == 0
     text = capsys.readouterr().out
-    assert "FREES" in text
+    assert "frees" in text
     assert all(name in text for name in NAMES)
     assert _json(capsys, "clear", NAMES[0])["removed"] == NAMES[:1]
     assert main(["env", "clear"]) == 0

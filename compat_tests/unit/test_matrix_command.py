@@ -17,8 +17,8 @@ CASE = str(Path(__file__).parents[2] / "corpus" / "elementwise" / "abs_f32")
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ([], "name artifacts and consumers"),
-        ([CASE], "name artifacts and consumers"),
+        ([], "missing PATH or --for"),
+        ([CASE], "missing PATH or --for"),
         ([CASE, "--for", "jaxlib==0.0.1"], "jaxlib"),
         ([CASE, "--for", "no-such-thing>=1"], "no-such-thing"),
         (["nowhere.mlir.bc", "--for", "jaxlib"], "nowhere.mlir.bc: there is no such file"),

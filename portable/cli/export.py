@@ -94,7 +94,7 @@ def run(chosen: argparse.Namespace) -> int:
         chosen.program,
         str(Path.cwd()),
         wants,
-        None if chosen.inputs is None else tuple(chosen.inputs),
+        None if chosen.args is None else tuple(chosen.args),
         _exporter_options(chosen),
         chosen.eval,
         pipeline_arguments(chosen),  # type: ignore[arg-type]  # the names that Pipeline has

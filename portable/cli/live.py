@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -23,12 +22,14 @@ class Display(Protocol):
         """Remove it."""
 
 
-@dataclass(eq=False)
 class _Open:
-    display: Display
-    delay: float
-    timer: threading.Timer | None = None
-    drawn: bool = False
+    """A display, and whether it is drawn or will be."""
+
+    def __init__(self, display: Display, delay: float) -> None:
+        self.display = display
+        self.delay = delay
+        self.timer: threading.Timer | None = None
+        self.drawn = False
 
 
 _AGAIN_S = 0.5

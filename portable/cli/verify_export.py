@@ -64,7 +64,7 @@ def run(chosen: argparse.Namespace) -> int:
         chosen.program,
         str(Path.cwd()),
         wants,
-        None if chosen.inputs is None else tuple(chosen.inputs),
+        None if chosen.args is None else tuple(chosen.args),
         {"backend": chosen.backend},
         chosen.eval,
         pipeline_arguments(chosen),  # type: ignore[arg-type]  # the names that Pipeline has
