@@ -67,7 +67,7 @@ class Artifact:
             raise NotAnArtifact(
                 f"MLIR bytecode without a compatibility promise (producer {header.producer!r})",
                 where=where,
-                hint="pin the program it holds: portable pin PROGRAM --for SPEC -o FILE",
+                hint="use: portable pin PROGRAM --for SPEC -o FILE",
             )
         return cls(data, header)
 
@@ -177,7 +177,7 @@ def peek(path: str | os.PathLike[str]) -> Header:
 
 
 def is_portable(content: Bytecode) -> bool:
-    """Tell artifacts whose producer names no Version, as in early 2023, from plain bytecode.
+    """Distinguish artifacts whose producer names no Version, as in early 2023, from plain bytecode.
 
     An artifact holds VHLO, and an empty module is the same in all dialects: every Release reads it.
     """

@@ -1,7 +1,7 @@
 """The root of every error that `portable` raises.
 
 An exception means "could not do or could not check"; an incompatibility that was found is a
-`Verdict`, never an exception. Leaf errors stand beside the noun they speak of.
+`Verdict`, never an exception. Leaf errors are defined next to the class they belong to.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class PortableError(Exception):
         what: What went wrong, in words a user knows.
         where: The file, op or location it happened at.
         needs: The Version that would do.
-        target: The Target that was asked for.
+        target: The Target that was requested.
         hint: What to do next.
     """
 

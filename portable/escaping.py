@@ -3,7 +3,7 @@ r"""Foreign text made fit to show: no terminal, log, CI runner, browser or parse
 Names in artifacts, file names, policies and what compilers say may hold any character. `line` shows
 what cannot be seen by its number (`\x1b`, `\n`, `\u202e`, `\udcff`); everything that prints or
 writes text goes through it, or through `block` where a text has lines of its own, or `json_text`.
-Applied twice they do what they do once, so nobody has to know whether a text has been escaped.
+They are idempotent: a text that has been escaped may be escaped again.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """Everything that a file tells about itself.
+    """Everything that can be read from a file.
 
     Args:
         kind: What the file is; all that follows is empty for anything but MLIR bytecode.
@@ -70,9 +70,9 @@ class Inspection:
             does not cover them.
         unregistered: Names of ops that the producer did not know.
         locations: Kind -> count of distinct locations.
-        leaks: Absolute paths in locations: they tell about the machine that built the file.
+        leaks: Absolute paths in locations: they reveal the machine that built the file.
         constants: The largest, largest first.
-        fingerprint: Digest of the program without locations and producer; empty unless asked for.
+        fingerprint: Digest of the program without locations and producer; empty unless requested.
         warnings: What is odd: a claim that is too low, or above anything known.
         damage: Why the content cannot be read; empty when it can.
         versions: What a container says about itself, or about this artifact in it, by the name of
@@ -119,7 +119,7 @@ class Inspection:
 
     @property
     def minimum(self) -> Needs | None:
-        """How low `pin` could take the program unless told otherwise, and what stops it."""
+        """How low `pin` could take the program by default, and what stops it."""
         return self.analysis.pinned if self.analysis else None
 
     @property
@@ -413,7 +413,7 @@ def _warnings(claimed: Version | None, analysis: Analysis | None) -> tuple[str, 
     found = [analysis.too_deep] if analysis and analysis.too_deep else []
     required = analysis.required.version if analysis else None
     if claimed and required and claimed < required.target:
-        found.append(f"the header claims {claimed}, but the content needs {required}")
+        found.append(f"the header claims {claimed}, but the content requires {required}")
     if claimed and claimed.target > newest:
         found.append(f"the header claims {claimed}; {newest} is the newest Version known here")
     return tuple(found)

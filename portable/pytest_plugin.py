@@ -89,7 +89,7 @@ def _verdicts(
         policy = load_policy(find_policy(root))
         sets, wants = policy.consumers, policy.rules.consumers if wants is None else wants
     if not wants:
-        raise NoTarget("neither the call nor the policy names consumers")
+        raise NoTarget("no consumers in the call or the policy")
     releases = matching_releases(*wants, consumers=sets)
     return tuple(predict(artifact, release) for artifact in artifacts for release in releases)
 

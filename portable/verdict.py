@@ -112,7 +112,7 @@ class Diagnostic:
 
 @dataclass(frozen=True, slots=True)
 class NotKnown:
-    """Something that a Verdict depends on and that nobody knows.
+    """Something unknown that a Verdict depends on.
 
     Args:
         stage: The Stage that depends on it.
@@ -139,7 +139,7 @@ class Verdict:
         basis: Predicted from bytes and tables, or observed on the real thing.
         reason: One line that says why.
         diagnostics: What the Consumer said.
-        not_known: What nobody knows of it, whatever the Stage.
+        not_known: What is not known, at whatever Stage.
     """
 
     consumer: str
@@ -169,11 +169,11 @@ class Verdict:
         """Say whether the Consumer gets through a Stage.
 
         Args:
-            stage: The Stage that is asked about, with all before it.
+            stage: The Stage in question, with all before it.
 
         Returns:
             False where an obstacle is known, at whatever Stage; None where it is not known, up to
-            the Stage that is asked about, whether there is one.
+            the Stage in question, whether there is one.
         """
         if self.outcome not in {Outcome.COMPATIBLE, Outcome.NOT_KNOWN}:
             return False

@@ -3,7 +3,7 @@
 Usage: python -m tools audit_releases [--measure [NAME==VERSION ...]]
 
 A contradiction is either listed in `contradictions.toml`, with a reason, or a defect of a table.
-So is a listed one that is no longer there. With --measure the rows named (or all) are asked again,
+So is a listed one that is no longer there. With --measure named rows (or all) are measured again,
 and what they answer now is compared with what the table says. Exit status: 0 when everything found
 is listed, 1 when not, 2 when something could not be measured.
 """
@@ -238,14 +238,14 @@ def listed(path: Path) -> dict[tuple[str, str], str]:
 
 
 def measured_otherwise(tables: Tables, wanted: list[str]) -> tuple[list[Contradiction], int]:
-    """Ask Releases again, and compare.
+    """Measure Releases again, and compare.
 
     Args:
         tables: What they answered before.
-        wanted: Which, as `jaxlib==0.4.33`; empty for all of those that can be asked.
+        wanted: Which, as `jaxlib==0.4.33`; empty for all of those that can be measured.
 
     Returns:
-        What differs, and how many could not be asked.
+        What differs, and how many could not be run.
     """
     from portable.runtime.environments import Environments
     from portable.runtime.measuring import measure

@@ -45,7 +45,7 @@ _WHO = {
     "serializer": "the serializer",
     "expander": "upstream's expander",
     "ours": "`--allow {}`",
-    "none": "nobody",
+    "none": "none",
 }
 _INTRODUCTION = """\
 # Downgrades

@@ -5,7 +5,7 @@ for every form of every op and varies it by what the *library* says that there i
 type that its bindings have, the same for all operands and results and different ones, every value
 of every enum (its parser lists them), every optional attribute present and absent, every small
 integer, every field of a dot algorithm. What the library's verifier accepts is serialized at every
-target; the profile of a program tells at which targets that succeeds.
+target; the profile of a program shows at which targets that succeeds.
 
     python -m tools enumeration                  compare the profiles with the tables
     python -m tools enumeration --write FILE     write the profiles
@@ -487,7 +487,7 @@ class _Template:
 
 
 class _Changed:
-    """An attribute that is changed for a while; tells whether it could be."""
+    """An attribute that is changed for a while, if that is possible."""
 
     def __init__(self, template: _Template, name: str, text: str | None) -> None:
         self._attributes = template.op.attributes

@@ -24,7 +24,7 @@ def main() -> int:
     import jax.numpy as jnp
     from jax import export
 
-    # Locations shall not tell where on the disk this file lay.
+    # Locations must not contain where on the disk this file lay.
     jax.config.update("jax_hlo_source_file_canonicalization_regex", ".*/")
 
     def gate(x: object, scale: object) -> object:

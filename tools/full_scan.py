@@ -177,7 +177,7 @@ class Scanner:
 
         Args:
             artifact: The bytes.
-            locations: Whether the text is to tell them.
+            locations: Whether the text includes them.
 
         Returns:
             The text, or None when libStablehlo refuses the artifact.

@@ -258,7 +258,7 @@ def _picture(results: Results) -> str:
 
 
 def _shares(results: Results, minors: Sequence[str]) -> list[dict[str, tuple[int, int]]]:
-    """Return for each consumer how many artifacts of each minor it read, and was asked to."""
+    """Return for each consumer how many artifacts of each minor it read, of how many."""
     counts = [{minor: [0, 0] for minor in minors} for _ in results.consumers]
     for row in results.artifacts:
         minor = str(Version.parse(row.target).target)

@@ -102,7 +102,7 @@ def derived(good: bytes) -> Iterator[Wrong]:
     spoofed = good.replace(b"StableHLO_v1.10.0", b"StableHLO_v0.99.0")
     yield Wrong("spoofed_header_too_old", spoofed, "claims 0.99.0 and needs 1.10.0")
     spoofed = good.replace(b"StableHLO_v1.10.0", b"StableHLO_v9.10.0")
-    yield Wrong("spoofed_header_unknown", spoofed, "claims a Version that nobody has")
+    yield Wrong("spoofed_header_unknown", spoofed, "claims a Version that does not exist")
     spoofed = good.replace(b"StableHLO_v1.10.0", b"StableHLO_v1.1x.0")
     yield Wrong("spoofed_header_garbage", spoofed, "claims what is no Version")
     yield Wrong("format_too_new", good[:4] + b"\x4f" + good[5:], "claims bytecode format 39")

@@ -136,7 +136,7 @@ def draft_whole(whole: WholeProgram, scanner: Scanner) -> Draft:
 
 
 def gather_evidence(draft: Draft, scanner: Scanner, native: Native) -> Evidence:
-    """Compute what is expected and ask the interpreter and XLA whether they agree.
+    """Compute what is expected and compare it with the interpreter and XLA.
 
     Args:
         draft: The Case.
@@ -281,7 +281,7 @@ def _drafts(scanner: Scanner, names: set[str], everything: bool) -> Iterable[Dra
 
 
 def main(words: list[str] | None = None) -> int:
-    """Make the Cases that are asked for and not there yet."""
+    """Make the Cases that are requested and missing."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )

@@ -47,7 +47,7 @@ DTYPES = {
     "f8E4M3": "float8_e4m3", "f8E3M4": "float8_e3m4", "f4E2M1FN": "float4_e2m1fn",
     "f6E2M3FN": "float6_e2m3fn", "f6E3M2FN": "float6_e3m2fn", "f8E8M0FNU": "float8_e8m0fnu",
 }  # fmt: skip
-# What stands for an unbounded dimension.
+# Represents an unbounded dimension.
 _SOME_SIZE = 3
 
 

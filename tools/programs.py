@@ -128,7 +128,7 @@ def _text(family: Mapping[str, object], row: Row) -> str:
             f"func.func @main({family['args']}) -> ({result}) {{\n"
             f"  {body}\n  return {returns} : {result}\n}}\n{family.get('after', '')}"
         )
-    # Twice: a value may itself speak of another variable.
+    # Twice: a value may itself refer to another variable.
     return _fill(_fill(text, row), row).strip("\n") + "\n"
 
 

@@ -49,7 +49,7 @@ requires-python = "{requires}"
 
 
 def find_wheels(release: Release) -> Iterator[Wheel]:
-    """Ask the index for the wheels of a Release.
+    """Query the index for the wheels of a Release.
 
     Args:
         release: Which.
@@ -74,7 +74,7 @@ def find_wheels(release: Release) -> Iterator[Wheel]:
 
 
 def find_lock(python: str, requirements: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Ask the index what requirements come to, and for the digests of all its files.
+    """Query the index what requirements come to, and for the digests of all its files.
 
     Args:
         python: The Python it is for, as `3.11`.

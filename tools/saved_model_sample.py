@@ -32,7 +32,7 @@ def _jax2tf(to: Path) -> None:
     import tensorflow as tf
     from jax.experimental import jax2tf
 
-    # Locations shall not tell where on the disk this file lay.
+    # Locations must not contain where on the disk this file lay.
     jax.config.update("jax_hlo_source_file_canonicalization_regex", ".*/")
 
     def gate(x: Any, scale: Any) -> Any:

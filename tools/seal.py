@@ -181,7 +181,7 @@ def ask(worker: Worker, job: Job, scanner: Scanner) -> tuple[bytes | None, str]:
 
 
 def seal_artifacts(jobs: list[Job], scanner: Scanner) -> list[Job]:
-    """Write the artifacts, Release by Release, and return those that nobody wrote."""
+    """Write the artifacts, Release by Release, and return those that were not written."""
     environments = Environments()
     queue: dict[Release, list[tuple[Job, list[Release]]]] = defaultdict(list)
     for job in jobs:
@@ -299,7 +299,7 @@ def main() -> int:
         return 1 if jobs or broken else 0
     unwritten = seal_artifacts(jobs, scanner)
     for job in unwritten:
-        print(f"{job.case.name}: nobody writes it for {job.target}", file=sys.stderr)
+        print(f"{job.case.name}: no Release writes it for {job.target}", file=sys.stderr)
     print(f"{len(jobs) - len(unwritten)} artifacts, {seal_files(CORPUS)} files sealed")
     return 1 if unwritten else 0
 

@@ -52,7 +52,7 @@ class Definition:
         name: What it defines.
         kind: The class that it is of.
         arguments: The template arguments, as text.
-        body: What stands in braces; empty if nothing does.
+        body: The text in braces; empty if nothing does.
     """
 
     name: str
@@ -222,7 +222,7 @@ def _closing(text: str, start: int) -> int:
 def _version(pattern: re.Pattern[str], text: str) -> str:
     match = pattern.search(text)
     if match is None:
-        raise ValueError(f"{VERSION_FILE} does not tell the Versions")
+        raise ValueError(f"{VERSION_FILE} does not list the Versions")
     return ".".join(match.groups())
 
 

@@ -76,7 +76,7 @@ def sample() -> Matrix:
         cell("add_f32+0.9.0", old, observed(old)),
         cell("add_f32+0.9.0", new, observed(new)),
         cell("add_f32+0.9.0", iree, observed(iree)),
-        # A contradiction that nobody has explained (no Release does this), and one that is listed.
+        # A contradiction without explanation (no Release does this), and one that is listed.
         cell("add_f32+1.17.0", old, observed(old)),
         replace(
             cell("location_range+1.0.0", iree, observed(iree), listed="early-ranges"),

@@ -64,7 +64,7 @@ def computed(path: Path) -> list[Any]:
 def test_jax_computes_the_same_from_a_repinned_exported(
     path: Path, target: str, tmp_path: Path
 ) -> None:
-    """Whatever jax wrote it: bit by bit, the derivatives too, at the Version that was asked for."""
+    """Whatever jax wrote it: bit by bit, the derivatives too, at the Version that was requested."""
     import jax
 
     new = tmp_path / "new.exported"
@@ -189,10 +189,10 @@ def test_errors_are_one_line_and_change_nothing(
     before = hashlib.sha256(EXPORTED[0].read_bytes()).hexdigest()
     plain = CONTAINERS / "plain-tensorflow-2.20.0"
     for words, says in [
-        ((EXPORTED[0], "-o", EXPORTED[0]), "will not write over the input"),
+        ((EXPORTED[0], "-o", EXPORTED[0]), "destination is the input"),
         ((EXPORTED[0], "-o", "-"), "a container comes from a path and goes to one"),
         ((plain, "-o", tmp_path / "new"), "no op XlaCallModule"),
-        ((tmp_path, "-o", tmp_path / "new"), "is a directory, but no container"),
+        ((tmp_path, "-o", tmp_path / "new"), "is a directory, not a container"),
     ]:
         code, out, err = run(capsys, "pin", "--target", "1.0.0", *words)
         assert (code, out, err.count("\n")) == (2, "", 1), words

@@ -206,7 +206,7 @@ def test_one_call_runs_an_artifact() -> None:
     ],
 )
 def test_inputs_are_held_against_the_signature(inputs: Any, words: str) -> None:
-    """A wrong number, dtype, shape or name is told before anything is compiled."""
+    """A wrong number, dtype, shape or name is reported before anything is compiled."""
     with pytest.raises(InputMismatch) as error:
         portable.run(_artifact(DOUBLED.format(type="f32")), inputs)
     assert words in str(error.value)

@@ -178,7 +178,7 @@ def test_memory_stays_flat(tmp_path: Path) -> None:
 
 
 def test_a_runtime_is_a_consumer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`--for` and `target` take its path; the evidence and how sure it is stand in the answer."""
+    """`--for` and `target` take its path; the evidence and confidence it is stand in the answer."""
     path = tmp_path / WHEEL
     _wheel(path, **{"plugin.so": _library(*_names("1.4.0"))})
     target = portable.resolve_target(str(path))

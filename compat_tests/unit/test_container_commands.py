@@ -64,7 +64,7 @@ def test_inspect_ends_with_2_when_there_is_nothing_inside(
     (tmp_path / "saved_model.pb").write_bytes(b"\xff")
     code, out, _ = run(capsys, "inspect", tmp_path, "--format", "json")
     assert code == 2
-    assert "saved_model.pb: byte 0: a number does not end" in json.loads(out)["files"][0]["damage"]
+    assert "saved_model.pb: byte 0: unterminated varint" in json.loads(out)["files"][0]["damage"]
 
 
 def test_minimum_is_that_of_the_most_demanding(capsys: pytest.CaptureFixture[str]) -> None:

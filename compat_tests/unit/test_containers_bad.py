@@ -61,7 +61,7 @@ def instead(path: Path, make: Callable[[Path], None]) -> None:
 
 
 class Loaded:
-    """Tells when it was unpickled."""
+    """Determines when it was unpickled."""
 
     def __reduce__(self) -> tuple[object, ...]:
         return (os.mkdir, ("unpickled",))
@@ -91,15 +91,15 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "a key twice": (
         lambda d: (d / "functions/forward.meta").write_text('{"name": "a", "name": "b"}'),
-        "a key occurs twice",
+        "duplicate key",
     ),
     "a description without the version": (
         lambda d: edit_meta(d, lambda meta: meta.pop("stablehlo_version")),
-        "no 'stablehlo_version' as torch_xla writes it",
+        "no 'stablehlo_version' of the type that torch_xla writes",
     ),
     "a name that is a number": (
         lambda d: edit_meta(d, lambda meta: meta.update(name=1)),
-        "no 'name' as torch_xla writes it",
+        "no 'name' of the type that torch_xla writes",
     ),
     "another name than its file": (
         lambda d: edit_meta(d, lambda meta: meta.update(name="../forward")),
@@ -124,7 +124,7 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     "an unknown kind of place": (lambda d: place(d, type_="url"), "an input from 'url'"),
     "a weight above the directory": (
         lambda d: place(d, name="../../secret"),
-        "a parameter named '../../secret', which is no file name",
+        "a parameter named '../../secret', which is not a valid file name",
     ),
     "a weight at an absolute place": (lambda d: place(d, name="/etc/passwd"), "no file name"),
     "a weight with NUL in its name": (lambda d: place(d, name="a\0b"), "no file name"),
@@ -149,28 +149,31 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda d: instead(d / "functions/forward.bytecode", os.mkfifo),
         "functions/forward.bytecode: is no file",
     ),
-    "an empty weight": (lambda d: (d / ARRAY).write_bytes(b""), "no array that numpy.save wrote"),
+    "an empty weight": (
+        lambda d: (d / ARRAY).write_bytes(b""),
+        "not an array written by numpy.save",
+    ),
     "a weight cut short": (
         lambda d: (d / ARRAY).write_bytes((d / ARRAY).read_bytes()[:-1]),
         "an array <f4[5] takes 148 bytes, not 147",
     ),
     "a weight cut in its header": (
         lambda d: (d / ARRAY).write_bytes((d / ARRAY).read_bytes()[:9]),
-        "the header of the array is cut or too long",
+        "the header of the array is truncated or too long",
     ),
     "a pickle": (
         lambda d: (d / ARRAY).write_bytes(pickle.dumps(Loaded())),
-        "a pickle where an array should be; it is not opened",
+        "a pickle instead of an array; not opened",
     ),
     "an array of objects": (
         lambda d: (d / ARRAY).write_bytes(saved(np.array([Loaded()] * 5, object))),
-        "a pickle where an array should be; it is not opened",
+        "a pickle instead of an array; not opened",
     ),
     "a zip bomb": (
         lambda d: zipfile.ZipFile(d / ARRAY, "w", zipfile.ZIP_DEFLATED).writestr(
             "x.npy", bytes(1 << 24)
         ),
-        "a zip archive where an array should be; it is not opened",
+        "a zip archive instead of an array; not opened",
     ),
     "a claim of a huge array": (
         lambda d: (d / ARRAY).write_bytes(
@@ -184,11 +187,11 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
             + struct.pack("<H", 48)
             + b"__import__('os').mkdir('unpickled')".ljust(48)
         ),
-        "the header makes no sense",
+        "invalid header",
     ),
     "a record of fields": (
         lambda d: (d / ARRAY).write_bytes(saved(np.zeros(5, [("a", "f4")]))),
-        "the header makes no sense",
+        "invalid header",
     ),
     "another shape": (
         lambda d: (d / ARRAY).write_bytes(saved(np.zeros((2, 3), "f4"))),
@@ -287,9 +290,9 @@ def test_a_newer_exported_is_read_by_its_layout(tmp_path: Path) -> None:
     ("data", "says"),
     [
         (patched(EXPORTED, VTABLE + 2, 65_535, 2), "a table of 65535 bytes"),
-        (patched(EXPORTED, VTABLE + 4, 60_000, 2), "slot 0 lies outside of its table"),
+        (patched(EXPORTED, VTABLE + 4, 60_000, 2), "slot 0 is outside its table"),
         (patched(EXPORTED, VJP, 0), "a reference to itself"),
-        (patched(EXPORTED, VJP, 0x7FFFFFFF), "an offset leads out of the file"),
+        (patched(EXPORTED, VJP, 0x7FFFFFFF), "an offset outside the file"),
         (EXPORTED[: PRIMAL + 100], "ends behind the file"),
     ],
 )
@@ -353,18 +356,18 @@ def attribute(key: bytes, value: bytes) -> bytes:
 MODULE = attribute(b"module", message(2, SMALL))
 PROTOBUFS = {
     "a length that leads out": (b"\x12\xff\x7f", "field 2 ends"),
-    "a number that does not end": (b"\x12" + b"\xff" * 11, "a number does not end"),
+    "a number that does not end": (b"\x12" + b"\xff" * 11, "unterminated varint"),
     "a number of 70 bits": (b"\x08" + b"\xff" * 9 + b"\x7f", "more than 64 bits"),
     "a group": (b"\x13\x14", "wire type 3"),
     "a field without number": (b"\x02\x00", "the number 0"),
     "a graph that is a number": (b"\x10\x01", "field 2 has wire type 0"),
-    "two graphs": (b"\x08\x01" + message(2, message(2, b"") * 2), "field 2 occurs twice"),
+    "two graphs": (b"\x08\x01" + message(2, message(2, b"") * 2), "field 2 is duplicated"),
     "a node without module": (node(), "an XlaCallModule without a module"),
     "a module that is a number": (
         node(attribute(b"module", b"\x18\x01")),
         "an XlaCallModule without a module",
     ),
-    "two modules": (node(MODULE, MODULE), "attribute 'module' occurs twice"),
+    "two modules": (node(MODULE, MODULE), "attribute 'module' is duplicated"),
     "two nodes of one name": (
         graph(*[message(1, b"n") + message(2, b"XlaCallModule") + MODULE] * 2),
         "two nodes are named 'n'",

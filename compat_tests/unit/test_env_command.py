@@ -96,7 +96,7 @@ def test_one_that_cannot_be_made_does_not_keep_the_others(
 
 
 def test_only_what_is_old_is_cleared(capsys: pytest.CaptureFixture[str]) -> None:
-    """`--unused-for` counts days since an environment was last asked for."""
+    """`--unused-for` counts days since an environment was last used."""
     main(["env", "make", ONE, OTHER])
     capsys.readouterr()
     old = time.time() - 3 * 86400

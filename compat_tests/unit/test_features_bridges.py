@@ -68,7 +68,7 @@ def test_the_error_of_every_default_is_known() -> None:
 
 
 def test_what_the_expander_does_is_known() -> None:
-    """Every Feature that it bridges, but locations, says what stands in its place and how exact."""
+    """Every Feature that it bridges, but locations, says its replacement and how exact."""
     table = bridges()
     expanded = {name for name, bridge in table.features.items() if bridge.by == "expander"}
     assert set(table.defaults) == expanded - {"location_file_line_col_range"}

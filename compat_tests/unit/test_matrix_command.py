@@ -21,7 +21,7 @@ CASE = str(Path(__file__).parents[2] / "corpus" / "elementwise" / "abs_f32")
         ([CASE], "missing PATH or --for"),
         ([CASE, "--for", "jaxlib==0.0.1"], "jaxlib"),
         ([CASE, "--for", "no-such-thing>=1"], "no-such-thing"),
-        (["nowhere.mlir.bc", "--for", "jaxlib"], "nowhere.mlir.bc: there is no such file"),
+        (["nowhere.mlir.bc", "--for", "jaxlib"], "nowhere.mlir.bc: no such file"),
         (["--from", __file__], "not a matrix"),
         ([CASE, "--for", "jaxlib", "--stage", "execute", "--inputs", "no.npz"], "no.npz"),
     ],

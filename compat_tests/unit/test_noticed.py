@@ -100,7 +100,7 @@ def test_export_needs_a_target(tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 def test_a_folder_without_a_container_is_told_as_a_folder(tmp_path: Path) -> None:
     """It is not opened as a file."""
-    with pytest.raises(NotAContainer, match="is a directory, but no container"):
+    with pytest.raises(NotAContainer, match="is a directory, not a container"):
         parts_of(str(tmp_path))
 
 

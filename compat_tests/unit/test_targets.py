@@ -145,7 +145,7 @@ def test_the_library_at_hand_caps_what_is_derived() -> None:
 
 
 def test_the_library_at_hand_never_changes_a_stated_version() -> None:
-    """Clamping in silence what was asked for by number is upstream's trap."""
+    """Clamping in silence what was requested by number is upstream's trap."""
     stated = resolve_target("1.17.0", current=Version(1, 9, 3), minimum=Version(0, 9, 0))
     assert stated.version == Version(1, 17, 0)
 
@@ -214,7 +214,7 @@ def test_consumer_sets() -> None:
         ("2020-01-01", UnknownVersion, "no StableHLO Version could be had"),
         ("99999d", UnknownVersion, "no StableHLO Version could be had"),
         ("@phones", NoTarget, "there is no consumer set"),
-        ("plugin:", PortableError, "there is no such file"),
+        ("plugin:", PortableError, "no such file"),
         ("\0", NoTarget, "names no consumer"),
         ("x" * 10000, UnknownDistribution, "no Release of"),
     ],
@@ -232,7 +232,7 @@ def test_every_bad_want_is_a_one_line_error(
 
 def test_no_wants_is_an_error() -> None:
     """A Target without consumers would be a guess."""
-    with pytest.raises(NoTarget, match="no consumer was named"):
+    with pytest.raises(NoTarget, match="missing consumer"):
         resolve_target()
 
 
@@ -282,7 +282,7 @@ def test_pre_releases_and_yanked_releases_follow_the_installers(
 
 
 def test_targets_are_plain_data() -> None:
-    """JSON gets the reason, the binding Release, the runner-up and how sure it is."""
+    """JSON gets the reason, the binding Release, the runner-up and confidence it is."""
     record = resolve_target("jaxlib>=0.5").record()
     assert record["version"] == "1.8.0"
     assert record["binding"] == "jaxlib 0.5.0"

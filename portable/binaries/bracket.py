@@ -79,7 +79,7 @@ class Bracket:
 
 @functools.cache
 def markers() -> Mapping[str, Marker]:
-    """Return every name of the tables that tells Versions apart."""
+    """Return every name of the tables that distinguishes Versions."""
     parse, removed = Version.parse, rules().removed
     found = {
         f"vhlo.{name}": Marker(f"vhlo.{name}", parse(op.lifetime.since), removed.get(name))
@@ -100,7 +100,7 @@ def markers() -> Mapping[str, Marker]:
 
 
 def bracket(names: Collection[str]) -> Bracket | None:
-    """Tell between which Versions a library lies.
+    """Determine between which Versions a library lies.
 
     Args:
         names: The versioned names in it, ops with their dialect (`vhlo.tan_v2`).

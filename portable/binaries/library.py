@@ -67,7 +67,7 @@ class Runtime:
         bracket: Between which Versions its own lies.
         dialects: Those of StableHLO and its neighbours whose ops it names.
         custom_calls: Targets of custom calls that it names, by the convention `NAME_ffi`.
-        name: The distribution, where a wheel's file name tells it.
+        name: The distribution, where a wheel's file name has it.
         version: The distribution's version, as `name`.
     """
 
@@ -221,7 +221,7 @@ def _read(stream: IO[bytes], limit: int, member: str) -> Iterator[_Strings]:
 
 
 def _identifiers(pattern: re.Pattern[bytes], data: bytes) -> Iterator[str]:
-    """Yield what stands before each match and the match, if it is a name."""
+    """Yield the text before each match and the match, if it is a name."""
     for match in pattern.finditer(data):
         start, stop = match.span()
         before = _BEFORE.search(data, max(0, start - _NAME), start)
@@ -234,6 +234,6 @@ def _is_op(name: str) -> bool:
 
 
 def _wheel(where: str) -> tuple[str, str]:
-    """Return the distribution and the version that the name of a wheel tells."""
+    """Return the distribution and the version in the name of a wheel."""
     parts = Path(where).name.split("-")
     return (parts[0], parts[1]) if where.endswith(".whl") and len(parts) >= 5 else ("", "")

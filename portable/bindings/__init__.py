@@ -3,7 +3,7 @@
 Three namespaces are accepted: jaxlib's, torch-mlir's and upstream's own `mlir`. They share one API
 but differ in how a context learns its dialects, see `portable.bindings.adapters`. Everything that
 MLIR says is captured and returned as `Diagnostic` values: an exception of the bindings carries none
-of it, and printing to the terminal of whoever called is nobody's wish.
+of it, and printing to the terminal of whoever called is unwanted.
 """
 
 from __future__ import annotations

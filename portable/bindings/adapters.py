@@ -22,7 +22,7 @@ __all__ = ["LibraryNotFound", "find", "library_of"]
 
 
 class LibraryNotFound(PortableError):
-    """No bindings with libStablehlo are installed, or not the ones that were asked for."""
+    """No bindings with libStablehlo are installed, or not the ones that were requested."""
 
 
 @dataclass(frozen=True, slots=True)

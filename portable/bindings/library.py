@@ -1,4 +1,4 @@
-"""One installed libStablehlo: what `portable` asks of its bindings, and nothing else."""
+"""One installed libStablehlo: what `portable` uses of its bindings."""
 
 from __future__ import annotations
 

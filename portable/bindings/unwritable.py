@@ -23,7 +23,7 @@ _FAILED = re.compile(r"failed to legalize operation '([^']+)'")
 _OWN = re.compile(r"\[?#stablehlo\b")
 _OWN_UNIT = "use_global_device_ids"
 _SHOWN = 100
-# What can be written instead, by what stands there.
+# What can be written instead, by what is there.
 _INSTEAD = (
     (re.compile(r"array<i\d"), "write it as array<i64: ...> or dense<[...]> : tensor<NxiM>"),
     (re.compile(r"array<f"), "write it as dense<[...]> : tensor<NxfM>"),

@@ -1,4 +1,4 @@
-"""Everything an artifact holds, each part decoded when it is asked for."""
+"""Everything an artifact holds, each part decoded on first use."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Bytecode:
     """An artifact that has been opened.
 
     Opening finds the types and attributes; large constants are never copied, operations and their
-    names are read when asked for. Everything may raise `MalformedArtifact`, and nothing else.
+    names are read on first use. Everything may raise `MalformedArtifact`, and nothing else.
 
     Attributes:
         header: What the artifact claims.
@@ -106,7 +106,7 @@ class Bytecode:
         self._deepest = walker.deepest
 
     def scan(self, typed: Collection[int] = ()) -> Scan:
-        """Count what operations there are; asked again, it remembers.
+        """Count what operations there are; cached.
 
         Args:
             typed: The names of operations whose operand types are wanted at least.
@@ -157,10 +157,10 @@ class Bytecode:
         cursor = self.property_bytes(index)
         numbers = cursor.varints(len(fields))
         if not cursor.done():
-            raise cursor.malformed(f"{dialect}.{op} has more properties than it should")
+            raise cursor.malformed(f"{dialect}.{op} has more properties than the op defines")
         named = dict(zip(fields, numbers, strict=True))
         if dialect == BUILTIN:
-            # The module's properties may be absent, as a flag tells; those of VHLO never are.
+            # The module's properties may be absent, as a flag shows; those of VHLO never are.
             named = {field: number >> 1 for field, number in named.items() if number & 1}
         if named and max(named.values()) >= len(self.pool.attributes):
             raise cursor.malformed(f"there is no attribute {max(named.values())}")
@@ -169,7 +169,7 @@ class Bytecode:
     def inherent(self, of: Operation | OpSignature, field: str) -> int | None:
         """Find one attribute of an operation, wherever its format keeps it.
 
-        Dictionaries can be shared by any number of operations, so nobody should walk through them.
+        Dictionaries can be shared by any number of operations, so do not iterate over them.
 
         Args:
             of: The operation, or what it has in common with others.
@@ -220,7 +220,9 @@ class Bytecode:
             return known
         entries = self.pool.attribute(index).fields.get("entries")
         if not isinstance(entries, list):
-            raise self.pool.attributes.open(index).malformed("an operation's attributes are none")
+            raise self.pool.attributes.open(index).malformed(
+                "operation attribute is not a DictionaryAttr"
+            )
         known = {self._string(name): value for name, value in entries}
         self._dictionaries[index] = known
         return known
@@ -228,7 +230,9 @@ class Bytecode:
     def _string(self, index: int) -> str:
         value = self.pool.attribute(index).fields.get("value")
         if not isinstance(value, str):
-            raise self.pool.attributes.open(index).malformed("an attribute's name is no string")
+            raise self.pool.attributes.open(index).malformed(
+                "the name of an attribute is not a string"
+            )
         return value
 
 
@@ -239,7 +243,7 @@ def read(data: Buffer) -> Bytecode:
         data: Its bytes; a `mmap` or `memoryview` is not copied and has to stay open.
 
     Returns:
-        The artifact, to be asked for what it holds.
+        The artifact, from which everything in it can be read.
 
     Raises:
         MalformedArtifact: It is not MLIR bytecode, or it is damaged.

@@ -86,7 +86,7 @@ class Cursor:
         """Read one byte."""
         position = self.position
         if position >= self.end:
-            raise self.malformed("the data ends too early")
+            raise self.malformed("unexpected end of data")
         self.position = position + 1
         return self.data[position]
 
@@ -94,7 +94,7 @@ class Cursor:
         """Read a prefix-coded number: the trailing zeros of its first byte give its length."""
         position = self.position
         if position >= self.end:
-            raise self.malformed("the data ends too early")
+            raise self.malformed("unexpected end of data")
         first = self.data[position]
         if first & 1:
             self.position = position + 1
@@ -103,7 +103,7 @@ class Cursor:
         width = (first & -first).bit_length() if first else 9
         stop = position + width
         if stop > self.end:
-            raise self.malformed("a number is cut short")
+            raise self.malformed("truncated number")
         self.position = stop
         word = int.from_bytes(self.data[position:stop], "little")
         return word >> width if first else word >> 8
@@ -123,7 +123,7 @@ class Cursor:
         value = self.varint()
         if value > self.end - self.position:
             self.position = start
-            raise self.malformed(f"{value} items are announced, more than there are bytes")
+            raise self.malformed(f"{value} exceeds the remaining section size")
         return value
 
     def index(self, size: int, what: str) -> int:
@@ -137,13 +137,13 @@ class Cursor:
         value = self.varint()
         if value >= size:
             self.position = start
-            raise self.malformed(f"{what} {value} is asked for, but there are {size}")
+            raise self.malformed(f"{what} {value} is out of range; there are {size}")
         return value
 
     def varints(self, count: int) -> list[int]:
         """Read `count` numbers; runs of one-byte numbers are read in one step."""
         if count > self.end - self.position:
-            raise self.malformed(f"{count} numbers are announced, more than there are bytes")
+            raise self.malformed(f"{count} numbers exceed the remaining section size")
         values: list[int] = []
         while count:
             step = min(count, _BULK if count < 16 * _BULK else 16 * _BULK)
@@ -181,7 +181,7 @@ class Cursor:
         """Skip `length` bytes; return where they start and stop."""
         start = self.position
         if length > self.end - start:
-            raise self.malformed(f"{length} bytes are announced, {self.end - start} are left")
+            raise self.malformed(f"{length} bytes exceed the {self.end - start} that remain")
         self.position = start + length
         return start, start + length
 
@@ -192,7 +192,7 @@ class Cursor:
         missing = -(self.origin + self.position) % alignment
         start, stop = self.skip(missing)
         if bytes(self.data[start:stop]).strip(_PADDING):
-            raise self.malformed("padding holds something else")
+            raise self.malformed("invalid padding byte")
 
     def section(self) -> tuple[int, Cursor]:
         """Read the frame of a section.

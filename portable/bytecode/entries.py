@@ -1,4 +1,4 @@
-"""The types and attributes of an artifact: found by number, decoded when asked for."""
+"""The types and attributes of an artifact: found by number, decoded on first use."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ class Pool:
         return self._entry(self.attributes, index)
 
     def outline(self, kind: str, index: int) -> Outline:
-        """Tell what an entry is and which others it points to, decoding no more than needed.
+        """Determine what an entry is and which others it points to, decoding no more than needed.
 
         Args:
             kind: `types` or `attributes`.
@@ -275,7 +275,7 @@ class Pool:
         return self._counts[type_]
 
     def encodings(self, entry: PoolEntry) -> dict[str, str]:
-        """Return how each field of an attribute is encoded, which tells what its numbers mean."""
+        """Return how each field of an attribute is encoded, which defines what its numbers mean."""
         for layout in table(entry.dialect, ATTRIBUTES).values():
             if layout.name == entry.name and len(layout.fields) == len(entry.fields):
                 return dict(layout.fields)
@@ -306,14 +306,14 @@ class Pool:
             else:
                 fields[field] = READERS[encoding](self, cursor)
         if not cursor.done():
-            raise cursor.malformed(f"{dialect} {layout.name} is longer than it says")
+            raise cursor.malformed(f"{dialect} {layout.name} is longer than its declared size")
         return PoolEntry(dialect, layout.name, fields)
 
     def _number(self, cursor: Cursor, type_index: object) -> int | Blob:
-        """Read the bits of a number whose type, decoded before, tells how many there are."""
+        """Read the bits of a number whose type, decoded before, defines how many there are."""
         scalar = self._entry(self.types, type_index)  # type: ignore[arg-type] # its reader gives int
         if not scalar.known:
-            # Only the type tells the size, so the rest of the entry stays as it is.
+            # Only the type defines the size, so the rest of the entry stays as it is.
             return Blob(*cursor.skip(cursor.end - cursor.position))
         width = scalar.fields.get("width")
         bits = (
@@ -328,7 +328,7 @@ class Pool:
         if bits > _WIDEST:
             return Blob(cursor.origin + start, cursor.position - start)
         if len(words) * _WORD > _WIDEST:
-            raise cursor.malformed(f"{len(words)} words in an integer of {bits} bits")
+            raise cursor.malformed(f"{len(words)} words for an integer of {bits} bits")
         mask = (1 << _WORD) - 1
         return sum((unzigzag(word) & mask) << _WORD * at for at, word in enumerate(words))
 
@@ -390,7 +390,7 @@ def read_entries(
             coded += numbers[at + 2 : at + 2 + size]
             at += 2 + size
         if coded and min(coded) < _SMALLEST:
-            raise offsets_cursor.malformed("an entry has no bytes")
+            raise offsets_cursor.malformed("empty entry")
         starts = offsets(start, [value >> 1 for value in coded])
         start = starts[-1]
         if start > data.end:

@@ -85,14 +85,14 @@ def read_header(data: Buffer) -> Header:
     """
     first = bytes(data[:_FIRST_LOOK])
     if first[:4] != MAGIC:
-        raise MalformedArtifact("no MLIR bytecode: the first bytes are not `MLïR`", 0)
+        raise MalformedArtifact("not MLIR bytecode: the first bytes are not `MLïR`", 0)
     number, start = _format(first)
     stop = first.find(0, start)
     if stop < 0:
         first = bytes(data[: start + _LONGEST_PRODUCER])
         stop = first.find(0, start)
         if stop < 0:
-            raise MalformedArtifact("the producer's name does not end", len(first))
+            raise MalformedArtifact("unterminated producer name", len(first))
     return Header(number, first[start:stop].decode("utf-8", "backslashreplace"), stop + 1)
 
 

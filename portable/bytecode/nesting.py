@@ -2,7 +2,7 @@
 
 MLIR reads and writes what nests by recursion: a few kilobytes of modules in modules, or of types in
 types, overflow its stack. This is the one place that knows where; whatever hands bytes or text to
-native code, or predicts what native code makes of them, asks here.
+native code, or predicts what it makes of them, uses this module.
 """
 
 from __future__ import annotations
@@ -64,9 +64,7 @@ def demand_shallow(content: Bytecode, where: str | None = None) -> None:
     """
     found = excess(content)
     if found:
-        raise TooDeep(
-            found, where=where, hint="it cannot be handed to any library: write it flatter"
-        )
+        raise TooDeep(found, where=where, hint="reduce the nesting; no library can read it")
 
 
 def _depth(pool: Pool) -> int:
@@ -133,7 +131,7 @@ def demand_shallow_text(text: str | bytes, where: str | None = None) -> None:
         raise TooDeep(
             f"brackets or aliases nested {depth} deep; Releases are known to read {limit('text')}",
             where=where,
-            hint="it cannot be handed to any library: write it flatter",
+            hint="reduce the nesting; no library can read it",
         )
 
 

@@ -16,7 +16,7 @@ EXAMPLES = 3
 
 
 class Mask(IntEnum):
-    """What an operation has, as its second byte tells."""
+    """What an operation has, as its second byte encodes it."""
 
     ATTRIBUTES = 1
     RESULTS = 2
@@ -211,7 +211,7 @@ class Walker:
         name = cursor.index(sizes.names, "operation name")
         mask = cursor.byte()
         if mask > _ALL:
-            raise cursor.malformed(f"an operation has the unknown parts {mask:#x}")
+            raise cursor.malformed(f"unknown operation flags {mask:#x}")
         location = cursor.index(sizes.attributes, "location")
         attributes = cursor.index(sizes.attributes, "attribute") if mask & _ATTRIBUTES else -1
         properties = -1
@@ -265,7 +265,7 @@ class Walker:
             return (cursor.index(size, what),)
         values = tuple(cursor.varints(count))
         if values and max(values) >= size:
-            raise cursor.malformed(f"{what} {max(values)} is asked for, but there are {size}")
+            raise cursor.malformed(f"{what} {max(values)} is out of range; there are {size}")
         return values
 
     def _use_list_orders(self, values: int) -> None:
@@ -310,13 +310,13 @@ class Walker:
     def _enter(self, regions: int, *, isolated: bool) -> None:
         cursor = self.cursor
         if regions > cursor.end - cursor.position:
-            raise cursor.malformed(f"{regions} regions are announced")
+            raise cursor.malformed(f"{regions} regions do not fit the section")
         sectioned = isolated and self._sizes.format >= Format.LAZY_LOADING
         self._push(regions, isolated=isolated, sectioned=sectioned)
         if sectioned:
             number, content = cursor.section()
             if number != Section.IR:
-                raise cursor.malformed(f"regions lie in a section {number}")
+                raise cursor.malformed(f"regions in section {number}")
             cursor.position, cursor.end = content.position, content.end
 
     def _push(self, regions: int, *, isolated: bool, sectioned: bool) -> Frame:
@@ -348,7 +348,7 @@ class Walker:
         self.frames.pop()
         self._bases.pop()
         if (frame.sectioned or not self.frames) and not cursor.done():
-            raise cursor.malformed("something follows the last operation of a section")
+            raise cursor.malformed("data after the last operation of a section")
         cursor.end = frame.end
 
     def _open_block(self, frame: Frame) -> None:
@@ -368,7 +368,7 @@ class Walker:
         """
         cursor, sizes, frame = self.cursor, self._sizes, self.frames[-1]
         if head >> 1 > cursor.end - cursor.position:
-            raise cursor.malformed(f"{head >> 1} operations are announced")
+            raise cursor.malformed(f"{head >> 1} operations do not fit the section")
         if not head & 1:
             return
         count = cursor.count()
@@ -379,7 +379,7 @@ class Walker:
             # The type, since format 4 with a flag: whether a location follows.
             type_ = varint()
             if (type_ & 1 or not elided) and varint() >= sizes.attributes:
-                raise cursor.malformed("the location of an argument does not exist")
+                raise cursor.malformed("invalid location of a block argument")
             found.append(type_ >> 1 if elided else type_)
         if found and max(found) >= sizes.types:
             raise cursor.malformed(f"there is no type {max(found)}")

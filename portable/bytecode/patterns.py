@@ -63,7 +63,7 @@ _CAREFUL = int(Mask.REGIONS | Mask.SUCCESSORS | Mask.USE_LIST_ORDERS)
 
 
 def needs_care(content: Buffer, position: int) -> bool:
-    """Whether the mask of the operation at a position tells that no plain pattern matches it."""
+    """Whether the mask of the operation at a position shows that no plain pattern matches it."""
     # The mask follows the name, which is one byte long if that byte is odd.
     head = content[position : position + 2]
     return len(head) == 2 and bool(head[0] & 1 and head[1] & _CAREFUL)
@@ -155,7 +155,7 @@ def _counts() -> list[bytes]:
 
 @cache
 def _number() -> bytes:
-    """Return the pattern of a number of up to three bytes: trailing zeros tell how many follow."""
+    """Return the pattern of a number of up to three bytes; trailing zeros encode its length."""
     lengths = []
     for more in range(_LONGEST):
         first = [byte for byte in range(256) if byte & (2 << more) - 1 == 1 << more]

@@ -36,7 +36,7 @@ class QuickScan:
     Attributes:
         header: What the artifact claims.
         dialects: The names of the dialects it uses.
-        firsts: The table and dialect of entries -> the first byte, which tells the kind, of each.
+        firsts: The table and dialect of entries -> the first byte (the kind) of each.
     """
 
     __slots__ = ("dialects", "firsts", "header")
@@ -106,7 +106,7 @@ def _dialects(data: bytes, at: int, stop: int, strings: int, end: int) -> list[s
 def _firsts(
     data: bytes, start: int, numbers: bytes | list[int], dialects: list[str]
 ) -> dict[tuple[str, str], bytes]:
-    """Collect the first byte, which tells the kind, of every entry of each table and dialect."""
+    """Collect the first byte (the kind) of every entry of each table and dialect."""
     found: dict[tuple[str, str], bytes] = {}
     at = 2
     for table, kind in enumerate((ATTRIBUTES, TYPES)):

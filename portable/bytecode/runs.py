@@ -59,7 +59,7 @@ class Runs:
         self._sizes = sizes
         self._signature_of: dict[Key, OpSignature] = {}
         self._batches: list[_Batch] = []
-        # What has been read and nobody has counted yet.
+        # What has been read and not been counted yet.
         self._keys: list[Key] = []
         self._pending: list[tuple[int, int, int]] = []
 

@@ -78,7 +78,7 @@ class OperationName(NamedTuple):
     Args:
         dialect: The namespace.
         name: The name within the namespace.
-        registered: Whether the producer knew the operation; before format 5 nobody tells.
+        registered: Whether the producer knew the operation; not recorded before format 5.
     """
 
     dialect: str
@@ -119,7 +119,7 @@ def read_sections(data: Buffer, start: int) -> dict[Section, Cursor]:
 
 
 class Strings:
-    """The strings of an artifact, decoded one by one when asked for."""
+    """The strings of an artifact, decoded one by one on first use."""
 
     __slots__ = ("_cursor", "_decoded", "_starts")
 
@@ -133,7 +133,7 @@ class Strings:
         if self._starts[-1] != cursor.end:
             raise cursor.malformed("the strings do not fill their section")
         if lengths and not min(lengths):
-            raise cursor.malformed("a string lacks its end")
+            raise cursor.malformed("unterminated string")
 
     def __len__(self) -> int:
         return len(self._starts) - 1
@@ -143,7 +143,7 @@ class Strings:
         if text is not None:
             return text
         if not 0 <= index < len(self):
-            raise self._cursor.malformed(f"string {index} is asked for, but there are {len(self)}")
+            raise self._cursor.malformed(f"string {index} is out of range; there are {len(self)}")
         start, stop = self._starts[index], self._starts[index + 1] - 1
         text = bytes(self._cursor.data[start:stop]).decode("utf-8", "backslashreplace")
         self._decoded[index] = text
@@ -205,7 +205,7 @@ def read_names(
                 known[key] = OperationName(dialect, strings[at], registered)
             names.append(known[key])
     if announced is not None and announced != len(names):
-        raise cursor.malformed(f"{announced} operation names are announced, {len(names)} follow")
+        raise cursor.malformed(f"{announced} operation names declared, {len(names)} found")
     return names
 
 

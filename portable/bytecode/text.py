@@ -92,7 +92,7 @@ def attribute_text(pool: Pool, index: int, depth: int = 0) -> str:
 def location_text(pool: Pool, index: int) -> str:
     """Return where something comes from, as `file:line:column` if any file is known.
 
-    A location can be built of others; the first file that is met in it tells.
+    A location can be built of others; the first file in it is used.
 
     Args:
         pool: The types and attributes.

@@ -67,7 +67,7 @@ def load_program(path: str, chosen: argparse.Namespace) -> Artifact:
     part = only_part(path)
     with naming(part.label):
         artifact = _artifact(part.data, chosen)
-        signature(artifact)  # reads all of it: what is wrong with the file is told with its name
+        signature(artifact)  # reads all of it: errors in the file are reported with its name
     return artifact
 
 

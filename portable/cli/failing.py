@@ -1,4 +1,4 @@
-"""What ended a command, as one error; what nobody foresaw as well."""
+"""What ended a command, as one error; unexpected exceptions too."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def as_error(error: Exception) -> PortableError:
     if isinstance(error, OSError):
         return _refused(error)
     if isinstance(error, MemoryError):
-        return OutOfMemory("out of memory", hint="raise the limit, or give a smaller input")
+        return OutOfMemory("out of memory", hint="raise the limit, or use a smaller input")
     if os.environ.get(_TRACEBACK, "0") not in {"", "0"}:
         raise error
     import traceback  # noqa: PLC0415 - cold start: a defect is rare

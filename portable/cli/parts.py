@@ -75,9 +75,9 @@ def only_part(path: str) -> Part:
     container, parts = parts_of(path)
     if container is not None:
         raise ManyPrograms(
-            f"is a container ({container.kind}), this takes one program",
+            f"a container ({container.kind}) instead of one program",
             where=label_of(path),
-            hint="inspect, minimum, explain, check and pin take containers; "
+            hint="use inspect, minimum, explain, check or pin; "
             "portable.containers.open_container takes the artifacts out",
         )
     return parts[0]

@@ -22,7 +22,7 @@ _UNITS = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
 
 
 class BadUsage(PortableError):
-    """The command line asks for something that no command does."""
+    """The command line is invalid."""
 
 
 def natural(text: str) -> int:

@@ -1,4 +1,4 @@
-"""Files and directories that carry artifacts inside: tell them apart, open them, write copies.
+"""Files and directories that carry artifacts inside: recognize them, open them, write copies.
 
     from portable.containers import open_container
 

@@ -65,7 +65,7 @@ class NotAContainer(PortableError):
 
     def __init__(self, kind: Kind, *, directory: bool = False, where: str | None = None) -> None:
         super().__init__(
-            "is a directory, but no container" if directory else f"no container ({kind})",
+            "is a directory, not a container" if directory else f"not a container ({kind})",
             where=where,
             hint="a container has saved_model.pb or functions/NAME.meta" if directory else None,
         )
@@ -93,7 +93,7 @@ class Opener:
         opens: Specifier of the Releases that open it; empty where none is known.
         refuses: Specifier of those that do not; empty where none is known.
         form: Which form of the container, in words.
-        alone: Whether nobody else gets at the artifacts: they are no files of their own.
+        alone: Whether the artifacts can be changed by nothing else: they are not separate files.
     """
 
     framework: str

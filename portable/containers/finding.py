@@ -1,6 +1,6 @@
 """What there is under paths: artifacts, told by content and by name, and everything else.
 
-Nothing is passed over without a word: each file is an artifact, or not judged with the reason, or
+Nothing is ignored silently: each file is an artifact, or not judged with the reason, or
 excluded by a rule, or one of the other files, which neither its content nor its name marks.
 """
 
@@ -43,7 +43,7 @@ EXCLUDED_FOLDERS = frozenset(
 """Folders that tools keep for themselves, which are not searched."""
 
 _ARTIFACTS = {Kind.ARTIFACT, Kind.BYTECODE, *CONTAINERS}
-# Files in which a directory is told to be a container.
+# Files in which a directory is recognized as a container.
 _MARKS = ("saved_model.pb", "functions")
 _MODEL_AS_TEXT = "saved_model.pbtxt"
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".lz4", ".br", ".zip", ".7z", ".z")
@@ -141,7 +141,7 @@ class _Search:
                 error = NothingFound("no artifact in this folder", where=path, hint=_HINT)
                 yield Found(path, Fate.ARTIFACT, error=error)
         elif not (is_special(path) or os.path.lexists(path)):
-            error = NothingFound("there is no such file or folder", where=path)
+            error = NothingFound("no such file or folder", where=path)
             yield Found(path, Fate.ARTIFACT, error=error)
         else:
             yield _opened(path, partial(open_path, path))
@@ -216,7 +216,7 @@ class _Search:
         """Follow a link to a file of the same tree; what lies in a folder of it was seen there."""
         target = os.path.realpath(path)
         if not os.path.exists(target):  # noqa: PTH110 - as in portable.system.files
-            why = "a link that leads nowhere"
+            why = "a broken link"
             return Found(path, Fate.NOT_JUDGED if self._marked(path) else Fate.OTHER, why=why)
         if os.path.isdir(target):  # noqa: PTH112 - as above
             if target in walked:
@@ -227,7 +227,7 @@ class _Search:
         return self._file(path)
 
     def _file(self, path: str, *, regular: bool = True) -> Found:
-        """Tell by its content and its name what becomes of a file."""
+        """Determine by its content and its name what becomes of a file."""
         marked = self._marked(path)
         try:
             if not regular and not marked:

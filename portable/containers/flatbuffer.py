@@ -48,7 +48,7 @@ class Table:
         for slot, field in enumerate(self._fields):
             if field and not 4 <= field < length:
                 at = vtable + _VTABLE_HEAD + 2 * slot
-                raise MalformedContainer(f"slot {slot} lies outside of its table", at)
+                raise MalformedContainer(f"slot {slot} is outside its table", at)
 
     def has(self, slot: int) -> bool:
         """Say whether a slot has a value."""
@@ -98,7 +98,7 @@ class Table:
         at = self.target(slot)
         length = _number(self._data, at, 4)
         if at + 4 + length > len(self._data):
-            raise MalformedContainer(f"a vector of {length} bytes ends behind the file", at)
+            raise MalformedContainer(f"a vector of {length} bytes exceeds the file", at)
         return at + 4, at + 4 + length
 
     def any_has(self, slot: int, inner: int) -> bool:
@@ -175,5 +175,5 @@ def root(data: Buffer | Source) -> Table:
 
 def _number(data: Buffer | Source, at: int, size: int, *, signed: bool = False) -> int:
     if not 0 <= at <= len(data) - size:
-        raise MalformedContainer("an offset leads out of the file", max(at, 0))
+        raise MalformedContainer("an offset outside the file", max(at, 0))
     return int.from_bytes(data[at : at + size], "little", signed=signed)

@@ -58,14 +58,14 @@ def native_format(head: bytes) -> str:
 
 
 def kind_of_file(data: Buffer | Source) -> Kind:
-    """Tell what the bytes of a file are.
+    """Determine what the bytes of a file are.
 
     Args:
         data: The whole file, or at least its beginning.
 
     Returns:
         The kind. Bytecode that claims no StableHLO Version is `BYTECODE` here; whether it holds
-        VHLO, as artifacts of early 2023 do, only reading it tells.
+        VHLO, as artifacts of early 2023 do, which is known only after reading it.
     """
     if not len(data):
         return Kind.EMPTY
@@ -86,7 +86,7 @@ def kind_of_file(data: Buffer | Source) -> Kind:
 
 
 def kind_of_directory(path: str) -> Kind:
-    """Tell what a directory is, by the names in it."""
+    """Determine what a directory is, by the names in it."""
     if os.path.isfile(f"{path}/saved_model.pb"):  # noqa: PTH113 - pathlib costs the cold path 9 ms
         return Kind.SAVED_MODEL
     try:

@@ -59,7 +59,7 @@ def read_array(folder: Folder, where: str, known: dict[object, Array] | None = N
     start = 12 if len(head) > 6 and head[6] > 1 else 10
     length = int.from_bytes(head[8:start], "little")
     if len(head) < 12 or length > _LONGEST:
-        raise MalformedContainer("the header of the array is cut or too long", 8, where=where)
+        raise MalformedContainer("the header of the array is truncated or too long", 8, where=where)
     text = file[start : start + length]
     array = _parsed(text, where)
     expected = start + length + array.itemsize * _count(array.shape)
@@ -77,12 +77,12 @@ def _refused(head: bytes, where: str) -> MalformedContainer:
     for start, what in _REFUSED.items():
         if head.startswith(start):
             return MalformedContainer(
-                f"{what} where an array should be; it is not opened",
+                f"{what} instead of an array; not opened",
                 0,
                 where=where,
                 hint="save the array again: numpy.save(file, array, allow_pickle=False)",
             )
-    return MalformedContainer("no array that numpy.save wrote", 0, where=where)
+    return MalformedContainer("not an array written by numpy.save", 0, where=where)
 
 
 def _parsed(text: bytes, where: str) -> Array:
@@ -97,11 +97,11 @@ def _parsed(text: bytes, where: str) -> Array:
             type(size) is int and 0 <= size < 1 << 48 for size in shape
         )
     except (ValueError, SyntaxError, TypeError, KeyError, IndexError, RecursionError, MemoryError):
-        raise MalformedContainer("the header makes no sense", 10, where=where) from None
+        raise MalformedContainer("invalid header", 10, where=where) from None
     if kind == "O":
         raise _refused(b"\x80", where)
     if not sizes or kind not in "?bBiufcV" or itemsize > 1 << 20 or len(shape) > 64:
-        raise MalformedContainer("the header makes no sense", 10, where=where)
+        raise MalformedContainer("invalid header", 10, where=where)
     return Array(descr, itemsize, shape)
 
 

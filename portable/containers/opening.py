@@ -42,7 +42,7 @@ def open_path(source: str | os.PathLike[str] | bytes, *, within: str = "") -> Co
         its `kind` is not in `CONTAINERS`.
 
     Raises:
-        NotAContainer: It is a directory, but no container.
+        NotAContainer: It is a directory, not a container.
         MalformedContainer: It is damaged, half written, or tries what a container may not.
         NoArtifact: It is a container without artifacts.
         FileError: It cannot be read.

@@ -60,13 +60,13 @@ def fields(data: Buffer, start: int, stop: int) -> Iterator[Field]:
         elif wire in _SIZES:
             value, end = value_at, value_at + _SIZES[wire]
         else:
-            raise MalformedContainer(
-                f"wire type {wire}, which protobuf does not write any more", at
-            )
+            raise MalformedContainer(f"wire type {wire}, which is deprecated in protobuf", at)
         if tag < 8:
             raise MalformedContainer("a field with the number 0", at)
         if end > stop:
-            raise MalformedContainer(f"field {tag >> 3} ends {end - stop} bytes too late", at)
+            raise MalformedContainer(
+                f"field {tag >> 3} ends {end - stop} bytes after its parent", at
+            )
         yield Field(tag >> 3, wire, value_at, value, end)
         at = end
 
@@ -89,7 +89,7 @@ def only(data: Buffer, field: Field | None, number: int, wire: int = _BYTES) -> 
     for inner in fields(data, field.start, field.stop):
         if inner.number == number:
             if found is not None:
-                raise MalformedContainer(f"field {number} occurs twice", inner.length_at)
+                raise MalformedContainer(f"field {number} is duplicated", inner.length_at)
             if inner.wire != wire:
                 raise MalformedContainer(f"field {number} has wire type {inner.wire}", inner.start)
             found = inner
@@ -142,7 +142,7 @@ def _varint(data: Buffer, at: int, stop: int) -> tuple[int, int]:
             if value >> 64:
                 raise MalformedContainer("a number of more than 64 bits", at)
             return value, at + index + 1
-    raise MalformedContainer("a number does not end", at)
+    raise MalformedContainer("unterminated varint", at)
 
 
 def _encoded(value: int) -> bytes:

@@ -218,7 +218,7 @@ def _calls(data: Buffer) -> tuple[tuple[_Call, ...], tuple[str, ...]]:
             if call.name in found:
                 raise MalformedContainer(f"two nodes are named {call.name!r}", path[-1].start)
             if call.path[-1].start == call.path[-1].stop:
-                odd.append(f"{call.name} has no artifact: its module is elsewhere in the graph")
+                odd.append(f"{call.name} has no artifact: its module is not a constant of the node")
             else:
                 found[call.name] = call
     return tuple(found.values()), tuple(odd)
@@ -235,7 +235,7 @@ def _nodes(data: Buffer, meta_graph: Field) -> Iterator[tuple[str, tuple[Field, 
             yield "", (meta_graph, graph, field)
         elif field.number == _LIBRARY:
             if library is not None:
-                raise MalformedContainer("a graph with two libraries", field.start)
+                raise MalformedContainer("two function libraries in one graph", field.start)
             library = field
     for function in _all(data, library, _FUNCTIONS) if library else ():
         assert library is not None  # noqa: S101 - for type checkers
@@ -259,7 +259,7 @@ def _named(data: Buffer, message: Field | None) -> str:
 
 
 def _call(data: Buffer, scope: str, path: tuple[Field, ...]) -> _Call | None:
-    """Return a node as a call; None when its op is another, which its first fields tell."""
+    """Return a node as a call; None when its op is another, as its first fields show."""
     node = path[-1]
     for field in fields(data, node.start, node.stop):
         if field.number == _NODE_OP:
@@ -272,7 +272,7 @@ def _call(data: Buffer, scope: str, path: tuple[Field, ...]) -> _Call | None:
     for entry in _all(data, node, _ATTRIBUTES):
         key = text(data, only(data, entry, _KEY))
         if key in attributes:
-            raise MalformedContainer(f"attribute {key!r:.60} occurs twice", entry.start)
+            raise MalformedContainer(f"attribute {key!r:.60} is duplicated", entry.start)
         attributes[key] = entry
     name = scope + _named(data, node)
     holder = attributes.get("module")

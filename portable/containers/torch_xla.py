@@ -163,7 +163,7 @@ def _meta(path: str, where: str) -> dict[str, Any]:
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) < len(pairs):
-            raise ValueError("a key occurs twice")
+            raise ValueError("duplicate key")
         return found
 
     text = read_file(path, _LARGEST_META)
@@ -175,7 +175,7 @@ def _meta(path: str, where: str) -> dict[str, Any]:
         raise MalformedContainer("not a JSON object", where=where)
     for key, kind in _TYPES.items():
         if not isinstance(meta.get(key), kind):
-            raise MalformedContainer(f"no {key!r} as torch_xla writes it", where=where)
+            raise MalformedContainer(f"no {key!r} of the type that torch_xla writes", where=where)
     _demand_known(meta, _TYPES.keys() | _OPTIONAL, where)
     signatures, locations = len(meta["input_signature"]), len(meta["input_locations"])
     if signatures != locations:
@@ -194,7 +194,7 @@ def _demand_known(value: object, keys: set[str], where: str) -> None:
         raise MalformedContainer(
             f"an unknown key {unknown[0]!r}",
             where=where,
-            hint="no torch_xla up to 2.9 writes it: what it means for the artifact is not known",
+            hint="written by no torch_xla up to 2.9; its effect on the artifact is unknown",
         )
 
 
@@ -207,7 +207,7 @@ def _demand_apart(functions: tuple[_Function, ...]) -> None:
             raise MalformedContainer(
                 f"is the same file as functions/{name}.bytecode",
                 where=f"functions/{function.name}.bytecode",
-                hint="each function has a file of its own: copy what is linked",
+                hint="give each function its own file",
             )
 
 
@@ -246,11 +246,11 @@ def _weight(location: Mapping[str, object], where: str) -> str | None:
     if kind == "parameter" and isinstance(name, str):
         if name in {"", ".", ".."} or any(mark in name for mark in "/\\\0"):
             raise MalformedContainer(
-                f"a parameter named {name!r}, which is no file name", where=where
+                f"a parameter named {name!r}, which is not a valid file name", where=where
             )
         return f"data/{name}"
     raise MalformedContainer(
-        f"an input from {kind!r:.40}, which torch_xla does not know", where=where
+        f"an input from {kind!r:.40}, which is unknown to torch_xla", where=where
     )
 
 

@@ -60,7 +60,7 @@ class Tensor:
 
     Args:
         name: The argument's name, or the number of the result.
-        dtype: The numpy or ml_dtypes name; a `.npy` file alone cannot tell bfloat16 from bytes.
+        dtype: The numpy or ml_dtypes name; a `.npy` file has bytes for bfloat16.
         path: The `.npy` file.
     """
 

@@ -1,7 +1,7 @@
-"""Coverage: what the sealed artifacts show of VHLO, and what `coverage.toml` asks for beyond it.
+"""Coverage: what the sealed artifacts show of VHLO, and what `coverage.toml` requires beyond it.
 
 Op forms, types, attributes, enum values and location kinds are counted in the bytes of the sealed
-artifacts. What no table of names can tell - both sides of a downgrade condition or a constraint,
+artifacts. What no table of names shows - both sides of a downgrade condition or a constraint,
 kinds of dynamism, of custom calls, of location places - `coverage.toml` names with the Cases that
 show it. What cannot be shown is there too, each with its reason.
 """
@@ -54,7 +54,7 @@ class Coverage:
         shown: Names of the Cases by Coverable.
         excluded: Why a Coverable cannot be shown.
         missing: Subjects that are neither.
-        stale: Exclusions of something that is shown after all, or that nothing asks for.
+        stale: Exclusions of something that is shown after all, or that nothing requires.
     """
 
     shown: Mapping[Coverable, tuple[str, ...]]
@@ -138,7 +138,7 @@ def _table_subjects() -> Iterator[Coverable]:
 
 
 def _asked(path: Path, known: set[str]) -> tuple[dict[Coverable, list[str]], dict[Coverable, str]]:
-    """Read `coverage.toml`: what is asked for with its Cases, and what is excluded."""
+    """Read `coverage.toml`: what is required, with its Cases, and what is excluded."""
     try:
         tables: dict[str, list[dict[str, Any]]] = tomllib.loads(read_file(path).decode("utf-8"))
         excluded = {

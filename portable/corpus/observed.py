@@ -42,7 +42,7 @@ class Host:
     """What the corpus was executed on.
 
     Args:
-        platform: As it was asked for; of a path the last part.
+        platform: As requested; of a path the last part.
         release: The jaxlib.
         device: In the words of the runtime.
         driver: Its driver; empty where there is none.

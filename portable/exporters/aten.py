@@ -73,9 +73,7 @@ def transform(
     except Exception as error:  # passes are anybody's code
         cause = error.__cause__ or error
         said = str(cause).strip().splitlines() or [type(cause).__name__]
-        raise PassFailed(
-            f"a pass broke the program: {said[0]}", hint="the program is as it was"
-        ) from error
+        raise PassFailed(f"a pass failed: {said[0]}", hint="the program was not changed") from error
 
 
 def rename(ops: Mapping[_Op, _Op]) -> _Change:
@@ -239,7 +237,7 @@ def _tan(x: Any) -> Any:
 def _topk(x: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:  # noqa: A002 - ATen's signature
     import torch  # noqa: PLC0415 - a framework
 
-    del sorted  # sorted is what nobody minds
+    del sorted  # the order is irrelevant
     values, indices = torch.sort(x, dim=dim, descending=largest, stable=True)
     return values.narrow(dim, 0, k), indices.narrow(dim, 0, k)
 
@@ -276,7 +274,7 @@ def _result(one: _Change) -> Callable[[Any], Any]:
 
 
 def _complain(check: Callable[[Any], None]) -> Callable[[Any], None]:
-    """Give PyTorch's manager a check in the form it asks for: one argument called `module`."""
+    """Give PyTorch's manager a check in the form it requires: one argument called `module`."""
 
     def checked(module: Any) -> None:
         check(module)

@@ -24,7 +24,7 @@ def lower(traced: Traced, platform: str) -> Lowered:  # noqa: ARG001 - it lowers
 
     Args:
         traced: The program; not changed.
-        platform: Not asked for.
+        platform: Not used.
 
     Returns:
         The program, with its weights.
@@ -36,7 +36,7 @@ def lower(traced: Traced, platform: str) -> Lowered:  # noqa: ARG001 - it lowers
 
     if any(isinstance(size, str) for argument in traced.arguments for size in argument.shape):
         raise ExportFailed(
-            "torch_mlir lowers no program with dynamic dimensions", hint="take the backend torchax"
+            "torch_mlir does not support dynamic dimensions", hint="use --backend torchax"
         )
     try:
         ready = inspect_program(traced.program.run_decompositions())

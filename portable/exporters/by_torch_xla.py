@@ -26,7 +26,7 @@ def lower(traced: Traced, platform: str) -> Lowered:  # noqa: ARG001 - it lowers
 
     Args:
         traced: The program; not changed.
-        platform: Not asked for.
+        platform: Not used.
 
     Returns:
         The program, with its weights.

@@ -76,7 +76,7 @@ def export(request: Request, output: str, weights: str | None, *, whole: bool) -
     if exported.weights and not whole and weights is None:
         raise ExportFailed(
             f"main takes {len(exported.weights)} weights before its inputs",
-            hint="keep them with --weights FILE.npz, or name a directory to write both into",
+            hint="keep them with --weights FILE.npz, or write to a directory",
         )
     if whole:
         exported.save(output)
@@ -211,12 +211,12 @@ def _program(request: Request, *kinds: type) -> tuple[Any, tuple[Any, ...], dict
         if described or (kinds and isinstance(made, kinds[1:])):
             return made, (), {}
         raise BadInput(
-            "nothing says what inputs to export it with",
+            "missing example inputs",
             where=request.program,
             hint="describe them with --args, or name a function that returns (program, args)",
         )
     if described:
-        raise BadInput("comes with inputs of its own", where=request.program, hint="drop --args")
+        raise BadInput("already has inputs", where=request.program, hint="drop --args")
     if len(made) not in {2, 3}:
         raise BadInput(
             f"gives {len(made)} values", where=request.program, hint="return (program, args)"
@@ -227,16 +227,16 @@ def _program(request: Request, *kinds: type) -> tuple[Any, tuple[Any, ...], dict
 
 def _called(value: Any, request: Request) -> Any:
     if not callable(value):
-        raise NoSuchProgram(f"is {type(value).__name__}, no program", where=request.program)
+        raise NoSuchProgram(f"is {type(value).__name__}, not a program", where=request.program)
     try:
         return value()
     except PortableError:
         raise
     except Exception as error:  # the user's code: anything may come
         raise NoSuchProgram(
-            f"calling it fails: {first_line(error)}",
+            f"calling it failed: {first_line(error)}",
             where=request.program,
-            hint="without inputs of its own, a function to export needs --args",
+            hint="give --args if it is the function to export",
         ) from error
 
 

@@ -102,7 +102,7 @@ class PytreeSpecs:
     """How the framework nests what the model takes and returns, as PyTorch writes it to JSON.
 
     Args:
-        arguments: Of `(args, kwargs)`; None where nobody said.
+        arguments: Of `(args, kwargs)`; None where not given.
         results: Of what the model returns.
     """
 
@@ -226,7 +226,7 @@ class ExportedArtifact:
             text: Write the program as text too, for people.
 
         Raises:
-            FileError: It cannot be written, or something is there; nothing is left behind.
+            FileError: It cannot be written, or the destination exists; nothing is left behind.
         """
         with new_directory(directory) as staged:
             _write(self, Path(staged), text=text)
@@ -274,9 +274,9 @@ class ExportedArtifact:
 
 
 def wanted(target: str | Version | Target | Sequence[str]) -> list[str | Version | Target]:
-    """Return what was asked for as `resolve_target` takes it, or raise what it raises.
+    """Return what was requested as `resolve_target` takes it, or raise what it raises.
 
-    A mistake in the target is told before anything slow.
+    A mistake in the target is reported before anything slow.
     """
     if isinstance(target, (list, tuple)):
         wants: list[str | Version | Target] = list(target)
@@ -287,7 +287,7 @@ def wanted(target: str | Version | Target | Sequence[str]) -> list[str | Version
 
 
 def frozen(weights: Mapping[str, Array]) -> Mapping[str, Array]:
-    """Return weights that nobody can change by accident."""
+    """Return weights that are read-only."""
     for array in weights.values():
         array.setflags(write=False)
     return types.MappingProxyType(dict(weights))

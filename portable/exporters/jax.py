@@ -142,7 +142,7 @@ def import_jax() -> Any:
 def _refuse_narrowing(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> None:
-    """Refuse what JAX would silently make narrower: 64-bit arrays while it is told to use 32."""
+    """Refuse what JAX would silently make narrower: 64-bit arrays while it is configured for 32."""
     import jax  # noqa: PLC0415 - a framework
 
     leaves, _ = jax.tree_util.tree_flatten_with_path((args, dict(kwargs)))
@@ -153,7 +153,7 @@ def _refuse_narrowing(
         becomes = jax.dtypes.canonicalize_dtype(dtype)
         if becomes != dtype:
             raise ExportFailed(
-                f"{_name(path, function)!r} is {dtype}, of which JAX would make {becomes}",
+                f"{_name(path, function)!r} is {dtype}, which JAX would convert to {becomes}",
                 hint="jax.config.update('jax_enable_x64', True), or convert it",
             )
 

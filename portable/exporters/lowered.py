@@ -67,7 +67,7 @@ class Lowered:
             pipeline: As for `portable.serialize`.
 
         Returns:
-            The artifact, with the weights that nobody can change any more.
+            The artifact, with the weights that are read-only.
 
         Raises:
             ExportFailed: A dtype changed on the way.

@@ -114,7 +114,7 @@ def verify_export(
         program: As for `export_torch`.
         args: Example inputs; random ones are made like them.
         target: As for `export_torch`.
-        dynamic_shapes: As for `export_torch`. Open dimensions are run at two sizes.
+        dynamic_shapes: As for `export_torch`. Dynamic dimensions are run at two sizes.
         backend: As for `export_torch`.
         seeds: One set of random inputs each.
         tolerance: What counts as the same.
@@ -174,7 +174,7 @@ def _compile(program: str, package: str) -> None:
     """Compile an exported program; in a child.
 
     Its own process: lowering imports torchax, which renames a backend of PyTorch, and then
-    AOTInductor finds no allocator. Some ops tell their shape only by being run: a traced program
+    AOTInductor finds no allocator. Some ops have data-dependent shapes: a traced program
     allows that, a loaded one does not.
     """
     import torch  # noqa: PLC0415 - a framework

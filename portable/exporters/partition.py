@@ -56,7 +56,7 @@ def partition_by_target(program: Any, target: Version) -> Partition:
     """Divide a model into the parts that reach a target and those that do not.
 
     Each op is lowered and pinned by itself, once for each way it is called: this is seen, not
-    predicted. What upstream's expander rewrites stands in nobody's way.
+    predicted. What upstream's expander rewrites is not a blocker.
 
     Args:
         program: An `ExportedProgram`; not changed.
@@ -70,7 +70,7 @@ def partition_by_target(program: Any, target: Version) -> Partition:
 
 
 class _Judge:
-    """Tells what each node of one program needs."""
+    """Determines what each node of one program needs."""
 
     def __init__(self, program: Any, target: Version) -> None:
         self.program = program

@@ -1,4 +1,4 @@
-"""What a command line asks for: a program by its name in the code, and inputs by their types.
+"""What a command line requests: a program by its name in the code, and inputs by their types.
 
 `MODULE:ATTR` names a program, or what makes one. `[NAME=]TYPE[SIZES]` describes an input:
 `f32[2,3]`, `mask=i1[2]`, `i64[batch,9]`, where a name in the place of a size leaves it open.
@@ -28,7 +28,7 @@ __all__ = ["BadInput", "InputSpec", "NoSuchProgram", "example", "find_program", 
 
 _SPEC = re.compile(r"(?:([A-Za-z_]\w*)=)?([A-Za-z]\w*(?:<\w+>)?)(?:\[([^\[\]]*)\])?")
 _SIZE = re.compile(r"[0-9]+|[A-Za-z_]\w*")
-# Open dimensions are traced with sizes of their own: equal ones would be taken for the same.
+# Dynamic dimensions are traced with distinct sizes: equal ones would be identified.
 _FIRST_OPEN = 4
 
 
@@ -71,7 +71,7 @@ def find_program(reference: str, folder: str) -> Any:
     module, colon, attribute = reference.partition(":")
     if not (module and colon and attribute):
         raise NoSuchProgram(
-            f"{reference!r} is no MODULE:ATTR", hint="for example mymodels:net, from mymodels.py"
+            f"{reference!r} is not MODULE:ATTR", hint="for example mymodels:net, from mymodels.py"
         )
     if folder not in sys.path:
         sys.path.append(folder)
@@ -146,18 +146,18 @@ def _is_float(dtype: np.dtype[Any]) -> bool:
 def _parsed(text: str) -> InputSpec:
     match = _SPEC.fullmatch(text.strip())
     if match is None:
-        raise BadInput(f"{text!r} describes no input", hint=_TEACH)
+        raise BadInput(f"{text!r} does not describe an input", hint=_FORMAT)
     name, element, inside = match.groups()
     try:
         dtype = dtype_of(element) or dtype_named(element)
     except PortableError as error:
-        raise BadInput(f"no type {element!r} in {text!r}", hint=_TEACH) from error
+        raise BadInput(f"unknown type {element!r} in {text!r}", hint=_FORMAT) from error
     sizes = [size.strip() for size in inside.split(",")] if inside and inside.strip() else []
     wrong = next((size for size in sizes if not _SIZE.fullmatch(size)), None)
     if wrong is not None:
-        raise BadInput(f"{wrong!r} is no size, in {text!r}", hint=_TEACH)
+        raise BadInput(f"{wrong!r} is not a size, in {text!r}", hint=_FORMAT)
     shape = tuple(int(size) if size.isdigit() else size for size in sizes)
     return InputSpec(name or "", dtype, shape)
 
 
-_TEACH = "write it as f32[2,3], i64[batch,9] or name=f32[2]"
+_FORMAT = "write it as f32[2,3], i64[batch,9] or name=f32[2]"

@@ -42,7 +42,7 @@ def save_as_saved_model(
     Raises:
         ExporterMissing: TensorFlow is not installed.
         ExportFailed: TensorFlow refuses the program.
-        FileError: It cannot be written, or something is there; nothing is left behind.
+        FileError: It cannot be written, or the destination exists; nothing is left behind.
         PortableError: As `ExportedArtifact.load`.
     """
     if importlib.util.find_spec("tensorflow") is None:

@@ -83,7 +83,7 @@ def export_torch(
         dynamic_shapes: Which dimensions stay open, as for `torch.export.export`.
         backend: What lowers to StableHLO: `torchax`, `torch_xla` or `torch_mlir`.
         platform: What the program is lowered for, `cpu`, `cuda`, `rocm` or `tpu`; torchax alone
-            asks for it.
+            requires it.
         pipeline: `locations`, `expand`, `allow` and `allow_dialects`, as for `portable.serialize`.
             Composites, which some functions lower to, need `allow=["composites-to-calls"]` below
             0.19.0.

@@ -35,7 +35,7 @@ class Placeholder:
 
     Args:
         argument: The argument of `main` that it becomes; None when it becomes none.
-        constant: What stands for it when it becomes none: the value that was traced with.
+        constant: Its value where it is not an input: the one traced with.
         tensor: The weight, when it is one.
     """
 
@@ -161,7 +161,7 @@ def refuse_losses(program: _ExportedProgram) -> None:
     """Refuse, by name, what would be dropped silently on the way to StableHLO.
 
     Args:
-        program: An `ExportedProgram` after decomposition, which tells what it changes.
+        program: An `ExportedProgram` after decomposition, which lists what it changes.
 
     Raises:
         ExportFailed: It changes its state or an input, draws random numbers, or branches.
@@ -173,7 +173,7 @@ def refuse_losses(program: _ExportedProgram) -> None:
     if changed:
         names = ", ".join(repr(s.target or s.arg.name) for s in changed)
         raise ExportFailed(
-            f"the model changes {names} while it runs, which StableHLO has no place for",
+            f"the model changes {names} while it runs, which StableHLO cannot express",
             hint="call .eval() before exporting, or return the new value",
         )
     for node in program.graph.nodes:
@@ -193,7 +193,7 @@ def _refuse_node(node: Any) -> None:
         )
     if torch.Tag.nondeterministic_seeded in getattr(target, "tags", ()):
         raise ExportFailed(
-            f"the model draws random numbers by {target}, which would be drawn once and for all",
+            f"the model draws random numbers by {target}, which would be constants in the artifact",
             where=place(node),
             hint="call .eval() before exporting, or pass the numbers as an input",
         )
@@ -219,7 +219,7 @@ def _placeholders(program: _ExportedProgram) -> Iterator[Placeholder]:
             yield Placeholder(None, spec.arg.value)
         elif not isinstance(spec.arg, kinds.TensorArgument):
             raise ExportFailed(
-                f"the model takes {spec.arg.name!r}, which is no tensor: {spec.kind.name.lower()}",
+                f"the model takes {spec.arg.name!r}, not a tensor: {spec.kind.name.lower()}",
                 hint="pass it as a tensor, or fix its value",
             )
         elif spec.kind is kinds.InputKind.USER_INPUT:
@@ -256,7 +256,7 @@ def _results(program: _ExportedProgram, tree: Any) -> Iterator[Result]:
             continue  # nothing is lost with a None
         if not isinstance(spec.arg, kinds.TensorArgument):
             raise ExportFailed(
-                f"the model returns {name!r}, which is no tensor", hint="return tensors only"
+                f"the model returns {name!r}, which is not a tensor", hint="return tensors only"
             )
         value = node.meta["val"]
         yield Result(name, _shape(value), dtype_name(value.dtype))

@@ -117,7 +117,7 @@ class _Analyst:
         )
 
     def _typed(self) -> list[int]:
-        """Return the operations whose operand types some rule asks for."""
+        """Return the operations whose operand types some rule requires."""
         asking = {
             op
             for op, constraints in rules().constraints.items()
@@ -213,7 +213,7 @@ class _Analyst:
         if version is not None and targets:
             version = version.first_target
         if self._judge.unknown:
-            # What nobody knows is at most as old as the Version that the artifact claims.
+            # What is not known is at most as old as the Version that the artifact claims.
             claimed = self._bytecode.header.version
             version = None if claimed is None or version is None else max(version, claimed.target)
         return Needs(version, tuple(ordered))

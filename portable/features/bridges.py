@@ -56,7 +56,7 @@ class Terms(NamedTuple):
 
 
 class Default(NamedTuple):
-    """What is rewritten without being asked, so that the target can read it.
+    """What is rewritten by default, so that the target can read it.
 
     Args:
         does: What is done.

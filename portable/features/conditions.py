@@ -20,7 +20,7 @@ _NO_ENTRY = -1
 
 
 class Use:
-    """Operations of one OpSignature, to be asked for what is in them.
+    """Operations of one OpSignature, with accessors for what is in them.
 
     Args:
         bytecode: The artifact.

@@ -129,7 +129,7 @@ class Judge:
         return kind
 
     def needed(self, kind: str, index: int) -> frozenset[Need]:
-        """Tell what a type or attribute needs, with everything inside it.
+        """Determine what a type or attribute needs, with everything inside it.
 
         Args:
             kind: `types` or `attributes`.
@@ -176,7 +176,7 @@ class Judge:
         return needs
 
     def _look(self, reference: Reference) -> tuple[frozenset[Need], tuple[Reference, ...]]:
-        """Tell what an entry by itself needs, and what to look at inside it."""
+        """Determine what an entry by itself needs, and what to look at inside it."""
         kind, index = reference
         outline = self._bytecode.pool.outline(kind, index)
         key = kind, outline.name
@@ -202,7 +202,7 @@ class Judge:
         return _NOTHING.union(*[self.needed(kind, index) for index in indices])
 
     def _attributes(self, name: str, signature: OpSignature) -> frozenset[Need]:
-        """Tell what all attributes of an operation need."""
+        """Determine what all attributes of an operation need."""
         key = name, signature.properties
         needs = self._properties.get(key)
         if needs is None:
@@ -213,7 +213,7 @@ class Judge:
         return needs
 
     def _kept(self, use: Use, to: str) -> frozenset[Need]:
-        """Tell what those attributes of an operation need that its older form has too."""
+        """Determine what those attributes of an operation need that its older form has too."""
         key = use.name, use.signature.attributes, use.signature.properties
         needs = self._older.get(key)
         if needs is None:
@@ -238,7 +238,7 @@ class Judge:
         return needs
 
     def _constraints(self, kind: _OpKind, use: Use) -> tuple[frozenset[Need], frozenset[Need]]:
-        """Tell what a use needs beyond its operation, to be read and to be written."""
+        """Determine what a use needs beyond its operation, to be read and to be written."""
         to_read, to_write = _NOTHING, _NOTHING
         for constraint in kind.constraints:
             if all(TESTS[when.test](use, *when.arguments) for when in constraint.when):

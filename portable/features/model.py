@@ -54,7 +54,7 @@ class Feature:
         locations: Where the first few are.
         reason: Why it needs that Version and cannot be written in an older form.
         workaround: What could be done about it; empty if nothing is known.
-        by_default: Whether `pin` does away with it unless told otherwise.
+        by_default: Whether `pin` does away with it by default.
     """
 
     kind: FeatureKind
@@ -85,7 +85,7 @@ class Needs:
     """A Version and the Features that force it.
 
     Args:
-        version: The Version; None where nothing known tells, as for unknown forms in an artifact
+        version: The Version; None where it is unknown, as for unknown forms in an artifact
             that claims no Version.
         features: Everything that needs more than the minimum Version, the highest first.
     """
@@ -184,7 +184,7 @@ class Analysis:
 
     @property
     def pinned(self) -> Needs:
-        """The lowest Target that `pin` reaches unless told otherwise, and what forces it.
+        """The lowest Target that `pin` reaches by default, and what forces it.
 
         Location ranges become points, and upstream's expander rewrites what it can.
         """

@@ -19,7 +19,7 @@ __all__ = ["Rewritten", "rewritten"]
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """One Feature that the target lacks, and what stands in its place.
+    """One Feature that the target lacks, and its replacement.
 
     Args:
         name: The rewrite that was allowed; of what is done unasked, the Feature.
@@ -70,7 +70,7 @@ def rewritten(
         allowed: The rewrites that were allowed, by name; None where that is not known.
 
     Returns:
-        What stands in place of each Feature that the target lacks; locations are left out.
+        The replacement of each Feature that the target lacks; locations are left out.
     """
     table = bridges()
     found: dict[str, Rewritten] = {}
@@ -100,7 +100,7 @@ def _chosen(bridge: Bridge, allowed: Collection[str] | None) -> str:
 
 
 def _default_accuracy(name: str) -> Near | None:
-    """Return how far an op is off that was asked for another accuracy than the default."""
+    """Return how far an op is off that was requested another accuracy than the default."""
     op = name.rpartition("_v")[0]
     known = [ulps for key, ulps in bridges().default_ulps.items() if key.partition(" ")[0] == op]
     return Near(max(known), max(known)) if known else None

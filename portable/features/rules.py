@@ -55,8 +55,8 @@ class Constraint(NamedTuple):
         since: The first Version that allows it, as text.
         when: What makes an operation such a use; all of it.
         ops: The operations that it applies to.
-        reason: What to tell.
-        only_serializer: Whether older readers read such a use although nobody may write it.
+        reason: The reason to report.
+        only_serializer: Whether older readers read such a use although it must not be written.
     """
 
     name: str

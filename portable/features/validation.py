@@ -66,13 +66,13 @@ def check_bridges(bridges: Bridges, since: dict[str, str]) -> None:
         InvalidTable: A row does not hold.
     """
     for name in sorted(set(bridges.features) ^ set(since)):
-        what = "is no Feature" if name in bridges.features else "is missing"
+        what = "is no Feature" if name in bridges.features else "missing"
         raise InvalidTable("bridges.ini", f"[features] {name}", what)
     for name, bridge in bridges.features.items():
         where = f"[features] {name}"
-        _demand(bridge.by in _BY, where, f"{bridge.by!r} is none of {', '.join(_BY)}", _BRIDGES)
+        _demand(bridge.by in _BY, where, f"{bridge.by!r} is not one of {', '.join(_BY)}", _BRIDGES)
         for rewrite in bridge.rewrites:
-            _demand(rewrite in bridges.rewrites, where, f"no rewrite is called {rewrite}", _BRIDGES)
+            _demand(rewrite in bridges.rewrites, where, f"unknown rewrite {rewrite}", _BRIDGES)
     used = {rewrite for bridge in bridges.features.values() for rewrite in bridge.rewrites}
     for rewrite in bridges.rewrites:
         _demand(rewrite in used, f"[rewrite {rewrite}]", "helps no Feature", _BRIDGES)

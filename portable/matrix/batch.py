@@ -55,7 +55,7 @@ class Batch:
         offline: Whether the network must not be used; None for what that machine says.
         files: The content of every file that the items name, for a machine without them; None
             where the paths are good.
-        judging: Whether the outputs are what is asked for, and nothing is compared.
+        judging: Whether outputs are requested, and nothing is compared.
     """
 
     release: str
@@ -73,8 +73,8 @@ class Observation:
     """What a Release did with one artifact.
 
     Args:
-        verdict: The observed Verdict; None when the Release could not be asked.
-        note: Why there is none, or why it goes less far than was asked for.
+        verdict: The observed Verdict; None when the Release could not be run.
+        note: Why there is none, or why it goes less far than requested.
         seconds: How long it took.
         outputs: Of a batch that is judging: an `.npz` of what it computed.
     """
@@ -107,7 +107,7 @@ def observe_batch(batch: Batch, benches: Benches | None = None) -> tuple[Observa
         benches: Where its process is kept for the next batch; None to end it with this one.
 
     Returns:
-        One Observation for each item. A Release that cannot be had, or does not load, or a disk
+        One Observation for each item. A Release that is not available, or does not load, or a disk
         that is full, gives Observations without a Verdict; it raises nothing.
     """
     found: list[Observation] = []
@@ -155,7 +155,7 @@ def _unpacked(batch: Batch, folder: Path) -> tuple[Item, ...]:
 
 
 def _given(item: Item) -> dict[str, str]:
-    """Return how a worker is told which artifact."""
+    """Return how the artifact is passed to a worker."""
     if item.inside:
         return {"data": base64.b64encode(item.artifact().data).decode()}
     # The process of a Release works in another folder.
@@ -188,7 +188,7 @@ class Benches:
             batch: Any batch of the run.
 
         Yields:
-            A bench that nobody else uses.
+            A bench for exclusive use.
 
         Raises:
             PortableError: The Release is not available.
@@ -239,7 +239,7 @@ class _Bench:
             self._executor.close()
 
     def observe(self, item: Item) -> Observation:
-        """Go as far as was asked for, or as the Release can."""
+        """Go as far as requested, or as the Release can."""
         began, passed, note = time.monotonic(), None, ""
         for stage, step in _STEPS.items():
             if stage > self._stage or (passed is not None and not passed.compatible):

@@ -46,10 +46,10 @@ class Cell:
         release: The consumer.
         role: Which way in time.
         predicted: What the tables say.
-        observed: What the Release did; None when it could not be asked.
-        note: Why it was not observed, or why it was observed less far than was asked for.
+        observed: What the Release did; None when it could not be run.
+        note: Why it was not observed, or why it was observed less far than requested.
         listed: The entry of the list of contradictions that explains a contradiction; empty for
-            one that nobody has explained, and where there is none.
+            an unexplained one, and where there is none.
         also: Other observations of the same cell that do not fit with `observed`.
     """
 

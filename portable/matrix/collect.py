@@ -68,9 +68,9 @@ def collect(
         items = list(_items(path, pick))
         if not items:
             raise NothingToTest(
-                "no artifact and no Case here",
+                "no artifact and no Case found",
                 where=str(path),
-                hint=f"looked for artifacts, by content and by name, and {_MANIFEST}",
+                hint=f"searched for artifacts (by content and name) and {_MANIFEST}",
             )
         found += items
     return tuple(found)
@@ -89,7 +89,9 @@ def _items(path: Path, pick: Pick) -> Iterator[Item]:
                     return
                 raise found.error
             if found.fate is Fate.NOT_JUDGED:
-                raise FileError(found.why, where=found.path, hint="remove it, or name the others")
+                raise FileError(
+                    found.why, where=found.path, hint="remove it, or give the other paths"
+                )
             if found.container is not None:
                 yield from _sealed(type(path)(found.path)) or _opened(found.container)
 

@@ -82,7 +82,7 @@ def record(matrix: Matrix) -> dict[str, object]:
         Strings, integers, lists and dictionaries.
 
     Raises:
-        MalformedMatrix: An artifact, a consumer or a cell is there twice, or a cell's artifact or
+        MalformedMatrix: An artifact, a consumer or a cell is duplicated, or a cell's artifact or
             consumer is not in the Matrix.
     """
     rows = _positions((item.key for item in matrix.items), "artifact")
@@ -154,7 +154,7 @@ def _fields(data: object) -> Mapping[str, Any]:
         )
     # Schema 1 had neither `says` nor `not_known`.
     if data["schema"] not in {1, SCHEMA}:
-        raise MalformedMatrix(f"the matrix has schema {data['schema']}, which never was")
+        raise MalformedMatrix(f"the matrix has schema {data['schema']}, which does not exist")
     if data.keys() != set(_KEYS):
         wrong = ", ".join(sorted(f"{key!r:.40}" for key in data.keys() ^ set(_KEYS)))
         raise MalformedMatrix(f"keys that are missing or unknown: {wrong}")
@@ -185,7 +185,7 @@ def _positions(keys: Iterable[tuple[str, str]], what: str) -> dict[tuple[str, st
     found: dict[tuple[str, str], int] = {}
     for key in keys:
         if key in found:
-            raise MalformedMatrix(f"the {what} {' '.join(key)} is there twice")
+            raise MalformedMatrix(f"the {what} {' '.join(key)} is duplicated")
         found[key] = len(found)
     return found
 
@@ -245,9 +245,9 @@ class _Result:
         self.also = tuple(_at(verdicts, one) for one in also)
         seen = [*self.also, *([] if self.observed is None else [self.observed])]
         if self.predicted.basis is not Basis.PREDICTED:
-            raise ValueError("an observation stands where a prediction belongs")
+            raise ValueError("an observation in the place of a prediction")
         if any(verdict.basis is not Basis.OBSERVED for verdict in seen):
-            raise ValueError("a prediction stands where an observation belongs")
+            raise ValueError("a prediction in the place of an observation")
         self._made: dict[str, tuple[Verdict, Verdict | None, tuple[Verdict, ...]]] = {}
 
     def cell(self, item: Item, release: Release, consumer: str) -> Cell:

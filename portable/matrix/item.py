@@ -26,7 +26,7 @@ class TensorFile:
 
     Args:
         path: The file.
-        dtype: The numpy or ml_dtypes name, which a `.npy` file alone cannot always tell.
+        dtype: The numpy or ml_dtypes name, which a `.npy` file alone does not always have.
     """
 
     path: str
@@ -47,11 +47,11 @@ class Item:
         producer_version: The StableHLO Version of that Release; None when unknown.
         case: The Case it belongs to; empty for a file.
         inputs: The arguments to execute it with; None when none are available.
-        expected: What it should compute; empty when nobody said.
+        expected: What it should compute; empty when not given.
         relative: How far an output may be off, relative to the expected value.
         absolute: Or in itself.
         ulps: Or in ulps; any one of the three is enough.
-        given: How whoever asked said what to execute it with, as options of `portable matrix`;
+        given: How to execute it, as options of `portable matrix`;
             a Case brings that itself.
         reference: The Release whose results are expected, as `jaxlib==0.12.0.1`; empty where
             they are known otherwise.

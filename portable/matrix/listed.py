@@ -62,7 +62,7 @@ def contradictions() -> tuple[Contradiction, ...]:
     """Return the list, from `contradictions.toml`.
 
     Raises:
-        TableError: A row is malformed, is there twice, or names Releases that there are not.
+        TableError: A row is malformed, is duplicated, or names Releases that there are not.
     """
     rows = tomllib.loads(_TABLE.read_text("utf-8"))["contradiction"]
     found: dict[str, Contradiction] = {}
@@ -73,7 +73,7 @@ def contradictions() -> tuple[Contradiction, ...]:
         except (KeyError, ValueError, PortableError) as error:
             raise TableError(f"{type(error).__name__}: {error}", where=where) from error
         if one.id in found or not one.cases:
-            raise TableError(f"{one.id} is there twice, or names no Case", where=where)
+            raise TableError(f"{one.id} is duplicated, or does not name a Case", where=where)
         found[one.id] = one
     return tuple(found.values())
 

@@ -45,7 +45,7 @@ def merge(matrices: Iterable[Matrix]) -> Matrix:
     """
     ordered = sorted(matrices, key=lambda matrix: matrix.date)
     if not ordered:
-        raise NothingToMerge("no matrix to merge", hint="run some consumers first")
+        raise NothingToMerge("no matrix to merge", hint="run 'portable matrix' first")
     items: dict[tuple[str, str], Item] = {}
     for item in (item for matrix in ordered for item in matrix.items):
         # The later one stands, unless only the earlier one has what it was executed with.

@@ -23,7 +23,7 @@ class Matrix:
     """Artifacts x Consumers, up to a Stage.
 
     Args:
-        stage: The Stage that was asked for.
+        stage: The Stage that was requested.
         items: The artifacts.
         releases: The consumers.
         cells: One for each artifact and consumer, artifact by artifact.
@@ -48,12 +48,12 @@ class Matrix:
 
     @property
     def unobserved(self) -> tuple[Cell, ...]:
-        """The Cells whose Release could not be asked."""
+        """The Cells whose Release could not be run."""
         return tuple(cell for cell in self.cells if cell.observed is None)
 
     @property
     def partial(self) -> tuple[Cell, ...]:
-        """The Cells that work as far as they were observed, which is less far than was asked."""
+        """The Cells that work as far as they were observed, which is less far than requested."""
         return tuple(
             cell
             for cell in self.cells

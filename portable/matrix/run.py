@@ -57,7 +57,7 @@ class Run:
 
     Args:
         store: What is known already; what is observed goes there task by task, so that an
-            interrupted run loses at most the tasks under way and the next one goes on from there.
+            interrupted run loses at most the tasks under way and the next one continues from there.
         stage: How far to go: `decode`, `roundtrip` or `execute`.
         environments: Where the Releases are, or are made. The machines of an `executor` use
             their own.
@@ -95,7 +95,7 @@ class Run:
             releases: The consumers.
 
         Returns:
-            Every Cell. One whose Release cannot be had has no observation and says why.
+            Every Cell. One whose Release is not available has no observation and says why.
         """
         cells = tuple(self.cells(items, releases))
         today = datetime.datetime.now(tz=datetime.UTC).date()
@@ -231,7 +231,7 @@ class Run:
 
 
 def _cores() -> int:
-    """Return how many cores there are for this process, or, where nobody tells that, at all."""
+    """Return how many cores this process may use, or the machine has where that is unknown."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

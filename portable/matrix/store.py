@@ -82,9 +82,9 @@ class Store:
 
         Args:
             release: The Release.
-            stage: The Stage that was asked for.
+            stage: The Stage that was requested.
             wanted: Which artifacts, see `key`.
-            judging: Whether it was asked for what it computes, see `outputs`.
+            judging: Whether outputs are requested, see `outputs`.
 
         Returns:
             The Observations that there are.
@@ -125,7 +125,7 @@ class Store:
 
         Args:
             release: The Release.
-            stage: The Stage that was asked for.
+            stage: The Stage that was requested.
             observed: What it did with each artifact.
             judging: As for `find`.
         """
@@ -146,7 +146,7 @@ class Store:
             raise StoreUnusable(
                 f"was written by a newer portable (layout {version}, known is {_LAYOUT})",
                 where=self.path,
-                hint="name another file with --cache",
+                hint="choose another file with --cache",
             )
         self._connection.execute("PRAGMA journal_mode = WAL")
         with self._connection:
@@ -162,7 +162,7 @@ class Store:
             raise StoreUnusable(
                 f"cannot keep observations: {error}",
                 where=self.path,
-                hint="remove it, or name another file with --cache",
+                hint="remove it, or choose another file with --cache",
             ) from error
 
 

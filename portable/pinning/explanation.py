@@ -1,4 +1,4 @@
-"""What stands between a program and a target, and what to do about each."""
+"""Blockers between a program and a target, and a workaround for each."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ class Explanation:
     """The plan of one program to one target.
 
     Args:
-        target: The Version that was asked about.
+        target: The Version in question.
         minimum: The lowest Version that can express the program as it is; None when unknown.
-        pinned: The lowest Version that `pin` reaches unless told otherwise; None when unknown.
+        pinned: The lowest Version that `pin` reaches by default; None when unknown.
         blockers: The Features that need more than `target`, the most demanding first; each says
             in `workaround` what could be done about it.
         caveats: What the tables cannot judge.
@@ -80,7 +80,7 @@ def explain(
     *,
     allow_dialects: tuple[str, ...] = (),
 ) -> Explanation:
-    """Say what stands between a program and a target.
+    """Explain what keeps a program from a target.
 
     Args:
         program: As for `portable.serialize`.

@@ -49,7 +49,7 @@ _UNNAMED = re.compile(r"""(?<![^\s(\[,'])(?:"-"|-)(?=:\d+:\d+)""")
 
 
 def named(value: _T, name: str) -> _T:
-    """Put the name of a file where MLIR calls it "-", in everything that a result tells.
+    """Put the name of a file where MLIR calls it "-", everywhere in a result.
 
     Args:
         value: Text, a dataclass, or a tuple, list or dictionary of these; or an error, which is

@@ -165,7 +165,7 @@ def _source(program: Program) -> tuple[str | bytes | Artifact, str | None]:
     if isinstance(program, (bytearray, memoryview, SupportsBytes)):
         return _from_bytes(bytes(program), where), where
     raise InvalidProgram(
-        f"cannot take a program from {type(program).__name__}",
+        f"cannot read a program from {type(program).__name__}",
         hint="pass an ir.Module, MLIR text or bytecode, an Artifact, or a path",
     )
 
@@ -187,7 +187,7 @@ def _from_bytes(data: bytes, where: str | None) -> str | bytes | Artifact:
         if kind in CONTAINERS:
             hint = "portable.inspect lists them, portable.repin writes it for another target"
             raise InvalidProgram(
-                f"a {kind}, which has programs inside", where=where, hint=hint
+                f"a {kind}, which contains programs", where=where, hint=hint
             ) from None
         raise InvalidProgram(
             f"neither MLIR text nor MLIR bytecode (begins {data[:4].hex(' ')})", where=where

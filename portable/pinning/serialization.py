@@ -36,7 +36,7 @@ class NotExpressible(PortableError):
     """The program cannot be expressed at the target; `features` says why.
 
     Args:
-        target: The Version that was asked for.
+        target: The Version that was requested.
         minimum: The lowest Version that would do, if known.
         features: What needs more than `target`, the most demanding first.
     """
@@ -104,7 +104,7 @@ def _newer(target: Version) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Serialization:
-    """What was asked for, and the steps in their order.
+    """What was requested, and the steps in their order.
 
     Args:
         program: What the module was made of; read again where an attempt has consumed the module.

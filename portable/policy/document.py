@@ -188,7 +188,7 @@ class Policy:
                 raise ExpiredWaiver(
                     f"expired on {waiver.expires}: {waiver.reason}",
                     where=f"{self.where}: waivers[{position}] ({waiver.rule}, {waiver.path})",
-                    hint="fix what it excuses, or set a new date and say why",
+                    hint="fix the finding, or set a new date with a reason",
                 )
 
 
@@ -212,7 +212,8 @@ def find_policy(start: str | os.PathLike[str] = ".") -> Path:
         if project.is_file() and "portable" in _tool_table(_toml(project)):
             return project
     raise PolicyNotFound(
-        f"no {_FILE} and no [tool.portable] in {folder} or above", hint="write one, or name it"
+        f"no {_FILE} and no [tool.portable] in {folder} or above",
+        hint="create one, or give --policy FILE",
     )
 
 
@@ -290,7 +291,7 @@ def parse_policy(
     if consumers:
         return replace(policy, rules=replace(policy.rules, consumers=tuple(consumers)))
     if not policy.rules.consumers:
-        raise PolicyError("names no consumers", where=f"{where}: rules.consumers")
+        raise PolicyError("no consumers", where=f"{where}: rules.consumers")
     return policy
 
 
@@ -300,7 +301,7 @@ def _rules(keys: Keys, every_set: tuple[str, ...]) -> Rules:
     stages = {str(stage): stage for stage in Stage}
     stage = keys.text("stage", default=str(Stage.DECODE))
     if stage not in stages:
-        raise keys.wrong("stage", f"{stage!r} is none of {', '.join(stages)}")
+        raise keys.wrong("stage", f"{stage!r} is not one of {', '.join(stages)}")
     return Rules(
         consumers=keys.texts("consumers") if "consumers" in keys.fields else every_set,
         depth=keys.choice("depth", Depth, Depth.CONTENT),
@@ -339,9 +340,9 @@ def _demand_no_plugin(policy: Policy) -> None:
     for key, wants in named.items():
         for want in filter(names_plugin, wants):
             raise PolicyError(
-                f"{want!r:.200} is a shared library, and a policy loads none",
+                f"{want!r:.200} is a shared library, which is not loaded from a policy by default",
                 where=f"{policy.where}: {key}",
-                hint="allow it with --load-plugins, or name it yourself: --for plugin:PATH",
+                hint="use --load-plugins, or --for plugin:PATH",
             )
 
 
@@ -359,7 +360,7 @@ def _demand_consistent(policy: Policy) -> None:
     if rules.depth is Depth.HEADER and any(content.values()):
         asked = next(name for name, is_asked in content.items() if is_asked)
         raise ContradictoryPolicy(
-            f"needs the content, but rules.depth is {Depth.HEADER}",
+            f"requires the content, but rules.depth is {Depth.HEADER}",
             where=f"{where}: rules.{asked}",
             hint='set depth = "content"',
         )
@@ -372,7 +373,7 @@ def _demand_consistent(policy: Policy) -> None:
             _demand_answer(policy, (waiver.consumer,), f"waivers[{position}].consumer")
         first = seen.setdefault((waiver.rule, waiver.path, waiver.consumer), position)
         if first != position:
-            raise ContradictoryPolicy(f"excuses the same as waivers[{first}]", where=key)
+            raise ContradictoryPolicy(f"duplicates waivers[{first}]", where=key)
 
 
 def _demand_answer(policy: Policy, wants: tuple[str, ...], key: str) -> None:

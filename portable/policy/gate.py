@@ -57,7 +57,7 @@ class Finding:
         consumer: The Release that does not read it, for the rule `consumer`.
         waiver: What excuses it, if anything does.
         inside: The name of the artifact in a container; empty for a plain file.
-        known: Whether it is known to break the rule; otherwise nobody knows that it does not.
+        known: Whether it is known to break the rule; otherwise it is not known that it does not.
     """
 
     path: Path
@@ -144,7 +144,7 @@ class GateResult:
         strict: Whether what was not judged keeps the gate from passing.
         notes: Consumers that are newer than every Release in the table; they do not count.
         uncovered: Consumers that are older: nothing is known of them.
-        stage: The Stage that the policy asks for.
+        stage: The Stage that the policy requires.
     """
 
     files: tuple[Checked, ...]
@@ -228,14 +228,14 @@ def gate(
         raise CannotObserve(
             f"the policy demands stage {policy.rules.stage}; the gate judges up to {Stage.DECODE}",
             where=f"{policy.where}: rules.stage",
-            hint="known obstacles at later Stages count all the same; execute the artifacts with "
+            hint="known obstacles at later Stages still count; execute the artifacts with "
             "`portable matrix --stage execute`",
         )
     if not policy.rules.consumers:
         raise PolicyError(
-            "names no consumers",
+            "no consumers",
             where=f"{policy.where}: rules.consumers",
-            hint="add [consumers] to the policy, or name them with --for",
+            hint="add [consumers] to the policy, or use --for",
         )
     consumers = named_consumers(*policy.rules.consumers, consumers=policy.consumers, on=day)
     check = _Check(policy, consumers.releases, observe)

@@ -86,7 +86,7 @@ class Keys:
             if member.value == text:
                 return member
         known = ", ".join(str(member.value) for member in kind)
-        raise self.wrong(key, f"{text!r} is none of {known}")
+        raise self.wrong(key, f"{text!r} is not one of {known}")
 
     def nothing_else(self, known: Iterable[str]) -> None:
         """Refuse keys that mean nothing: a typing error must not loosen a policy."""

@@ -131,8 +131,8 @@ def _case(file: Checked) -> TestCase:
 def as_github(result: GateResult) -> str:
     """Render as workflow commands: an error for each finding, a warning for each waived one.
 
-    What was not judged is an error as well, or a warning when it does not count; the rest is told
-    in one notice. The sum comes last, so that a gate that passes does not pass in silence.
+    What was not judged is an error as well, or a warning when it does not count; the rest is in
+    one notice. The sum comes last, so that a gate that passes does not pass in silence.
 
     Args:
         result: What the gate found.

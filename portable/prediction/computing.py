@@ -145,7 +145,7 @@ def _pads_by_less_than_nothing(reading: Reading) -> bool:
 
 
 def _asks_what_is_known(reading: Reading) -> bool:
-    """Find a get_dimension_size of a dimension whose size the type tells."""
+    """Find a get_dimension_size of a dimension whose size is static in the type."""
     for signature in reading.of(*_SIZES):
         sizes = reading.dimensions((signature.operand_types or (None,))[0])
         dimension = reading.value(signature, "dimension").get("value")

@@ -1,4 +1,4 @@
-"""Forms that no single name tells: what refusals and Advisories speak of, found in the bytes.
+"""Forms that no single name shows: what refusals and Advisories name, found in the bytes.
 
 What a table names in words that are not here cannot be found in the bytes, and is a warning.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["FORMS", "KINDS", "LOCATIONS", "Reading"]
 
 KINDS = frozenset({"op", "type", "attribute", "location", "dialect"})
-"""What `Reading.present` tells."""
+"""What `Reading.present` returns."""
 
 _NAME = "location_"
 LOCATIONS = ("call_site", "file_line_col", "file_line_col_range", "fused", "name")
@@ -147,7 +147,7 @@ def _i1_splat_constant(reading: Reading) -> bool:
         if reading.data[data.offset] != _ALL_SET:
             continue
         count = reading.content.pool.count(type_)
-        # Up to eight booleans fit one byte when they are packed, so such a byte tells nothing.
+        # Up to eight booleans fit one byte when they are packed, so such a byte is ambiguous.
         if count is not None and reading.element(type_) == "bool_v1" and (count == 1 or count > 8):
             return True
     return False
@@ -329,7 +329,7 @@ def _nine_operations(reading: Reading) -> bool:
 
 
 def _rng_shape(reading: Reading) -> bool | None:
-    """Tell that the shape of every rng is constant; otherwise the bytes do not easily tell."""
+    """Return whether the shape of every rng is constant; else the bytes hardly show it."""
     pool = reading.content.pool
     wanted = {(signature.operand_types or ())[-1:] for signature in reading.of(_RNG)}
     shapes = {types[0] if types else None for types in wanted}

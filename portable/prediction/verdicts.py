@@ -2,9 +2,9 @@
 
 A prediction is not an observation. It says what the tables know: the Version that the bytes
 require, the floor of their bytecode format, dialects outside StableHLO, ops and forms that were
-removed, who opens the container, and Advisories. A compatible prediction speaks up to Stage
+removed, who opens the container, and Advisories. A compatible prediction is valid up to Stage
 `decode`, in words: the Consumer reads it. An incompatible one names the Stage at which the Consumer
-is expected to fail, however late that is. What it depends on and nobody knows is listed with it.
+is expected to fail, however late that is. Unknowns that it depends on are listed with it.
 
 Advisories name a Feature as `kind:name` (`op:vhlo.tan_v1`, `type:i4`, `dialect:sdy`,
 `location:file_line_col_range`, `attribute:mesh_v1`), or in the words of a form that
@@ -91,7 +91,7 @@ def _rank(finding: _Finding) -> tuple[bool, Stage, bool, Stage]:
 
 
 _REACHED = Stage.DECODE
-"""How far a prediction speaks in which nothing is found."""
+"""The Stage of a prediction in which nothing is found."""
 
 
 def predict(what: Judged, release: Release | str) -> Verdict:
@@ -326,7 +326,7 @@ def _advised(subject: Subject, release: Release) -> Iterator[_Finding | NotKnown
 
 
 def _present(feature: str, subject: Subject) -> bool | None:
-    """Return whether a Feature occurs; None when the bytes that are looked at do not tell."""
+    """Return whether a Feature occurs; None when the bytes that are looked at do not show it."""
     if feature in subject.forms:
         return subject.forms[feature]
     if feature.endswith(PRODUCER):

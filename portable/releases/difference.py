@@ -48,7 +48,7 @@ class Upgrade:
         before: The Release that is left.
         after: The Release that takes its place.
         changes: What begins, then what ends; in the order of the tables.
-        notes: What the comparison cannot tell.
+        notes: What the comparison cannot show.
     """
 
     before: Release

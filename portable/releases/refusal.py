@@ -88,7 +88,7 @@ class DialectReader:
     source: str
 
     def applies_to(self, release: Release) -> bool:
-        """Return whether it speaks of this Release."""
+        """Return whether it applies to this Release."""
         named = release.distribution == self.distribution
         return named and self.specifier.contains(release.version)
 

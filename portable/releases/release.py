@@ -50,11 +50,11 @@ class UnknownRelease(PortableError):
 
 
 class Confidence(enum.Enum):
-    """How sure a Version is, the surest first."""
+    """The confidence in a Version, the highest first."""
 
-    MEASURED = "measured"  # the Release itself was asked
+    MEASURED = "measured"  # queried from the Release itself
     DATED = "dated"  # concluded from dates
-    STATIC = "static"  # the names in its binary tell
+    STATIC = "static"  # by the names in its binary
     BRACKETED = "bracketed"  # lies between two Versions that are known
     STATED = "stated"  # the caller says so
 
@@ -76,7 +76,7 @@ class Release:
         python: The interpreter to run it on.
         requires_python: What its metadata demand of the interpreter.
         numpy: Which numpy it needs to execute.
-        confidence: How sure `current` is.
+        confidence: Confidence `current` is.
         method: How `current` was found.
         measured: When.
         evidence: What was seen.
@@ -355,7 +355,7 @@ def _parsed(name: str) -> tuple[Release, ...]:
             raise row.wrong(f"{release} has {low}, below {release.below}, from {release.minimum}")
     for row, before, after in zip(table[1:], found, found[1:], strict=False):
         if _order(after.version) <= _order(before.version):
-            raise row.wrong(f"{after} stands after {before}: oldest first")
+            raise row.wrong(f"{after} is listed after {before}: oldest first")
     return tuple(found)
 
 
@@ -384,7 +384,7 @@ def _from_row(row: Row) -> Release:
 
 
 def demand_reachable(row: Row) -> None:
-    """Refuse a row of a table whose `distribution` and `specifier` speak of no Release.
+    """Refuse a row of a table whose `distribution` and `specifier` names no known Release.
 
     Raises:
         TableError: The distribution is unknown, or the specifier wrong or without any Release.

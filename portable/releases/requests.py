@@ -1,4 +1,4 @@
-"""What users ask for, in their words: `jaxlib>=0.5`, `WEEK_4`, `180d`, `plugin:/path`, `@phones`.
+"""What users request: `jaxlib>=0.5`, `WEEK_4`, `180d`, `plugin:/path`, `@phones`.
 
 Rules, so that nothing is a guess:
 
@@ -11,7 +11,7 @@ Rules, so that nothing is a guess:
 - `stablehlo==1.9.0`, or a Version alone, is a consumer that has this Version and no name.
 - Pre-releases count only when a clause names one, and yanked Releases only when it names exactly
   them: what installers do.
-- A date stands for the newest Version that could be had that day (tagged; after the last known
+- A date stands for the newest Version that was available that day (tagged; after the last known
   tag, shipped in a Release), an age for a date. WEEK_4 and WEEK_12 are the ages 28 and 84 days
   on the day of the question, not on the day some library was built.
 - A path (with a `/`, or the suffix of a library or wheel) is a runtime that is read, not loaded:
@@ -126,7 +126,7 @@ def candidates(request: TargetRequest, context: ResolveContext) -> list[Target]:
     """Turn one target request into the Targets that could bind.
 
     Args:
-        request: What the caller asked for.
+        request: What the caller requested.
         context: What it may refer to.
 
     Returns:
@@ -233,7 +233,7 @@ def runnable_releases(*specs: str) -> tuple[Release, ...]:
 
 def _from_text(text: str, context: ResolveContext) -> list[Target]:
     if not text:
-        raise EmptySpecifier("an empty specifier names no consumer", hint="write jaxlib>=0.5")
+        raise EmptySpecifier("empty specifier", hint="e.g. jaxlib>=0.5")
     if names_plugin(text) or names_file(text):
         return [_runtime(text)]
     if text.startswith("@"):
@@ -258,22 +258,22 @@ def _specified(text: str) -> list[Target]:
     match = _REQUIREMENT.fullmatch(text)
     if match is None or match[2].startswith(("[", "@")) or ";" in match[2]:
         raise NoTarget(
-            f"{text[:60]!r} names no consumer",
-            hint="write a distribution and its versions, for example jaxlib>=0.5,<0.11",
+            f"{text[:60]!r} is not a consumer",
+            hint="e.g. jaxlib>=0.5,<0.11",
         )
     name, versions = normalize_name(match[1]), match[2].strip()
     if name == _PRIVATE:
         return _private_versions(versions, text)
     if name == "jax" and name not in distributions():
         raise NoTarget(
-            "jax has no StableHLO of its own: jaxlib has, and one jax runs with several",
+            "jax does not ship StableHLO; jaxlib does, and one jax runs with several",
             hint=f"name the jaxlib: jaxlib{versions or '>=0.5'}",
         )
     known = releases(name)  # an unknown name is the most useful error
     if not versions:
         return [_bound(release, text) for release in known if not release.yanked]
     if versions[0] not in "<>=~!":
-        raise NoTarget(f"{text[:60]!r} is no specifier", hint=f"write {name}=={versions[:20]}")
+        raise NoTarget(f"{text[:60]!r} is not a specifier", hint=f"write {name}=={versions[:20]}")
     specifier = Specifier.parse(versions)
     older, newer = known[0].version, known[-1].version
     caveat = f"{name} before {older} is not in the table and not covered"
@@ -290,7 +290,7 @@ def _contained(name: str, specifier: Specifier, text: str) -> list[Release]:
         if specifier.contains(release.version) and (not release.yanked or specifier.exact)
     ]
     if not found and specifier.exact:
-        with contextlib.suppress(UnknownRelease):  # nobody published it: bracketed all the same
+        with contextlib.suppress(UnknownRelease):  # not published: bracketed all the same
             found = [find_release(name, specifier.exact)]
     if not found:
         known = releases(name)
@@ -355,10 +355,10 @@ def _stated(version: Version) -> Target:
         notes = (f"{target} is newer than every Version in the table ({newest_version()})",)
     elif all(row.version != target for row in shipped):
         raise UnknownVersion(
-            f"StableHLO never had a Version {target}",
+            f"unknown StableHLO Version {target}",
             hint=f"known are {shipped[0].version} to {newest_version()}: portable versions",
         )
-    reason = f"{version} was asked for"
+    reason = f"{version} was requested"
     return Target(target, reason, Confidence.STATED, notes=notes, stated=version)
 
 
@@ -366,12 +366,12 @@ def _aged(days: int, text: str, today: datetime.date) -> Target:
     try:
         return _dated(today - datetime.timedelta(days=days), text, today)
     except OverflowError:
-        raise UnknownVersion(f"{text}: before the calendar begins") from None
+        raise UnknownVersion(f"{text}: before year 1") from None
 
 
 def _dated(day: datetime.date, text: str, today: datetime.date) -> Target:
     if day > today:
-        raise NoTarget(f"{day} lies in the future", hint="name a day that has been, or an age")
+        raise NoTarget(f"{day} is in the future", hint="give a past date, or an age")
     since, version = version_on(day)
     asked = str(day) if text == str(day) else f"{day} ({text})"
     return Target(
@@ -385,7 +385,7 @@ def _parse_date(text: str) -> datetime.date:
     try:
         return datetime.date.fromisoformat(text)
     except ValueError as error:
-        raise NoTarget(f"{text} is no date: {error}", hint="write 2025-01-31") from None
+        raise NoTarget(f"{text} is not a date: {error}", hint="write 2025-01-31") from None
 
 
 def _of_library(word: str, text: str, context: ResolveContext) -> Target:
@@ -394,7 +394,7 @@ def _of_library(word: str, text: str, context: ResolveContext) -> Target:
         release = installed_library()
         if release is None or release.minimum is None:
             raise NoTarget(
-                f"{text} is about an installed libStablehlo, and none that is known is installed",
+                f"{text} requires an installed libStablehlo, and none was found",
                 hint="pip install jaxlib, or name a Version or a consumer",
             )
         current, minimum, name = release.current, release.minimum, str(release)
@@ -445,7 +445,7 @@ def _members(
     """
     if name not in sets:
         raise NoTarget(
-            f"there is no consumer set {name!r}",
+            f"unknown consumer set {name!r}",
             hint=f"the policy has {', '.join(sorted(sets))}" if sets else "give a policy",
         )
     if depth == _SETS_DEEP:
@@ -470,7 +470,7 @@ def _plugin(path: str) -> Target:
     answer = ask_plugin(path)
     return Target(
         answer.current.target,
-        f"plugin {path} says it has StableHLO {answer.current}",
+        f"plugin {path} reports StableHLO {answer.current}",
         Confidence.MEASURED,
     )
 

@@ -36,7 +36,7 @@ def resolve_target(
             (`plugin:/path/lib.so`), `installed`, a consumer set of a policy (`@phones`), or a
             Version, Release, date, timedelta or Target object.
         current: The newest Version that the library at hand writes. It caps every answer but a
-            Version that was asked for by number. When None, `current` is looked up by the
+            Version that was requested by number. When None, `current` is looked up by the
             installed distribution's metadata.
         minimum: The oldest Version that library writes.
         library: What to call it.
@@ -56,7 +56,7 @@ def resolve_target(
         PluginError: A plugin gives no answer.
     """
     if not wants:
-        raise NoTarget("no consumer was named", hint="for example: jaxlib>=0.5")
+        raise NoTarget("missing consumer", hint="e.g. jaxlib>=0.5")
     context = ResolveContext(on or datetime.date.today(), current, minimum, library, consumers)
     found: list[Target] = []
     derived: list[Target] = []

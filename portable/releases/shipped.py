@@ -76,7 +76,7 @@ def shipped_versions() -> tuple[ShippedVersion, ...]:
     table = rows("versions", "version")
     for row, before, after in zip(table[1:], found, found[1:], strict=False):
         if after.version <= before.version:
-            raise row.wrong(f"{after.version} stands after {before.version}, must be newer")
+            raise row.wrong(f"{after.version} is listed after {before.version}, must be newer")
         if after.version.patch:
             raise row.wrong(f"{after.version} is no Version X.Y.0")
     return tuple(found)
@@ -105,9 +105,9 @@ def bytecode_format(version: Version) -> int | None:
 
 @functools.cache
 def available_since() -> tuple[tuple[datetime.date, Version], ...]:
-    """Return since when each Version could be had, oldest first.
+    """Return since when each Version was available, oldest first.
 
-    A tag of it or of a later Version counts, a commit does not: nobody ships from one. After the
+    A tag of it or of a later Version counts; a commit does not. After the
     last known tag, the first Release with it counts. So an untagged Version between two tags
     (1.17.0) is never younger than the tag that follows it.
 
@@ -128,7 +128,7 @@ def available_since() -> tuple[tuple[datetime.date, Version], ...]:
 
 
 def version_on(day: datetime.date) -> tuple[datetime.date, Version]:
-    """Return the newest Version that could be had on a day, and since when.
+    """Return the newest Version that was available on a day, and since when.
 
     Args:
         day: The day.
@@ -146,7 +146,7 @@ def version_on(day: datetime.date) -> tuple[datetime.date, Version]:
     if newest is None:
         first, version = available_since()[0]
         raise UnknownVersion(
-            f"no StableHLO Version could be had on {day}", hint=f"{version} came on {first}"
+            f"no StableHLO Version was released by {day}", hint=f"{version} was released on {first}"
         )
     return newest
 

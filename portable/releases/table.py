@@ -78,7 +78,7 @@ class Row:
         """Return a member of an enum, which the row writes as its text."""
         members = {str(one): one for one in kind}
         if self.text(key) not in members:
-            raise self.wrong(f"{key} {self.text(key)!r} is none of {', '.join(members)}")
+            raise self.wrong(f"{key} {self.text(key)!r} is not one of {', '.join(members)}")
         return members[self.text(key)]
 
     def number(self, key: str) -> int:
@@ -123,7 +123,7 @@ def demand_once(found: Iterable[tuple[Row, object]]) -> None:
     seen: set[object] = set()
     for row, key in found:
         if key in seen:
-            raise row.wrong(f"{key} is there twice")
+            raise row.wrong(f"{key} is duplicated")
         seen.add(key)
 
 

@@ -16,7 +16,7 @@ __all__ = ["NoTarget", "Target", "lowest"]
 
 
 class NoTarget(PortableError):
-    """Nothing was asked for, or what was asked for has no answer."""
+    """No target was requested, or none can be found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +26,12 @@ class Target:
     Args:
         version: The Version, patch zero.
         reason: One line that says why it is this one.
-        confidence: How sure the binding fact is.
+        confidence: Confidence the binding fact is.
         binding: The Release that allows no newer Version, if it is a Release that binds.
         runner_up: What the Target would be without everything that binds at this Version.
         caveats: What the answer does not cover.
         notes: Releases newer than the table; they only read more.
-        stated: The Version as it was asked for, with its patch; None where none was.
+        stated: The Version as requested, with its patch; None where none was.
     """
 
     version: Version
@@ -77,7 +77,7 @@ def lowest(candidates: list[Target]) -> Target:
         NoTarget: There are no candidates.
     """
     if not candidates:
-        raise NoTarget("no consumer was named", hint="for example: jaxlib>=0.5")
+        raise NoTarget("missing consumer", hint="e.g. jaxlib>=0.5")
     binding = min(candidates, key=_order)
     newer = [one for one in candidates if one.version > binding.version]
     return replace(

@@ -55,6 +55,6 @@ def _installed() -> Driver:
         if importlib.util.find_spec(package) is not None:
             return family
     raise LibraryNotFound(
-        "no libStablehlo is installed to observe with",
+        "--observe requires a libStablehlo, and none is installed",
         hint="install one: pip install 'stablehlo-portable[jaxlib]'",
     )

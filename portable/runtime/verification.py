@@ -165,7 +165,7 @@ def verify(
             executor = stack.enter_context(find_executor(executor))
         before, after = signature(expected), signature(actual)
         if before != after:
-            return _different(executor, "main takes or returns something else")
+            return _different(executor, "the signatures of main differ")
         sets = (
             {"the inputs given": list(inputs)}
             if inputs is not None

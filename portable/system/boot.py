@@ -16,7 +16,7 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Take the limits and become what was asked for."""
+    """Take the limits and become what was requested."""
     line, *limits = map(int, sys.argv[1:5])
     action, words = sys.argv[5], sys.argv[6:]
     kinds = (resource.RLIMIT_CPU, resource.RLIMIT_DATA, resource.RLIMIT_FSIZE)
@@ -27,7 +27,7 @@ def main() -> None:
 
 
 def _limit(kind: int, most: int) -> None:
-    """Set a soft limit, which native code that asks for less keeps; below 0 is none."""
+    """Set a soft limit, which native code that requests less keeps; below 0 is none."""
     hard = resource.getrlimit(kind)[1]
     if most >= 0:
         resource.setrlimit(kind, (most if hard < 0 else min(most, hard), hard))

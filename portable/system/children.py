@@ -167,7 +167,7 @@ class Child:
         environment: Mapping[str, str] | None = None,
         folder: str | None = None,
     ) -> None:
-        # What is said on descriptor 2 goes to a file, so that nobody has to listen all the time. It
+        # What is said on descriptor 2 goes to a file, so that it need not be read all the time. It
         # is emptied before every exchange: the process must then write at the new end.
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `end`
         flags = fcntl.fcntl(self._stderr, fcntl.F_GETFL)
@@ -187,7 +187,7 @@ class Child:
         except OSError:
             self._stderr.close()
             raise
-        assert self._process.stdin is not None  # noqa: S101 - asked for above
+        assert self._process.stdin is not None  # noqa: S101 - requested above
         assert self._process.stdout is not None  # noqa: S101 - the same
         self._in, self._out = self._process.stdin, self._process.stdout
         os.set_blocking(self._in.fileno(), False)
@@ -208,7 +208,7 @@ class Child:
 
         Args:
             data: What to send.
-            whole: Tells whether all of the answer has been received.
+            whole: Returns whether all of the answer has been received.
             limit: Wall-clock limit in seconds.
 
         Returns:
@@ -456,7 +456,7 @@ def _answer(request: bytes) -> bytes:
         return pickle.dumps((True, function(*arguments, **keywords)), pickle.HIGHEST_PROTOCOL)
     except PortableError as error:
         return pickle.dumps((False, error))
-    except Exception as error:  # noqa: BLE001 - it ends the call, and the caller is told
+    except Exception as error:  # noqa: BLE001 - it ends the call, and is reported to the caller
         what = f"the child process failed: {type(error).__name__}: {error}".removesuffix(": ")
         said = traceback.format_exc()[-_SAID_BYTES:]
         return pickle.dumps((False, ChildFailed(what, said=said)))

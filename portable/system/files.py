@@ -77,7 +77,7 @@ def is_stdout(path: str | os.PathLike[str]) -> bool:
 
 
 class InputFile:
-    """A regular file that is open for reading; slices of it are read when they are asked for.
+    """A regular file that is open for reading; slices of it are read on first use.
 
     Args:
         path: The file.
@@ -126,7 +126,7 @@ class InputFile:
             while len(data) < size:  # one call reads at most 2 GB
                 more = os.pread(self._handle, size - len(data), start + len(data))
                 if not more:
-                    raise OSError(None, "the file was cut short while it was read")
+                    raise OSError(None, "the file was truncated while it was read")
                 data += more
         except (OSError, MemoryError) as error:
             raise file_error("read", error, self.path) from error
@@ -186,7 +186,7 @@ def _demand_regular(mode: int, path: str) -> None:
     raise FileError(
         f"cannot read: is {_KINDS.get(stat.S_IFMT(mode), 'no file')}, not a regular file",
         where=path,
-        hint="pass a stream as -, /dev/stdin or <(...)",
+        hint="for a stream use -, /dev/stdin or <(...)",
     )
 
 
@@ -222,9 +222,7 @@ def demand_output(path: str | os.PathLike[str], *inputs: str | os.PathLike[str])
         for one in inputs:
             status = _status(os.fspath(one))
             if status is not None and os.path.samestat(status, replaced):
-                raise FileError(
-                    "will not write over the input", where=name, hint="name another file"
-                )
+                raise FileError("destination is the input", where=name, hint="choose another path")
     except (OSError, ValueError) as error:
         raise file_error("write", error, path) from error
 
@@ -295,7 +293,7 @@ def write_through(path: str | os.PathLike[str], write: Callable[[FileIO], object
             write(stream)
             os.fchmod(stream.fileno(), mode)
             os.fsync(stream.fileno())
-            # While it is open: until then nobody takes it for a leftover.
+            # While it is open: until then it is not taken for a leftover.
             Path(temporary).replace(where)
     except BaseException as error:
         if temporary is not None:
@@ -324,14 +322,14 @@ def _replaceable(path: str) -> os.stat_result | None:
         raise FileError(
             "cannot write: is a symbolic link",
             where=path,
-            hint=f"name what it leads to ({os.path.realpath(path)}), or remove it",
+            hint=f"use its destination ({os.path.realpath(path)}), or remove it",
         )
     if not stat.S_ISREG(status.st_mode):
         raise FileError(
             f"cannot write: is {_KINDS.get(stat.S_IFMT(status.st_mode), 'no file')}, "
             "not a regular file",
             where=path,
-            hint="write to a stream as -, /dev/stdout or >(...)",
+            hint="for a stream use -, /dev/stdout or >(...)",
         )
     return status
 
@@ -353,7 +351,7 @@ def new_directory(
         The path to write into.
 
     Raises:
-        FileError: Something is there, or it cannot be written; nothing is left behind then, nor
+        FileError: The destination exists, or it cannot be written; nothing is left behind then, nor
             when the block raises.
     """
     from portable.system import scratch  # noqa: PLC0415 - cold start: readers need none of it
@@ -379,7 +377,7 @@ def demand_new_directory(
         origin: A directory that is read; it must not be written into.
 
     Raises:
-        FileError: Something is there, or it is in the original. Nothing was written.
+        FileError: The destination exists, or it is inside the input. Nothing was written.
     """
     try:
         place = os.path.abspath(path)  # noqa: PTH100 - cold start
@@ -387,15 +385,15 @@ def demand_new_directory(
             source, goal = os.path.realpath(origin), os.path.realpath(place)
             if goal == source or goal.startswith(source + os.sep):
                 raise FileError(
-                    "will not write into the original", where=place, hint="name a new place"
+                    "destination is inside the input", where=place, hint="choose another path"
                 )
         if not os.path.lexists(place):
             _demand_folder(os.path.dirname(place))  # noqa: PTH120 - cold start
         elif os.path.islink(place) or not os.path.isdir(place) or os.listdir(place):  # noqa: PTH112, PTH114, PTH208 - cold start
             raise FileError(
-                "cannot write: something is there",
+                "destination exists",
                 where=place,
-                hint="name a new place or an empty directory",
+                hint="choose another path or an empty directory",
             )
     except (OSError, ValueError) as error:
         raise file_error("write", error, path) from error
@@ -417,7 +415,7 @@ def file_error(
 
 def umask() -> int:
     """Return which permissions new files do not get."""
-    # There is no way to ask for the umask without setting it.
+    # The umask can only be read by setting it.
     mask = os.umask(0o022)
     os.umask(mask)
     return mask

@@ -1,7 +1,7 @@
 """Temporary files and folders; what a killed process leaves is swept by the next one.
 
 Whoever makes one locks it for as long as it is needed, and the kernel lets go of a lock when its
-process ends: what is named like ours and can be locked belongs to nobody any more.
+process ends: what is named like ours and can be locked is abandoned.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def _sweep(parent: str) -> None:
 
 
 def _remove(entry: os.DirEntry[str]) -> None:
-    """Remove what nobody holds, of this user, and no link."""
+    """Remove what is not locked, of this user, and no link."""
     if entry.stat(follow_symlinks=False).st_uid != os.geteuid():
         return
     handle = os.open(entry.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)

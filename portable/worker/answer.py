@@ -18,7 +18,7 @@ _SEVERITIES = {severity.value: severity for severity in Severity}
 
 
 class CouldNotObserve(PortableError):
-    """The Release could not be asked at all, so there is no Verdict."""
+    """The Release could not be run, so there is no Verdict."""
 
 
 class Status(enum.Enum):
@@ -81,7 +81,7 @@ class Answer:
         """Turn the answer into an observed Verdict.
 
         Args:
-            consumer: The Release that was asked, as `distribution version`.
+            consumer: The Release that was run, as `distribution version`.
             stage: The Stage that the job goes up to.
 
         Returns:
@@ -91,7 +91,7 @@ class Answer:
             CouldNotObserve: The Release is unavailable: nothing was observed.
         """
         if self.status is Status.UNAVAILABLE:
-            raise CouldNotObserve(f"could not ask {consumer}: {self.error}", hint=self.hint)
+            raise CouldNotObserve(f"could not run {consumer}: {self.error}", hint=self.hint)
         outcome, told = _OUTCOMES[self.status], self.diagnostics
         return Verdict(
             consumer, outcome, stage, Basis.OBSERVED, "" if self.ok else self.reason, told

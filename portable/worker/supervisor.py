@@ -122,7 +122,7 @@ class Worker:
                 return as base64: `module`, `artifact`. `compile` and `execute` of an artifact
                 or program name an `engine`; the latter takes `inputs`, each the `path` of a
                 `.npy` file and its `dtype`, and writes the outputs into the folder `out`, where
-                those of the numbers `over` may be written over; it tells `path`, `dtype` and
+                those of the numbers `over` may be written over; it has `path`, `dtype` and
                 `shape` of each.
             limit: Seconds, if not the worker's own.
 

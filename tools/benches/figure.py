@@ -59,7 +59,7 @@ def compare(
     Args:
         sides: Each prepares, untimed, and returns what is timed.
         rounds: How often.
-        clock: Tells the time in seconds; that of the process, where a busy machine would win.
+        clock: Returns the time in seconds; that of the process, where a busy machine would win.
 
     Returns:
         The best time of each side, in seconds.

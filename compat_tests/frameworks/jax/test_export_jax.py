@@ -102,7 +102,7 @@ def test_several_platforms() -> None:
 
 
 def test_wide_inputs_are_not_narrowed() -> None:
-    """JAX makes float32 of float64 unless told otherwise; here that is an error."""
+    """JAX makes float32 of float64 by default; here that is an error."""
     with pytest.raises(ExportFailed, match=r"'x' is float64.*float32.*jax_enable_x64"):
         export_jax(lambda x: x + 1, np.float64(1), target="1.0.0")
     with jax.enable_x64(True):

@@ -174,7 +174,7 @@ class Loud(nn.Module):
 
 REFUSED: dict[str, tuple[nn.Module, str]] = LOSSES | {
     "failing": (Loud(), "RuntimeError: no luck"),
-    "constant result": (Sized(), "'1', which is no tensor"),
+    "constant result": (Sized(), "'1', which is not a tensor"),
 }
 
 

@@ -25,7 +25,7 @@ def render(matrix: Matrix, *, full: bool = True) -> str:
     """Write the suites.
 
     What was not observed is skipped; a consumer that crashed or hung is an error; one that
-    refused or computed wrongly is a failure, and so is a contradiction that nobody has explained.
+    refused or computed wrongly is a failure, and so is a contradiction without explanation.
 
     Args:
         matrix: What to write.

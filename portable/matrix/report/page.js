@@ -7,7 +7,7 @@
   const ROLES = ["backward", "forward"];
   const MARKS = { unexplained: "\u25B2", explained: "\u25B3", ended: "\u2715", wrong: "\u2260" };
   const FIRST = 3; // so many groups of contradictions stand above the map
-  const PAGE = 60; // so many rows are drawn at once; the rest when asked for
+  const PAGE = 60; // so many rows are drawn at once; the rest on first use
 
   const find = (id) => document.getElementById(id);
   // What cannot be seen is shown by its number: as `line` of portable/escaping.py.
@@ -102,7 +102,7 @@
       (_, word) => a[word][cell.item] || b[word][cell.consumer] || c[word][cell.result]);
   }
 
-  // `population` is what a square's colour speaks of, `selected` what is shown of it.
+  // `population` is what a square's colour shows, `selected` what is shown of it.
   function select() {
     const found = wordsFound();
     const population = cells.filter(

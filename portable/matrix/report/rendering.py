@@ -19,7 +19,7 @@ FORMATS = {
     "markdown": "portable.matrix.report.markdown",
     "html": "portable.matrix.report.page",
 }
-"""For each format the module that writes it; imported when it is asked for."""
+"""For each format the module that writes it; imported on first use."""
 
 
 class UnknownFormat(PortableError):
@@ -37,7 +37,7 @@ def render(matrix: Matrix, form: str, *, full: bool = False) -> str:
         matrix: What to write.
         form: A key of `FORMATS`.
         full: Whether text and Markdown list everything; by default they keep to what a person
-            reads at one go. The other formats always have everything.
+            reads at once. The other formats always have everything.
 
     Returns:
         The document, ended by a newline.
@@ -46,5 +46,5 @@ def render(matrix: Matrix, form: str, *, full: bool = False) -> str:
         UnknownFormat: `form` is none.
     """
     if form not in FORMATS:
-        raise UnknownFormat(f"there is no format {form!r}", hint=f"known are {', '.join(FORMATS)}")
+        raise UnknownFormat(f"unknown format {form!r}", hint=f"known are {', '.join(FORMATS)}")
     return cast("_Format", importlib.import_module(FORMATS[form])).render(matrix, full=full)

@@ -1,4 +1,4 @@
-"""The accuracy that a result must have, asked for op by op."""
+"""The accuracy that a result must have, stated op by op."""
 
 from __future__ import annotations
 
@@ -39,24 +39,24 @@ _EPSILON = {"bf16": 2.0**-7, "f16": 2.0**-10, "f32": 2.0**-23, "f64": 2.0**-52}
 
 
 def asks(_editor: Editor, operation: Any) -> bool:
-    """Say whether an op asks for another accuracy than the default."""
+    """Return whether an op requires another accuracy than the default."""
     attributes = operation.attributes
     return _NAME in attributes and "_mode<DEFAULT>" not in str(attributes[_NAME])
 
 
 def drop(editor: Editor, operations: Sequence[Any]) -> None:
-    """Ask for the default accuracy, where its known error is within what was asked for."""
+    """Set the default accuracy, where its known error is within what was requested."""
     errors = bridges().default_ulps
     for operation in operations:
         element = editor.element(operation.result)
         name = f"{operation.name.removeprefix('stablehlo.')} {element}"
         if name not in errors:
-            raise editor.refuse(operation, f"the error of the default {name} is not known")
+            raise editor.refuse(operation, f"the error bound of the default {name} is unknown")
         text = str(operation.attributes[_NAME])
         if "_mode<TOLERANCE>" in text and _ulps(text, str(element)) < errors[name]:
             raise editor.refuse(
                 operation,
-                f"it asks for {_ulps(text, str(element)):g} ulps, and the default {name} errs by "
+                f"it requires {_ulps(text, str(element)):g} ulps, and the default {name} errs by "
                 f"up to {errors[name]} on XLA CPU",
             )
         operation.attributes[_NAME] = editor.ir.Attribute.parse(_DEFAULT)

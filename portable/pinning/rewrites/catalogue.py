@@ -137,8 +137,8 @@ def named(names: Collection[str]) -> frozenset[str]:
     unknown = sorted(set(names) - set(REWRITES) - {EXACT})
     if unknown:
         raise UnknownRewrite(
-            f"no rewrite is called {', '.join(unknown)}",
-            hint=f"there are {', '.join(REWRITES)}, and {EXACT} for all that give equal bits",
+            f"unknown rewrite {', '.join(unknown)}",
+            hint=f"valid names: {', '.join(REWRITES)}, and {EXACT} for all that give equal bits",
         )
     exact = {name for name, terms in bridges().rewrites.items() if terms.exact}
     return frozenset(set(names) - {EXACT} | (exact if EXACT in names else set()))

@@ -18,7 +18,7 @@ _MESH_NAME = re.compile(r"(mesh = )@([\w.$-]+)")
 
 
 def is_any(_editor: Editor, _operation: Any) -> bool:
-    """Accept every op of the names asked for."""
+    """Accept every op of the names requested."""
     return True
 
 

@@ -21,7 +21,7 @@ Attribute: TypeAlias = Any
 
 
 class DoesNotApply(PortableError):
-    """A rewrite that was asked for cannot be done, or has nothing to do."""
+    """A rewrite that was requested cannot be done, or has nothing to do."""
 
 
 class NothingToDo(DoesNotApply):
@@ -34,9 +34,9 @@ class NothingToDo(DoesNotApply):
 
     def __init__(self, names: frozenset[str], target: Version) -> None:
         super().__init__(
-            f"nothing in the program needs {', '.join(sorted(names))} to reach {target}",
+            f"not required in this program: {', '.join(sorted(names))} to reach {target}",
             target=str(target),
-            hint="leave it out, or allow exact, which does only what is needed",
+            hint="remove it, or allow exact, which applies only what is required",
         )
         self.names = names
 
@@ -59,7 +59,7 @@ class Editor:
         self.module = module
         self.target = target
         self.gone: set[int] = set()
-        """The ids of the objects of ops that were replaced: those must not be asked any more."""
+        """The ids of the objects of ops that were replaced: those must not be used any more."""
 
     def select(self, names: frozenset[str]) -> dict[str, list[Operation]]:
         """Return the ops of these names, by name, inner ones before those around them."""

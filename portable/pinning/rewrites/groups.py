@@ -47,7 +47,7 @@ def groups_of(editor: Editor, operation: Operation) -> Groups:
         attribute = _listed(editor, attribute)
     groups: Groups = np.array(editor.ir.DenseIntElementsAttr(attribute)).tolist()
     if not groups or not groups[0]:
-        raise editor.refuse(operation, "it names no groups of processes")
+        raise editor.refuse(operation, "it has no groups of processes")
     return groups
 
 

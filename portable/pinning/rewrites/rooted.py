@@ -50,13 +50,15 @@ def reductions(editor: Editor, operations: Sequence[Any]) -> None:
     channels = Channels(editor)
     for operation in operations:
         if has_dynamic_root(editor, operation):
-            raise editor.refuse(operation, "its root is a value, which no permutation takes")
+            raise editor.refuse(
+                operation, "its root is a runtime value, which a permutation cannot use"
+            )
         groups = groups_of(editor, operation)
         _refuse_others(editor, operation, groups)
         kept = {"replica_groups", _GLOBAL} & set(editor.names(operation))
         attributes = {name: operation.attributes[name] for name in kept}
         if channels.of(operation) and _GLOBAL not in kept:
-            raise editor.refuse(operation, "it reduces over replicas and partitions, two grids")
+            raise editor.refuse(operation, "it reduces over replicas and partitions")
         made = []
         for operand, result in zip(operation.operands, operation.results, strict=True):
             # A reduction to a wider type is one of converted operands.
@@ -84,7 +86,9 @@ def slices(editor: Editor, operations: Sequence[Any]) -> None:
         made = []
         for number, value in enumerate(values):
             if not value.type.has_static_shape:
-                raise editor.refuse(operation, "its root is a value, and the sizes are not known")
+                raise editor.refuse(
+                    operation, "its root is a runtime value, and the sizes are unknown"
+                )
             gathered = _gathered(editor, operation, channels, value)
             root = _element(editor, operation, roots, number)
             made.append(_row(editor, operation, gathered, root, value.type))
@@ -95,7 +99,7 @@ def _refuse_others(editor: Editor, operation: Any, groups: Groups) -> None:
     """Refuse what a collective over all processes does not do."""
     named = sorted(number for group in groups for number in group)
     if named != list(range(len(named))):
-        raise editor.refuse(operation, "its groups leave processes out")
+        raise editor.refuse(operation, "its groups do not include every process")
     module = editor.module.operation.attributes
     replicas = str(module["mhlo.num_replicas"]) if "mhlo.num_replicas" in module else ""
     if Channels(editor).of(operation) and not replicas.startswith("1 "):
@@ -152,7 +156,7 @@ def _as_integers(editor: Editor, operation: Any, value: Any) -> Any:
 
         return [*real, *imaginary], joined
     if not isinstance(element, ir.FloatType) or element.width not in {4, 8, 16, 32, 64}:
-        raise editor.refuse(operation, f"there are no integers to hold the bits of {element}")
+        raise editor.refuse(operation, f"no integer type has the width of {element}")
     kind = editor.retyped(value, ir.IntegerType.get_unsigned(element.width))
     bits = editor.emit(operation, "stablehlo.bitcast_convert", [value], [kind]).result
 

@@ -1,4 +1,4 @@
-"""One isolated environment per Release: made once, checked, locked, thrown away when asked."""
+"""One isolated environment per Release: made once, checked, locked, removed on request."""
 
 from __future__ import annotations
 

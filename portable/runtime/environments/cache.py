@@ -44,7 +44,7 @@ __all__ = [
     "Phase",
 ]
 
-# A wheel over this size is announced before it is fetched.
+# A wheel over this size is reported before it is downloaded.
 LARGE_BYTES = 500_000_000
 
 _MARKER = "portable-environment.json"
@@ -119,7 +119,7 @@ class Environment:
 
     @property
     def last_used(self) -> float:
-        """When it was last asked for, in seconds since the epoch."""
+        """When it was last used, in seconds since the epoch."""
         return (self.directory / _MARKER).stat().st_mtime
 
     def size(self) -> int:
@@ -198,7 +198,7 @@ class Environments:
         for what, _ in _unverified(recipe) if self.require_hashes else ():
             raise EnvironmentFailed(
                 f"no digest of {what} is recorded",
-                hint="leave out --require-hashes and PORTABLE_REQUIRE_HASHES to install it so",
+                hint="install it without --require-hashes and PORTABLE_REQUIRE_HASHES",
             )
         found = self._ready(recipe)
         if found is not None:
@@ -241,7 +241,7 @@ class Environments:
 
         Args:
             names: Which; by default all.
-            unused_for: Only those that nobody asked for in so many seconds.
+            unused_for: Only those not used for this many seconds.
 
         Returns:
             The names that were removed.
@@ -394,7 +394,7 @@ def _silent(name: str, phase: Phase | Download) -> None:
 
 
 def _unverified(recipe: Recipe) -> Iterator[tuple[str, Phase]]:
-    """Yield what would be installed without a recorded digest, and how that is told."""
+    """Yield what would be installed without a recorded digest, and the message for it."""
     if not wheels(recipe.distribution, recipe.version):
         yield recipe.requirement, Phase.UNVERIFIED
     if recipe.also and not lock(recipe.python, recipe.also):

@@ -69,7 +69,7 @@ def _load(table: Path) -> dict[tuple[str, str], tuple[Wheel, ...]]:
 
 
 def wheels(distribution: str, version: str) -> tuple[Wheel, ...]:
-    """Return the recorded wheels of a Release; none where nobody recorded it."""
+    """Return the recorded wheels of a Release; none where they were not recorded."""
     return load().get((_normal(distribution), version), ())
 
 
@@ -87,7 +87,7 @@ def digests(distribution: str, version: str, python: str) -> list[str]:
 
 
 def wheel_for(distribution: str, version: str, python: str) -> Wheel | None:
-    """Return the recorded wheel that a client takes on this machine, as far as names tell.
+    """Return the recorded wheel that a client takes on this machine, as far as file names show.
 
     Args:
         distribution: Its name on the package index.
@@ -105,7 +105,7 @@ def wheel_for(distribution: str, version: str, python: str) -> Wheel | None:
 
 
 def lock(python: str, requirements: Iterable[str]) -> Lock:
-    """Return what is installed for requirements, with digests; empty where nobody recorded it.
+    """Return what is installed for requirements, with digests; empty where they were not recorded.
 
     Args:
         python: The Python it is for, as `3.11`.

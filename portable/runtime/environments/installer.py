@@ -67,7 +67,7 @@ _MEANINGS: tuple[tuple[str, type[EnvironmentFailed], str], ...] = (
     ("quota exceeded", EnvironmentFailed, FREE_SPACE),
     ("file too large", EnvironmentFailed, FREE_SPACE),
     ("file size limit", EnvironmentFailed, FREE_SPACE),
-    ("network was disabled", Unreachable, "run once without PORTABLE_OFFLINE"),
+    ("network was disabled", Unreachable, "run once with PORTABLE_OFFLINE unset"),
     ("connection", Unreachable, "check the network, or set PORTABLE_OFFLINE=1 to use what is here"),
     ("failed to fetch", Unreachable, "check the network, or set PORTABLE_OFFLINE=1"),
     ("dns error", Unreachable, "check the network, or set PORTABLE_OFFLINE=1"),
@@ -164,7 +164,7 @@ class PipInstaller:
         if self.offline:
             raise Unreachable(
                 "pip does not install from its cache without the network",
-                hint="install uv, or run once without PORTABLE_OFFLINE",
+                hint="install uv, or run once with PORTABLE_OFFLINE unset",
             )
         with _named(requirements, digests) as named:
             _act(["program", *command, *named], requirements[-1], digests)
@@ -206,11 +206,11 @@ def download(
 
     Raises:
         DigestMismatch: Its sha256 is none of them.
-        EnvironmentFailed: It cannot be had.
+        EnvironmentFailed: It is not available.
     """
     if offline:
         raise Unreachable(
-            f"{requirement} is not here yet", hint="run once without PORTABLE_OFFLINE"
+            f"{requirement} is not in the cache", hint="run once with PORTABLE_OFFLINE unset"
         )
     options = ["-q", "--no-deps", "--no-cache-dir", "--only-binary", ":all:"]
     where = ["--python-version", python, "-d", str(directory.absolute())]
@@ -240,7 +240,7 @@ def _python_with_pip() -> Path:
         asked = ["program", str(found), "-I", "-m", "pip", "--version"]
         if children.run(asked, timeout=_LIMIT_S).returncode == 0:
             return found
-    raise EnvironmentFailed("no pip found to fetch wheels with", hint="install pip")
+    raise EnvironmentFailed("pip not found, which downloads wheels", hint="install pip")
 
 
 @contextlib.contextmanager

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["PythonMissing", "find_python", "find_uv"]
 
 # A shim of a version manager may exist and fail, and a distribution's Python may lack `venv`'s
-# pip: only running it tells.
+# pip: known only by running it.
 _ASK = "import sys; print('%d.%d' % sys.version_info[:2], sys.executable)"
 _ASK_PIP = f"import ensurepip, venv; {_ASK}"
 _LIMIT_S = 20

@@ -15,7 +15,7 @@ _TABLE = Path(__file__).with_name("recipes.toml")
 
 
 class UnsupportedDistribution(PortableError):
-    """Nobody has said how to install and drive this distribution."""
+    """No recipe exists for this distribution."""
 
 
 class Shipped(Protocol):
@@ -83,7 +83,7 @@ class Recipe:
         if row is None:
             known = ", ".join(sorted(_recipes()))
             raise UnsupportedDistribution(
-                f"there is no way to run {release.distribution} here", hint=f"known are {known}"
+                f"{release.distribution} cannot be run here", hint=f"known are {known}"
             )
         whole = to_execute and "whole" in row
         keep = () if whole else tuple(row.get("keep", ()))

@@ -37,7 +37,7 @@ def keep_from_wheel(recipe: Recipe, folder: Path, *, offline: bool) -> tuple[Pat
         The interpreter to use it with, the file, the wheel's file name and its sha256.
 
     Raises:
-        EnvironmentFailed: The wheel cannot be had, or has no such file.
+        EnvironmentFailed: The wheel is not available, or has no such file.
     """
     python = find_python(recipe.python, fetch=not offline)
     folder.mkdir(parents=True)
@@ -95,7 +95,7 @@ def installed_files(folder: Path, recipe: Recipe, library: Path | None) -> dict[
                 for path in paths
                 if path.exists() and path.suffix != ".pyc"
             }
-    raise EnvironmentFailed(f"{recipe.requirement} left no list of its files")
+    raise EnvironmentFailed(f"{recipe.requirement} has no list of its files")
 
 
 def broken_files(folder: Path, files: dict[str, int]) -> list[str]:

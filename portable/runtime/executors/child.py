@@ -92,7 +92,7 @@ class ChildExecutor:
         if self._last is not None and self._last.program == artifact.data:
             return self._last
         if not self.available():
-            raise ExecutorMissing(f"nothing to execute on by {self.engine}", hint=self._hint)
+            raise ExecutorMissing(f"no executor for {self.engine}", hint=self._hint)
         wanted = signature(artifact)
         for tensor in (*wanted.arguments, *wanted.results):
             if tensor.element in self.capabilities.excluded:
@@ -160,7 +160,7 @@ class ExecutorKind:
         platforms = self.capabilities.platforms
         if not any(fnmatch(platform, pattern) for pattern in platforms):
             raise PlatformMissing(
-                f"{self.name} does not run on {platform}", hint=f"it does on {', '.join(platforms)}"
+                f"{self.name} does not run on {platform}", hint=f"it runs on {', '.join(platforms)}"
             )
         if platform.endswith(".so") and not Path(platform).is_file():
             raise PlatformMissing("no such PJRT plugin", where=platform)
@@ -231,7 +231,7 @@ class _ChildExecutable:
         return [self._taken(number, told) for number, told in enumerate(answer.payload["outputs"])]
 
     def _taken(self, number: int, told: Mapping[str, str]) -> Array:
-        """Take an output over: a large one is mapped, until nobody has it any more."""
+        """Take an output over: a large one is mapped, until it is no longer referenced."""
         if Path(told["path"]).stat().st_size < MAPPED_BYTES:
             array = np.load(told["path"], allow_pickle=False)
         else:

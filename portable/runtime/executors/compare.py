@@ -7,7 +7,7 @@ Rules:
 - A NaN equals a NaN, whatever its sign and payload, which IEEE 754 leaves open; a NaN and a number
   are infinitely far apart, and so are an infinity and anything else.
 - Bit equality is distance 0, and the same sign of zeros.
-- A tolerance lets +0 pass for -0, and speaks of floats only: integers are equal or different.
+- A tolerance lets +0 pass for -0, and applies to floats only: integers are equal or different.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def compare_all(
         One Comparison for each output.
     """
     if len(expected) != len(actual):
-        return (Comparison(0, reason=f"{len(expected)} outputs became {len(actual)}"),)
+        return (Comparison(0, reason=f"{len(expected)} outputs, not {len(actual)}"),)
     pairs = enumerate(zip(expected, actual, strict=True))
     return tuple(compare(one, other, tolerance, output=number) for number, (one, other) in pairs)
 
@@ -263,7 +263,7 @@ def _integers(array: Array) -> Array:
 
 def _apart(one: Array, other: Array) -> np.ndarray[Any, np.dtype[np.uint64]]:
     # Modulo 2**64 the larger less the smaller is right whatever their signs.
-    with np.errstate(over="ignore"):  # numpy tells scalars, and not arrays, that they wrap
+    with np.errstate(over="ignore"):  # numpy warns of overflow for scalars only
         forth = one.astype(np.uint64) - other.astype(np.uint64)
         return np.asarray(np.where(one >= other, forth, np.uint64(0) - forth), np.uint64)
 

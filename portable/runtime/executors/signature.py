@@ -75,7 +75,8 @@ class TensorType:
         dtype = dtype_of(self.element)
         if dtype is None:
             raise UnsupportedType(
-                f"no array can hold {self.text}", hint="wrap main in one that takes plain tensors"
+                f"numpy has no array for {self.text}",
+                hint="wrap main in a function of plain tensors",
             )
         return dtype
 
@@ -131,7 +132,7 @@ def signature(artifact: ArtifactLike) -> Signature:
         if name is not None and attribute_text(content.pool, name) == _MAIN:
             wanted = _signature(content, attributes["function_type"])
             return replace(wanted, index_bounds=index_bounds(content, artifact.data))
-    raise NoMain(f"none of its {functions} functions is called main", hint="rename the entry point")
+    raise NoMain(f"none of its {functions} functions is named main", hint="rename the entry point")
 
 
 def check_inputs(inputs: Sequence[Array], wanted: Signature) -> list[Array]:
@@ -152,7 +153,7 @@ def check_inputs(inputs: Sequence[Array], wanted: Signature) -> list[Array]:
     if len(inputs) != len(wanted.arguments):
         takes = ", ".join(map(str, wanted.arguments)) or "nothing"
         raise InputMismatch(
-            f"main takes {len(wanted.arguments)} inputs ({takes}), {len(inputs)} were given"
+            f"main takes {len(wanted.arguments)} inputs ({takes}), got {len(inputs)}"
         )
     pairs = enumerate(zip(inputs, wanted.arguments, strict=True))
     return [_checked(number, array, argument) for number, (array, argument) in pairs]
@@ -168,15 +169,15 @@ def ordered(named: Mapping[str, Array]) -> list[Array]:
         The arrays.
 
     Raises:
-        InputMismatch: A name tells no number, or the numbers have gaps.
+        InputMismatch: A name is not a number, or the numbers have gaps.
     """
     numbers = {}
     for name, array in named.items():
         match = _NUMBERED.fullmatch(name)
         if match is None:
             raise InputMismatch(
-                f"{name!r} does not say which argument it is",
-                hint="name the arrays 0, 1 and so on, or let numpy.savez(path, x, y) name them",
+                f"{name!r} is not an argument number",
+                hint="name the arrays 0, 1, ... or use numpy.savez(path, x, y)",
             )
         numbers[int(match[1])] = array
     if sorted(numbers) != list(range(len(named))):

@@ -168,7 +168,7 @@ def arrays_in(
         UnreadableArrays: It is no `.npz` file, or holds Python objects.
     """
     if not zipfile.is_zipfile(io.BytesIO(data)):  # numpy would advise to unpickle it
-        raise UnreadableArrays("is no .npz file", where=where, hint=_ADVICE)
+        raise UnreadableArrays("not an .npz file", where=where, hint=_ADVICE)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = {one.filename.removesuffix(".npy"): one for one in archive.infolist()}
@@ -179,7 +179,7 @@ def arrays_in(
             loaded = {name: arrays[name] for name in arrays.files}
     except _DAMAGED as error:
         raise UnreadableArrays(
-            f"is no .npz file of plain arrays: {error}",
+            f"not an .npz file of plain arrays: {error}",
             where=where,
             hint=_ADVICE,
         ) from error
@@ -205,7 +205,7 @@ def _described(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Array:
     if dtype.hasobject:
         raise ValueError(f"{member.filename!r:.60} holds Python objects")
     if size != member.file_size or not all(0 <= one < 1 << 48 for one in shape):
-        raise ValueError(f"{member.filename!r:.60} is not of the size that its header says")
+        raise ValueError(f"{member.filename!r:.60} does not have the size in its header")
     return np.broadcast_to(np.empty((), dtype), shape)
 
 

@@ -51,5 +51,5 @@ class Adapter(Protocol):
     """One loaded Release. Its methods named in `KINDS` answer the jobs of that kind."""
 
     def probe(self, job: Job) -> Payload:
-        """Tell the Versions and what else identifies the Release."""
+        """Report the Versions and what else identifies the Release."""
         ...

@@ -132,7 +132,7 @@ class Bindings:
     Args:
         stablehlo: The `stablehlo` module of the bindings.
         era: How to read and write with it.
-        facts: Find out what else a probe should tell; called by each.
+        facts: Find out what else a probe should report; called by each.
         engines: What there is to execute with.
     """
 
@@ -150,7 +150,7 @@ class Bindings:
         self._current = str(stablehlo.get_current_version())
 
     def probe(self, job: Job) -> Payload:
-        """Tell the Versions, the API version and the windows that the Release was built with."""
+        """Report the Versions, the API version and the windows that the Release was built with."""
         del job
         named = getattr(self._stablehlo, "get_version_from_compatibility_requirement", None)
         windows = {}

@@ -43,7 +43,7 @@ class Engine(Protocol):
 
 
 class Engines:
-    """The engines of a Release by name, each made when first asked for.
+    """The engines of a Release by name, each made on first use.
 
     What they need, numpy to begin with, is not there in every environment.
 
@@ -57,7 +57,7 @@ class Engines:
         self._exchange: Any = None
 
     def compile(self, job: Job) -> Payload:
-        """Compile the program of a job; tell the device."""
+        """Compile the program of a job; report the device."""
         engine = self._engine(job)
         try:
             engine.compile(given(job))

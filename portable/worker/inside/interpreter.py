@@ -134,7 +134,7 @@ class _Carried:
     def __init__(self, text: str) -> None:
         match = TENSOR.fullmatch(text)
         if match is None:
-            raise Unavailable(f"no array can hold {text}")
+            raise Unavailable(f"numpy has no array for {text}")
         self.text = text
         self.complex = match[2] is not None
         element = match[2] or match[3]

@@ -41,7 +41,7 @@ class IreeAdapter:
         self._engines = Engines({"iree": self._engine})
 
     def probe(self, job: Job) -> Payload:
-        """Tell the compiler's own version; it does not say which StableHLO it has."""
+        """Report the compiler's own version; it does not say which StableHLO it has."""
         said = self._run(float(job["limit"]), ("--version",), b"").decode(errors="replace")
         return {"compiler": " ".join(said.split())[:400]}
 

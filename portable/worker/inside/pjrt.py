@@ -45,7 +45,7 @@ MAYBE_COPIED = "_single_device_array_to_np_array_did_copy"
 
 
 class Pjrt:
-    """The client, made when first asked for, and the program that was compiled last.
+    """The client, made on first use, and the program that was compiled last.
 
     Args:
         read: Deserialize an artifact, for releases that do not compile it as it is.
@@ -146,7 +146,7 @@ class Pjrt:
         whole = self._xla.HloSharding.replicate()
 
         class OneDevice(self._xla.SingleDeviceSharding):  # type: ignore[misc,name-defined]  # untyped
-            """What jax makes of the native class: the client asks it these."""
+            """What jax makes of the native class: the client calls these."""
 
             memory_kind = None
 
@@ -177,7 +177,7 @@ def _refused(error: BaseException) -> Refused:
 
 
 class _Shaped:
-    """What the client asks of an abstract value."""
+    """What the client reads of an abstract value."""
 
     weak_type = False
 

@@ -1,4 +1,4 @@
-"""PJRT plugins: asked for their attributes, without a client and without a device.
+"""PJRT plugins: their attributes are queried, without a client and without a device.
 
 Source of the layouts: the PJRT C API header of openxla/xla. Only the head of the function table is
 used, which has been the same since the attributes were introduced.
@@ -82,7 +82,7 @@ class PluginAdapter:
         self._api = api
 
     def probe(self, job: Job) -> Payload:
-        """Tell the StableHLO Versions and every other attribute."""
+        """Report the StableHLO Versions and every other attribute."""
         del job
         arguments = _AttributesArgs(struct_size=ctypes.sizeof(_AttributesArgs))
         if not self._api.plugin_attributes:
@@ -97,12 +97,12 @@ class PluginAdapter:
             if isinstance(values.get(name), list):
                 found[key] = ".".join(str(part) for part in values[name])
         if "current" not in found:
-            raise Unavailable("does not say which StableHLO Version it has")
+            raise Unavailable("does not report its StableHLO Version")
         return found
 
 
 def load(library: str, limit: float) -> PluginAdapter:
-    """Load a shared library that exports `GetPjrtApi` and ask for its function table.
+    """Load a shared library that exports `GetPjrtApi` and get its function table.
 
     Returns:
         The adapter.

@@ -54,7 +54,7 @@ class Exchange:
         Args:
             folder: Where; the files are `0.npy`, `1.npy` and so on.
             arrays: The outputs.
-            over: The numbers of those files that nobody reads any more; others there are replaced.
+            over: The numbers of those files that are no longer read; others there are replaced.
 
         Returns:
             `path`, `dtype` and `shape` of each.

@@ -22,7 +22,7 @@ class TorchXlaAdapter:
         self._engines = Engines({"torch_xla": _engine})
 
     def probe(self, job: Job) -> Payload:
-        """Tell the version of torch; torch_xla does not say which StableHLO it has."""
+        """Report the version of torch; torch_xla does not say which StableHLO it has."""
         del job
         return {"torch": importlib.metadata.version("torch")}
 
