@@ -4,7 +4,7 @@ Every jaxlib reads the oldest artifact of every Case that it can read and writes
 own Version, and for the lowest that the Case can be written for. What it wrote is read by the
 newest jaxlib and has to be the same program. Every Release then reads all that was sealed and all
 that was written, equal bytes once, and executes, where it can, the lowest artifact of every Case
-that has inputs, or the lowest and the highest. Observations are kept, so that an interrupted run continues,
+that has inputs, or the lowest and the highest. Observations are kept: an interrupted run continues,
 and a second one only does what is new.
 
     python -m tools full_matrix              run it: docs/matrix/*.tsv and the pages made of them

@@ -88,7 +88,7 @@ class OpSignature(NamedTuple):
         results: The types of the results.
         operands: How many operands there are.
         regions: How many regions there are.
-        operand_types: The types of the operands, None for one that is not known; asked for only
+        operand_types: The types of the operands, None for one that is not known; read only
             where something depends on them.
     """
 

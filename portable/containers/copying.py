@@ -20,7 +20,7 @@ _CHUNK = 8 << 20
 
 
 def write_bytes(target: FileIO, data: Buffer) -> None:
-    """Write all of `data`, however often the operating system has to be asked.
+    """Write all of `data`, in as many calls as that takes.
 
     Args:
         target: An unbuffered stream.
@@ -58,7 +58,7 @@ def copy_bytes(original: InputFile, target: FileIO, start: int, stop: int) -> No
     while start < stop:
         count = _copy_some(original.fileno(), target.fileno(), start, stop - start)
         if not count:
-            raise OSError(None, "the original changed while it was copied")
+            raise OSError(None, "the input changed while it was copied")
         start += count
 
 

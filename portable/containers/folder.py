@@ -42,14 +42,14 @@ class Folder:
         try:
             mode = os.stat(path).st_mode  # noqa: PTH116 - as in portable.system.files
         except (OSError, ValueError):
-            raise MalformedContainer("is missing", where=inside) from None
+            raise MalformedContainer("missing", where=inside) from None
         if not stat.S_ISREG(mode):
-            raise MalformedContainer("is no file", where=inside)
+            raise MalformedContainer("not a regular file", where=inside)
         if self.within and not os.path.realpath(path).startswith(self.within + os.sep):
             raise MalformedContainer(
-                "a link that leads out of the tree",
+                "a link out of the tree",
                 where=inside,
-                hint="copy the files that are meant into it: cp -rL",
+                hint="replace links by copies: cp -rL",
             )
         return path
 
@@ -77,9 +77,9 @@ def files_of(root: str) -> Iterator[tuple[str, bool]]:
             link = os.path.islink(path)  # noqa: PTH114 - as in portable.system.files
             if link and not os.path.realpath(path).startswith(real + os.sep):
                 raise MalformedContainer(
-                    "a link that leads out of the container",
+                    "a link out of the container",
                     where=inside,
-                    hint="copy the files that are meant into it: cp -rL",
+                    hint="replace links by copies: cp -rL",
                 )
             folder = name in folders and not link
             if not folder:

@@ -26,7 +26,7 @@ class Edit:
     Args:
         start: Offset in the original.
         stop: Behind the last byte that goes away.
-        data: What stands there instead.
+        data: The replacement.
         zeros: How many zero bytes follow `data`.
     """
 
@@ -39,7 +39,7 @@ class Edit:
 class Source:
     """The bytes of one file, or bytes in memory.
 
-    Slices of a file are read when they are asked for; it stays open, unless it is small, and is
+    Slices of a file are read on first use; it stays open, unless it is small, and is
     never mapped, so that cutting it short is an error and not the end of this process.
 
     Args:

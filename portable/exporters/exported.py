@@ -409,7 +409,7 @@ def _results(artifact: Artifact) -> Iterator[Result]:
 
 
 def _shape(sizes: tuple[int | None, ...]) -> tuple[int | str, ...]:
-    # Which dynamic dimensions must agree is written nowhere: each gets a name of its own.
+    # Which dynamic dimensions must agree is not recorded: each gets its own name.
     return tuple(f"?{at}" if size is None else size for at, size in enumerate(sizes))
 
 

@@ -95,7 +95,7 @@ def from_torch(tensor: Any, name: str = "a tensor") -> Array:
 
     if tensor.layout is not torch.strided or tensor.is_quantized or tensor.device.type == "meta":
         kind = "quantized" if tensor.is_quantized else f"{tensor.layout} on {tensor.device.type}"
-        raise ExportFailed(f"{name} is {kind}: no plain array can hold it")
+        raise ExportFailed(f"{name} is {kind}, which plain arrays cannot hold")
     whole = tensor.detach().cpu().resolve_conj().resolve_neg().contiguous()
     try:
         copied: Array = whole.numpy().copy()

@@ -1,4 +1,4 @@
-"""PJRT plugins, asked which StableHLO they have: in a child process, without a device.
+"""PJRT plugins, queried for their StableHLO Version: in a child process, without a device.
 
 A vendor's plugin may abort, hang or print when it is loaded without its driver. Whatever it does,
 it does it to the child.
@@ -40,7 +40,7 @@ class PluginUnreadable(PluginError):
 
 
 class PluginCrashed(PluginError):
-    """It killed the process that asked it."""
+    """It crashed the process that queried it."""
 
 
 class PluginHung(PluginError):
@@ -65,7 +65,7 @@ class PluginAnswer:
 
 
 def ask_plugin(path: str | os.PathLike[str], *, timeout: float = _LIMIT_S) -> PluginAnswer:
-    """Ask a plugin for its attributes (`PJRT_Plugin_Attributes`).
+    """Query the attributes of a plugin (`PJRT_Plugin_Attributes`).
 
     Args:
         path: The shared library.
@@ -82,7 +82,7 @@ def ask_plugin(path: str | os.PathLike[str], *, timeout: float = _LIMIT_S) -> Pl
     """
     where = os.fspath(path)
     if "\0" in where or not Path(where).is_file():
-        raise PluginUnreadable("there is no such file", where=where or "''", hint=_HINT)
+        raise PluginUnreadable("no such file", where=where or "''", hint=_HINT)
     answer = _ask(str(Path(where).absolute()), where, timeout)
     if "error" in answer:
         raise PluginUnreadable(str(answer["error"]), where=where, hint=_HINT)
@@ -92,7 +92,7 @@ def ask_plugin(path: str | os.PathLike[str], *, timeout: float = _LIMIT_S) -> Pl
             where, Version.parse(str(answer["current"])), minimum, str(answer["pjrt_api"])
         )
     except (KeyError, InvalidVersion) as error:
-        raise PluginUnreadable(f"its answer makes no sense: {error}", where=where) from error
+        raise PluginUnreadable(f"invalid answer: {error}", where=where) from error
 
 
 _HINT = "name the plugin's shared library; vendors' plugins may need their driver to load"
@@ -103,10 +103,10 @@ def _ask(path: str, where: str, timeout: float) -> Mapping[str, object]:
         with Worker(None, Driver.PLUGIN, library=path, limit=timeout, load_limit=timeout) as worker:
             answer = worker.ask({"kind": "probe"})
     except WorkerFailed as failure:
-        raise PluginUnreadable(f"gave no answer: {failure}", where=where) from None
+        raise PluginUnreadable(f"no answer: {failure}", where=where) from None
     said = " ".join(answer.stderr.split())[-_SAID_LIMIT:] or "no output"
     if answer.status is Status.HUNG:
-        raise PluginHung(answer.error, where=where, hint="it may wait for its device")
+        raise PluginHung(answer.error, where=where, hint="it may be waiting for its device")
     if answer.status is Status.CRASHED and answer.error.startswith("SIG"):
         raise PluginCrashed(
             f"crashed with {answer.error} while its attributes were queried: {said}",
@@ -114,5 +114,5 @@ def _ask(path: str, where: str, timeout: float) -> Mapping[str, object]:
             hint=_HINT,
         )
     if answer.status is Status.CRASHED:
-        raise PluginUnreadable(f"gave no answer: {said}", where=where)
+        raise PluginUnreadable(f"no answer: {said}", where=where)
     return answer.payload if answer.ok else {"error": answer.error}

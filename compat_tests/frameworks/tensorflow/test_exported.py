@@ -151,7 +151,7 @@ def test_nothing_is_overwritten_or_left_behind(tmp_path: Path) -> None:
     """What is there stays as it was."""
     (tmp_path / "1").mkdir()
     (tmp_path / "1" / "file").write_text("mine")
-    with pytest.raises(FileError, match="the destination exists"):
+    with pytest.raises(FileError, match="destination exists"):
         save_as_saved_model(_open(), tmp_path / "1")
     results = (Result("0", ("batch", 3), "float128"), _open().results[1])
     with pytest.raises(ExportFailed, match="TensorFlow cannot save the model"):
