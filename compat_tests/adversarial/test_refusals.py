@@ -44,7 +44,7 @@ GOOD = {
     "serialize": [PROGRAM, "--target", "1.0.0", "--output", "new"],
     "deserialize": [ARTIFACT, "--output", "new"],
     "versions": [],
-    "releases": ["jaxlib"],
+    "releases": ["list", "jaxlib"],
     "env": ["make", "jaxlib==0.4.33"],
     "corpus": ["show", "abs_f32"],
     "completion": ["bash"],

@@ -190,7 +190,7 @@ def test_errors_are_one_line_and_change_nothing(
     plain = CONTAINERS / "plain-tensorflow-2.20.0"
     for words, says in [
         ((EXPORTED[0], "-o", EXPORTED[0]), "destination is the input"),
-        ((EXPORTED[0], "-o", "-"), "a container comes from a path and goes to one"),
+        ((EXPORTED[0], "-o", "-"), "a container cannot be streamed"),
         ((plain, "-o", tmp_path / "new"), "no op XlaCallModule"),
         ((tmp_path, "-o", tmp_path / "new"), "is a directory, not a container"),
     ]:
