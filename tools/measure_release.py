@@ -1,4 +1,4 @@
-"""Ask real Releases what they are, and write what they answered into the shipped table.
+"""Measure real Releases, and write the results into the shipped table.
 
     python -m tools measure_release jaxlib==0.12.1 tensorflow==2.22.0
     python -m tools measure_release --again jaxlib      every row of a distribution, once more
@@ -21,7 +21,7 @@ TABLE = DATA / "releases.toml"
 
 
 def main() -> int:
-    """Measure what the command line asks for."""
+    """Measure what the command line requests."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -17,7 +17,7 @@ ARTIFACT = (DATA / "artifacts" / "add_f32+0.9.0.mlir.bc").read_bytes()
 TORCH_XLA = min((DATA.parents[1] / "corpus").glob("torch_xla/*/container"))
 SAVED_MODEL = DATA / "containers" / "gate-jax2tf-0.7.1-tensorflow-2.20.0"
 OUT = "a link that leads out of the folder"
-NOWHERE = "a link that leads nowhere"
+NOWHERE = "a broken link"
 PACKED = "a compressed artifact"
 # name -> content, fate, why
 FILES: dict[str, tuple[bytes, Fate, str]] = {

@@ -198,7 +198,7 @@ class Container(Protocol):
                 empty. Never the container itself, which is not touched.
             texts: The programs of new artifacts as MLIR text, for Entries that have one; without
                 it the old text is left out, because it is none of the new artifact's.
-            widen: Whether to write the envelope that `widened` speaks of, which holds all that the
+            widen: Whether to write the envelope that `widened` describes, which holds all that the
                 old one holds.
 
         Raises:

@@ -59,7 +59,7 @@ _WIDE = (">=0.4.30", "")
 _OLDEST = 2
 # New tables stand in front; what is behind them keeps its alignment.
 _ALIGNED = 16
-# jax writes the order that was asked for; nobody asks for more, and names grow with it.
+# jax writes the order that was requested; names grow with it.
 _DEEPEST = 16
 # Offsets are signed 32-bit numbers in some readers.
 _LARGEST = (1 << 31) - 1

@@ -158,7 +158,7 @@ class Worker:
     def _hold(self) -> None:
         if self._lock is None or self._held is not None:
             return
-        # Nobody removes what lies where nobody can write.
+        # A read-only folder needs no lock.
         with contextlib.suppress(PermissionError, FileNotFoundError):
             self._held = os.open(self._lock, os.O_RDONLY | os.O_CREAT, 0o666)
             fcntl.flock(self._held, fcntl.LOCK_SH)

@@ -129,7 +129,7 @@ class Environment:
     def worker(self, *, limit: float = LIMIT_S, memory: int | None = None) -> Worker:
         """Return a worker for this Release; nothing is started yet.
 
-        From its first job until it is closed, nobody removes the environment.
+        From its first job until it is closed, the environment is not removed.
 
         Args:
             limit: Seconds that one job may take.
@@ -289,7 +289,7 @@ class Environments:
         return False
 
     def _ready(self, recipe: Recipe) -> Environment | None:
-        """Return an environment that is whole and, where that is asked for, was verified."""
+        """Return an environment that is whole and, where required, was verified."""
         environment = self._whole(recipe)
         if environment is None or (self.require_hashes and not _proven(environment)):
             return None

@@ -137,14 +137,16 @@ def check_executor(
         ExecutorMissing: The Release has no such Executor.
     """
     if name not in EXECUTORS:
-        raise UnknownExecutor(f"no executor {name!r}", hint=f"known are {', '.join(EXECUTORS)}")
+        raise UnknownExecutor(
+            f"unknown executor {name!r}", hint=f"known are {', '.join(EXECUTORS)}"
+        )
     kind = EXECUTORS[name]
     kind.check(platform)
     if release is not None and release.distribution not in kind.distributions:
         others = [one.name for one in _KINDS if release.distribution in one.distributions]
         raise ExecutorMissing(
             f"{release} has no {name}",
-            hint=f"it executes by {' or '.join(others)}" if others else "it executes nothing",
+            hint=f"use {' or '.join(others)}" if others else "it cannot execute programs",
         )
     return kind
 
