@@ -201,7 +201,7 @@ def test_one_call_runs_an_artifact() -> None:
         ([np.zeros((2, 3))], "input 0 has dtype float64, main takes float32"),
         ([np.zeros((3, 2), np.float32)], "input 0 has shape 3x2, main takes tensor<2x3xf32>"),
         ([np.float32(0).reshape(())], "input 0 has shape scalar, main takes tensor<2x3xf32>"),
-        ({"weights": np.zeros((2, 3), np.float32)}, "'weights' does not say which argument"),
+        ({"weights": np.zeros((2, 3), np.float32)}, "'weights' is not an argument number"),
         ({"arr_1": np.zeros((2, 3), np.float32)}, "the arguments arr_1 are not 0 to 0"),
     ],
 )

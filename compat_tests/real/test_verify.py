@@ -252,7 +252,7 @@ def test_other_signatures_differ() -> None:
     other = serialize(PROGRAM.replace("4xf32", "5xf32"), "1.0.0")
     verification = verify(serialize(PROGRAM, "1.0.0"), other)
     assert verification.verdict.outcome is Outcome.WRONG_RESULT
-    assert "takes or returns something else" in verification.verdict.reason
+    assert "the signatures of main differ" in verification.verdict.reason
 
 
 SCATTERED = """
@@ -311,7 +311,7 @@ def test_bad_usage_is_told(tmp_path: Path, capsys: Any) -> None:
     np.savez(pickled, np.array([{}], dtype=object))
     for words, told in (
         (["run", str(program)], "missing inputs: main takes 2; give --inputs"),
-        (["run", str(program), "--inputs", str(pickled)], "no .npz file of plain arrays"),
+        (["run", str(program), "--inputs", str(pickled)], "not an .npz file of plain arrays"),
         (["verify", str(program)], "required: --against"),
     ):
         assert main(words) == 2

@@ -126,8 +126,11 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda d: place(d, name="../../secret"),
         "a parameter named '../../secret', which is not a valid file name",
     ),
-    "a weight at an absolute place": (lambda d: place(d, name="/etc/passwd"), "no file name"),
-    "a weight with NUL in its name": (lambda d: place(d, name="a\0b"), "no file name"),
+    "a weight at an absolute place": (
+        lambda d: place(d, name="/etc/passwd"),
+        "not a valid file name",
+    ),
+    "a weight with NUL in its name": (lambda d: place(d, name="a\0b"), "not a valid file name"),
     "a constant of a negative number": (
         lambda d: place(d, type_="constant", position=-1),
         "an input from 'constant'",
@@ -293,7 +296,7 @@ def test_a_newer_exported_is_read_by_its_layout(tmp_path: Path) -> None:
         (patched(EXPORTED, VTABLE + 4, 60_000, 2), "slot 0 is outside its table"),
         (patched(EXPORTED, VJP, 0), "a reference to itself"),
         (patched(EXPORTED, VJP, 0x7FFFFFFF), "an offset outside the file"),
-        (EXPORTED[: PRIMAL + 100], "ends behind the file"),
+        (EXPORTED[: PRIMAL + 100], "exceeds the file"),
     ],
 )
 def test_a_damaged_flatbuffer_tells_the_byte(data: bytes, says: str) -> None:

@@ -34,9 +34,9 @@ def test_inputs_are_described() -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("f32[2", "describes no input"),
-        ("f32[2]]", "describes no input"),
-        ("", "describes no input"),
+        ("f32[2", "does not describe an input"),
+        ("f32[2]]", "does not describe an input"),
+        ("", "does not describe an input"),
         ("q7[2]", "no type 'q7'"),
         ("f32[2,-1]", "'-1' is no size"),
         ("f32[2,,1]", "'' is no size"),
@@ -81,7 +81,7 @@ def test_programs_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert find_program("zoo_of_nets:Nets.small", folder) == 3
     for reference, says in {
         "zoo_of_nets:Net": "did you mean 'Nets'",
-        "zoo_of_nets": "no MODULE:ATTR",
+        "zoo_of_nets": "not MODULE:ATTR",
         "nothing_here:x": "no module 'nothing_here'",
         "broken_nets:x": "RuntimeError: ouch",
     }.items():

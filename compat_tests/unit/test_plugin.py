@@ -119,8 +119,8 @@ def test_a_quiet_exit_is_an_error(build: Build) -> None:
 @pytest.mark.parametrize(
     ("code", "says"),
     [
-        ({"NAME": '"another"'}, "does not say which StableHLO Version"),
-        ({"CURRENT": "1, -2, 3"}, "makes no sense"),
+        ({"NAME": '"another"'}, "does not report its StableHLO Version"),
+        ({"CURRENT": "1, -2, 3"}, "invalid answer"),
         ({"ASKED": "return(void*)1"}, "PJRT_Plugin_Attributes failed"),
         ({"LOADED": "api.size=40"}, "no PJRT function table"),
         ({"ASKED": "args->count=1<<30;args->attributes=values;return 0"}, "attributes"),

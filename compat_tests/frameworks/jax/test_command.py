@@ -61,7 +61,7 @@ BAD = {
     "no program": (["jax", "steps:number"], "is int"),
     "no type": (["jax", "steps:predict", "--args", "q7[2]"], "no type 'q7'"),
     "no size": (["jax", "steps:predict", "--args", "f32[2,-1]"], "'-1' is no size"),
-    "no brackets": (["jax", "steps:predict", "--args", "f32[2"], "describes no input"),
+    "no brackets": (["jax", "steps:predict", "--args", "f32[2"], "does not describe an input"),
     "twice": (["jax", "steps:predict", "--args", "x=f32", "x=f32"], "twice"),
     "its own": (["jax", "steps:pair", "--args", "f32"], "drop --args"),
 }

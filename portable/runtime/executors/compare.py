@@ -140,7 +140,7 @@ def compare_all(
         One Comparison for each output.
     """
     if len(expected) != len(actual):
-        return (Comparison(0, reason=f"{len(expected)} outputs, not {len(actual)}"),)
+        return (Comparison(0, reason=f"{len(expected)} outputs became {len(actual)}"),)
     pairs = enumerate(zip(expected, actual, strict=True))
     return tuple(compare(one, other, tolerance, output=number) for number, (one, other) in pairs)
 
