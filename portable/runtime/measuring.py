@@ -1,8 +1,8 @@
 """Measure Releases: ask them what they are, and write what they answered as rows of a table.
 
-One makes the environment of a Release, asks it for its StableHLO Versions (or climbs the ladder of
+One makes the environment of a Release, reads its StableHLO Versions (or climbs the ladder of
 one artifact per Version where it has no way to say), and looks up its date and digest. A file, of
-which nothing can be asked, is read statically. Notes, and what nobody can measure, stay as they
+which cannot be run, is read statically. Notes, and what cannot be measured, stay as they
 are.
 """
 
@@ -176,7 +176,7 @@ def climb(ask: Any, environments: Environments, rows: list[Row]) -> Row:
     """Bracket a Release between the highest rung it reads and the next one it refuses.
 
     Args:
-        ask: Asks the Release one job.
+        ask: Has the Release do one job.
         environments: Where the writer of the artifacts is installed.
         rows: The table, for the newest jaxlib.
 
@@ -229,7 +229,7 @@ def bracket(results: list[tuple[Version, Status]], writer: str) -> Row:
 
 
 def look_up(distribution: str, version: str) -> IndexedWheel:
-    """Ask the package index, through uv, for the wheel of this machine.
+    """Query the package index, through uv, for the wheel of this machine.
 
     Args:
         distribution: Its name.
