@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from portable.cli.options import add
-from portable.cli.output import print_json, print_table, say, write_text
+from portable.cli.output import demand_apart, print_json, print_table, say, write_text
 from portable.corpus import Case, CorpusError, Seals, find_case, load_corpus
 from portable.escaping import program_text
 from portable.releases import find_release
-from portable.system.files import demand_output
 
 if TYPE_CHECKING:
     import argparse
@@ -45,7 +44,9 @@ EXIT_CODES = {
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("action", choices=sorted(_ACTIONS), help="what to do")
-    parser.add_argument("case", nargs="?", metavar="CASE", help="show: the name of a Case; run: a part of names")
+    parser.add_argument(
+        "case", nargs="?", metavar="CASE", help="show: the name of a Case; run: a part of names"
+    )
     parser.add_argument(
         "--corpus", type=Path, metavar="DIRECTORY", help="the corpus (default: look for it)"
     )
@@ -111,8 +112,7 @@ def _run(corpus: Path, chosen: argparse.Namespace) -> int:
         raise CorpusError(f"no Case has {chosen.case!r} in its name", where=str(corpus))
     on = find_release(chosen.on) if chosen.on else None
     check_executor("pjrt", chosen.platform, on)
-    if chosen.output:
-        demand_output(chosen.output)
+    demand_apart(chosen.output)
     host, counts, differences = observe_platform(chosen.platform, cases, on)
     if chosen.output:
         write_text(chosen.output, page(host, counts, differences))
