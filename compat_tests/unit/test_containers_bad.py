@@ -71,7 +71,7 @@ ARRAY = "data/f.bias"
 BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     "no artifact beside the description": (
         lambda d: (d / "functions/forward.bytecode").unlink(),
-        "functions/forward.bytecode: is missing",
+        "functions/forward.bytecode: missing",
     ),
     "no description beside the artifact": (
         lambda d: (d / "functions/other.bytecode").write_bytes(SMALL),
@@ -137,20 +137,20 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "a constant that is not there": (
         lambda d: place(d, type_="constant", position=7),
-        "constants/7: is missing",
+        "constants/7: missing",
     ),
-    "a missing weight": (lambda d: (d / ARRAY).unlink(), f"{ARRAY}: is missing"),
+    "a missing weight": (lambda d: (d / ARRAY).unlink(), f"{ARRAY}: missing"),
     "a folder as weight": (
         lambda d: instead(d / ARRAY, Path.mkdir),
-        f"{ARRAY}: is no file",
+        f"{ARRAY}: not a regular file",
     ),
     "a pipe as weight": (
         lambda d: instead(d / ARRAY, os.mkfifo),
-        f"{ARRAY}: is no file",
+        f"{ARRAY}: not a regular file",
     ),
     "a pipe as artifact": (
         lambda d: instead(d / "functions/forward.bytecode", os.mkfifo),
-        "functions/forward.bytecode: is no file",
+        "functions/forward.bytecode: not a regular file",
     ),
     "an empty weight": (
         lambda d: (d / ARRAY).write_bytes(b""),
@@ -411,6 +411,6 @@ def test_a_pipe_in_place_of_a_saved_model_is_not_waited_for(tmp_path: Path) -> N
         open_container(tmp_path / "a")
     shutil.copytree(GRAPH, tmp_path / "b")
     os.mkfifo(tmp_path / "b" / "pipe")
-    with pytest.raises(MalformedContainer, match="pipe: is no file"):
+    with pytest.raises(MalformedContainer, match="pipe: not a regular file"):
         open_container(tmp_path / "b").replace({"first": SMALL}, to=tmp_path / "c")
     assert not (tmp_path / "c").exists()

@@ -104,9 +104,9 @@ def test_no_policy_is_an_error(tmp_path: Path) -> None:
     [
         ("[rules]", "[rule]", ": rule:", "unknown key"),
         ("locations =", "location =", "rules.location:", "unknown key"),
-        ('"points"', '"some"', "rules.locations:", "none of any, points, none"),
+        ('"points"', '"some"', "rules.locations:", "not one of any, points, none"),
         ('"points"', "3", "rules.locations:", "must be a non-empty string"),
-        ('"content"', '"deep"', "rules.depth:", "none of header, content"),
+        ('"content"', '"deep"', "rules.depth:", "not one of header, content"),
         ('"window"', '"far"', "rules.stage:", "is not one of open"),
         ('["sdy"]', '"sdy"', "rules.dialects:", "must be a list of strings"),
         ('["sdy"]', "[1]", "rules.dialects:", "must be a list of strings"),
@@ -143,7 +143,7 @@ def test_every_error_names_its_key(tmp_path: Path, old: str, new: str, key: str,
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ('depth = "content"', 'depth = "header"', "needs the content"),
+        ('depth = "content"', 'depth = "header"', "requires the content"),
         ('rule = "consumer"', 'rule = "dialects"', "rule dialects has no consumer"),
     ],
 )
@@ -170,7 +170,7 @@ def test_an_expired_waiver_is_an_error(tmp_path: Path) -> None:
 
 def test_a_policy_needs_consumers() -> None:
     """An empty policy demands nothing, and says so."""
-    with pytest.raises(PolicyError, match=r"rules\.consumers.*names no consumers"):
+    with pytest.raises(PolicyError, match=r"rules\.consumers.*no consumers"):
         parse_policy({})
     with pytest.raises(PolicyError, match="must be a table"):
         parse_policy([])
