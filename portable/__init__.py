@@ -25,7 +25,7 @@ Write an artifact:
     retarget(artifact, target)      an artifact again, for another Version
     repin(path, *wants, to=path)    every artifact of a container
     minimum(program)                how low it could go
-    explain(program, target)        what stands between it and a target, and what helps
+    explain(program, target)        what keeps it from a target, and workarounds
 
 Read one; `inspect` and `predict` need no compiler and run no native code:
 
@@ -159,7 +159,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# Where each public name lives; the imports above tell type checkers the same.
+# Where each public name lives; the imports above are for type checkers.
 _NAMES = {
     "Analysis": "portable.features",
     "Artifact": "portable.artifact",

@@ -40,9 +40,9 @@ def test_a_table_may_end_where_the_file_ends() -> None:
         (_table(size=22), "a vtable of 22 bytes", 0),
         (_table(length=13), "a table of 13 bytes", 2),
         (_table(size=4, length=3), "a table of 3 bytes", 2),
-        (_table(first=3), "slot 0 lies outside of its table", 4),
-        (_table(first=12), "slot 0 lies outside of its table", 4),
-        (_table(second=12), "slot 1 lies outside of its table", 6),
+        (_table(first=3), "slot 0 is outside its table", 4),
+        (_table(first=12), "slot 0 is outside its table", 4),
+        (_table(second=12), "slot 1 is outside its table", 6),
     ],
 )
 def test_what_does_not_fit_is_told_with_its_place(data: bytes, says: str, where: int) -> None:

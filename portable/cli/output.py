@@ -46,7 +46,7 @@ __all__ = [
 ]
 
 MOST_TEXT = 1_000_000
-"""How many bytes of text a report has, unless everything is asked for."""
+"""How many bytes of text a report has, unless everything is requested."""
 
 _LEFT_OUT = "{:,} more bytes; --all prints them\n"
 
@@ -278,7 +278,7 @@ def write_bytes(path: str, data: bytes) -> None:
         return
     if sys.stdout and sys.stdout.isatty():
         raise FileError(
-            "will not write bytes to a terminal", where="-", hint="name a file with -o FILE"
+            "refusing to write binary data to a terminal", where="-", hint="use -o FILE"
         )
     _print(data)
 
@@ -307,14 +307,14 @@ def flush() -> None:
 
 
 def drop_output() -> None:
-    """Have the interpreter write what it still keeps for its streams to nowhere, at its end."""
+    """Have the interpreter write what it still keeps for its streams to /dev/null, at its end."""
     for number, stream in ((1, sys.stdout), (2, sys.stderr)):
         try:
             if stream is not None:
                 stream.flush()
         except (OSError, ValueError):
-            with contextlib.suppress(OSError), open(os.devnull, "wb") as nowhere:  # noqa: PTH123 - cold start
-                os.dup2(nowhere.fileno(), number)
+            with contextlib.suppress(OSError), open(os.devnull, "wb") as null:  # noqa: PTH123 - cold start
+                os.dup2(null.fileno(), number)
 
 
 def _print(content: str | bytes) -> None:

@@ -55,7 +55,7 @@ class Pinned:
         artifact: The artifact.
         target: The Version it was written for, and why.
         analysis: What its bytes need, by a strict reading.
-        rewrites: What stands in place of what the target lacks, and how exact that is.
+        rewrites: Replacements of what the target lacks, and how exact that is.
     """
 
     artifact: Artifact
@@ -79,7 +79,7 @@ class Minimum:
 
     @property
     def version(self) -> Version | None:
-        """The lowest Version that `pin` reaches unless told otherwise; None if unknown."""
+        """The lowest Version that `pin` reaches by default; None if unknown."""
         return self.analysis.pinned.version
 
     @property
@@ -271,7 +271,7 @@ def minimum(
 
 
 def _version(target: str | Version | Target | Sequence[str], library: Library) -> Version:
-    """Turn what the caller asked for into a Version that `library` can write."""
+    """Turn what the caller requested into a Version that `library` can write."""
     wanted = target.target if isinstance(target, Version) else None
     if isinstance(target, str):
         wanted = _plain(target)

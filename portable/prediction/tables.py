@@ -33,8 +33,8 @@ def demand_resolved() -> None:
     """Check the tables that ship; the tests do, commands would pay for it each time.
 
     Raises:
-        TableError: A row speaks of no Release, or names a Feature or a form that nothing finds, so
-            it would never match.
+        TableError: A row names no known Release, or a Feature or form that nothing finds, so it
+            would never match.
     """
     for row in (*rows("advisories", "advisory"), *rows("refusals", "dialect")):
         demand_reachable(row)

@@ -1,4 +1,4 @@
-"""Advisories: what a Release does with a Feature that its Version does not tell."""
+"""Advisories: what a Release does with a Feature that does not follow from its Version."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Advisory:
         id: A short name.
         distribution: Whose Releases.
         specifier: Which of them.
-        feature: The Feature, as `kind:name` where the bytes tell (see `portable.prediction`),
+        feature: The Feature, as `kind:name` where the bytes show it (see `portable.prediction`),
             in words where they do not.
         effect: What happens.
         stage: Where it happens.
@@ -61,7 +61,7 @@ class Advisory:
     source: str
 
     def applies_to(self, release: Release) -> bool:
-        """Return whether it speaks of this Release."""
+        """Return whether it applies to this Release."""
         named = release.distribution == self.distribution
         return named and self.specifier.contains(release.version)
 
@@ -71,7 +71,7 @@ def advisories() -> tuple[Advisory, ...]:
     """Return every Advisory, in table order.
 
     Raises:
-        TableError: A row is malformed or is there twice.
+        TableError: A row is malformed or is duplicated.
     """
     table = rows("advisories", "advisory")
     demand_once((row, row.text("id")) for row in table)
@@ -95,5 +95,5 @@ def advisories() -> tuple[Advisory, ...]:
 
 @functools.cache
 def advisories_for(release: Release) -> tuple[Advisory, ...]:
-    """Return the Advisories that speak of one Release."""
+    """Return the Advisories that apply to one Release."""
     return tuple(advisory for advisory in advisories() if advisory.applies_to(release))

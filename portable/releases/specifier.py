@@ -62,7 +62,7 @@ class Specifier:
             )
         if versions.is_unsatisfiable():
             raise ImpossibleSpecifier(
-                f"no version can satisfy {shown!r}", hint="its clauses exclude each other"
+                f"no version can satisfy {shown!r}", hint="its clauses contradict each other"
             )
         return cls(text, versions)
 
@@ -74,7 +74,7 @@ class Specifier:
 
     def contains(self, version: str) -> bool:
         """Return whether a version of the distribution satisfies every clause."""
-        # Asked for one version alone, packaging takes a pre-release for want of better.
+        # For a single version, packaging takes a pre-release for want of better.
         return self.versions.contains(_parsed(version), prereleases=bool(self.versions.prereleases))
 
     def contains_older(self, version: str) -> bool:

@@ -46,19 +46,19 @@ class Promise:
 class Window:
     """What is promised for artifacts of one Version.
 
-    Every date counts from the day the Version could first be had, since no artifact of it is
+    Every date counts from the day the Version was first available, since no artifact of it is
     older. An artifact that a later library wrote for this target is promised for longer.
 
     Args:
         version: The Version, patch zero.
-        since: When it could first be had.
+        since: When it was first available.
         readable_until: Readers built up to this day promise to read it.
         writable_until: Writers built up to this day promise to be able to write it.
         jax_readable_until: The same for jax.export's own promise, counted from an export on the
             first day.
         jax_writable_until: The same.
-        on: The day that is asked about, or the day of the Release's StableHLO.
-        consumer: The Release that is asked about.
+        on: The day in question, or the day of the Release's StableHLO.
+        consumer: The Release in question.
         basis: Which promise applies, with its source.
     """
 
@@ -119,8 +119,8 @@ def window(
 
     Args:
         what: A Version or the text of one; or an artifact, its bytes or its path.
-        release: A consumer, as a Release or `jaxlib 0.4.33`; its StableHLO's date is asked about.
-        on: Otherwise the day that is asked about; today when None.
+        release: A consumer, as a Release or `jaxlib 0.4.33`; the date of its StableHLO counts.
+        on: Otherwise the day in question; today when None.
 
     Returns:
         The Window.
@@ -172,7 +172,7 @@ def promise_for(version: Version, promiser: str = "stablehlo") -> Promise:
     ]
     held = [one for one in found if one.promiser == promiser and one.since <= version]
     if not held:
-        raise UnknownVersion(f"{promiser} promises nothing for StableHLO {version}")
+        raise UnknownVersion(f"{promiser} has no compatibility window for StableHLO {version}")
     return max(held, key=lambda one: one.since)
 
 
@@ -182,7 +182,7 @@ def _version(what: Version | ArtifactLike) -> Version:
     version = what if isinstance(what, Version) else Artifact.of(what).version
     if version is None:
         raise UnknownVersion(
-            "the artifact does not say its Version", hint="artifacts of early 2023 do not"
+            "the artifact does not state its Version", hint="artifacts of early 2023 do not"
         )
     return version.target
 
@@ -192,7 +192,7 @@ def _since(version: Version) -> datetime.date:
         if known >= version.target:
             return day
     raise UnknownVersion(
-        f"nothing says when StableHLO {version.target} came",
+        f"the release date of StableHLO {version.target} is unknown",
         hint=f"the newest Version in the table is {newest_version()}",
     )
 
