@@ -75,7 +75,7 @@ def only_part(path: str) -> Part:
     container, parts = parts_of(path)
     if container is not None:
         raise ManyPrograms(
-            f"a container ({container.kind}) instead of one program",
+            f"is a container ({container.kind}), not one program",
             where=label_of(path),
             hint="use inspect, minimum, explain, check or pin; "
             "portable.containers.open_container takes the artifacts out",
