@@ -195,7 +195,7 @@ class _Measuring:
 
 
 class _Choosing:
-    """Keeps the tests that are asked for, in their order."""
+    """Keeps the requested tests, in their order."""
 
     def __init__(self, tests: list[str]) -> None:
         self._rank = {test: rank for rank, test in enumerate(tests)}
