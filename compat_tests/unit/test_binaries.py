@@ -157,7 +157,7 @@ def test_what_is_no_runtime_is_refused_in_one_line(
     path.write_bytes(data)
     with pytest.raises(NotARuntime, match=message):
         read_runtime(path)
-    assert main(["target", str(path)]) == 2
+    assert main(["target", "--for", str(path)]) == 2
     said = capsys.readouterr().err
     assert message in said
     assert said.count("\n") == 1

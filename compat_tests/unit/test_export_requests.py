@@ -37,9 +37,9 @@ def test_inputs_are_described() -> None:
         ("f32[2", "does not describe an input"),
         ("f32[2]]", "does not describe an input"),
         ("", "does not describe an input"),
-        ("q7[2]", "no type 'q7'"),
-        ("f32[2,-1]", "'-1' is no size"),
-        ("f32[2,,1]", "'' is no size"),
+        ("q7[2]", "unknown type 'q7'"),
+        ("f32[2,-1]", "'-1' is not a size"),
+        ("f32[2,,1]", "'' is not a size"),
     ],
 )
 def test_bad_descriptions(text: str, says: str) -> None:

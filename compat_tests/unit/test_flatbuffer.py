@@ -58,6 +58,8 @@ def test_a_vector_may_end_where_the_file_ends(length: int) -> None:
     data = struct.pack("<4H", 8, 12, 4, 0) + struct.pack("<iIII", _AT, 8, 0, length)
     assert Table(data + bytes(length), _AT).vector(0) == (24, 24 + length)
     assert Table(data + bytes(length), _AT).vector(1) is None
-    with pytest.raises(MalformedContainer, match=f"a vector of {length + 1} bytes ends") as caught:
+    with pytest.raises(
+        MalformedContainer, match=f"a vector of {length + 1} bytes exceeds"
+    ) as caught:
         Table(data[:-4] + struct.pack("<I", length + 1) + bytes(length), _AT).vector(0)
     assert caught.value.offset == 20

@@ -67,7 +67,7 @@ def test_bytes_paths_and_memory_give_the_same() -> None:
 @pytest.mark.parametrize(
     ("label", "says"),
     [
-        (b"1.0.0", "the header claims 1.0.0, but the content needs 1.4.0"),
+        (b"1.0.0", "the header claims 1.0.0, but the content requires 1.4.0"),
         (b"9.9.9", "newest Version"),
     ],
 )

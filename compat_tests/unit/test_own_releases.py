@@ -54,9 +54,9 @@ def test_whatever_reads_the_table_sees_it(own: Path, distribution: str) -> None:
     (record,) = _json("releases", "list", spec)
     assert record["own"] is True
     assert "1.4.1 (own table)" in _run("releases", "list", spec).stdout
-    assert "has StableHLO 1.4.1 (own table)" in _run("target", spec).stdout
+    assert "has StableHLO 1.4.1 (own table)" in _run("target", "--for", spec).stdout
     artifact = str(ARTIFACTS / "tan+1.4.0.mlir.bc")
-    (verdict,) = _json("check", artifact, "--for", spec)["verdicts"]
+    (verdict,) = _json("check", artifact, "--for", spec)["files"][0]["verdicts"]
     assert verdict["outcome"] == "compatible"
     assert "own table: it was asked" in json.dumps(verdict["diagnostics"])
 
@@ -64,8 +64,8 @@ def test_whatever_reads_the_table_sees_it(own: Path, distribution: str) -> None:
 def test_what_lies_between_it_and_a_shipped_one_is_marked(own: Path) -> None:
     """Its neighbours bracket a Release, so what his row says is in the bracket too."""
     own.write_text(ROW.format("jaxlib", "98.0", "1.99.0", "0.9.0"), "utf-8")
-    assert "(own table)" in _run("target", "jaxlib==97.0").stdout
-    assert "(own table)" not in _run("target", "jaxlib==0.4.32").stdout
+    assert "(own table)" in _run("target", "--for", "jaxlib==97.0").stdout
+    assert "(own table)" not in _run("target", "--for", "jaxlib==0.4.32").stdout
 
 
 @pytest.mark.parametrize(("current", "minimum"), [("1.8.1", "0.9.0"), ("1.7.5", "0.10.0")])
@@ -118,7 +118,7 @@ def test_a_file_is_read_statically_and_kept(own: Path, tmp_path: Path) -> None:
         assert _run("releases", "add", str(path), "--name", "other==2").returncode == 0
     assert own.read_text("utf-8").count("[[release]]") == 2
     assert "at least 1.4.0, below 1.5.0 (own table)" in _run("releases", "list", "other==2").stdout
-    assert _run("target", "our-runtime").returncode == 0
+    assert _run("target", "--for", "our-runtime").returncode == 0
 
 
 def test_what_contradicts_is_not_written(own: Path, tmp_path: Path) -> None:
