@@ -20,19 +20,30 @@ from portable.releases import (
 
 
 def test_a_hole_is_not_answered_as_measured() -> None:
-    """jax-cuda12-pjrt 0.6.1 was not measured; 0.6.0 has 1.10.4, and 0.7.0 has 1.12.1."""
+    """jax-cuda12-pjrt 0.6.1 was read, not asked, and the answer says so."""
     target = resolve_target("jax-cuda12-pjrt>=0.6.1")
     assert target.version == Version(1, 10, 0)
+    assert target.confidence is Confidence.STATIC
+    assert "at least 1.10.0, below 1.12.0" in target.reason
+
+
+def test_a_release_that_nobody_read_is_bracketed() -> None:
+    """Both neighbours stand in the answer: `libtpu 0.0.40.9` was never published."""
+    target = resolve_target("libtpu==0.0.40.9")
     assert target.confidence is Confidence.BRACKETED
-    assert "0.6.0 (StableHLO 1.10.4)" in target.reason
-    assert "0.7.0 (StableHLO 1.12.1)" in target.reason
-    # Every member of these was.
-    for spec, version in {
-        "tensorflow~=2.18": (1, 7, 0),
-        "jax-cuda12-pjrt==0.6.0": (1, 10, 0),
-    }.items():
-        assert resolve_target(spec).version == Version(*version)
-        assert resolve_target(spec).confidence is Confidence.MEASURED
+    assert "between libtpu 0.0.40" in target.reason
+
+
+@pytest.mark.parametrize(
+    ("spec", "version"), [("tensorflow~=2.18", (1, 7, 0)), ("jax-cuda12-pjrt==0.6.0", (1, 10, 0))]
+)
+def test_no_hole_is_left_where_every_member_was_asked(
+    spec: str, version: tuple[int, int, int]
+) -> None:
+    """Each Release that the specifier contains was measured; so is the answer."""
+    target = resolve_target(spec)
+    assert target.version == Version(*version)
+    assert target.confidence is Confidence.MEASURED
 
 
 @pytest.mark.parametrize("name", distributions())

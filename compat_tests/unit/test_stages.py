@@ -58,7 +58,7 @@ def _check(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str
         (PLAIN, "jaxlib<0.5", "decode", 2, "not known: jaxlib before 0.4.13 is not in the table"),
         (PLAIN, "jaxlib>=0.5", "decode", 0, "note: jaxlib after 0.12.0.1 is not in the table"),
         (ARTIFACTS / "mesh_inline+1.16.0.mlir.bc", "jax-cuda12-pjrt>=0.6", "decode", 1,
-         "at least 1.10.4, below 1.12.2"),
+         "at least 1.10.0, below 1.12.0"),
     ],
     ids=lambda value: value.name if isinstance(value, Path) else str(value)[:20],
 )  # fmt: skip

@@ -12,7 +12,7 @@ import re
 import sys
 import zipfile
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -69,6 +69,7 @@ class Runtime:
         custom_calls: Targets of custom calls that it names, by the convention `NAME_ffi`.
         name: The distribution, where a wheel's file name has it.
         version: The distribution's version, as `name`.
+        names: The versioned names in it.
     """
 
     path: str
@@ -80,6 +81,7 @@ class Runtime:
     custom_calls: tuple[str, ...] = ()
     name: str = ""
     version: str = ""
+    names: frozenset[str] = field(default=frozenset(), repr=False)
 
     def record(self) -> dict[str, object]:
         """Return it as plain data for JSON."""
@@ -136,6 +138,7 @@ def read_runtime(source: str | os.PathLike[str] | bytes) -> Runtime:
         tuple(sorted({dialect for one in found for dialect in one.dialects})),
         tuple(sorted({call for one in found for call in one.custom_calls})),
         *_wheel(where),
+        names=frozenset(best.names),
     )
 
 

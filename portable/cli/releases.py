@@ -1,8 +1,12 @@
-"""List the Releases that ship a libStablehlo, compare two of them, or measure one more.
+"""List the Releases that ship a libStablehlo, compare two, add one, or ask for new ones.
 
 `add` measures a Release, or reads a file statically, and writes a row to a table of your own beside
 the environments (PORTABLE_CACHE). Every command reads that table too; what comes from it is marked
 `own table`. A row that contradicts the shipped table is refused.
+
+`update` asks the package index for Releases that are newer than every known one, reads one wheel of
+each statically (with --measure it installs and queries those that can run here), and adds them one
+by one: an interrupted update keeps what it has.
 
 `diff` shows what an upgrade changes according to the tables: what begins or ceases to be read or
 refused, and Advisories. Each side is one Release, or a library or wheel, which is read statically.
@@ -15,9 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from portable.cli.options import add
-from portable.cli.output import print_json, print_table, say
+from portable.cli.output import note, print_json, print_table, say
 from portable.errors import PortableError
-from portable.releases import matching_releases, releases
+from portable.releases import distributions, matching_releases, releases
 
 if TYPE_CHECKING:
     import argparse
@@ -26,7 +30,15 @@ if TYPE_CHECKING:
     from portable.releases import Release
     from portable.releases.difference import Upgrade
 
-__all__ = ["EXAMPLES", "EXIT_CODES", "NotTwoReleases", "NothingToMeasure", "options", "run"]
+__all__ = [
+    "EXAMPLES",
+    "EXIT_CODES",
+    "CannotUpdate",
+    "NotTwoReleases",
+    "NothingToMeasure",
+    "options",
+    "run",
+]
 
 EXAMPLES = """
 portable releases
@@ -35,8 +47,10 @@ portable releases diff 'jaxlib 0.9.1' 'jaxlib 0.12.0.1'
 portable releases diff 'jaxlib 0.9.1' ./new.whl --format markdown
 portable releases add jaxlib==0.12.2
 portable releases add libours.so --name ours==1.4.0
+portable releases update
+portable releases update jaxlib --measure
 """
-EXIT_CODES = {0: "done", 2: "unknown Release, could not measure it, or bad usage"}
+EXIT_CODES = {0: "done", 2: "unknown Release, could not ask or measure it, or bad usage"}
 
 _PINNED = re.compile(r"[A-Za-z0-9._-]+==[A-Za-z0-9.+!_-]+", re.ASCII)
 _HEADINGS = ("change", "what", "name", "detail")
@@ -44,6 +58,10 @@ _HEADINGS = ("change", "what", "name", "detail")
 
 class NothingToMeasure(PortableError):
     """`add` was given something else than Releases and files."""
+
+
+class CannotUpdate(PortableError):
+    """The index must not be asked."""
 
 
 class NotTwoReleases(PortableError):
@@ -63,6 +81,9 @@ def options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--name", default="", metavar="NAME==VERSION", help="add: the name and version of a file"
+    )
+    parser.add_argument(
+        "--measure", action="store_true", help="update: install and query what is new"
     )
     add(parser, "--format", choices=("text", "json", "markdown"))
 
@@ -86,7 +107,46 @@ def _list(chosen: argparse.Namespace) -> int:
             for release in found
         ],
     )
+    note(_age())
     return 0
+
+
+def _age() -> str:
+    """Say how old the table is."""
+    measured = [one.measured for one in releases() if one.measured]
+    own = sum(one.own for one in releases())
+    added = f", {own} of them in your own table" if own else ""
+    return (
+        f"{len(releases())} Releases{added}, the newest row of {max(measured)}; "
+        "`portable releases update` asks the index for newer ones"
+    )
+
+
+def _update(chosen: argparse.Namespace) -> int:
+    """Ask the index for what is new, and add it."""
+    from portable.runtime import measuring  # noqa: PLC0415 - only here
+    from portable.runtime.environments import Environments  # noqa: PLC0415 - the same
+
+    environments = Environments()
+    if environments.offline:
+        raise CannotUpdate("the network must not be used", hint=f"known are {_age()}")
+    names = [releases(name)[0].distribution for name in chosen.specs] or distributions()
+    added, failed = [], 0
+    for name in names:
+        note(f"{name}: asking the index")
+        for what, found in measuring.update(name, environments if chosen.measure else None):
+            if isinstance(found, PortableError):
+                failed += 1
+                note(f"{what}: {found}")
+                continue
+            added.append(found)
+            if chosen.format != "json":
+                say(f"{found}: StableHLO {found.has} ({found.evidence})")
+    if chosen.format == "json":
+        print_json([release.record() for release in added])
+    elif not added:
+        say("nothing new" + (f"; {failed} could not be asked or read" if failed else ""))
+    return 2 if failed else 0
 
 
 def _diff(chosen: argparse.Namespace) -> int:
@@ -124,8 +184,8 @@ def _pinned(spec: str) -> str:
 def _show(found: Upgrade, style: str) -> None:
     title = f"{found.before} (StableHLO {found.before.has}) -> {found.after} ({found.after.has})"
     say(f"# {title}" if style == "markdown" else title)
-    for note in found.notes:
-        say(f"note: {note}")
+    for text in found.notes:
+        say(f"note: {text}")
     say()
     if not found.changes:
         say("no known difference")
@@ -185,4 +245,4 @@ def _add(chosen: argparse.Namespace) -> int:
     return 0
 
 
-_ACTIONS = {"add": _add, "diff": _diff, "list": _list}
+_ACTIONS = {"add": _add, "diff": _diff, "list": _list, "update": _update}

@@ -13,11 +13,18 @@ from packaging.version import Version as PackageVersion
 
 from portable.errors import PortableError
 from portable.releases.specifier import Specifier
-from portable.releases.table import Row, TableError, demand_once, own_rows, rows
+from portable.releases.table import (
+    Row,
+    TableError,
+    demand_once,
+    own_rows,
+    rows,
+    static_distributions,
+)
 
 if TYPE_CHECKING:
     import datetime
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from portable.version import Version
 
@@ -110,6 +117,11 @@ class Release:
         return f"<Release {self}, StableHLO {self.has}>"
 
     @property
+    def exact(self) -> bool:
+        """Whether `current` is its Version, and not the lowest that it may be."""
+        return self.confidence not in {Confidence.BRACKETED, Confidence.STATIC}
+
+    @property
     def target(self) -> Version:
         """The newest Version to write for this consumer: its own, patch zero."""
         return self.current.target
@@ -123,7 +135,7 @@ class Release:
     def has(self) -> str:
         """Which Version it has, in words, and whether only the user's own table says so."""
         own = " (own table)" if self.own else ""
-        if self.confidence not in {Confidence.BRACKETED, Confidence.STATIC}:
+        if self.exact:
             return f"{self.current}{own}"
         return f"at least {self.current}" + (f", below {self.below}" if self.below else "") + own
 
@@ -147,7 +159,7 @@ def normalize_name(name: str) -> str:
 
 def distributions() -> tuple[str, ...]:
     """Return the names of all known distributions, sorted."""
-    return tuple(sorted(_by_distribution()))
+    return tuple(sorted({*_by_distribution(), *static_distributions()}))
 
 
 def releases(distribution: str | None = None) -> tuple[Release, ...]:
@@ -162,11 +174,11 @@ def releases(distribution: str | None = None) -> tuple[Release, ...]:
     Raises:
         UnknownDistribution: There is none; the error suggests names that are close.
     """
-    table = _by_distribution()
+    known = distributions()
     if distribution is None:
-        return tuple(release for name in sorted(table) for release in _parsed(name))
+        return tuple(release for name in known for release in _parsed(name))
     name = normalize_name(distribution)
-    if name not in table:
+    if name not in known:
         raise _unknown_distribution(distribution)
     return _parsed(name)
 
@@ -259,7 +271,7 @@ def _bracketed(known: tuple[Release, ...], version: str) -> Release | None:
 
 def _beyond(release: Release) -> Version | None:
     """Return the first Version that a Release is known not to have."""
-    if release.confidence is Confidence.BRACKETED:
+    if not release.exact:
         return release.below
     return replace(release.current, patch=release.current.patch + 1)
 
@@ -331,11 +343,11 @@ def demand_same(own: Release, shipped: Release, where: str) -> None:
     Raises:
         ContradictingRow: They have different Versions; the error has both.
     """
-    if own.below is None and own.confidence is not Confidence.STATIC:
-        differ = (own.current, own.minimum) != (shipped.current, shipped.minimum)
-    else:
-        # A bracket contradicts what lies outside of it.
-        differ = shipped.current < own.current or bool(own.below and shipped.current >= own.below)
+    low = max(own.current, shipped.current)
+    ends = [end for end in (_beyond(own), _beyond(shipped)) if end]
+    differ = any(end <= low for end in ends) or (
+        None not in {own.minimum, shipped.minimum} and own.minimum != shipped.minimum
+    )
     if differ:
         raise ContradictingRow(
             f"{own} has StableHLO {own.has} and reads from {own.minimum}, but the shipped table "
@@ -347,7 +359,19 @@ def demand_same(own: Release, shipped: Release, where: str) -> None:
 
 @functools.cache
 def _parsed(name: str) -> tuple[Release, ...]:
-    table = _by_distribution()[name]
+    """Return the Releases of a distribution; one that was measured comes before a static row."""
+    measured = _checked(_by_distribution().get(name, ()))
+    found = {_order(release.version): release for release in measured}
+    static = rows(f"static/{name}", "release") if name in static_distributions() else ()
+    for row, release in zip(static, _checked(static), strict=True):
+        same = found.setdefault(_order(release.version), release)
+        if same.own:
+            demand_same(same, release, row.where)
+    return tuple(found[order] for order in sorted(found))
+
+
+def _checked(table: Sequence[Row]) -> list[Release]:
+    """Return the Releases of rows that follow each other, the oldest first."""
     found = [_from_row(row) for row in table]
     for row, release in zip(table, found, strict=True):
         low = release.current
@@ -356,7 +380,7 @@ def _parsed(name: str) -> tuple[Release, ...]:
     for row, before, after in zip(table[1:], found, found[1:], strict=False):
         if _order(after.version) <= _order(before.version):
             raise row.wrong(f"{after} is listed after {before}: oldest first")
-    return tuple(found)
+    return found
 
 
 def _from_row(row: Row) -> Release:

@@ -8,6 +8,8 @@ Rules, so that nothing is a guess:
 - Releases it contains that are newer than every known one only read more: a note.
 - Releases it contains that are older than every known one are not covered: nothing is known
   of them.
+- A name that another distribution's Releases answer for stands for these: `jax>=0.5` for every
+  jaxlib that such a jax runs with, `tensorflow-cpu==2.18.*` for tensorflow of that number.
 - `stablehlo==1.9.0`, or a Version alone, is a consumer that has this Version and no name.
 - Pre-releases count only when a clause names one, and yanked Releases only when it names exactly
   them: what installers do.
@@ -28,6 +30,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from portable.releases.aliases import find_alias
 from portable.releases.release import (
     Confidence,
     Release,
@@ -51,6 +54,8 @@ from portable.version import Version
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from portable.releases.aliases import Alias
+
 __all__ = [
     "Consumers",
     "EmptySpecifier",
@@ -72,7 +77,8 @@ _WEEKS = {"week_4": 28, "week_12": 84}
 _REQUIREMENT = re.compile(
     r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(.*)", re.ASCII | re.DOTALL
 )
-_AGE = re.compile(r"([0-9]{1,5})([dw])", re.ASCII)
+_AGE = re.compile(r"([0-9]{1,5})([dwy])", re.ASCII)
+_DAYS = {"d": 1, "w": 7, "y": 365}
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 _SETS_DEEP = 8
 _PLUGIN = "plugin:"
@@ -248,7 +254,7 @@ def _from_text(text: str, context: ResolveContext) -> list[Target]:
     if _DATE.fullmatch(text):
         return [_dated(_parse_date(text), text, context.today)]
     if age := _AGE.fullmatch(text):
-        return [_aged(int(age[1]) * (7 if age[2] == "w" else 1), text, context.today)]
+        return [_aged(int(age[1]) * _DAYS[age[2]], text, context.today)]
     if text[0].isdigit() and not any(sign in text for sign in "<>=~!"):
         return [_stated(Version.parse(text))]
     return _specified(text)
@@ -264,16 +270,15 @@ def _specified(text: str) -> list[Target]:
     name, versions = normalize_name(match[1]), match[2].strip()
     if name == _PRIVATE:
         return _private_versions(versions, text)
-    if name == "jax" and name not in distributions():
-        raise NoTarget(
-            "jax does not ship StableHLO; jaxlib does, and one jax runs with several",
-            hint=f"name the jaxlib: jaxlib{versions or '>=0.5'}",
-        )
+    if versions and versions[0] not in "<>=~!":
+        raise NoTarget(f"{text[:60]!r} is not a specifier", hint=f"write {name}=={versions[:20]}")
+    if alias := find_alias(name):
+        if alias.versions:
+            return _of_companions(alias, versions, text)
+        name = alias.distribution
     known = releases(name)  # an unknown name is the most useful error
     if not versions:
         return [_bound(release, text) for release in known if not release.yanked]
-    if versions[0] not in "<>=~!":
-        raise NoTarget(f"{text[:60]!r} is not a specifier", hint=f"write {name}=={versions[:20]}")
     specifier = Specifier.parse(versions)
     older, newer = known[0].version, known[-1].version
     caveat = f"{name} before {older} is not in the table and not covered"
@@ -281,6 +286,31 @@ def _specified(text: str) -> list[Target]:
     caveats = (caveat,) if specifier.contains_older(older) else ()
     notes = (note,) if specifier.contains_newer(newer) else ()
     return [_bound(release, text, caveats, notes) for release in _contained(name, specifier, text)]
+
+
+def _of_companions(alias: Alias, versions: str, text: str) -> list[Target]:
+    """Return the Releases that versions of another distribution run with: `jax>=0.5`."""
+    numbers = list(alias.versions)
+    specifier = Specifier.parse(versions) if versions else None
+    runs_with = [
+        one for number, one in alias.versions.items() if not specifier or specifier.contains(number)
+    ]
+    found = [
+        release
+        for release in published_releases(alias.distribution)
+        if any(one.contains(release.version) for one in runs_with) and not release.yanked
+    ]
+    if not found:
+        raise NoMatchingRelease(
+            f"{text[:60]!r} contains no known Release",
+            hint=f"known are {alias.name} {numbers[0]} to {numbers[-1]}",
+        )
+    older = specifier is not None and specifier.contains_older(numbers[0])
+    newer = specifier is not None and specifier.contains_newer(numbers[-1])
+    caveat = f"{alias.name} before {numbers[0]} is not in the table and not covered"
+    note = f"{alias.name} after {numbers[-1]} is not in the table"
+    caveats, notes = (caveat,) if older else (), (note,) if newer else ()
+    return [_bound(release, text, caveats, notes) for release in found]
 
 
 def _contained(name: str, specifier: Specifier, text: str) -> list[Release]:

@@ -154,5 +154,5 @@ def version_on(day: datetime.date) -> tuple[datetime.date, Version]:
 def _first_release(version: Version) -> datetime.date | None:
     from portable.releases.release import releases  # noqa: PLC0415 - only after the last tag
 
-    dates = [row.date for row in releases() if row.below is None and row.target >= version]
+    dates = [row.date for row in releases() if row.exact and row.target >= version]
     return min(dates, default=None)

@@ -16,7 +16,15 @@ from portable.version import InvalidVersion, Version
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-__all__ = ["Row", "TableError", "demand_once", "own_rows", "own_table", "rows"]
+__all__ = [
+    "Row",
+    "TableError",
+    "demand_once",
+    "own_rows",
+    "own_table",
+    "rows",
+    "static_distributions",
+]
 
 _DATA = os.path.join(os.path.dirname(__file__), "data")  # noqa: PTH118, PTH120 - cold path
 _T = TypeVar("_T")
@@ -65,6 +73,10 @@ class Row:
         if not isinstance(value, list) or not all(isinstance(one, str) and one for one in value):
             raise TableError(f"{key} is missing or not a list of strings", where=self._where)
         return tuple(value)
+
+    def maybe_texts(self, key: str) -> tuple[str, ...]:
+        """Return a list of strings, empty where the row has none."""
+        return self.texts(key) if key in self._fields else ()
 
     def note(self, key: str) -> str:
         """Return a string, or the empty one."""
@@ -143,6 +155,13 @@ def rows(table: str, kind: str) -> tuple[Row, ...]:
     """
     path = os.path.join(_DATA, f"{table}.toml")  # noqa: PTH118 - cold path
     return _read(path, f"{table}.toml", kind)
+
+
+@functools.cache
+def static_distributions() -> frozenset[str]:
+    """Return the distributions of which some Releases were read statically: `static/NAME.toml`."""
+    names = os.listdir(os.path.join(_DATA, "static"))  # noqa: PTH118, PTH208 - cold path
+    return frozenset(name.removesuffix(".toml") for name in names)
 
 
 def own_table() -> str:

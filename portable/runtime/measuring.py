@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import datetime
 import email
+import fcntl
 import hashlib
 import re
 import tempfile
@@ -20,11 +21,18 @@ from typing import TYPE_CHECKING, Any
 
 from packaging.version import Version as PackageVersion
 
-from portable.binaries import read_runtime
+from portable.binaries import NotARuntime, Runtime, read_runtime
 from portable.errors import PortableError
 from portable.releases import Confidence, distributions, normalize_name, releases
 from portable.releases.release import as_release, demand_same
 from portable.releases.table import own_table
+from portable.runtime.environments import (
+    EnvironmentFailed,
+    Recipe,
+    ReleaseNotFound,
+    UnsupportedDistribution,
+)
+from portable.runtime.environments.index import fetch, published, wheels_of
 from portable.runtime.environments.installer import find_uv
 from portable.system import children
 from portable.system.files import write_file
@@ -32,6 +40,9 @@ from portable.version import Version
 from portable.worker import Answer, Driver, Status
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from portable.releases import Release
     from portable.runtime.environments import Environment, Environments
 
 __all__ = [
@@ -43,9 +54,11 @@ __all__ = [
     "look_up",
     "measure",
     "measure_file",
+    "measure_static",
     "read_table",
     "renew",
     "shipped_rows",
+    "update",
     "write_table",
 ]
 
@@ -354,6 +367,10 @@ def measure_file(path: Path, requirement: str = "") -> Row:
         CannotMeasure: Nothing says what it is called.
         NotARuntime: It is no library that reads StableHLO.
     """
+    return _static(path, requirement)[0]
+
+
+def _static(path: Path, requirement: str) -> tuple[Row, Runtime]:
     found = read_runtime(path)
     name, _, version = requirement.partition("==")
     name, version = name or found.name, version or found.version
@@ -367,7 +384,7 @@ def measure_file(path: Path, requirement: str = "") -> Row:
     changed = datetime.datetime.fromtimestamp(path.stat().st_mtime, datetime.UTC).date()
     with path.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    return {
+    row = {
         "distribution": normalize_name(name),
         "version": version,
         "date": changed.isoformat(),
@@ -377,9 +394,49 @@ def measure_file(path: Path, requirement: str = "") -> Row:
         "confidence": str(Confidence.STATIC),
         "method": "static",
         "measured": _today(),
-        "evidence": "; ".join(between.evidence),
+        "evidence": "; ".join((*between.evidence, *(f"unknown: {one}" for one in between.unknown))),
         "source": f"{path.name} sha256:{digest}",
     }
+    return row, found
+
+
+def measure_static(distribution: str, version: str) -> tuple[Row, Runtime]:
+    """Make the row of a Release by the names in one of its wheels; nothing is installed.
+
+    Args:
+        distribution: Its name.
+        version: Its version.
+
+    Returns:
+        The row, and what was read. The wheel is not kept.
+
+    Raises:
+        NotARuntime: Its wheels hold no library that shows which StableHLO it reads.
+        EnvironmentFailed: The index does not have it, or does not answer.
+    """
+    wheels = wheels_of(distribution, version)
+    if not wheels:
+        raise NotARuntime("the index has no wheel of it", where=f"{distribution}=={version}")
+    # Any system's tells; most tables are made on Linux.
+    wheel = min(
+        wheels, key=lambda one: ("linux" not in one.name or "x86_64" not in one.name, one.size)
+    )
+    with tempfile.TemporaryDirectory(prefix="portable-") as folder:
+        path = fetch(distribution, version, wheel, Path(folder))
+        row, found = _static(path, f"{distribution}=={version}")
+    row["source"] = f"PyPI {wheel.name} sha256:{wheel.sha256}"
+    if wheel.uploaded:
+        row["date"] = wheel.uploaded.isoformat()
+        del row["date_source"]
+    return row, found
+
+
+def _runs_here(distribution: str) -> bool:
+    wanted = Wanted(normalize_name(distribution), "0", PYTHONS[0], "")
+    try:
+        return bool(Recipe.of(wanted))
+    except UnsupportedDistribution:
+        return False
 
 
 def shipped_rows() -> list[Row]:
@@ -400,10 +457,54 @@ def add_own(row: Row) -> Path:
         ContradictingRow: The shipped table says something else of the Release; nothing is written.
     """
     path = Path(own_table())
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # Two that add at once must not lose a row of either.
+    with path.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        _add(path, row)
+    return path
+
+
+def _add(path: Path, row: Row) -> None:
     for shipped in releases(row["distribution"]) if row["distribution"] in distributions() else ():
         if shipped.version == row["version"] and not shipped.own:
             demand_same(as_release(row), shipped, str(path))
     head, rows = read_table(path) if path.exists() else (_HEAD, [])
-    path.parent.mkdir(parents=True, exist_ok=True)
     write_table(path, head, renew(rows, row))
-    return path
+
+
+def update(
+    distribution: str, environments: Environments | None = None
+) -> Iterator[tuple[str, Release | PortableError]]:
+    """Add the Releases that are newer than every known one to the user's own table.
+
+    Args:
+        distribution: A distribution of the table.
+        environments: Where to install and ask those that can run here; None reads all statically.
+
+    Yields:
+        Each name with the Release that was added, or with why it cannot be asked or read. A
+        distribution that the index does not have has nothing new.
+    """
+    newest = max(PackageVersion(one.version) for one in releases(distribution))
+    try:
+        versions = [one for one in published(distribution) if PackageVersion(one) > newest]
+    except ReleaseNotFound:
+        return
+    except EnvironmentFailed as error:
+        yield distribution, error
+        return
+    asked = environments if _runs_here(distribution) else None
+    for version in versions:
+        name = f"{distribution}=={version}"
+        try:
+            row = (
+                measure(name, asked, shipped_rows())
+                if asked
+                else measure_static(distribution, version)[0]
+            )
+            add_own(row)
+        except PortableError as error:
+            yield name, error
+        else:
+            yield name, as_release(row)

@@ -31,6 +31,8 @@ __all__ = [
     "ReleaseNotFound",
     "Unreachable",
     "UvInstaller",
+    "ask_pip",
+    "ask_uv",
     "download",
     "find_installer",
     "find_uv",
@@ -188,7 +190,13 @@ def find_installer(*, offline: bool) -> Installer:
 
 
 def download(
-    requirement: str, python: str, directory: Path, *, offline: bool, digests: Lock | None = None
+    requirement: str,
+    python: str,
+    directory: Path,
+    *,
+    offline: bool,
+    digests: Lock | None = None,
+    options: Sequence[str] = (),
 ) -> Path:
     """Fetch the wheel of a pinned requirement without installing it.
 
@@ -200,6 +208,7 @@ def download(
         directory: Where to put it.
         offline: Whether the network must not be used.
         digests: The sha256 that it may have; None for any.
+        options: More options of pip, as `--platform`.
 
     Returns:
         The wheel.
@@ -212,14 +221,35 @@ def download(
         raise Unreachable(
             f"{requirement} is not in the cache", hint="run once with PORTABLE_OFFLINE unset"
         )
-    options = ["-q", "--no-deps", "--no-cache-dir", "--only-binary", ":all:"]
-    where = ["--python-version", python, "-d", str(directory.absolute())]
+    fixed = ["-q", "--no-deps", "--no-cache-dir", "--only-binary", ":all:"]
+    where = [*options, "--python-version", python, "-d", str(directory.absolute())]
     with _named([requirement], digests) as named:
-        _act(_pip("download", *options, *where, *named), requirement, digests)
+        _act(_pip("download", *fixed, *where, *named), requirement, digests)
     wheels = sorted(directory.glob("*.whl"))
     if not wheels:
         raise ReleaseNotFound(f"{requirement} has no wheel for Python {python}")
     return wheels[0]
+
+
+def ask_pip(*arguments: str, subject: str) -> str:
+    """Run pip, and return what it prints.
+
+    Args:
+        arguments: Its command line.
+        subject: What it is asked about, for errors.
+
+    Raises:
+        EnvironmentFailed: It fails.
+    """
+    return _act(_pip(*arguments), subject)
+
+
+def ask_uv(*arguments: str, subject: str) -> str:
+    """Run uv, and return what it prints; as `ask_pip`."""
+    uv = find_uv()
+    if uv is None:
+        raise EnvironmentFailed("uv is needed to look up wheels", hint="python -m pip install uv")
+    return _act(["program", uv, *arguments], subject)
 
 
 def _pip(*arguments: str) -> list[str]:
@@ -258,7 +288,7 @@ def _named(requirements: Sequence[str], digests: Lock | None) -> Iterator[list[s
         yield ["--require-hashes", "-r", str(path)]
 
 
-def _act(action: list[str], subject: str = "", digests: Lock | None = None) -> None:
+def _act(action: list[str], subject: str = "", digests: Lock | None = None) -> str:
     environment = {
         **children.variables(*children.CLIENTS),
         "UV_PYTHON_DOWNLOADS": "never",
@@ -274,6 +304,7 @@ def _act(action: list[str], subject: str = "", digests: Lock | None = None) -> N
         # One that a signal ended says nothing.
         said = done.stderr or done.stdout or signal.strsignal(max(0, -done.returncode)) or ""
         raise _failure(subject or action[-1], said, digests)
+    return done.stdout
 
 
 def _failure(subject: str, said: str, digests: Lock | None) -> EnvironmentFailed:

@@ -77,13 +77,20 @@ class Recipe:
             The recipe.
 
         Raises:
-            UnsupportedDistribution: `recipes.toml` does not have the distribution.
+            UnsupportedDistribution: `recipes.toml` does not have the distribution, or nobody knows
+                which Python runs the Release: it was read statically.
         """
         row = _recipes().get(release.distribution)
         if row is None:
             known = ", ".join(sorted(_recipes()))
             raise UnsupportedDistribution(
                 f"{release.distribution} cannot be run here", hint=f"known are {known}"
+            )
+        if not release.python:
+            name = f"{release.distribution}=={release.version}"
+            raise UnsupportedDistribution(
+                f"{name} was read statically and never run",
+                hint=f"measure it first: portable releases add {name}",
             )
         whole = to_execute and "whole" in row
         keep = () if whole else tuple(row.get("keep", ()))

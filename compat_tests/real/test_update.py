@@ -1,0 +1,130 @@
+"""`portable releases update`: what an index has that the table lacks, read from its wheels."""
+
+import json
+import multiprocessing
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from compat_tests.helpers.wheels import see_only, write_wheel
+from portable.binaries.bracket import markers
+from portable.cli import main
+from portable.releases import find_release, release, releases
+from portable.releases.table import own_table
+from portable.runtime.measuring import add_own
+from portable.version import Version
+
+ELF = b"\x7fELF\x02\x01\x01" + bytes(57)
+
+
+def _library(version: str) -> bytes:
+    at = Version.parse(version)
+    names = [one.name for one in markers().values() if one.since <= at and not one.removed]
+    return ELF + b"\0".join(name.encode() for name in names) + b"\0"
+
+
+@pytest.fixture
+def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Return a folder that is the whole index, and forget afterwards what was added."""
+    folder = tmp_path / "index"
+    folder.mkdir()
+    see_only(folder, tmp_path, monkeypatch)
+    _forget()
+    yield folder
+    monkeypatch.undo()
+    _forget()
+
+
+def _forget() -> None:
+    for cached in (release._by_distribution, release._parsed, release._versions):
+        cached.cache_clear()
+
+
+def _publish(folder: Path, version: str, stablehlo: str) -> None:
+    files = {"jax_plugins/metal/plugin.dylib": _library(stablehlo)}
+    write_wheel(folder, "jax_metal", files, version)
+
+
+def test_what_came_out_is_in_the_answers_after_one_command(
+    index: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """New Releases are read, added, marked as the user's own, and judged like all others."""
+    _publish(index, "0.1.0", "0.19.0")
+    _publish(index, "9.1.0", "1.4.0")
+    _publish(index, "9.2.0", "1.22.0")
+    assert main(["releases", "update", "jax-metal"]) == 0
+    said = capsys.readouterr().out
+    assert "jax-metal 9.1.0: StableHLO at least 1.4.0, below 1.5.0 (own table)" in said
+    assert "jax-metal 9.2.0" in said
+    assert "0.1.0" not in said
+    _forget()
+    found = find_release("jax-metal 9.1.0")
+    assert found.own
+    assert str(found.current) == "1.4.0"
+    assert [str(one) for one in releases("jax-metal")][-2:] == [
+        "jax-metal 9.1.0",
+        "jax-metal 9.2.0",
+    ]
+    assert main(["target", "jax-metal>=9"]) == 0
+    assert "target 1.4.0: jax-metal 9.1.0" in capsys.readouterr().out
+    assert main(["releases", "update", "jax-metal"]) == 0
+    assert "nothing new" in capsys.readouterr().out
+
+
+def test_what_cannot_be_read_is_said_and_the_rest_is_kept(
+    index: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One wheel without a library ends with 2; the others are added."""
+    _publish(index, "9.2.0", "1.4.0")
+    write_wheel(index, "jax_metal", {"jax_plugins/__init__.py": b""}, "9.1.0")
+    assert main(["releases", "update", "jax-metal", "--format", "json"]) == 2
+    captured = capsys.readouterr()
+    assert [one["version"] for one in json.loads(captured.out)] == ["9.2.0"]
+    assert "jax-metal==9.1.0: " in captured.err
+
+
+def test_an_index_without_the_distribution_has_nothing_new(
+    index: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is no failure: indexes of companies mirror what they use."""
+    assert not list(index.iterdir())
+    assert main(["releases", "update", "jax-metal"]) == 0
+    assert "nothing new" in capsys.readouterr().out
+
+
+def test_offline_says_how_old_the_table_is(
+    index: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is asked, and the error has the table's age."""
+    assert index.is_dir()
+    monkeypatch.setenv("PORTABLE_OFFLINE", "1")
+    assert main(["releases", "update"]) == 2
+    said = capsys.readouterr().err
+    assert "the newest row of 20" in said
+    assert main(["releases", "list", "jaxlib==0.10.2"]) == 0
+    assert "the newest row of 20" in capsys.readouterr().err
+
+
+def _add(number: int) -> None:
+    add_own(
+        {
+            "distribution": "ours",
+            "version": f"1.{number}",
+            "date": "2026-11-22",
+            "current_low": "1.9.0",
+            "current_below": "1.10.0",
+            "confidence": "static",
+            "method": "static",
+        }
+    )
+
+
+def test_updates_at_once_lose_no_row(index: Path) -> None:
+    """Each process adds rows to one table; all are there afterwards."""
+    assert index.is_dir()
+    with multiprocessing.get_context("fork").Pool(4) as pool:
+        pool.map(_add, range(24), chunksize=1)
+    _forget()
+    assert {one.version for one in releases("ours")} == {f"1.{number}" for number in range(24)}
+    assert Path(own_table()).read_text("utf-8").count("[[release]]") == 24
