@@ -9,10 +9,11 @@ from portable.system.lazy import lazy
 if TYPE_CHECKING:
     from portable.runtime import environments as environments
     from portable.runtime import executors as executors
+    from portable.runtime import measuring as measuring
     from portable.runtime import observation as observation
     from portable.runtime import verification as verification
 
-_MODULES = ("environments", "executors", "observation", "verification")
+_MODULES = ("environments", "executors", "measuring", "observation", "verification")
 
 __all__ = [*_MODULES]  # noqa: PLE0604 - the table above is the one place
 
