@@ -1,4 +1,4 @@
-"""Read the Releases that nobody measured, by the names in their libraries.
+"""Read the Releases that were not measured, by the names in their libraries.
 
     python -m tools static_releases               what is new of the distributions that are there
     python -m tools static_releases NAME...       of these, also where they are new

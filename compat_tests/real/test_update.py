@@ -66,7 +66,7 @@ def test_what_came_out_is_in_the_answers_after_one_command(
         "jax-metal 9.1.0",
         "jax-metal 9.2.0",
     ]
-    assert main(["target", "jax-metal>=9"]) == 0
+    assert main(["target", "--for", "jax-metal>=9"]) == 0
     assert "target 1.4.0: jax-metal 9.1.0" in capsys.readouterr().out
     assert main(["releases", "update", "jax-metal"]) == 0
     assert "nothing new" in capsys.readouterr().out

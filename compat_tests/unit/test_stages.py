@@ -52,7 +52,7 @@ def _check(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str
         (SAVED_MODEL, "tensorflow>=2.20", "decode", 0, "2 compatible: reads it (predicted)"),
         (SAVED_MODEL, "jaxlib==0.10.2", "decode", 2, "1 not known whether it opens it"),
         # Who is asked about.
-        (PLAIN, "tensorflow", "decode", 0, "14 compatible: reads it (predicted)"),
+        (PLAIN, "tensorflow", "decode", 0, "compatible: reads it (predicted)"),
         (PLAIN, "stablehlo==1.9.0", "decode", 0, "1 compatible: reads it (predicted)"),
         (ARTIFACTS / "tan+1.4.0.mlir.bc", "1.3.0", "decode", 1, "needs 1.4.0, has 1.3.0"),
         (PLAIN, "jaxlib<0.5", "decode", 2, "not known: jaxlib before 0.4.13 is not in the table"),

@@ -50,7 +50,7 @@ portable releases add libours.so --name ours==1.4.0
 portable releases update
 portable releases update jaxlib --measure
 """
-EXIT_CODES = {0: "done", 2: "unknown Release, could not ask or measure it, or bad usage"}
+EXIT_CODES = {0: "done", 2: "unknown Release, could not query or measure it, or bad usage"}
 
 _PINNED = re.compile(r"[A-Za-z0-9._-]+==[A-Za-z0-9.+!_-]+", re.ASCII)
 _HEADINGS = ("change", "what", "name", "detail")
@@ -145,7 +145,7 @@ def _update(chosen: argparse.Namespace) -> int:
     if chosen.format == "json":
         print_json([release.record() for release in added])
     elif not added:
-        say("nothing new" + (f"; {failed} could not be asked or read" if failed else ""))
+        say("nothing new" + (f"; {failed} failed" if failed else ""))
     return 2 if failed else 0
 
 

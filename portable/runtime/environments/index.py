@@ -1,7 +1,7 @@
 """The package index, through its ordinary clients: which versions, which wheels, and their bytes.
 
-One distribution is asked for at a time. What a distribution has depends on the Python and the
-system, so that some of each are asked for.
+One query is about one distribution. What it has depends on the Python and the system, so that
+several of each are queried.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def published(distribution: str) -> tuple[str, ...]:
         The versions, oldest first, without pre-releases.
 
     Raises:
-        ReleaseNotFound: It has none for the systems that are asked for.
+        ReleaseNotFound: It has none for the systems that are queried.
         EnvironmentFailed: The index does not answer.
     """
     found: set[str] = set()

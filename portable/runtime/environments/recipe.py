@@ -77,7 +77,7 @@ class Recipe:
             The recipe.
 
         Raises:
-            UnsupportedDistribution: `recipes.toml` does not have the distribution, or nobody knows
+            UnsupportedDistribution: `recipes.toml` does not have the distribution, or it is unknown
                 which Python runs the Release: it was read statically.
         """
         row = _recipes().get(release.distribution)
