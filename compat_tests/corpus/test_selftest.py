@@ -243,4 +243,4 @@ def test_command_shows_and_lists(capsys: pytest.CaptureFixture[str]) -> None:
     assert shown["expression"] == "np.tanh(a)"
     assert shown["artifacts"][0] == {"target": "0.9.0", "producer": "jaxlib-0.4.13"}
     assert main(["corpus", "list", "--corpus", str(CORPUS), "--format", "json"]) == 0
-    assert len(json.loads(capsys.readouterr().out)) == len(CASES)
+    assert len(json.loads(capsys.readouterr().out)["cases"]) == len(CASES)

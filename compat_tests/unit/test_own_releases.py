@@ -51,7 +51,7 @@ def test_whatever_reads_the_table_sees_it(own: Path, distribution: str) -> None:
     """Listing, target and check know the Release, also one of no distribution that is shipped."""
     own.write_text(ROW.format(distribution, "98.0", "1.4.1", "0.9.0"), "utf-8")
     spec = f"{distribution}==98.0"
-    (record,) = _json("releases", "list", spec)
+    (record,) = _json("releases", "list", spec)["releases"]
     assert record["own"] is True
     assert "1.4.1 (own table)" in _run("releases", "list", spec).stdout
     assert "has StableHLO 1.4.1 (own table)" in _run("target", "--for", spec).stdout

@@ -163,7 +163,7 @@ def _coverage(corpus: Path, chosen: argparse.Namespace) -> int:
 def _list(corpus: Path, chosen: argparse.Namespace) -> int:
     cases = load_corpus(corpus)
     if chosen.format == "json":
-        print_json([_record(case) for case in cases])
+        print_json({"cases": [_record(case) for case in cases]})
         return 0
     print_table(
         ("case", "family", "first", "oracle", "artifacts"),

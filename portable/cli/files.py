@@ -75,7 +75,7 @@ def report_each(
             found.show()
         codes.append(found.code)
     if as_json:
-        print_json({"schema": SCHEMA} | head | {"files": records})
+        print_json(head | {"files": records}, SCHEMA)
     elif several:
         counted = Counter(words[code] for code in sorted(codes))
         say()

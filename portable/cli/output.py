@@ -18,7 +18,7 @@ from portable.escaping import json_pieces, json_text, line
 from portable.system.files import FileError, demand_output, file_error, read_file, write_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import TextIO
 
     from portable.errors import PortableError
@@ -74,9 +74,14 @@ def has_bars() -> bool:
     return is_terminal() and importlib.util.find_spec("rich") is not None
 
 
-def print_json(value: object) -> None:
-    """Print one JSON document."""
-    for piece in json_pieces(value, indent=2):
+def print_json(document: Mapping[str, object], schema: int = 1) -> None:
+    """Print one JSON document.
+
+    Args:
+        document: Its fields.
+        schema: Which version of them; docs/api-stability.md lists it for every command.
+    """
+    for piece in json_pieces({"schema": schema} | dict(document), indent=2):
         write_text("-", piece)
     write_text("-", "\n")
 

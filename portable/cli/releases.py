@@ -97,7 +97,7 @@ def _list(chosen: argparse.Namespace) -> int:
     """List them by distribution, the oldest first."""
     found = matching_releases(*chosen.specs) if chosen.specs else releases()
     if chosen.format == "json":
-        print_json([release.record() for release in found])
+        print_json({"releases": [release.record() for release in found]})
         return 0
     _print(
         chosen.format,
@@ -238,7 +238,7 @@ def _add(chosen: argparse.Namespace) -> int:
             measuring.add_own(row)
             added.append(as_release(row))
     if chosen.format == "json":
-        print_json([release.record() for release in added])
+        print_json({"added": [release.record() for release in added]})
         return 0
     for release in added:
         say(f"{release}: StableHLO {release.has}, added to {own_table()}")

@@ -27,17 +27,19 @@ def run(chosen: argparse.Namespace) -> int:
     found = shipped_versions()
     if chosen.format == "json":
         print_json(
-            [
-                {
-                    "version": str(row.version),
-                    "date": row.date.isoformat() if row.date else None,
-                    "tag": row.tag or None,
-                    "bytecode_format": row.bytecode_format,
-                    "feature": row.feature,
-                    "source": row.source,
-                }
-                for row in found
-            ]
+            {
+                "versions": [
+                    {
+                        "version": str(row.version),
+                        "date": row.date.isoformat() if row.date else None,
+                        "tag": row.tag or None,
+                        "bytecode_format": row.bytecode_format,
+                        "feature": row.feature,
+                        "source": row.source,
+                    }
+                    for row in found
+                ]
+            }
         )
         return 0
     print_table(

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from portable.policy.gate import Checked, Finding, GateResult
 
-__all__ = ["as_github", "as_json", "as_junit", "as_record", "as_text"]
+__all__ = ["SCHEMA", "as_github", "as_json", "as_junit", "as_record", "as_text"]
 
-_SCHEMA = 2
+SCHEMA = 2
 _GROUP = "portable.gate"
 
 
@@ -81,7 +81,7 @@ def as_record(result: GateResult) -> dict[str, object]:
     """
     outcomes = Counter(verdict.says for file in result.files for verdict in file.verdicts)
     return {
-        "schema": _SCHEMA,
+        "schema": SCHEMA,
         "passed": result.passed,
         "stage": str(result.stage),
         "notes": list(result.notes),
