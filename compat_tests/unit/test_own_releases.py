@@ -73,7 +73,7 @@ def test_a_row_that_contradicts_the_shipped_one_is_refused(
     own: Path, current: str, minimum: str
 ) -> None:
     """Both are named, and where the row stands."""
-    (shipped,) = _json("releases", "list", "jaxlib==0.4.33")
+    (shipped,) = _json("releases", "list", "jaxlib==0.4.33")["releases"]
     own.write_text(ROW.format("jaxlib", "0.4.33", current, minimum), "utf-8")
     done = _run("releases")
     assert done.returncode == 2
@@ -84,7 +84,7 @@ def test_a_row_that_contradicts_the_shipped_one_is_refused(
 def test_a_row_that_agrees_changes_nothing(own: Path) -> None:
     """The shipped row counts: it is not marked."""
     before = _run("releases").stdout
-    (shipped,) = _json("releases", "list", "jaxlib==0.4.33")
+    (shipped,) = _json("releases", "list", "jaxlib==0.4.33")["releases"]
     own.write_text(ROW.format("jaxlib", "0.4.33", shipped["current"], shipped["minimum"]), "utf-8")
     assert _run("releases").stdout == before
 
