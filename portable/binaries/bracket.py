@@ -106,13 +106,14 @@ def bracket(names: Collection[str]) -> Bracket | None:
         names: The versioned names in it, ops with their dialect (`vhlo.tan_v2`).
 
     Returns:
-        The bracket, with its evidence; None when it holds no op of VHLO that any table knows.
+        The bracket, with its evidence; None when it lacks an op that every reader has: libraries
+        of early 2023 have some ops of VHLO under numbers that were given again later.
     """
     known = markers()
     # Types and attributes stand there with their dialect or without.
     held = {one for name in names for one in _both(name)}
     present = [known[name] for name in held if name in known]
-    if not any(one.name.startswith("vhlo.") for one in present):
+    if not _everywhere() <= held:
         return None
     absent = [one for name, one in known.items() if name not in held and len(name) >= _SURE]
     low, there = max(_lower(present, absent))
@@ -146,3 +147,14 @@ def _upper(present: list[Marker], absent: list[Marker]) -> Iterator[tuple[Versio
 
 def _both(name: str) -> tuple[str, str]:
     return name, name.removeprefix("vhlo.")
+
+
+@functools.cache
+def _everywhere() -> frozenset[str]:
+    """Return the ops that every reader has: those of the first Version, unless removed later."""
+    first = Version.parse(vhlo.minimum())
+    return frozenset(
+        name
+        for name, one in markers().items()
+        if name.startswith("vhlo.") and one.since == first and not one.removed
+    )

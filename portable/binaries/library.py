@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from portable.binaries.bracket import bracket, markers
+from portable.bytecode import vhlo
 from portable.containers.kind import ARCHIVE, native_format
 from portable.errors import PortableError
 from portable.system.files import InputFile, file_error
@@ -110,7 +111,7 @@ def read_runtime(source: str | os.PathLike[str] | bytes) -> Runtime:
         those of all.
 
     Raises:
-        NotARuntime: There is no library that names an op of VHLO; or an archive is damaged,
+        NotARuntime: There is no library that names the ops of VHLO; or an archive is damaged,
             encrypted, or grows out of proportion.
         FileError: It cannot be read.
     """
@@ -125,7 +126,7 @@ def read_runtime(source: str | os.PathLike[str] | bytes) -> Runtime:
     between = bracket(best.names) if best else None
     if best is None or between is None:
         raise NotARuntime(
-            f"none of its {len(found)} shared libraries names an op of VHLO",
+            f"none of its {len(found)} shared libraries names all ops of VHLO {vhlo.minimum()}",
             where=where or None,
             hint="name the library or the wheel that holds the compiler",
         )

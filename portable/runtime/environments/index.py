@@ -81,6 +81,8 @@ def published(distribution: str) -> tuple[str, ...]:
         _, _, versions = said.partition("Available versions:")
         found.update(one.strip() for one in versions.splitlines()[0].split(","))
     if not found:
+        # pip finds nothing also where the index does not answer; uv tells one from the other.
+        _locked(distribution, "", _PYTHONS[-1])
         raise missing or ReleaseNotFound(f"the index has no wheel of {distribution}")
     return tuple(sorted(found, key=PackageVersion))
 
@@ -124,7 +126,7 @@ def _locked(distribution: str, version: str, python: str) -> dict[str, Any]:
     """Return what uv would lock, without anything that the distribution depends on."""
     with tempfile.TemporaryDirectory(prefix="portable-") as folder:
         wanted = Path(folder, "wanted.txt")
-        wanted.write_text(f"{distribution}=={version}\n", "utf-8")
+        wanted.write_text(f"{distribution}{version and f'=={version}'}\n", "utf-8")
         options = ["-q", "--no-deps", "--universal", "--format", "pylock.toml"]
         said = ask_uv(
             *("pip", "compile", *options, "--python-version", python, str(wanted)),
