@@ -19,6 +19,7 @@ __all__ = ["CHECKS", "main"]
 # Each command, and what it takes. `vhlo_tables --check` also takes a checkout of StableHLO.
 CHECKS = {
     "audit_releases": "package",
+    "static_releases --check": "package",
     "findings --check": "package",
     "matrix_pages --check": "package",
     "downgrades --check": "package",

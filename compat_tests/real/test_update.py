@@ -80,7 +80,7 @@ def test_what_cannot_be_read_is_said_and_the_rest_is_kept(
     write_wheel(index, "jax_metal", {"jax_plugins/__init__.py": b""}, "9.1.0")
     assert main(["releases", "update", "jax-metal", "--format", "json"]) == 2
     captured = capsys.readouterr()
-    assert [one["version"] for one in json.loads(captured.out)] == ["9.2.0"]
+    assert [one["version"] for one in json.loads(captured.out)["added"]] == ["9.2.0"]
     assert "jax-metal==9.1.0: " in captured.err
 
 

@@ -143,7 +143,7 @@ def _update(chosen: argparse.Namespace) -> int:
             if chosen.format != "json":
                 say(f"{found}: StableHLO {found.has} ({found.evidence})")
     if chosen.format == "json":
-        print_json([release.record() for release in added])
+        print_json({"added": [release.record() for release in added]})
     elif not added:
         say("nothing new" + (f"; {failed} failed" if failed else ""))
     return 2 if failed else 0
