@@ -102,6 +102,7 @@ if TYPE_CHECKING:
     from portable.pinning.explanation import Explanation as Explanation
     from portable.pinning.explanation import explain as explain
     from portable.pinning.locations import Locations as Locations
+    from portable.pinning.options import PinOptions as PinOptions
     from portable.pinning.pipeline import ForeignDialect as ForeignDialect
     from portable.pinning.pipeline import InvalidTarget as InvalidTarget
     from portable.pinning.pipeline import Minimum as Minimum
@@ -200,6 +201,7 @@ _NAMES = {
     "NotOpened": "portable.pinning.repinning",
     "NothingCompared": "portable.runtime.verification",
     "Outcome": "portable.verdict",
+    "PinOptions": "portable.pinning.options",
     "Pinned": "portable.pinning.pipeline",
     "PluginError": "portable.releases.plugin",
     "PortableError": "portable.errors",

@@ -11,7 +11,7 @@ import pytest
 
 import portable
 from portable.bytecode.vhlo import enums, lifetimes, ops
-from portable.pinning.serialization import NotExpressible
+from portable.pinning.pipeline import NotExpressible
 from portable.version import Version
 from tools.enumeration import Enumeration, element_types, enum_values, forms, part, surprises
 from tools.full_scan import Scanner

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from portable.features.bridges import bridges
-from portable.pinning.pipeline import pin, serialize
-from portable.pinning.serialization import NotExpressible
+from portable.pinning.pipeline import NotExpressible, pin, serialize
 from portable.runtime.executors import BITS, Tolerance, find_executor
 from portable.runtime.verification import verify
 from tools.programs import load_programs

@@ -259,6 +259,57 @@ def test_help_reads_like_a_page() -> None:
         assert re.search(rf"^ +{name}\(", page, re.MULTILINE), name
 
 
+def test_the_options_of_pin_are_documented_once() -> None:
+    """Every call that takes them names each in its help; what they mean, `PinOptions` says."""
+    calls = [_public()[name] for name in FUNCTIONS]
+    calls += [getattr(portable.exporters, name) for name in portable.exporters.__all__]
+    calls += [portable.exporters.oracle.verify_export]
+    taking = {
+        call.__name__: call
+        for call in calls
+        if isinstance(call, types.FunctionType)
+        and "Unpack[PinOptions]" in str(inspect.signature(call))
+    }
+    assert taking.keys() == {
+        "export_jax", "export_torch", "pin", "repin", "repin_exported", "retarget", "serialize",
+        "verify_export",
+    }  # fmt: skip
+    options = portable.PinOptions.__annotations__.keys()
+    assert options == {"locations", "expand", "allow", "allow_dialects", "library"}
+    page = inspect.getdoc(portable.PinOptions) or ""
+    assert re.findall(r"^    (\w+): ", page, re.MULTILINE) == list(options)
+    for name, call in taking.items():
+        shown = pydoc.plain(pydoc.render_doc(call))
+        for option in options:
+            assert f"`{option}`" in shown, name
+            assert option not in inspect.signature(call).parameters, name
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda **options: portable.serialize("module {}", "1.0.0", **options),
+        lambda **options: portable.pin("module {}", "1.0.0", **options),
+        lambda **options: portable.retarget(ARTIFACT, "1.0.0", **options),
+        lambda **options: portable.repin(EXPORTED, "1.0.0", to="/nowhere", **options),
+    ],
+    ids=["serialize", "pin", "retarget", "repin"],
+)
+def test_a_misspelt_option_is_refused_by_name(call: Callable[..., object]) -> None:
+    """As Python refuses a keyword, with those that there are."""
+    with pytest.raises(TypeError, match="unknown option 'alow'; valid options: allow, allow_dia"):
+        call(alow=["exact"])
+
+
+@pytest.mark.parametrize("call", [portable.minimum, portable.explain, portable.serialize])
+def test_a_wrong_call_is_the_error_of_the_caller(call: Callable[..., object]) -> None:
+    """Also where a child would do it: it is not the child that failed."""
+    with pytest.raises(TypeError, match=r"target_|too many positional"):
+        call("module {}", "1.0.0", target_="1.0.0")
+    with pytest.raises(TypeError, match="too many positional arguments"):
+        call("module {}", *["1.0.0"] * 8)
+
+
 def test_the_example_of_help_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As it stands there, where a libStablehlo is installed."""
     pytest.importorskip("jaxlib")

@@ -97,7 +97,7 @@ def run(chosen: argparse.Namespace) -> int:
         None if chosen.args is None else tuple(chosen.args),
         _exporter_options(chosen),
         chosen.eval,
-        pipeline_arguments(chosen),  # type: ignore[arg-type]  # the names that Pipeline has
+        pipeline_arguments(chosen),
     )
     # The child may crash: it writes to a temporary folder, and what is complete is moved.
     folder = scratch.folder(str(output.absolute().parent))

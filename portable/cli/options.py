@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping
 
+    from portable.pinning.options import PinOptions
     from portable.runtime.executors import Tolerance
 
 __all__ = [
@@ -231,10 +232,13 @@ def wanted(chosen: argparse.Namespace) -> tuple[str, ...]:
     return tuple(chosen.consumers) or ((chosen.target,) if chosen.target is not None else ())
 
 
-def pipeline_arguments(chosen: argparse.Namespace) -> dict[str, Any]:
+def pipeline_arguments(chosen: argparse.Namespace) -> PinOptions:
     """Return what the options of `PIPELINE` were given, as `portable.serialize` takes it."""
     return {
-        name: getattr(chosen, name) for name in ("locations", "expand", "allow", "allow_dialects")
+        "locations": chosen.locations,
+        "expand": chosen.expand,
+        "allow": chosen.allow,
+        "allow_dialects": chosen.allow_dialects,
     }
 
 

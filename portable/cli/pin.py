@@ -193,7 +193,8 @@ def _verified(chosen: argparse.Namespace, part: Part, artifact: Artifact) -> Ver
     # Only here: most pinning executes nothing and needs no numpy.
     from portable.runtime.verification import verify  # noqa: PLC0415 - see above
 
-    arguments = pipeline_arguments(chosen) | {"allow": ()}
-    before: Artifact = in_child(pin.serialize, chosen, "current", part=part, **arguments)
+    options = pipeline_arguments(chosen)
+    options["allow"] = ()
+    before: Artifact = in_child(pin.serialize, chosen, "current", part=part, **options)
     with waiting(f"{part.label}: executing the program and the artifact"):
         return with_name(verify(before, artifact, tolerance=given_tolerance(chosen)), part.label)

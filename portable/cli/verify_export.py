@@ -67,7 +67,7 @@ def run(chosen: argparse.Namespace) -> int:
         None if chosen.args is None else tuple(chosen.args),
         {"backend": chosen.backend},
         chosen.eval,
-        pipeline_arguments(chosen),  # type: ignore[arg-type]  # the names that Pipeline has
+        pipeline_arguments(chosen),
     )
     with waiting(f"exporting and executing {chosen.program}, limit {chosen.timeout:.0f} s"):
         record: dict[str, Any] = children.call(

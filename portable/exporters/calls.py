@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from portable.errors import PortableError
 from portable.exporters.frameworks import ExportFailed, first_line
 from portable.exporters.jax import export_jax, import_jax
-from portable.exporters.lowered import Pipeline
 from portable.exporters.oracle import verify_export
 from portable.exporters.requests import (
     BadInput,
@@ -20,6 +19,7 @@ from portable.exporters.requests import (
     parse_inputs,
 )
 from portable.exporters.torch import DEFAULT, export_torch, find_backend
+from portable.pinning.options import PinOptions
 from portable.runtime.executors.tensors import stored_arrays
 from portable.system.files import write_file
 
@@ -54,7 +54,7 @@ class Request:
     inputs: tuple[str, ...] | None
     options: dict[str, Any] = field(default_factory=dict)
     evaluate: bool = False
-    pipeline: Pipeline = field(default_factory=Pipeline)
+    pipeline: PinOptions = field(default_factory=PinOptions)
 
 
 def export(request: Request, output: str, weights: str | None, *, whole: bool) -> dict[str, Any]:

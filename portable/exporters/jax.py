@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from portable.exporters.exported import Argument, ArgumentKind, ExportedArtifact, Result, wanted
 from portable.exporters.frameworks import ExporterMissing, ExportFailed, dotted, first_line
-from portable.exporters.lowered import Lowered, Pipeline, cleaned
+from portable.exporters.lowered import Lowered, cleaned
 from portable.pinning import pipeline as pin
 from portable.pinning.repinning import repin
 from portable.system import scratch
@@ -19,6 +19,7 @@ from portable.system.files import read_file
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from portable.pinning.options import PinOptions
     from portable.releases import Target
     from portable.version import Version
 
@@ -34,7 +35,7 @@ def export_jax(
     target: str | Version | Target | Sequence[str],
     kwargs: Mapping[str, Any] | None = None,
     platforms: Sequence[str] | None = None,
-    **pipeline: Unpack[Pipeline],
+    **options: Unpack[PinOptions],
 ) -> ExportedArtifact:
     """Export a JAX function as an artifact for named consumers.
 
@@ -48,9 +49,9 @@ def export_jax(
         kwargs: Example inputs by name.
         platforms: What it is lowered for, as for `jax.export.export`. With several, `main` takes
             the number of the platform first.
-        pipeline: `locations`, `expand`, `allow` and `allow_dialects`, as for `portable.serialize`.
-            Composites, which some functions lower to, need `allow=["composites-to-calls"]` below
-            0.19.0.
+        options: As for `portable.serialize`: `locations`, `expand`, `allow`, `allow_dialects`,
+            `library`. Composites, which some functions lower to, need
+            `allow=["composites-to-calls"]` below 0.19.0.
 
     Returns:
         The artifact, and what it takes and returns; arguments that nothing reads are left out.
@@ -77,13 +78,13 @@ def export_jax(
         tuple(_results(exported)),
         {},
     )
-    return lowered.pinned(wants, pipeline)
+    return lowered.pinned(wants, options)
 
 
 def repin_exported(
     exported: _Exported,
     target: str | Version | Target | Sequence[str],
-    **pipeline: Unpack[Pipeline],
+    **options: Unpack[PinOptions],
 ) -> _Exported:
     """Rewrite the artifact inside a `jax.export.Exported` for named consumers.
 
@@ -93,7 +94,7 @@ def repin_exported(
         exported: What `jax.export.export` returned, or the path of a file that it was serialized
             to, by any version of JAX; for that JAX need not be installed. Not changed.
         target: As for `export_jax`.
-        pipeline: As for `export_jax`.
+        options: As for `export_jax`: `locations`, `expand`, `allow`, `allow_dialects`, `library`.
 
     Returns:
         A new `Exported`; of a file, the bytes of a new one.
@@ -107,7 +108,7 @@ def repin_exported(
     if isinstance(exported, (str, os.PathLike)):
         with scratch.folder() as folder:
             made = f"{folder}/exported"
-            repin(exported, *wants, to=made, **pipeline)
+            repin(exported, *wants, to=made, **options)
             return read_file(made)
     jax = import_jax()
     if not isinstance(exported, jax.export.Exported):
@@ -115,11 +116,11 @@ def repin_exported(
             f"cannot re-pin {type(exported).__name__}",
             hint="pass what jax.export.export returned, or the path of a file of it",
         )
-    pinned = pin.pin(exported.mlir_module_serialized, *wants, **pipeline)
+    pinned = pin.pin(exported.mlir_module_serialized, *wants, **options)
     derivative = exported._get_vjp  # noqa: SLF001 - its only home
 
     def repinned(primal: _Exported) -> _Exported:
-        return repin_exported(derivative(primal), target, **pipeline)
+        return repin_exported(derivative(primal), target, **options)
 
     changes = {"_get_vjp": repinned} if derivative is not None else {}
     return dataclasses.replace(exported, mlir_module_serialized=pinned.artifact.data, **changes)

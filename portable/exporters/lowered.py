@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 from portable.exporters.exported import ExportedArtifact, PytreeSpecs, frozen
 from portable.exporters.frameworks import ExportFailed
@@ -13,30 +13,21 @@ from portable.runtime.executors import signature
 from portable.runtime.executors.tensors import dtype_named
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
     from portable.bindings import Library, Module
     from portable.exporters.exported import Argument, Result
-    from portable.pinning.locations import Locations
+    from portable.pinning.options import PinOptions
     from portable.pinning.program import Program
     from portable.releases import Target
     from portable.runtime.executors.tensors import Array
     from portable.version import Version
 
-__all__ = ["Lowered", "Pipeline", "cleaned"]
+__all__ = ["Lowered", "cleaned"]
 
 _ASSERTION = "shape_assertion"
 _EMPTY_MESH = "empty_mesh"
 _RULE = "sdy.sharding_rule"
-
-
-class Pipeline(TypedDict, total=False):
-    """What else `portable.serialize` can be told, and means by it."""
-
-    locations: Locations | str
-    expand: bool
-    allow: Collection[str]
-    allow_dialects: Collection[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +49,13 @@ class Lowered:
     pytree_specs: PytreeSpecs = field(default_factory=PytreeSpecs)
 
     def pinned(
-        self, wants: Sequence[str | Version | Target], pipeline: Pipeline
+        self, wants: Sequence[str | Version | Target], options: PinOptions
     ) -> ExportedArtifact:
         """Write the artifact, and check what the model takes and returns against its bytes.
 
         Args:
             wants: What `resolve_target` takes; the lowest wins.
-            pipeline: As for `portable.serialize`.
+            options: As for `portable.serialize`.
 
         Returns:
             The artifact, with the weights that are read-only.
@@ -73,7 +64,7 @@ class Lowered:
             ExportFailed: A dtype changed on the way.
             PortableError: As `portable.serialize`.
         """
-        done = pin.pin(self.program, *wants, **pipeline)
+        done = pin.pin(self.program, *wants, **options)
         made = ExportedArtifact(
             done.artifact,
             done.target,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from portable.exporters.exported import ExportedArtifact
-    from portable.exporters.lowered import Pipeline
+    from portable.pinning.options import PinOptions
     from portable.releases import Target
     from portable.runtime.executors import Comparison
     from portable.runtime.executors.tensors import Array
@@ -106,7 +106,7 @@ def verify_export(
     backend: str = DEFAULT,
     seeds: Sequence[int] = (0, 1, 2),
     tolerance: Tolerance = NEAR,
-    **pipeline: Unpack[Pipeline],
+    **options: Unpack[PinOptions],
 ) -> OracleReport:
     """Export a model and compare the artifact with eager PyTorch and AOTInductor.
 
@@ -118,7 +118,8 @@ def verify_export(
         backend: As for `export_torch`.
         seeds: One set of random inputs each.
         tolerance: What counts as the same.
-        pipeline: As for `export_torch`.
+        options: As for `export_torch`: `locations`, `expand`, `allow`, `allow_dialects`,
+            `library`.
 
     Returns:
         Whether they agree, output by output.
@@ -130,7 +131,7 @@ def verify_export(
     traced = trace(program, tuple(args), None, dynamic_shapes)
     with scratch.folder() as folder:
         inductor = _inductor(traced, Path(folder, "model.pt2"))
-        exported = export_torch(traced, target=target, backend=backend, **pipeline)
+        exported = export_torch(traced, target=target, backend=backend, **options)
         runners: dict[str, Callable[..., Any]] = {_INDUCTOR: inductor}
         for name, package in (("pjrt", "jaxlib"), ("torch_xla", "torch_xla")):
             if importlib.util.find_spec(package) is not None:

@@ -14,7 +14,8 @@ from portable.exporters.traced import inspect_program, trace
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from portable.exporters.lowered import Lowered, Pipeline
+    from portable.exporters.lowered import Lowered
+    from portable.pinning.options import PinOptions
     from portable.releases import Target
     from portable.version import Version
 
@@ -68,7 +69,7 @@ def export_torch(
     dynamic_shapes: Any = None,
     backend: str = DEFAULT,
     platform: str = "cpu",
-    **pipeline: Unpack[Pipeline],
+    **options: Unpack[PinOptions],
 ) -> ExportedArtifact:
     """Export a PyTorch model as an artifact for named consumers, with its weights beside it.
 
@@ -84,9 +85,9 @@ def export_torch(
         backend: What lowers to StableHLO: `torchax`, `torch_xla` or `torch_mlir`.
         platform: What the program is lowered for, `cpu`, `cuda`, `rocm` or `tpu`; torchax alone
             requires it.
-        pipeline: `locations`, `expand`, `allow` and `allow_dialects`, as for `portable.serialize`.
-            Composites, which some functions lower to, need `allow=["composites-to-calls"]` below
-            0.19.0.
+        options: As for `portable.serialize`: `locations`, `expand`, `allow`, `allow_dialects`,
+            `library`. Composites, which some functions lower to, need
+            `allow=["composites-to-calls"]` below 0.19.0.
 
     Returns:
         The artifact, its weights, and what it takes and returns.
@@ -105,7 +106,7 @@ def export_torch(
     # torchax renames one of PyTorch's backends when it is imported: only after tracing.
     lower = importlib.import_module(found.home).lower
     lowered: Lowered = lower(inspect_program(exported), platform)
-    return lowered.pinned(wants, pipeline)
+    return lowered.pinned(wants, options)
 
 
 def find_backend(name: str = DEFAULT) -> Backend:

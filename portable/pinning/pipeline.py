@@ -2,31 +2,42 @@
 
 Upstream's serializer rewrites the module it is given, keeps the patch of the target in the header,
 gives no reasons, and writes artifacts that the target cannot read. Here each of these is closed,
-once, for every caller.
+once, for every caller: first the calls, then `_Serialization` with the steps in their order.
 """
 
 from __future__ import annotations
 
+import functools
 import re
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from portable.artifact import Artifact
+from portable.bindings import LibraryError
+from portable.bytecode import read
+from portable.bytecode.entries import ATTRIBUTES, TYPES
+from portable.bytecode.layouts import BUILTIN, NATIVE_DIALECTS, VHLO
+from portable.bytecode.quick_scan import QuickScan
+from portable.bytecode.vhlo import lifetimes
 from portable.errors import PortableError
-from portable.features import Strictness, analyze
+from portable.features import Strictness, analyze, rewritten
+from portable.features.bridges import bridges, since
+from portable.features.rules import rules
 from portable.pinning import program as programs
-from portable.pinning.locations import Locations
-from portable.pinning.serialization import ForeignDialect, NotExpressible, Serialization
+from portable.pinning.locations import RANGE, RANGES_SINCE, Locations, ranges_to_points
+from portable.pinning.rewrites import EXPANDED, REWRITES, NothingToDo, downgrade, named, refuse_idle
 from portable.releases import resolve_target
 from portable.version import Version
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
+    from typing import Unpack
 
     from portable.artifact import ArtifactLike
-    from portable.bindings import Library
+    from portable.bindings import Library, Module
+    from portable.bytecode import Bytecode, Header
     from portable.features import Analysis, Feature, Needs, Rewritten
+    from portable.pinning.options import PinOptions
     from portable.pinning.program import Program
     from portable.releases import Target
 
@@ -41,6 +52,62 @@ __all__ = [
     "retarget",
     "serialize",
 ]
+
+
+class NotExpressible(PortableError):
+    """The program cannot be expressed at the target; `features` says why.
+
+    Args:
+        target: The Version that was requested.
+        minimum: The lowest Version that would do, if known.
+        features: What needs more than `target`, the most demanding first.
+    """
+
+    def __init__(
+        self,
+        target: Version,
+        minimum: Version | None,
+        features: tuple[Feature, ...],
+        hint: str | None,
+    ) -> None:
+        named = "; ".join(_describe(feature) for feature in features)
+        super().__init__(
+            f"the program cannot be expressed at {target}: {named}",
+            needs=str(minimum) if minimum else None,
+            target=str(target),
+            hint=hint,
+        )
+        self.minimum = minimum
+        self.features = features
+
+    def record(self) -> dict[str, object]:
+        """Return the fields as plain data, the Features among them."""
+        return super().record() | {"features": [feature.record() for feature in self.features]}
+
+
+class ForeignDialect(PortableError):
+    """The program has ops or attributes that upstream's promise does not cover.
+
+    Args:
+        operations: The ops that are not StableHLO: how often, and where first.
+        attributes: The dialects of attributes that are not StableHLO, where no op is to blame.
+    """
+
+    def __init__(
+        self, operations: dict[str, tuple[int, str]], attributes: Sequence[str] = ()
+    ) -> None:
+        named = ", ".join(
+            f"{name} ({count}x, first at {where})" for name, (count, where) in operations.items()
+        )
+        dialects = sorted({name.partition(".")[0] for name in operations} | set(attributes))
+        super().__init__(
+            f"the program has ops that are not StableHLO: {named}"
+            if operations
+            else f"the program has attributes that are not StableHLO, but {', '.join(attributes)}",
+            hint="lower them to StableHLO, or let them through for readers that know them: "
+            + " ".join(f"--allow-dialect {dialect}" for dialect in dialects),
+        )
+        self.operations = operations
 
 
 class InvalidTarget(PortableError):
@@ -100,12 +167,7 @@ class Minimum:
 def serialize(
     program: Program,
     target: str | Version | Target | Sequence[str] = "current",
-    *,
-    locations: Locations | str = Locations.DOWNGRADE,
-    expand: bool = True,
-    allow: Collection[str] = (),
-    allow_dialects: Collection[str] = (),
-    library: Library | None = None,
+    **options: Unpack[PinOptions],
 ) -> Artifact:
     """Write a portable artifact that a reader of `target` really reads.
 
@@ -118,13 +180,8 @@ def serialize(
     Args:
         program: An `ir.Module`, MLIR text or bytecode, an Artifact, or a path.
         target: A Version, a Target, or anything `resolve_target` takes; several: the lowest wins.
-        locations: What becomes of source locations.
-        expand: Rewrite ops that the target lacks into older ones where upstream's
-            `stablehlo-compatibility-expander` can, and CHLO ops into StableHLO.
-        allow: Rewrites of `portable.pinning.rewrites` that may be done where the target needs
-            them, by name; `exact` for all that give equal bits.
-        allow_dialects: Dialects outside StableHLO that may pass through, for example `sdy`.
-        library: The bindings to use for a program that is no module of its own.
+        options: `locations`, `expand`, `allow`, `allow_dialects`, `library`: see
+            `portable.PinOptions`.
 
     Returns:
         The artifact; its header says X.Y.0.
@@ -138,16 +195,8 @@ def serialize(
         LibraryError: It does not parse, or is no valid input of the serializer.
         ChildFailed: It crashes native code, or keeps it busy for ever.
     """
-    library, module = programs.load(program, library)
-    job = Serialization(
-        program,
-        library,
-        _version(target, library),
-        Locations(locations),
-        expand,
-        frozenset(allow),
-        frozenset(allow_dialects),
-    )
+    library, module = programs.load(program, options.get("library"))
+    job = _job(program, library, _version(target, library), options)
     data = job.run(module)
     return Artifact(data, job.checked(data))
 
@@ -156,20 +205,14 @@ def serialize(
 def pin(
     program: Program,
     *wants: str | Version | Target,
-    locations: Locations | str = Locations.DOWNGRADE,
-    expand: bool = True,
-    allow: Collection[str] = (),
-    allow_dialects: Collection[str] = (),
+    **options: Unpack[PinOptions],
 ) -> Pinned:
     """Write an artifact for named consumers, read it back strictly, and say why it is this one.
 
     Args:
         program: As for `serialize`.
         wants: What `resolve_target` takes; the lowest wins.
-        locations: As for `serialize`.
-        expand: As for `serialize`.
-        allow: As for `serialize`.
-        allow_dialects: As for `serialize`.
+        options: As for `serialize`: `locations`, `expand`, `allow`, `allow_dialects`, `library`.
 
     Returns:
         The artifact with its Target and what its bytes need.
@@ -177,17 +220,9 @@ def pin(
     Raises:
         PortableError: As `serialize`.
     """
-    library, module = programs.load(program)
+    library, module = programs.load(program, options.get("library"))
     target = resolve_target(*wants, current=library.current, minimum=library.minimum)
-    job = Serialization(
-        program,
-        library,
-        _writable(target.version, library),
-        Locations(locations),
-        expand,
-        frozenset(allow),
-        frozenset(allow_dialects),
-    )
+    job = _job(program, library, _writable(target.version, library), options)
     original = library.clone(module) if job.rewrites_ops(module) else None
     data = job.run(module)
     content = job.read(data)
@@ -199,21 +234,14 @@ def pin(
 def retarget(
     artifact: ArtifactLike,
     target: str | Version | Target | Sequence[str],
-    *,
-    locations: Locations | str = Locations.DOWNGRADE,
-    expand: bool = True,
-    allow: Collection[str] = (),
-    allow_dialects: Collection[str] = (),
+    **options: Unpack[PinOptions],
 ) -> Artifact:
     """Rewrite an artifact for another Version, older or newer.
 
     Args:
         artifact: The artifact, its bytes or its path; not changed.
         target: As for `serialize`.
-        locations: As for `serialize`.
-        expand: As for `serialize`.
-        allow: As for `serialize`.
-        allow_dialects: As for `serialize`.
+        options: As for `serialize`: `locations`, `expand`, `allow`, `allow_dialects`, `library`.
 
     Returns:
         The new artifact.
@@ -222,14 +250,7 @@ def retarget(
         NotAnArtifact: It is something else.
         PortableError: As `serialize`.
     """
-    return serialize(
-        Artifact.of(artifact),
-        target,
-        locations=locations,
-        expand=expand,
-        allow=allow,
-        allow_dialects=allow_dialects,
-    )
+    return serialize(Artifact.of(artifact), target, **options)
 
 
 @programs.apart
@@ -247,8 +268,8 @@ def minimum(
     Args:
         program: As for `serialize`.
         strictness: What counts as readable; by default what real old readers read.
-        allow_dialects: As for `serialize`.
-        library: As for `serialize`.
+        allow_dialects: As in `PinOptions`.
+        library: As in `PinOptions`.
 
     Returns:
         The lowest Version in `version`, and what stops the program there.
@@ -257,17 +278,24 @@ def minimum(
         PortableError: As `serialize`.
     """
     library, module = programs.load(program, library)
-    job = Serialization(
-        program,
-        library,
-        library.current.target,
-        Locations.KEEP,
-        True,
-        frozenset(),
-        frozenset(allow_dialects),
-    )
+    options: PinOptions = {"locations": Locations.KEEP, "allow_dialects": allow_dialects}
+    job = _job(program, library, library.current.target, options)
     content = job.read(job.run(module))
     return Minimum(analyze(content, strictness=strictness or Strictness.READABLE))
+
+
+def _job(
+    program: Program, library: Library, target: Version, options: PinOptions
+) -> _Serialization:
+    return _Serialization(
+        program,
+        library,
+        target,
+        Locations(options.get("locations", Locations.DOWNGRADE)),
+        options.get("expand", True),
+        frozenset(options.get("allow", ())),
+        frozenset(options.get("allow_dialects", ())),
+    )
 
 
 def _version(target: str | Version | Target | Sequence[str], library: Library) -> Version:
@@ -292,10 +320,241 @@ def _writable(wanted: Version, library: Library) -> Version:
     return wanted
 
 
-@lru_cache(maxsize=64)
+@functools.lru_cache(maxsize=64)
 def _plain(text: str) -> Version | None:
     """Return the target that a plain Version names, by far the commonest and found in no table."""
     return Version.parse(text).target if _PLAIN.fullmatch(text) else None
 
 
 _PLAIN = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
+
+
+# Below these Versions upstream's expander has something to do: 1.16 mesh replica groups, 1.9
+# location ranges, 1.4 tan, 1.1 batching dimensions. From the newest of them on it need not run.
+_EXPANDER_FLOOR = Version(1, 16, 0)
+_EXPAND_CHLO = "builtin.module(func.func(chlo-legalize-to-stablehlo))"
+_STRIP = "builtin.module(strip-debuginfo)"
+
+
+@functools.cache
+def _newer(target: Version) -> tuple[str, ...]:
+    """Return the types that came after a target."""
+    types = lifetimes("types").items()
+    return tuple(name for name, life in types if Version.parse(life.since) > target)
+
+
+@dataclass(frozen=True, slots=True)
+class _Serialization:
+    """What was requested, and the steps in their order.
+
+    Args:
+        program: What the module was made of; read again where an attempt has consumed the module.
+        library: The bindings to use.
+        target: The Version to write for.
+        locations: What becomes of source locations.
+        expand: Whether upstream's rewrites into older ops may be used.
+        rewrites: The names of our own that may be used.
+        allowed: Dialects outside StableHLO that may pass through.
+    """
+
+    program: Program
+    library: Library
+    target: Version
+    locations: Locations
+    expand: bool
+    rewrites: frozenset[str]
+    allowed: frozenset[str]
+
+    def run(self, module: Module) -> bytes:
+        """Write `module`, which is ours and is consumed by it; return the artifact."""
+        done = self._rewrite(module)
+        try:
+            data = self._write(module)
+        except LibraryError as error:
+            data, done = self._recovered(error)
+        refuse_idle(self.rewrites, done, self.target)
+        return data
+
+    def checked(self, data: bytes) -> Header:
+        """Recheck what was written if anything is in it that upstream's serializer did not check.
+
+        It checks every op, and every type and attribute but these: newer types are there only where
+        it did not look, inside others and of arguments that nothing uses. Looking for them costs
+        little; a strict reading would cost more than the serializing of a small program.
+        """
+        seen = QuickScan(data)
+        if (
+            not NATIVE_DIALECTS.issuperset(seen.dialects)
+            or (self.target < RANGES_SINCE and seen.may_have(ATTRIBUTES, BUILTIN, RANGE))
+            or seen.may_have(TYPES, VHLO, *_newer(self.target), *rules().unchecked_together)
+        ):
+            self.recheck(self.read(data))
+        return seen.header
+
+    def read(self, data: bytes) -> Bytecode:
+        """Read what was written; refuse the dialects that were not allowed."""
+        content = read(data)
+        if not NATIVE_DIALECTS.issuperset([dialect.name for dialect in content.dialects]):
+            self._refuse_foreign(_operations(content))
+        return content
+
+    def recheck(self, content: Bytecode) -> Analysis:
+        """Judge what was written by what an old reader really reads."""
+        analysis = analyze(content)
+        needs = analysis.required
+        if needs.version is not None and needs.version > self.target:
+            raise self._not_expressible(needs)
+        return analysis
+
+    def rewrites_ops(self, module: Module) -> bool:
+        """Whether the module has ops of kinds that may be rewritten to reach the target."""
+        if self.target >= _EXPANDER_FLOOR and not self.rewrites:
+            return False
+        kinds = {op for form, ops in EXPANDED.items() if self._lacks(form) for op in ops}
+        kinds |= {op for name in named(self.rewrites) for op in REWRITES[name].needed(self.target)}
+        seen = self.library.operations(module)
+        return not kinds.isdisjoint(seen) or any(name.startswith("chlo.") for name in seen)
+
+    def rewritten(self, module: Module) -> tuple[Rewritten, ...]:
+        """Say what was rewritten in `module`, which is ours, to reach the target."""
+        current = self.library.current.target
+        whole = replace(self, target=current, locations=Locations.KEEP, rewrites=frozenset())
+        analysis = analyze(whole.read(whole.run(module)))
+        return rewritten(analysis, self.target, named(self.rewrites))
+
+    def _lacks(self, form: str) -> bool:
+        return Version.parse(since()[form]) > self.target
+
+    def _not_expressible(self, needs: Needs) -> NotExpressible:
+        """Return the error that names what needs more than the target, and where it would do.
+
+        The tables say what the target is that would do, and a serialize confirms it.
+        """
+        left = needs.without({f.name for f in needs.features if self._removes(f)})
+        if not left.above(self.target) or needs.version is None:
+            left = needs
+        reached = self._confirmed(left.version, needs.version)
+        features = left.above(self.target)
+        tries = [f"--target {reached}"] if reached else []
+        kept = any(feature.name == RANGE for feature in features)
+        tries += ["--locations downgrade"] * (kept and self.locations is Locations.KEEP)
+        expands = any(f.by_default and f.name != RANGE for f in features)
+        tries += ["without --no-expand"] * (expands and not self.expand)
+        tries += [f"--allow {name}" for name in sorted(_rewrites(features) - self.rewrites)]
+        hint = f"try {' or '.join(tries)}" if tries else None
+        return NotExpressible(self.target, reached, features, hint)
+
+    def _removes(self, feature: Feature) -> bool:
+        """Say whether a Feature goes away by what is done here."""
+        if feature.name == RANGE:
+            return self.locations is not Locations.KEEP
+        return self.expand and feature.by_default
+
+    def _confirmed(self, target: Version | None, highest: Version | None) -> Version | None:
+        """Write the program for a target; return that, or the lowest above it that does."""
+        if target is None or target <= self.target or target > self.library.current:
+            return highest.first_target if highest else None
+        try:
+            try:
+                replace(self, target=target).run(self._copy())
+            except NothingToDo:  # a rewrite that is allowed is not needed there
+                replace(self, target=target, rewrites=frozenset()).run(self._copy())
+        except NotExpressible as error:
+            return error.minimum
+        except PortableError:
+            return highest.first_target if highest else None
+        return target
+
+    def _rewrite(self, module: Module) -> frozenset[str]:
+        """Do what is allowed and needed; return what was done."""
+        if not self.rewrites:
+            return frozenset()
+        return frozenset(downgrade(self.library, module, self.target, self.rewrites))
+
+    def _write(self, module: Module) -> bytes:
+        """Apply the location policy, downgrade and serialize."""
+        # The expander also turns location ranges into points, which KEEP forbids.
+        old = self.target < RANGES_SINCE
+        expands = self.expand and self.target < _EXPANDER_FLOOR
+        if self.locations is Locations.STRIP:
+            self.library.run(module, _STRIP)
+        elif self.locations is Locations.DOWNGRADE and old and not expands:
+            self.library.relocate(module, ranges_to_points)
+        return self.library.serialize(
+            module,
+            self.target,
+            mixed=bool(self.allowed),
+            expand=expands and not (self.locations is Locations.KEEP and old),
+        )
+
+    def _recovered(self, error: LibraryError) -> tuple[bytes, frozenset[str]]:
+        """Lower CHLO and write the program after all, or say why it cannot be written.
+
+        The module of the first attempt is consumed, so this works on copies, off the fast path.
+        """
+        module = self._copy()
+        operations = self.library.operations(module)
+        if self.expand and any(name.startswith("chlo.") for name in operations):
+            self.library.run(module, _EXPAND_CHLO)
+            done = self._rewrite(module)
+            operations = self.library.operations(module)
+            try:
+                return self._write(self.library.clone(module)), done
+            except LibraryError as second:
+                error = second
+        else:
+            self._rewrite(module)
+        self._refuse_foreign(operations)
+        try:
+            current = self.library.current.target
+            copy = self.library.clone(module)
+            data = self.library.serialize(copy, current, mixed=bool(self.allowed))
+        except LibraryError as failure:
+            self._refuse_foreign_attributes()
+            # No Version can express it.
+            raise self.library.unwritable(module, failure) from None
+        raise self._not_expressible(analyze(read(data)).minimum) from error
+
+    def _copy(self) -> Module:
+        return programs.load(self.program, self.library)[1]
+
+    def _refuse_foreign(self, operations: dict[str, tuple[int, str]]) -> None:
+        foreign = {
+            name: seen
+            for name, seen in operations.items()
+            if name.partition(".")[0] not in NATIVE_DIALECTS | self.allowed
+        }
+        if foreign:
+            raise ForeignDialect(foreign)
+
+    def _refuse_foreign_attributes(self) -> None:
+        """Name the dialects that only attributes are of; libStablehlo names no reason then."""
+        try:
+            current = self.library.current.target
+            data = self.library.serialize(self._copy(), current, mixed=True)
+        except LibraryError:
+            return
+        foreign = {dialect.name for dialect in read(data).dialects} - NATIVE_DIALECTS - self.allowed
+        if foreign:
+            raise ForeignDialect({}, sorted(foreign))
+
+
+def _rewrites(features: Sequence[Feature]) -> set[str]:
+    known = bridges().features
+    return {name for f in features if f.name in known for name in known[f.name].rewrites}
+
+
+def _operations(content: Bytecode) -> dict[str, tuple[int, str]]:
+    """Count the ops of an artifact by name, as `Library.operations` does for a module."""
+    found: dict[str, tuple[int, str]] = {}
+    for signature, count in content.scan().signatures.items():
+        name = str(content.names[signature.name])
+        found[name] = (found.get(name, (0, ""))[0] + count, "an unknown location")
+    return found
+
+
+def _describe(feature: Feature) -> str:
+    times = f"{feature.count}x" if feature.count else ""
+    places = ", ".join(feature.locations)
+    seen = f" ({', '.join(filter(None, (times, f'at {places}' if places else '')))})"
+    return f"{feature.name} needs {feature.version}{seen if times or places else ''}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 import os
 import resource
 import threading
@@ -18,6 +19,7 @@ from portable.containers import kind_of_file
 from portable.containers.opening import CONTAINERS
 from portable.errors import PortableError
 from portable.pinning.locations import named, naming
+from portable.pinning.options import demand_known
 from portable.system import children
 from portable.system.files import read_file
 
@@ -47,14 +49,19 @@ def apart(function: _F) -> _F:
     cannot leave this process: it is worked on here.
 
     Args:
-        function: At the top of its module; all its other arguments can be pickled.
+        function: At the top of its module; all its other arguments can be pickled. Keywords that it
+            takes as `options` are `PinOptions`.
 
     Returns:
         The same function, safe for its caller.
     """
+    signature = inspect.signature(function)
 
     @functools.wraps(function)
     def done(program: Program, *arguments: Any, **keywords: Any) -> Any:
+        # What is wrong with the call is the caller's TypeError, not a child that failed.
+        given = signature.bind(program, *arguments, **keywords).arguments
+        demand_known(given.get("options", ()))
         if children.expendable() or bindings.library_of(program) is not None:
             return function(program, *arguments, **keywords)
         source, where = _source(program)

@@ -11,7 +11,6 @@ from portable.containers.container import place
 from portable.errors import PortableError
 from portable.pinning import locations as places
 from portable.pinning import pipeline
-from portable.pinning.locations import Locations
 from portable.pinning.program import text
 from portable.prediction import opening
 from portable.releases.requests import ResolveContext, candidates
@@ -19,10 +18,12 @@ from portable.version import Version
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
+    from typing import Unpack
 
     from portable.containers import Container
     from portable.containers.container import Opener
+    from portable.pinning.options import PinOptions
     from portable.pinning.pipeline import NotExpressible, Pinned
     from portable.releases import Release, Target
 
@@ -68,10 +69,7 @@ def repin(
     path: str | os.PathLike[str] | bytes,
     *wants: str | Version | Target,
     to: str | os.PathLike[str],
-    locations: Locations | str = Locations.DOWNGRADE,
-    expand: bool = True,
-    allow: Collection[str] = (),
-    allow_dialects: Collection[str] = (),
+    **options: Unpack[PinOptions],
 ) -> Repinned:
     """Write a copy of a container whose artifacts are all pinned for one target.
 
@@ -79,10 +77,8 @@ def repin(
         path: The container, or the bytes of one file; not touched.
         wants: As for `portable.pin`.
         to: A new place, as for `Container.replace`.
-        locations: As for `portable.serialize`.
-        expand: As for `portable.serialize`.
-        allow: As for `portable.serialize`.
-        allow_dialects: As for `portable.serialize`.
+        options: As for `portable.serialize`: `locations`, `expand`, `allow`, `allow_dialects`,
+            `library`.
 
     Returns:
         The new artifacts, with what they need.
@@ -90,14 +86,7 @@ def repin(
     Raises:
         PortableError: As `pin_all`, and FileError when the copy cannot be written.
     """
-    found = pin_all(
-        path,
-        *wants,
-        locations=locations,
-        expand=expand,
-        allow=allow,
-        allow_dialects=allow_dialects,
-    )
+    found = pin_all(path, *wants, **options)
     found.write(open_container(path), to)
     return found
 
@@ -105,20 +94,14 @@ def repin(
 def pin_all(
     path: str | os.PathLike[str] | bytes,
     *wants: str | Version | Target,
-    locations: Locations | str = Locations.DOWNGRADE,
-    expand: bool = True,
-    allow: Collection[str] = (),
-    allow_dialects: Collection[str] = (),
+    **options: Unpack[PinOptions],
 ) -> Repinned:
     """Pin every artifact of a container; nothing is written.
 
     Args:
         path: As for `repin`.
         wants: As for `repin`.
-        locations: As for `repin`.
-        expand: As for `repin`.
-        allow: As for `repin`.
-        allow_dialects: As for `repin`.
+        options: As for `repin`.
 
     Returns:
         The new artifacts.
@@ -136,14 +119,7 @@ def pin_all(
     refused: list[NotExpressible] = []
     for entry in container.artifacts():
         try:
-            pinned[entry.name] = pipeline.pin(
-                entry.data,
-                *wants,
-                locations=locations,
-                expand=expand,
-                allow=allow,
-                allow_dialects=allow_dialects,
-            )
+            pinned[entry.name] = pipeline.pin(entry.data, *wants, **options)
         except PortableError as error:
             places.place(error, place(container.path, entry.name))
             if not isinstance(error, pipeline.NotExpressible):

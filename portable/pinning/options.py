@@ -1,0 +1,47 @@
+"""The keywords of every call that writes artifacts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypedDict
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from portable.bindings import Library
+    from portable.pinning.locations import Locations
+
+__all__ = ["PinOptions", "demand_known"]
+
+
+class PinOptions(TypedDict, total=False):
+    """The keywords of every call that writes artifacts; each may be left out.
+
+    Args:
+        locations: What becomes of source locations. By default `Locations.DOWNGRADE`.
+        expand: Rewrite ops that the target lacks into older ones where upstream's
+            `stablehlo-compatibility-expander` can, and CHLO ops into StableHLO. By default true.
+        allow: Rewrites of `portable.pinning.rewrites` that may be done where the target needs
+            them, by name; `exact` for all that give equal bits. By default none.
+        allow_dialects: Dialects outside StableHLO that may pass through, for example `sdy`. By
+            default none.
+        library: The bindings to use for a program that is no module of its own. By default the
+            first that are installed.
+    """
+
+    locations: Locations | str
+    expand: bool
+    allow: Collection[str]
+    allow_dialects: Collection[str]
+    library: Library | None
+
+
+def demand_known(names: Iterable[str]) -> None:
+    """Refuse a name that is no option, as Python does where it sees the names.
+
+    Raises:
+        TypeError: Some is none; says which there are.
+    """
+    valid = PinOptions.__annotations__.keys()
+    for name in names:
+        if name not in valid:
+            raise TypeError(f"unknown option {name!r}; valid options: {', '.join(sorted(valid))}")
