@@ -21,7 +21,7 @@ __all__ = ["render"]
 _ENDED = frozenset({Outcome.CRASHED, Outcome.HUNG})
 
 
-def render(matrix: Matrix, *, full: bool = True) -> str:
+def render(matrix: Matrix) -> str:
     """Write the suites.
 
     What was not observed is skipped; a consumer that crashed or hung is an error; one that
@@ -29,12 +29,10 @@ def render(matrix: Matrix, *, full: bool = True) -> str:
 
     Args:
         matrix: What to write.
-        full: It always is.
 
     Returns:
         JUnit XML.
     """
-    del full
     groups: dict[str, list[TestCase]] = {str(release): [] for release in matrix.releases}
     for cell in matrix.cells:
         groups[str(cell.release)].append(_case(cell, matrix.stage))

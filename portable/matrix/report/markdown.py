@@ -29,7 +29,7 @@ _LEGEND = (
 )
 
 
-def render(matrix: Matrix, *, full: bool = False) -> str:
+def render(matrix: Matrix, *, full: bool) -> str:
     """Write the summary.
 
     Args:

@@ -21,7 +21,7 @@ __all__ = ["render"]
 _HERE = Path(__file__).parent
 
 
-def render(matrix: Matrix, *, full: bool = True) -> str:
+def render(matrix: Matrix) -> str:
     """Write the page.
 
     Its data is the document of the Matrix; `page.js` draws it. A content security policy lets the
@@ -29,12 +29,10 @@ def render(matrix: Matrix, *, full: bool = True) -> str:
 
     Args:
         matrix: What to write.
-        full: It always is.
 
     Returns:
         HTML, in ASCII where it is data.
     """
-    del full
     style, script = _read("page.css"), _read("page.js")
     parts = {
         "style": style,

@@ -1,33 +1,32 @@
-"""The formats, and which module writes each."""
+"""The formats, and what writes each."""
 
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING
 
 from portable.errors import PortableError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from portable.matrix import Matrix
 
 __all__ = ["FORMATS", "UnknownFormat", "render"]
 
 FORMATS = {
-    "text": "portable.matrix.report.text",
-    "json": "portable.matrix.report.document",
-    "junit": "portable.matrix.report.junit",
-    "markdown": "portable.matrix.report.markdown",
-    "html": "portable.matrix.report.page",
+    "text": "portable.matrix.report.text.render",
+    "json": "portable.matrix.document.dump",
+    "junit": "portable.matrix.report.junit.render",
+    "markdown": "portable.matrix.report.markdown.render",
+    "html": "portable.matrix.report.page.render",
 }
-"""For each format the module that writes it; imported on first use."""
+"""For each format the function that writes it; imported on first use."""
+_SHORT = frozenset({"text", "markdown"})
 
 
 class UnknownFormat(PortableError):
     """There is no such format."""
-
-
-class _Format(Protocol):
-    def render(self, matrix: Matrix, *, full: bool) -> str: ...
 
 
 def render(matrix: Matrix, form: str, *, full: bool = False) -> str:
@@ -47,4 +46,6 @@ def render(matrix: Matrix, form: str, *, full: bool = False) -> str:
     """
     if form not in FORMATS:
         raise UnknownFormat(f"unknown format {form!r}", hint=f"known are {', '.join(FORMATS)}")
-    return cast("_Format", importlib.import_module(FORMATS[form])).render(matrix, full=full)
+    module, _, function = FORMATS[form].rpartition(".")
+    write: Callable[..., str] = getattr(importlib.import_module(module), function)
+    return write(matrix, full=full) if form in _SHORT else write(matrix)

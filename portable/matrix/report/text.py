@@ -23,7 +23,7 @@ _WIDTH = 160
 _LONGEST = 2000
 
 
-def render(matrix: Matrix, *, full: bool = False) -> str:
+def render(matrix: Matrix, *, full: bool) -> str:
     """Write the summary.
 
     Args:
