@@ -103,7 +103,7 @@ def json_pieces(value: object, indent: int | None = None) -> Iterator[str]:
     Yields:
         The pieces of the document, in order.
     """
-    import json  # noqa: PLC0415 - cold start: text needs none of it
+    import json  # cold start: text needs none of it
 
     encoder = json.JSONEncoder(
         ensure_ascii=False,

@@ -199,7 +199,7 @@ def inspect(
     """
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
-        if os.path.isdir(path):  # noqa: PTH112 - pathlib costs the cold path 9 ms
+        if os.path.isdir(path):
             kind = kind_of_directory(path)
             if kind is Kind.UNKNOWN:
                 return _runtime(path, Inspection(kind, 0, "", source=path))
@@ -218,7 +218,7 @@ def inspect(
 
 def _runtime(path: str, found: Inspection) -> Inspection:
     """Add which StableHLO a library has, if it has any."""
-    from portable.binaries import NotARuntime, read_runtime  # noqa: PLC0415 - most files are none
+    from portable.binaries import NotARuntime, read_runtime
 
     try:
         return _with(found, kind=Kind.RUNTIME, runtime=read_runtime(path))
@@ -233,12 +233,12 @@ def _opened(
     if found.kind not in CONTAINERS:
         return found
     # Most files are no containers.
-    from portable.containers import (  # noqa: PLC0415 - see above
+    from portable.containers import (
         MalformedContainer,
         NoArtifact,
         open_container,
     )
-    from portable.containers.container import readers_of  # noqa: PLC0415 - see above
+    from portable.containers.container import readers_of
 
     try:
         container = open_container(source)
@@ -284,7 +284,7 @@ def _inspect(data: Buffer, strictness: Strictness | None, fingerprint: bool) -> 
 
 
 def _with_fingerprint(found: Inspection, content: Bytecode) -> Inspection:
-    from portable.bytecode.fingerprint import fingerprint  # noqa: PLC0415 - kept off the path of those who only import
+    from portable.bytecode.fingerprint import fingerprint
 
     return _with(found, fingerprint=fingerprint(content))
 
@@ -292,7 +292,7 @@ def _with_fingerprint(found: Inspection, content: Bytecode) -> Inspection:
 def _content(
     content: Bytecode, kind: Kind, identity: tuple[int, str], strictness: Strictness | None
 ) -> Inspection:
-    from portable.features import Strictness, analyze  # noqa: PLC0415 - as above
+    from portable.features import Strictness, analyze
 
     header = content.header
     if is_portable(content):
@@ -344,7 +344,7 @@ def _custom_calls(
 def _discardable(
     content: Bytecode, signatures: Mapping[OpSignature, int]
 ) -> Iterable[tuple[str, int]]:
-    from portable.bytecode.vhlo import inherent  # noqa: PLC0415 - as above
+    from portable.bytecode.vhlo import inherent
 
     # Any number of operations may share a dictionary, so each is walked through once.
     used: Counter[int] = Counter()
@@ -395,7 +395,7 @@ def _constants(content: Bytecode) -> tuple[Constant, ...]:
 
 def _shown(content: Bytecode, number: int) -> str:
     """Write a tensor type in the short form `f32[2,?]`."""
-    from portable.bytecode.text import shape_text  # noqa: PLC0415 - as above
+    from portable.bytecode.text import shape_text
 
     entry = content.pool.type(number)
     element, shape = entry.fields.get("element"), entry.fields.get("shape", [])
@@ -406,8 +406,8 @@ def _shown(content: Bytecode, number: int) -> str:
 
 
 def _warnings(claimed: Version | None, analysis: Analysis | None) -> tuple[str, ...]:
-    from portable.bytecode.vhlo import current  # noqa: PLC0415 - as above
-    from portable.version import Version  # noqa: PLC0415 - as above
+    from portable.bytecode.vhlo import current
+    from portable.version import Version
 
     newest = Version.parse(current())
     found = [analysis.too_deep] if analysis and analysis.too_deep else []

@@ -79,9 +79,9 @@ def assert_portable(request: pytest.FixtureRequest) -> AssertPortable:
 def _verdicts(
     artifacts: Sequence[Artifact], consumers: str | Sequence[str] | None, root: Path
 ) -> tuple[Verdict, ...]:
-    from portable.policy import find_policy, load_policy  # noqa: PLC0415 - only when used
-    from portable.prediction import predict  # noqa: PLC0415 - only when used
-    from portable.releases import NoTarget, matching_releases  # noqa: PLC0415 - only when used
+    from portable.policy import find_policy, load_policy
+    from portable.prediction import predict
+    from portable.releases import NoTarget, matching_releases
 
     wants = (consumers,) if isinstance(consumers, str) else consumers
     sets: Mapping[str, Sequence[str]] = {}
@@ -95,8 +95,8 @@ def _verdicts(
 
 
 def _artifacts(what: Any, arguments: Sequence[object]) -> Sequence[Artifact]:
-    from portable.artifact import Artifact, bytes_of  # noqa: PLC0415 - only when used
-    from portable.containers import artifacts_in  # noqa: PLC0415 - only when used
+    from portable.artifact import Artifact, bytes_of
+    from portable.containers import artifacts_in
 
     if callable(what):
         what = _exported(what, arguments) if hasattr(what, "lower") else what(*arguments)
@@ -109,6 +109,6 @@ def _artifacts(what: Any, arguments: Sequence[object]) -> Sequence[Artifact]:
 
 
 def _exported(function: Any, arguments: Sequence[object]) -> Any:
-    from jax import export  # noqa: PLC0415 - the function is jax's, so jax is there
+    from jax import export  # the function is jax's, so jax is there
 
     return export.export(function)(*arguments)

@@ -21,7 +21,6 @@ CHECKS = {
     "audit_releases": "package",
     "static_releases --check": "package",
     "findings --check": "package",
-    "static_releases --check": "package",
     "matrix_pages --check": "package",
     "downgrades --check": "package",
     "model_zoo write --check": "package",

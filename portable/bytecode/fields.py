@@ -75,7 +75,7 @@ def _double(_: Pool, cursor: Cursor) -> float:
     bits = cursor.signed() & (1 << _WORD) - 1
     if not bits:
         return 0.0  # as most are
-    import struct  # noqa: PLC0415 - seldom needed
+    import struct
 
     return float(struct.unpack("<d", bits.to_bytes(8, "little"))[0])
 

@@ -48,7 +48,7 @@ class Header:
         if not self.producer.startswith(_CLAIM):
             return None
         # Imported here because it costs more than reading the header.
-        from portable.version import InvalidVersion, Version  # noqa: PLC0415
+        from portable.version import InvalidVersion, Version
 
         try:
             return Version.parse(self.producer[len(_CLAIM) :])

@@ -136,8 +136,8 @@ def demand_shallow_text(text: str | bytes, where: str | None = None) -> None:
 
 
 def _brackets(data: bytes) -> int:
-    import re  # noqa: PLC0415 - artifacts need none of it
-    from itertools import accumulate  # noqa: PLC0415 - as above
+    import re  # artifacts need none of it
+    from itertools import accumulate
 
     if sum(data.count(opening) for opening in (b"(", b"[", b"{", b"<")) <= limit("text"):
         return 0  # too few to nest too deep
@@ -147,7 +147,7 @@ def _brackets(data: bytes) -> int:
 
 def _aliases(data: bytes) -> int:
     """Return how many aliases the longest chain has; each is defined on a line of its own."""
-    import re  # noqa: PLC0415 - as above
+    import re
 
     if data.count(b"\n#") + data.count(b"\n!") <= limit("text"):
         return 0

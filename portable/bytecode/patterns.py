@@ -104,7 +104,7 @@ def _run_pattern() -> Pattern[bytes]:
     A form's group holds everything between the location and the operands, so that two operations
     have the same groups exactly if they have the same OpSignature.
     """
-    import re  # noqa: PLC0415 - small artifacts need no patterns, and no `re`
+    import re  # small artifacts need no patterns, and no `re`
 
     with_operands = [_form(form) for form in _WITH_OPERANDS]
     without_operands = [_form(form) for form in _WITHOUT_OPERANDS]
@@ -122,7 +122,7 @@ def entry_pattern() -> Pattern[bytes]:
     Its groups: the name; one for each form, as above; the operands; the length of the section that
     holds the region if it is isolated; how many values the region has; the head of the block.
     """
-    import re  # noqa: PLC0415 - as above
+    import re
 
     number_ = _number()
     return re.compile(

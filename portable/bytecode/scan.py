@@ -107,7 +107,7 @@ class Scan:
         return runs is None or runs.settle()
 
     def _open_runs(self) -> Runs:
-        from portable.bytecode.runs import Runs  # noqa: PLC0415 - small artifacts need no patterns
+        from portable.bytecode.runs import Runs  # small artifacts need no patterns
 
         return Runs(self, self._walker, self._sizes)
 

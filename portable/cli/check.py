@@ -153,7 +153,7 @@ def _verdicts(
         subject = replace(examine(artifact), opener=container.opener if container else None)
         verdicts += predict_all(subject, releases, chosen.mode)
     if chosen.observe:
-        from portable.runtime.observation import observe  # noqa: PLC0415 - predicting needs no child process
+        from portable.runtime.observation import observe  # predicting needs no child process
 
         verdicts.append(observe(artifact, timeout=chosen.timeout))
     return verdicts

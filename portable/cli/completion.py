@@ -49,7 +49,7 @@ def run(chosen: argparse.Namespace) -> int:
 
 def _everything(shtab: ModuleType) -> argparse.ArgumentParser:
     """Return one parser with all commands, as shtab takes it."""
-    from portable.cli import COMMANDS, load, parser  # noqa: PLC0415 - a cycle at import
+    from portable.cli import COMMANDS, load, parser  # a cycle at import
 
     whole = argparse.ArgumentParser(prog="portable")
     whole.add_argument("--version", action="store_true", help="print the version and exit")

@@ -104,8 +104,8 @@ def _seal(corpus: Path, chosen: argparse.Namespace) -> int:
 
 
 def _run(corpus: Path, chosen: argparse.Namespace) -> int:
-    from portable.corpus.observed import observe_platform, page  # noqa: PLC0415 - executes
-    from portable.runtime.executors import check_executor  # noqa: PLC0415 - the same
+    from portable.corpus.observed import observe_platform, page  # executes
+    from portable.runtime.executors import check_executor
 
     cases = [case for case in load_corpus(corpus) if (chosen.case or "") in case.name]
     if not cases:
@@ -136,7 +136,7 @@ def _run(corpus: Path, chosen: argparse.Namespace) -> int:
 
 
 def _coverage(corpus: Path, chosen: argparse.Namespace) -> int:
-    from portable.corpus.coverage import measure  # noqa: PLC0415 - reads every artifact
+    from portable.corpus.coverage import measure  # reads every artifact
 
     found = measure(corpus, load_corpus(corpus))
     if chosen.format == "json":

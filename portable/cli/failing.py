@@ -41,7 +41,7 @@ def as_error(error: Exception) -> PortableError:
         return OutOfMemory("out of memory", hint="raise the limit, or use a smaller input")
     if os.environ.get(_TRACEBACK, "0") not in {"", "0"}:
         raise error
-    import traceback  # noqa: PLC0415 - cold start: a defect is rare
+    import traceback  # cold start: a defect is rare
 
     place = traceback.extract_tb(error.__traceback__)[-1]
     return InternalError(

@@ -128,7 +128,7 @@ def _day(text: str | None) -> datetime.date | None:
 
 
 def _observe(artifact: Artifact) -> Verdict:
-    from portable.runtime.observation import observe  # noqa: PLC0415 - starts a compiler in a child process
+    from portable.runtime.observation import observe  # starts a compiler in a child process
 
     return observe(artifact)
 

@@ -57,8 +57,8 @@ _SUMMARY = {0: "readable", 1: "damaged", 2: "not opened"}
 
 
 def _inspect(chosen: argparse.Namespace, path: str) -> Report:
-    from portable.cli.output import input_bytes  # noqa: PLC0415 - directories are no bytes
-    from portable.features import Strictness  # noqa: PLC0415 - cold start of --help
+    from portable.cli.output import input_bytes  # directories are no bytes
+    from portable.features import Strictness  # cold start of --help
 
     source = input_bytes("-") if path == "-" else path
     found = inspect(

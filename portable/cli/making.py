@@ -29,8 +29,8 @@ def making(total: int) -> Iterator[Callable[[str, Phase | Download], None]]:
     if not has_bars():
         yield tell_line
         return
-    from rich.console import Console  # noqa: PLC0415 - an extra, and only for a terminal
-    from rich.progress import (  # noqa: PLC0415 - the same
+    from rich.console import Console  # an extra, and only for a terminal
+    from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
         Progress,

@@ -323,7 +323,7 @@ def _given(chosen: argparse.Namespace) -> tuple[str, ...]:
 @contextlib.contextmanager
 def _cluster(address: str) -> Iterator[Executor]:
     try:
-        from distributed import Client  # noqa: PLC0415 - an extra
+        from distributed import Client  # an extra
     except ImportError:
         raise DaskMissing(
             "dask is not installed", hint="pip install 'stablehlo-portable[dask]'"

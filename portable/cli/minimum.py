@@ -118,8 +118,8 @@ def _analysis(chosen: argparse.Namespace, part: Part) -> Analysis:
     if kind_of_file(data) is Kind.ARTIFACT:
         with naming(part.label):
             return analyze(read(data), strictness=strictness)
-    from portable.cli.program import in_child  # noqa: PLC0415 - as above
-    from portable.pinning import pipeline  # noqa: PLC0415 - artifacts need no compiler
+    from portable.cli.program import in_child
+    from portable.pinning import pipeline  # artifacts need no compiler
 
     found: pipeline.Minimum = in_child(pipeline.minimum, chosen, part=part, strictness=strictness)
     return found.analysis

@@ -262,6 +262,6 @@ def tolerance_options(
 def given_tolerance(chosen: argparse.Namespace) -> Tolerance:
     """Return what `tolerance_options` were given."""
     # Only here: most commands execute nothing and need no numpy.
-    from portable.runtime.executors import Tolerance  # noqa: PLC0415 - see above
+    from portable.runtime.executors import Tolerance
 
     return Tolerance(chosen.ulps, chosen.rtol, chosen.atol)

@@ -135,14 +135,14 @@ def overview(words: list[str], commands: dict[str, str]) -> int:
     parser.add_argument("command", nargs="?", help=argparse.SUPPRESS)
     chosen, _ = parser.parse_known_args(words)
     if chosen.version:
-        from portable import __version__  # noqa: PLC0415 - avoids a cycle at import
+        from portable import __version__  # avoids a cycle at import
 
         say(f"portable {__version__}")
         return 0
     if chosen.command is None:
         parser.print_help()
         return 0 if not words else 2
-    import difflib  # noqa: PLC0415 - only for a mistyped command
+    import difflib  # only for a mistyped command
 
     near = difflib.get_close_matches(chosen.command, commands, 1)
     advice = f"did you mean {near[0]!r}?" if near else "see 'portable --help'"

@@ -191,7 +191,7 @@ def _print(label: str, pinned: Pinned, verification: Verification | None) -> Non
 def _verified(chosen: argparse.Namespace, part: Part, artifact: Artifact) -> Verification:
     """Execute the program, written for the current Version, and the artifact."""
     # Only here: most pinning executes nothing and needs no numpy.
-    from portable.runtime.verification import verify  # noqa: PLC0415 - see above
+    from portable.runtime.verification import verify
 
     options = pipeline_arguments(chosen)
     options["allow"] = ()

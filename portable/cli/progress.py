@@ -37,8 +37,8 @@ def counting(what: str) -> Iterator[Callable[[int, int], None]]:
     if not has_bars():
         yield _lines(what)
         return
-    from rich.console import Console  # noqa: PLC0415 - an extra, and only for a terminal
-    from rich.progress import (  # noqa: PLC0415 - the same
+    from rich.console import Console  # an extra, and only for a terminal
+    from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
         Progress,
@@ -113,8 +113,8 @@ class _Line:
 def _status(what: str) -> rich.status.Status | _Line:
     if not has_bars():
         return _Line(what)
-    from rich.console import Console  # noqa: PLC0415 - an extra, and only for a terminal
-    from rich.text import Text  # noqa: PLC0415 - as above
+    from rich.console import Console  # an extra, and only for a terminal
+    from rich.text import Text
 
     return Console(stderr=True).status(Text(line(what)))
 

@@ -124,8 +124,8 @@ def _age() -> str:
 
 def _update(chosen: argparse.Namespace) -> int:
     """Ask the index for what is new, and add it."""
-    from portable.runtime import measuring  # noqa: PLC0415 - only here
-    from portable.runtime.environments import Environments  # noqa: PLC0415 - the same
+    from portable.runtime import measuring
+    from portable.runtime.environments import Environments
 
     environments = Environments()
     if environments.offline:
@@ -151,7 +151,7 @@ def _update(chosen: argparse.Namespace) -> int:
 
 def _diff(chosen: argparse.Namespace) -> int:
     """Compare two."""
-    from portable.releases.difference import upgrade  # noqa: PLC0415 - cold start of the list
+    from portable.releases.difference import upgrade  # cold start of the list
 
     if len(chosen.specs) != 2:
         raise NotTwoReleases(
@@ -210,11 +210,11 @@ def _print(style: str, headings: Sequence[str], table: Sequence[Sequence[str]]) 
 
 def _add(chosen: argparse.Namespace) -> int:
     """Measure Releases and keep their rows."""
-    from portable.cli.making import making  # noqa: PLC0415 - only here
-    from portable.releases.release import as_release  # noqa: PLC0415 - the same
-    from portable.releases.table import own_table  # noqa: PLC0415 - the same
-    from portable.runtime import measuring  # noqa: PLC0415 - the same
-    from portable.runtime.environments import Environments  # noqa: PLC0415 - the same
+    from portable.cli.making import making
+    from portable.releases.release import as_release
+    from portable.releases.table import own_table
+    from portable.runtime import measuring
+    from portable.runtime.environments import Environments
 
     if not chosen.specs or (chosen.name and len(chosen.specs) > 1):
         raise NothingToMeasure(

@@ -75,7 +75,7 @@ def _number(text: str, kind: type[int | float], wanted: str, *, least: float) ->
     except ValueError:
         number = math.nan
     if not least <= number < math.inf:
-        from argparse import ArgumentTypeError  # noqa: PLC0415 - cold start
+        from argparse import ArgumentTypeError
 
         raise ArgumentTypeError(f"{text[:60]!r} is not {wanted}")
     return number

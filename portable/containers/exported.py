@@ -141,7 +141,7 @@ class Exported:
         An artifact that is not larger takes the place of the old one, a larger one goes to the end
         of the file: everything else stays where it is, whatever version of jax put it there.
         """
-        from portable.containers.copying import write_beside  # noqa: PLC0415 - cold start
+        from portable.containers.copying import write_beside
 
         new = demanded(self, artifacts)
         size = len(self._source)

@@ -132,7 +132,7 @@ class _Search:
         rule = self._rule(path, path)
         if rule:
             yield Found(path, Fate.EXCLUDED, why=rule)
-        elif os.path.isdir(path):  # noqa: PTH112 - as in portable.system.files
+        elif os.path.isdir(path):
             empty = True
             for found in self._tree(path):
                 empty = empty and found.fate not in {Fate.ARTIFACT, Fate.NOT_JUDGED}
@@ -151,9 +151,9 @@ class _Search:
         rule = self._rule(path, path)
         if rule:
             yield Found(path, Fate.EXCLUDED, why=rule)
-        elif os.path.islink(path):  # noqa: PTH114 - as in portable.system.files
+        elif os.path.islink(path):
             yield self._link(path, os.path.realpath("."), set())
-        elif os.path.isdir(path):  # noqa: PTH112 - as above
+        elif os.path.isdir(path):
             yield from self._tree(path)
         elif os.path.lexists(path):
             yield self._file(path)
@@ -162,14 +162,14 @@ class _Search:
         """Return the pattern that excludes a path; nothing when there is none."""
         if self._exclude:
             inside = (os.path.relpath(top, self._root) + path[len(top) :]).removeprefix("./")
-            name = os.path.basename(path)  # noqa: PTH119 - as in portable.system.files
+            name = os.path.basename(path)
             for pattern in self._exclude:
                 if fnmatchcase(inside if "/" in pattern else name, pattern):
                     return pattern
         return ""
 
     def _marked(self, path: str) -> bool:
-        return self._marks(os.path.basename(path).lower()) is not None  # noqa: PTH119 - as above
+        return self._marks(os.path.basename(path).lower()) is not None
 
     def _tree(self, top: str) -> Iterator[Found]:
         """Yield everything in a folder; without recursion, since folders nest deeper than that."""
@@ -215,10 +215,10 @@ class _Search:
     def _link(self, path: str, within: str, walked: set[str]) -> Found:
         """Follow a link to a file of the same tree; what lies in a folder of it was seen there."""
         target = os.path.realpath(path)
-        if not os.path.exists(target):  # noqa: PTH110 - as in portable.system.files
+        if not os.path.exists(target):
             why = "a broken link"
             return Found(path, Fate.NOT_JUDGED if self._marked(path) else Fate.OTHER, why=why)
-        if os.path.isdir(target):  # noqa: PTH112 - as above
+        if os.path.isdir(target):
             if target in walked:
                 return Found(path, Fate.OTHER)
             return Found(path, Fate.NOT_JUDGED, why="a link to a folder that is not searched")
@@ -243,7 +243,7 @@ class _Search:
 
     def _hidden(self, path: str, source: Source) -> str:
         """Say what keeps an artifact that is in a file from being read."""
-        stem, suffix = os.path.splitext(path.lower())  # noqa: PTH122 - as above
+        stem, suffix = os.path.splitext(path.lower())
         if (suffix in _COMPRESSED and self._marked(stem)) or _unpacked(source).startswith(MAGIC):
             return "a compressed artifact"
         if path.endswith(f"/{_MODEL_AS_TEXT}"):
@@ -275,7 +275,7 @@ def _directory(here: str, within: str, *, named: bool) -> Iterator[Found]:
 def _home(path: str) -> str:
     """Return the directory that is a container with this file in it; the file itself otherwise."""
     folder, name = os.path.split(path)
-    home = os.path.dirname(folder) if os.path.basename(folder) == _MARKS[1] else folder  # noqa: PTH119, PTH120 - as in portable.system.files
+    home = os.path.dirname(folder) if os.path.basename(folder) == _MARKS[1] else folder
     inside = name == _MARKS[0] or home != folder
     return home or "." if inside and kind_of_directory(home or ".") in CONTAINERS else path
 

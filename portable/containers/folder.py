@@ -40,7 +40,7 @@ class Folder:
         """
         path = f"{self.path}/{inside}"
         try:
-            mode = os.stat(path).st_mode  # noqa: PTH116 - as in portable.system.files
+            mode = os.stat(path).st_mode
         except (OSError, ValueError):
             raise MalformedContainer("missing", where=inside) from None
         if not stat.S_ISREG(mode):
@@ -72,9 +72,9 @@ def files_of(root: str) -> Iterator[tuple[str, bool]]:
 
     for here, folders, names in os.walk(root, onerror=refuse):
         for name in sorted([*folders, *names]):
-            path = os.path.join(here, name)  # noqa: PTH118 - as in portable.system.files
+            path = os.path.join(here, name)
             inside = os.path.relpath(path, root)
-            link = os.path.islink(path)  # noqa: PTH114 - as in portable.system.files
+            link = os.path.islink(path)
             if link and not os.path.realpath(path).startswith(real + os.sep):
                 raise MalformedContainer(
                     "a link out of the container",
@@ -107,7 +107,7 @@ def copy_tree(
         for inside, folder in files_of(root):
             path = f"{staged}/{inside}"
             if folder:
-                os.mkdir(path)  # noqa: PTH102 - as in portable.system.files
+                os.mkdir(path)
             elif inside not in replaced:
                 _copy_file(f"{root}/{inside}", path)
             elif (write := replaced[inside]) is not None:
@@ -115,7 +115,7 @@ def copy_tree(
 
 
 def _copy_file(path: str, to: str) -> None:
-    from portable.containers.copying import copy_bytes  # noqa: PLC0415 - readers copy nothing
+    from portable.containers.copying import copy_bytes
 
     original = InputFile(path)
     write_through(to, lambda target: copy_bytes(original, target, 0, len(original)))

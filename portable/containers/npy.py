@@ -86,7 +86,7 @@ def _refused(head: bytes, where: str) -> MalformedContainer:
 
 
 def _parsed(text: bytes, where: str) -> Array:
-    from ast import literal_eval  # noqa: PLC0415 - arrays alone need it
+    from ast import literal_eval  # arrays alone need it
 
     try:
         header = literal_eval(text.decode("latin-1"))

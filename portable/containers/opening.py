@@ -49,7 +49,7 @@ def open_path(source: str | os.PathLike[str] | bytes, *, within: str = "") -> Co
     """
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
-        if os.path.isdir(path):  # noqa: PTH112 - as in portable.system.files
+        if os.path.isdir(path):
             kind = kind_of_directory(path)
             if kind not in CONTAINERS:
                 raise NotAContainer(kind, directory=True, where=path)
@@ -72,14 +72,14 @@ def open_source(kind: Kind, source: Source) -> Container:
     """
     if kind in CONTAINERS:
         return _opener(kind)(source)
-    from portable.containers.plain import Plain  # noqa: PLC0415 - only here
+    from portable.containers.plain import Plain
 
     return Plain(kind, source)
 
 
 def _opener(kind: Kind) -> Callable[[Source | Folder], Container]:
     # What importlib.import_module does, without the 3 ms that importing importlib takes.
-    import sys  # noqa: PLC0415 - only here
+    import sys
 
     __import__(CONTAINERS[kind])
     opener: Callable[[Source | Folder], Container] = sys.modules[CONTAINERS[kind]].open_container
@@ -120,7 +120,7 @@ def artifacts_in(path: str | os.PathLike[str] | bytes) -> tuple[tuple[str, Artif
         MalformedArtifact: An artifact's header is damaged.
         PortableError: As `open_path`.
     """
-    from portable.artifact import Artifact  # noqa: PLC0415 - inspecting needs the bytes alone
+    from portable.artifact import Artifact  # inspecting needs the bytes alone
 
     found = open_path(path)
     return tuple(

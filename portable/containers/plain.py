@@ -52,7 +52,7 @@ class Plain:
         widen: bool = False,  # noqa: ARG002 - as `widened`
     ) -> None:
         """Write another artifact, as `Container.replace`."""
-        from portable.containers.copying import write_beside  # noqa: PLC0415 - cold start
+        from portable.containers.copying import write_beside
 
         size = len(self._source)
         edits = [Edit(0, size, data) for data in demanded(self, artifacts).values()]

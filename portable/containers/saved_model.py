@@ -140,7 +140,7 @@ class SavedModel:
 
         `fingerprint.pb` is left out: it holds hashes of the old graph.
         """
-        from portable.containers.folder import copy_tree  # noqa: PLC0415 - cold start
+        from portable.containers.folder import copy_tree
 
         new = demanded(self, artifacts)
         edits = relengthened(

@@ -117,7 +117,7 @@ class Source:
             FileError: The original changed since it was opened.
             OSError: The copy cannot be written.
         """
-        from portable.containers.copying import (  # noqa: PLC0415 - cold start: readers copy nothing
+        from portable.containers.copying import (
             copy_bytes,
             write_bytes,
             write_zeros,

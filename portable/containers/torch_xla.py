@@ -106,7 +106,7 @@ class TorchXla:
         widen: bool = False,  # noqa: ARG002 - as `widened`
     ) -> None:
         """Write a copy with other artifacts inside. As `Container.replace`."""
-        from portable.containers.folder import copy_tree  # noqa: PLC0415 - cold start
+        from portable.containers.folder import copy_tree
 
         replaced = {}
         for name, data in demanded(self, artifacts).items():
@@ -137,7 +137,7 @@ def open_container(folder: Folder) -> TorchXla:
 def _functions(folder: Folder) -> Iterator[_Function]:
     functions = f"{folder.path}/functions"
     try:
-        names = sorted(os.listdir(functions))  # noqa: PTH208 - as in portable.system.files
+        names = sorted(os.listdir(functions))
     except OSError as error:
         raise file_error("read", error, functions) from error
     described = dict.fromkeys(
@@ -255,12 +255,12 @@ def _weight(location: Mapping[str, object], where: str) -> str | None:
 
 
 def _exists(path: str) -> bool:
-    return os.path.exists(path)  # noqa: PTH110 - as in portable.system.files
+    return os.path.exists(path)
 
 
 def _claimed(data: Any) -> str:
     """Return the Version in the header of an artifact; nothing when there is none."""
-    from portable.bytecode import MalformedArtifact, read_header  # noqa: PLC0415 - cold start
+    from portable.bytecode import MalformedArtifact, read_header
 
     try:
         return str(read_header(data).version or "")
@@ -269,7 +269,7 @@ def _claimed(data: Any) -> str:
 
 
 def _described(meta: Mapping[str, Any], data: bytes) -> bytes:
-    import json  # noqa: PLC0415 - cold start
+    import json
 
     return json.dumps({**meta, "stablehlo_version": _claimed(data) or _UNKNOWN}).encode()
 
@@ -284,6 +284,6 @@ def _odd(functions: tuple[_Function, ...]) -> Iterator[str]:
 
 
 def _write(content: bytes, target: Any) -> None:
-    from portable.containers.copying import write_bytes  # noqa: PLC0415 - cold start
+    from portable.containers.copying import write_bytes
 
     write_bytes(target, content)

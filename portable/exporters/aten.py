@@ -57,7 +57,7 @@ def transform(
     Raises:
         PassFailed: A pass or a check raised, or the result does not verify.
     """
-    from torch.fx.passes.infra.pass_manager import PassManager  # noqa: PLC0415 - a framework
+    from torch.fx.passes.infra.pass_manager import PassManager
 
     module = copy.copy(program.graph_module)
     module.graph = copy.deepcopy(program.graph)
@@ -122,7 +122,7 @@ def scalars_to_tensors(ops: Collection[_Op]) -> _Change:
     """
 
     def run(module: Any) -> bool:
-        import torch  # noqa: PLC0415 - a framework
+        import torch
 
         changed = False
         for node in [n for n in module.graph.nodes if n.op == "call_function" and n.target in ops]:
@@ -150,7 +150,7 @@ def fuse(
     """
 
     def run(module: Any) -> bool:
-        from torch.fx import subgraph_rewriter  # noqa: PLC0415 - a framework
+        from torch.fx import subgraph_rewriter
 
         results = {node: node.meta for node in module.graph.nodes}
         replaced = subgraph_rewriter.replace_pattern_with_filters(
@@ -175,8 +175,8 @@ def matches(program: _ExportedProgram, pattern: Callable[..., Any]) -> list[tupl
     Returns:
         The names of the nodes of each match, in the order of the graph; matches do not overlap.
     """
-    from torch.fx import symbolic_trace  # noqa: PLC0415 - a framework
-    from torch.fx.passes.utils.matcher_utils import SubgraphMatcher  # noqa: PLC0415 - as above
+    from torch.fx import symbolic_trace
+    from torch.fx.passes.utils.matcher_utils import SubgraphMatcher
 
     graph = symbolic_trace(pattern).graph
     matcher = SubgraphMatcher(graph, match_output=False, remove_overlapping_matches=True)
@@ -218,7 +218,7 @@ def decompositions_below(target: Version) -> dict[_Op, Callable[..., Any]]:
     Returns:
         Every op whose lowering needs more -> a function that does the same with older ones.
     """
-    import torch  # noqa: PLC0415 - a framework
+    import torch
 
     aten = torch.ops.aten
     known: list[tuple[_Op, Version, Callable[..., Any]]] = [
@@ -229,13 +229,13 @@ def decompositions_below(target: Version) -> dict[_Op, Callable[..., Any]]:
 
 
 def _tan(x: Any) -> Any:
-    import torch  # noqa: PLC0415 - a framework
+    import torch
 
     return torch.sin(x) / torch.cos(x)
 
 
 def _topk(x: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:  # noqa: A002 - ATen's signature
-    import torch  # noqa: PLC0415 - a framework
+    import torch
 
     del sorted  # the order is irrelevant
     values, indices = torch.sort(x, dim=dim, descending=largest, stable=True)
@@ -244,7 +244,7 @@ def _topk(x: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = Tr
 
 def _full(graph: Any, node: _Node, value: float) -> _Node:
     """Put a tensor without dimensions before a node, of the dtype of its result."""
-    import torch  # noqa: PLC0415 - a framework
+    import torch
 
     with graph.inserting_before(node):
         made = graph.call_function(
@@ -258,14 +258,14 @@ def _full(graph: Any, node: _Node, value: float) -> _Node:
 
 def _infer(node: _Node) -> None:
     """Work out what a new node computes, from what its arguments do."""
-    from torch.fx.node import map_arg  # noqa: PLC0415 - a framework
+    from torch.fx.node import map_arg
 
     args, kwargs = (map_arg(a, lambda n: n.meta["val"]) for a in (node.args, node.kwargs))
     node.meta["val"] = node.target(*args, **kwargs)
 
 
 def _result(one: _Change) -> Callable[[Any], Any]:
-    from torch.fx.passes.infra.pass_base import PassResult  # noqa: PLC0415 - a framework
+    from torch.fx.passes.infra.pass_base import PassResult
 
     def run(module: Any) -> Any:
         return PassResult(module, one(module))
@@ -284,7 +284,7 @@ def _complain(check: Callable[[Any], None]) -> Callable[[Any], None]:
 
 def _rebuilt(program: _ExportedProgram, module: Any) -> _ExportedProgram:
     """Make a program of a changed graph, with the weights of the old one."""
-    import torch  # noqa: PLC0415 - a framework
+    import torch
 
     module.graph.eliminate_dead_code()
     module.graph.lint()

@@ -32,7 +32,7 @@ def lower(traced: Traced, platform: str) -> Lowered:  # noqa: ARG001 - it lowers
     Raises:
         ExportFailed: It cannot be lowered, or not without losing something.
     """
-    from torch_mlir import fx  # noqa: PLC0415 - a framework
+    from torch_mlir import fx
 
     if any(isinstance(size, str) for argument in traced.arguments for size in argument.shape):
         raise ExportFailed(
@@ -55,14 +55,14 @@ def lower(traced: Traced, platform: str) -> Lowered:  # noqa: ARG001 - it lowers
 
 
 def _their_decompositions() -> dict[Any, Any]:
-    from torch_mlir.extras.fx_decomp_util import get_decomposition_table  # noqa: PLC0415 - as above
+    from torch_mlir.extras.fx_decomp_util import get_decomposition_table
 
     return dict(get_decomposition_table())
 
 
 def _lifted(traced: Traced) -> Any:
     """Trace the program again, with its weights as inputs: torch-mlir would write them into it."""
-    import torch  # noqa: PLC0415 - a framework
+    import torch
 
     class Lifted(torch.nn.Module):
         def forward(self, *values: Any) -> Any:

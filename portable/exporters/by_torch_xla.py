@@ -34,7 +34,7 @@ def lower(traced: Traced, platform: str) -> Lowered:  # noqa: ARG001 - it lowers
     Raises:
         ExportFailed: It cannot be lowered, or not without losing something.
     """
-    from torch.export import default_decompositions  # noqa: PLC0415 - a framework
+    from torch.export import default_decompositions
 
     torch_xla = _import_torch_xla()
     # Its text would cost as much as the bytecode again.
@@ -66,10 +66,10 @@ def _import_torch_xla() -> Any:
     Importing it puts a GRU of its own in the place of `torch.nn.GRU`, which runs on its devices
     alone and which `torch.export` cannot trace.
     """
-    from torch import nn  # noqa: PLC0415 - a framework
+    from torch import nn
 
     gru, clip = nn.GRU, nn.utils.clip_grad_norm_
-    import torch_xla.stablehlo  # noqa: PLC0415 - as above
+    import torch_xla.stablehlo
 
     nn.GRU, nn.utils.clip_grad_norm_ = gru, clip
     return torch_xla.stablehlo
@@ -82,8 +82,8 @@ def _its_own() -> dict[Any, Any]:
     softmax, makes NaN of them. PyTorch's decomposition chooses between two constants, for which
     torch_xla finds no place inside of composites.
     """
-    import torch  # noqa: PLC0415 - a framework
-    from torch._decomp import get_decompositions  # noqa: PLC0415 - as above
+    import torch
+    from torch._decomp import get_decompositions
 
     def decomposed(x: Any, dim: int, dtype: Any = None) -> Any:
         kept = dtype or x.dtype

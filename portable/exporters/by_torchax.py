@@ -32,8 +32,8 @@ def lower(traced: Traced, platform: str) -> Lowered:
     Raises:
         ExportFailed: It cannot be lowered, or not without losing something.
     """
-    import jax  # noqa: PLC0415 - a framework
-    import torchax  # noqa: PLC0415 - as above; renames a backend of PyTorch
+    import jax
+    import torchax  # renames a backend of PyTorch
 
     torchax.default_env()  # registers the lowerings
     try:
@@ -56,9 +56,9 @@ def lower(traced: Traced, platform: str) -> Lowered:
 
 
 def _decomposed(program: Any) -> Any:
-    from torchax import decompositions  # noqa: PLC0415 - a framework
+    from torchax import decompositions
 
-    from portable.exporters.decompositions import decompositions as ours  # noqa: PLC0415 - as above
+    from portable.exporters.decompositions import decompositions as ours
 
     with warnings.catch_warnings():
         # PyTorch warns of its own use of a class that it renamed.
@@ -69,8 +69,8 @@ def _decomposed(program: Any) -> Any:
 
 def _refuse_unknown(program: Any) -> None:
     """Refuse what torchax has no lowering for, before its tracing stumbles over it."""
-    import torch  # noqa: PLC0415 - a framework
-    from torchax.ops import ops_registry  # noqa: PLC0415 - a framework
+    import torch
+    from torchax.ops import ops_registry
 
     known = ops_registry.all_aten_ops
     for node in program.graph.nodes:
@@ -94,8 +94,8 @@ def _used(traced: Traced) -> list[Placeholder]:
 
 def _function(traced: Traced, used: Sequence[Placeholder]) -> Callable[..., Any]:
     """Return the program as a function of its arguments for JAX to trace."""
-    import jax.numpy as jnp  # noqa: PLC0415 - a framework
-    from torchax.export import JaxInterpreter  # noqa: PLC0415 - a framework
+    import jax.numpy as jnp
+    from torchax.export import JaxInterpreter
 
     taken = {id(p) for p in used if p.argument is not None}
     dtypes = [result.dtype for result in traced.results]
@@ -114,7 +114,7 @@ def _function(traced: Traced, used: Sequence[Placeholder]) -> Callable[..., Any]
 
 def _avals(arguments: Sequence[Argument], program: Any) -> list[Any]:
     """Return what JAX traces with; dynamic dimensions share one scope."""
-    import jax  # noqa: PLC0415 - a framework
+    import jax
 
     scope = jax.export.SymbolicScope(_constraints(program))
 

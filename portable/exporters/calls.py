@@ -133,7 +133,7 @@ def _export_torch(request: Request) -> ExportedArtifact:
 def _torch_program(request: Request) -> tuple[Any, tuple[Any, ...], dict[str, Any], Any]:
     """Return the model, its inputs, and what `torch.export` wants to know of dynamic dimensions."""
     find_backend(request.options.get("backend", DEFAULT))  # says what is missing, and how to get it
-    import torch  # noqa: PLC0415 - a framework
+    import torch
 
     value, args, kwargs = _program(request, torch.nn.Module, torch.export.ExportedProgram)
     shapes: Any = None
@@ -241,7 +241,7 @@ def _called(value: Any, request: Request) -> Any:
 
 
 def _tensor(array: Any) -> Any:
-    import torch  # noqa: PLC0415 - a framework
+    import torch
 
     try:
         return torch.from_numpy(array)
@@ -252,9 +252,9 @@ def _tensor(array: Any) -> Any:
 
 def _dynamic_shapes(program: Any, specs: Sequence[InputSpec]) -> Any:
     """Return what `torch.export` wants to know about dynamic dimensions, input by input."""
-    import inspect  # noqa: PLC0415 - only for dynamic dimensions
+    import inspect  # only for dynamic dimensions
 
-    import torch  # noqa: PLC0415 - a framework
+    import torch
 
     names = list(inspect.signature(program.forward).parameters)
     dimensions: dict[str, Any] = {}

@@ -16,7 +16,7 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
     Returns:
         The op -> the function that does the same.
     """
-    import torch  # noqa: PLC0415 - a framework
+    import torch
 
     aten = torch.ops.aten
     return {
@@ -27,7 +27,7 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
 
 
 def _by_tensor(x: Any, scale: float, zero: int, low: int, high: int) -> tuple[Any, Any]:
-    import torch  # noqa: PLC0415 - a framework
+    import torch
 
     # PyTorch multiplies by the inverse of the scale, in float32.
     held = torch.full((), scale, dtype=torch.float32)
@@ -35,7 +35,7 @@ def _by_tensor(x: Any, scale: float, zero: int, low: int, high: int) -> tuple[An
 
 
 def _by_tensor_tensors(x: Any, scale: Any, zero: Any, *rest: Any) -> tuple[Any, Any]:
-    import torch  # noqa: PLC0415 - a framework
+    import torch
 
     enabled, low, high = rest
     quantized, mask = _fake_quantized(x, scale, zero, (low, high))
@@ -50,7 +50,7 @@ def _by_channel(x: Any, scale: Any, zero: Any, *rest: Any) -> tuple[Any, Any]:
 
 
 def _fake_quantized(x: Any, scale: Any, zero: Any, bounds: tuple[int, int]) -> tuple[Any, Any]:
-    import torch  # noqa: PLC0415 - a framework
+    import torch
 
     low, high = bounds
     whole = torch.round(x * (1.0 / scale) + zero)  # half to even, as PyTorch rounds

@@ -91,7 +91,7 @@ def from_torch(tensor: Any, name: str = "a tensor") -> Array:
     Raises:
         ExportFailed: No array can hold it: it is sparse, quantized, or has no data.
     """
-    import torch  # noqa: PLC0415 - a framework
+    import torch
 
     if tensor.layout is not torch.strided or tensor.is_quantized or tensor.device.type == "meta":
         kind = "quantized" if tensor.is_quantized else f"{tensor.layout} on {tensor.device.type}"
@@ -110,7 +110,7 @@ def from_torch(tensor: Any, name: str = "a tensor") -> Array:
 
 def as_array(value: Any) -> Array:
     """Return a tensor of PyTorch or JAX, or what else holds numbers, as an array."""
-    import numpy as np  # noqa: PLC0415 - only to execute
+    import numpy as np  # only to execute
 
     if hasattr(value, "detach"):  # a tensor of PyTorch, bf16 and float8 included
         return from_torch(value)
@@ -127,7 +127,7 @@ def tree_json(tree: _Tree) -> str | None:
     Returns:
         The JSON; None when the tree has classes that PyTorch cannot write.
     """
-    from torch.utils import _pytree as pytree  # noqa: PLC0415 - a framework
+    from torch.utils import _pytree as pytree
 
     try:
         text: str = pytree.treespec_dumps(pytree.tree_structure(_with_named_as(tuple, tree)))
@@ -146,7 +146,7 @@ def leaf_names(tree: _Tree) -> list[str]:
         For example `0`, `0.logits`, `values`; `output` for one without a tree, and numbers where
         a class does not name its parts.
     """
-    from torch.utils import _pytree as pytree  # noqa: PLC0415 - a framework
+    from torch.utils import _pytree as pytree
 
     try:
         leaves, _ = pytree.tree_flatten_with_path(_with_named_as(_by_name, tree))
@@ -157,15 +157,15 @@ def leaf_names(tree: _Tree) -> list[str]:
 
 def flat_tree(tree: _Tree) -> _Tree:
     """Return a list with as many leaves as a tree."""
-    from torch.utils import _pytree as pytree  # noqa: PLC0415 - a framework
+    from torch.utils import _pytree as pytree
 
     return pytree.tree_structure(list(range(tree.num_leaves)))
 
 
 def _with_named_as(make: Any, tree: _Tree) -> Any:
     """Return the numbers of the leaves, nested as a tree but for PyTorch's tuples with names."""
-    import torch  # noqa: PLC0415 - a framework
-    from torch.utils import _pytree as pytree  # noqa: PLC0415 - as above
+    import torch
+    from torch.utils import _pytree as pytree
 
     named = tuple(torch.return_types.all_return_types)
     return pytree.tree_map(

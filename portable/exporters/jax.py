@@ -134,8 +134,8 @@ def import_jax() -> Any:
     """
     if importlib.util.find_spec("jax") is None:
         raise ExporterMissing("JAX is not installed", hint="install it: pip install jax")
-    import jax  # noqa: PLC0415 - a framework
-    import jax.export  # noqa: PLC0415 - as above
+    import jax
+    import jax.export
 
     return jax
 
@@ -144,7 +144,7 @@ def _refuse_narrowing(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> None:
     """Refuse what JAX would silently make narrower: 64-bit arrays while it is configured for 32."""
-    import jax  # noqa: PLC0415 - a framework
+    import jax
 
     leaves, _ = jax.tree_util.tree_flatten_with_path((args, dict(kwargs)))
     for path, leaf in leaves:
@@ -161,7 +161,7 @@ def _refuse_narrowing(
 
 def _arguments(exported: _Exported, function: Callable[..., Any]) -> Iterator[Argument]:
     """Yield what `main` takes: the leaves that are read, after the number of the platform."""
-    import jax  # noqa: PLC0415 - a framework
+    import jax
 
     if len(exported.platforms) > 1:
         yield Argument("platform", ArgumentKind.INPUT, (), "int32")
@@ -173,7 +173,7 @@ def _arguments(exported: _Exported, function: Callable[..., Any]) -> Iterator[Ar
 
 
 def _results(exported: _Exported) -> Iterator[Result]:
-    import jax  # noqa: PLC0415 - a framework
+    import jax
 
     leaves = jax.tree_util.tree_unflatten(exported.out_tree, range(exported.out_tree.num_leaves))
     paths = [path for path, _ in jax.tree_util.tree_flatten_with_path(leaves)[0]]
@@ -182,7 +182,7 @@ def _results(exported: _Exported) -> Iterator[Result]:
 
 
 def _typed(aval: Any) -> tuple[tuple[int | str, ...], str]:
-    import jax  # noqa: PLC0415 - a framework
+    import jax
 
     shape = tuple(size if isinstance(size, int) else str(size) for size in aval.shape)
     if jax.dtypes.issubdtype(aval.dtype, jax.dtypes.extended):  # keys of random numbers

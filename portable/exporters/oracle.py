@@ -149,8 +149,8 @@ _COMPILE_LIMIT_S = 1800
 
 
 def _inductor(traced: Any, path: Path) -> Callable[..., Any]:
-    import torch  # noqa: PLC0415 - a framework
-    import torch._inductor  # noqa: PLC0415 - the same
+    import torch
+    import torch._inductor
 
     program = str(path.with_suffix(".exported.pt2"))
     with warnings.catch_warnings():
@@ -178,8 +178,8 @@ def _compile(program: str, package: str) -> None:
     AOTInductor finds no allocator. Some ops have data-dependent shapes: a traced program
     allows that, a loaded one does not.
     """
-    import torch  # noqa: PLC0415 - a framework
-    import torch._inductor  # noqa: PLC0415 - the same
+    import torch
+    import torch._inductor
 
     warnings.simplefilter("ignore")
     loaded = torch.export.load(program)
@@ -195,7 +195,7 @@ def _executed(exported: ExportedArtifact, executor: str) -> Callable[..., Any]:
 
 
 def _run(name: str, runner: Callable[..., Any], given: Sequence[Any]) -> Any:
-    import torch  # noqa: PLC0415 - a framework
+    import torch
 
     try:
         with torch.no_grad():
@@ -207,7 +207,7 @@ def _run(name: str, runner: Callable[..., Any], given: Sequence[Any]) -> Any:
 
 
 def _leaves(value: Any) -> list[Array]:
-    from torch.utils import _pytree as pytree  # noqa: PLC0415 - a framework
+    from torch.utils import _pytree as pytree
 
     return [as_array(leaf) for leaf in pytree.tree_leaves(value) if leaf is not None]
 
@@ -235,7 +235,7 @@ def _like(
     example: Any, shape: Sequence[int | str], more: int, generator: np.random.Generator
 ) -> Any:
     """Return a random tensor: normal floats, integers of the example's range."""
-    import torch  # noqa: PLC0415 - a framework
+    import torch
 
     named = zip(shape, example.shape, strict=True)
     sizes = [size + more if isinstance(name, str) else size for name, size in named]

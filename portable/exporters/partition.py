@@ -109,11 +109,11 @@ def _described(value: Any) -> str:
 
 def _lowered(node: _Node) -> Program:
     """Lower one op by itself."""
-    import torch  # noqa: PLC0415 - a framework
-    from torch.fx.node import map_arg  # noqa: PLC0415 - as above
+    import torch
+    from torch.fx.node import map_arg
 
-    from portable.exporters import by_torchax  # noqa: PLC0415 - as above
-    from portable.exporters.traced import inspect_program  # noqa: PLC0415 - as above
+    from portable.exporters import by_torchax
+    from portable.exporters.traced import inspect_program
 
     inputs = list(node.all_input_nodes)
 
@@ -131,7 +131,7 @@ def _lowered(node: _Node) -> Program:
 
 def _example(inputs: list[_Node]) -> tuple[list[Any], list[Any]]:
     """Make tensors of zeros for nodes, and say which of their dimensions are dynamic."""
-    import torch  # noqa: PLC0415 - a framework
+    import torch
 
     shapes, given = [], []
     for node in inputs:
@@ -143,10 +143,10 @@ def _example(inputs: list[_Node]) -> tuple[list[Any], list[Any]]:
 
 
 def _parts(judge: _Judge, *, wanted: bool) -> tuple[Subgraph, ...]:
-    from torch.fx.passes.infra.partitioner import (  # noqa: PLC0415 - a framework
+    from torch.fx.passes.infra.partitioner import (
         CapabilityBasedPartitioner,
     )
-    from torch.fx.passes.operator_support import (  # noqa: PLC0415 - as above
+    from torch.fx.passes.operator_support import (
         OperatorSupportBase,
     )
 

@@ -57,7 +57,7 @@ def save_as_saved_model(
 
 
 def _write(exported: ExportedArtifact, directory: Path) -> None:
-    import tensorflow as tf  # noqa: PLC0415 - a framework
+    import tensorflow as tf
 
     try:
         module = tf.Module()
@@ -74,8 +74,8 @@ def _write(exported: ExportedArtifact, directory: Path) -> None:
 
 def _serving(exported: ExportedArtifact, variables: dict[str, Any]) -> Any:
     """Return the function that TensorFlow traces: from inputs by name to results by name."""
-    import tensorflow as tf  # noqa: PLC0415 - a framework
-    from tensorflow.compiler.tf2xla.ops import gen_xla_ops  # noqa: PLC0415 - as above
+    import tensorflow as tf
+    from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
     def forward(**inputs: Any) -> dict[str, Any]:
         passed = [
@@ -102,7 +102,7 @@ def _output(name: str) -> str:
 
 
 def _spec(value: Argument | Result) -> Any:
-    import tensorflow as tf  # noqa: PLC0415 - a framework
+    import tensorflow as tf
 
     shape = [size if isinstance(size, int) else None for size in value.shape]
     return tf.TensorSpec(shape, tf.as_dtype(value.dtype), name=_name(value.name))

@@ -100,7 +100,7 @@ def trace(
     Raises:
         ExportFailed: The module cannot be traced, or `program` is something else.
     """
-    import torch  # noqa: PLC0415 - a framework
+    import torch
 
     if isinstance(program, torch.export.ExportedProgram):
         return program
@@ -166,7 +166,7 @@ def refuse_losses(program: _ExportedProgram) -> None:
     Raises:
         ExportFailed: It changes its state or an input, draws random numbers, or branches.
     """
-    import torch  # noqa: PLC0415 - a framework
+    import torch
 
     returned = torch.export.graph_signature.OutputKind.USER_OUTPUT
     changed = [s for s in program.graph_signature.output_specs if s.kind is not returned]
@@ -182,7 +182,7 @@ def refuse_losses(program: _ExportedProgram) -> None:
 
 
 def _refuse_node(node: Any) -> None:
-    import torch  # noqa: PLC0415 - a framework
+    import torch
 
     target = node.target
     if isinstance(target, torch._ops.HigherOrderOperator):  # noqa: SLF001 - its only home
@@ -208,7 +208,7 @@ def place(node: Any) -> str | None:
 
 
 def _placeholders(program: _ExportedProgram) -> Iterator[Placeholder]:
-    import torch  # noqa: PLC0415 - a framework
+    import torch
 
     kinds = torch.export.graph_signature
     nodes = [node for node in program.graph.nodes if node.op == "placeholder"]
@@ -241,7 +241,7 @@ def _shape(value: Any) -> tuple[int | str, ...]:
 
 
 def _results(program: _ExportedProgram, tree: Any) -> Iterator[Result]:
-    import torch  # noqa: PLC0415 - a framework
+    import torch
 
     kinds = torch.export.graph_signature
     (output,) = (node for node in program.graph.nodes if node.op == "output")

@@ -110,8 +110,8 @@ def subjects(what: Judged) -> dict[str, Subject]:
         return {"": what}
     if isinstance(what, Artifact):
         return {"": examine(what)}
-    from portable.containers import open_path  # noqa: PLC0415 - cold start
-    from portable.inspection import Inspection  # noqa: PLC0415 - as above
+    from portable.containers import open_path
+    from portable.inspection import Inspection
 
     source = what.source if isinstance(what, Inspection) else what
     container = open_path(source if isinstance(source, (str, os.PathLike)) else bytes_of(source))

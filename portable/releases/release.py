@@ -428,7 +428,7 @@ def _versions(distribution: str) -> tuple[str, ...]:
 
 
 def _unknown_distribution(name: str) -> UnknownDistribution:
-    import difflib  # noqa: PLC0415 - only to explain an error
+    import difflib  # only to explain an error
 
     known = distributions()
     close = difflib.get_close_matches(normalize_name(name), known, n=3, cutoff=0.5)

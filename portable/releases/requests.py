@@ -450,7 +450,7 @@ def _installed() -> list[Target]:
 
 
 def _installed_releases(names: Iterable[str]) -> list[Release]:
-    import importlib.metadata  # noqa: PLC0415 - 35 ms; reads metadata, imports nothing
+    import importlib.metadata  # 35 ms; reads metadata, imports nothing
 
     found = []
     for name in names:
@@ -495,7 +495,7 @@ def _runtime(text: str) -> Target:
 
 
 def _plugin(path: str) -> Target:
-    from portable.releases.plugin import ask_plugin  # noqa: PLC0415 - starts a process, rarely
+    from portable.releases.plugin import ask_plugin  # starts a process, rarely
 
     answer = ask_plugin(path)
     return Target(
@@ -506,12 +506,12 @@ def _plugin(path: str) -> Target:
 
 
 def _library(path: str) -> Target:
-    from portable.binaries import read_runtime  # noqa: PLC0415 - rarely
+    from portable.binaries import read_runtime
 
     found = read_runtime(path)
     between = found.bracket
     release = Release(
-        normalize_name(found.name) if found.name else os.path.basename(path),  # noqa: PTH119 - cold start
+        normalize_name(found.name) if found.name else os.path.basename(path),
         found.version,
         datetime.date.min,
         between.low,

@@ -152,7 +152,7 @@ def version_on(day: datetime.date) -> tuple[datetime.date, Version]:
 
 
 def _first_release(version: Version) -> datetime.date | None:
-    from portable.releases.release import releases  # noqa: PLC0415 - only after the last tag
+    from portable.releases.release import releases  # only after the last tag
 
     dates = [row.date for row in releases() if row.exact and row.target >= version]
     return min(dates, default=None)

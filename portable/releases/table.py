@@ -26,7 +26,7 @@ __all__ = [
     "static_distributions",
 ]
 
-_DATA = os.path.join(os.path.dirname(__file__), "data")  # noqa: PTH118, PTH120 - cold path
+_DATA = os.path.join(os.path.dirname(__file__), "data")
 _T = TypeVar("_T")
 _E = TypeVar("_E", bound=enum.Enum)
 
@@ -153,20 +153,20 @@ def rows(table: str, kind: str) -> tuple[Row, ...]:
     Raises:
         TableError: The file is missing or has another form.
     """
-    path = os.path.join(_DATA, f"{table}.toml")  # noqa: PTH118 - cold path
+    path = os.path.join(_DATA, f"{table}.toml")
     return _read(path, f"{table}.toml", kind)
 
 
 @functools.cache
 def static_distributions() -> frozenset[str]:
     """Return the distributions of which some Releases were read statically: `static/NAME.toml`."""
-    names = os.listdir(os.path.join(_DATA, "static"))  # noqa: PTH118, PTH208 - cold path
+    names = os.listdir(os.path.join(_DATA, "static"))
     return frozenset(name.removesuffix(".toml") for name in names)
 
 
 def own_table() -> str:
     """Return the path of the table of Releases that the user measured himself."""
-    return os.path.join(cache_folder(), "releases.toml")  # noqa: PTH118 - cold path
+    return os.path.join(cache_folder(), "releases.toml")
 
 
 def own_rows(kind: str) -> tuple[Row, ...]:
@@ -182,13 +182,13 @@ def own_rows(kind: str) -> tuple[Row, ...]:
         TableError: The file cannot be read or has another form.
     """
     path = own_table()
-    there = os.path.isfile(path)  # noqa: PTH113 - cold path
+    there = os.path.isfile(path)
     return _read(path, path, kind, own=True) if there else ()
 
 
 def _read(path: str, name: str, kind: str, *, own: bool = False) -> tuple[Row, ...]:
     try:
-        with open(path, "rb") as stream:  # noqa: PTH123 - cold path
+        with open(path, "rb") as stream:
             found = tomllib.load(stream).get(kind, [])
     except (OSError, tomllib.TOMLDecodeError) as error:
         raise TableError(f"cannot read: {error}", where=path) from error

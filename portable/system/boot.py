@@ -60,14 +60,14 @@ def _program(words: list[str]) -> None:
 def _worker(words: list[str]) -> None:
     """Do the jobs of a Release: FOLDER FAMILY LIBRARY."""
     sys.path.insert(0, words[0])
-    from inside.main import main as work  # type: ignore[import-not-found]  # noqa: PLC0415 - as put
+    from inside.main import main as work  # type: ignore[import-not-found]  # of FOLDER
 
     work(*words[1:])
 
 
 def _module(words: list[str]) -> None:
     """Run a module as `python -m` does: COUNT PATH... NAME ARGUMENT..."""
-    import runpy  # noqa: PLC0415 - only here
+    import runpy
 
     name, *sys.argv[1:] = _take_path(words)
     runpy.run_module(name, run_name="__main__", alter_sys=True)
@@ -78,10 +78,10 @@ def _serve(words: list[str]) -> None:
 
     The package is loaded from there, whatever else on the path has its name.
     """
-    import importlib.util  # noqa: PLC0415 - only here
+    import importlib.util
 
     folder, name = _take_path(words)
-    spec = importlib.util.spec_from_file_location("portable", os.path.join(folder, "__init__.py"))  # noqa: PTH118 - see above
+    spec = importlib.util.spec_from_file_location("portable", os.path.join(folder, "__init__.py"))
     assert spec is not None  # noqa: S101 - it ends in .py
     assert spec.loader is not None  # noqa: S101 - as above
     sys.modules["portable"] = importlib.util.module_from_spec(spec)

@@ -287,7 +287,7 @@ def _start(
 ) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
     """Start a process, and return it with the end of the pipe whose closing ends it."""
     line, other = os.pipe()
-    ours = open(other, "wb", buffering=0)  # noqa: PTH123, SIM115 - a descriptor, held with it
+    ours = open(other, "wb", buffering=0)  # noqa: SIM115 - a descriptor, held with it
     try:
         command = [python, "-I", str(_BOOT), str(line), *limits.words(), *action]
         process = subprocess.Popen(
@@ -440,7 +440,7 @@ def serve() -> None:
     os.dup2(2, 1)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     _INSIDE.set()
-    with open(asked, "rb") as requests, open(answers, "wb") as stream:  # noqa: PTH123 - descriptors
+    with open(asked, "rb") as requests, open(answers, "wb") as stream:  # descriptors
         while size := requests.read(_SIZE_BYTES):
             answer = _answer(requests.read(int.from_bytes(size, "little")))
             stream.write(len(answer).to_bytes(_SIZE_BYTES, "little") + answer)
@@ -464,7 +464,7 @@ def _answer(request: bytes) -> bytes:
 
 def _allow(seconds: float) -> None:
     """Allow this process so much more processor time; what it has used in its life counts."""
-    import resource  # noqa: PLC0415 - the child alone needs it
+    import resource  # the child alone needs it
 
     used = resource.getrusage(resource.RUSAGE_SELF)
     most = int(used.ru_utime + used.ru_stime + seconds * _CORES) + 1

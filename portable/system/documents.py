@@ -26,7 +26,7 @@ def parse_json(
     Raises:
         ValueError: It is no JSON, is nested too deeply, or has an integer of thousands of digits.
     """
-    import json  # noqa: PLC0415 - cold start
+    import json
 
     return _parsed("JSON", lambda: json.loads(data.decode("utf-8"), object_pairs_hook=pairs))
 
@@ -43,7 +43,7 @@ def parse_toml(data: bytes) -> dict[str, Any]:
     Raises:
         ValueError: As `parse_json`.
     """
-    import tomllib  # noqa: PLC0415 - cold start
+    import tomllib
 
     found: dict[str, Any] = _parsed("TOML", lambda: tomllib.loads(data.decode("utf-8")))
     return found

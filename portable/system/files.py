@@ -98,7 +98,7 @@ class InputFile:
         try:
             # Before it is opened, because opening a device may do something to it; and after,
             # because it may have become something else.
-            _demand_regular(os.stat(path).st_mode, self.path)  # noqa: PTH116 - thousands of files
+            _demand_regular(os.stat(path).st_mode, self.path)  # thousands of files
             self._handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
             status = os.fstat(self._handle)
         except (OSError, ValueError) as error:  # an embedded NUL is a ValueError
@@ -217,7 +217,7 @@ def demand_output(path: str | os.PathLike[str], *inputs: str | os.PathLike[str])
             return
         replaced = _replaceable(name)
         if replaced is None:
-            _demand_folder(os.path.dirname(name) or ".")  # noqa: PTH120 - cold start
+            _demand_folder(os.path.dirname(name) or ".")
             return
         for one in inputs:
             status = _status(os.fspath(one))
@@ -229,7 +229,7 @@ def demand_output(path: str | os.PathLike[str], *inputs: str | os.PathLike[str])
 
 def _demand_folder(folder: str) -> None:
     """Raise what the operating system will say when a file is made there."""
-    if not stat.S_ISDIR(os.stat(folder).st_mode):  # noqa: PTH116 - cold start
+    if not stat.S_ISDIR(os.stat(folder).st_mode):
         raise NotADirectoryError(20, "Not a directory")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise PermissionError(13, "Permission denied")
@@ -239,7 +239,7 @@ def _status(path: str) -> os.stat_result | None:
     """Return what an input is; None when it is not there, which reading it will say."""
     descriptor = 0 if path == "-" else _descriptor(path)
     try:
-        return os.stat(path if descriptor is None else descriptor)  # noqa: PTH116 - descriptors too
+        return os.stat(path if descriptor is None else descriptor)  # descriptors too
     except (OSError, ValueError):
         return None
 
@@ -276,9 +276,9 @@ def write_through(path: str | os.PathLike[str], write: Callable[[FileIO], object
     Raises:
         FileError: It cannot be written; the old file is as it was, also when `write` raises.
     """
-    from pathlib import Path  # noqa: PLC0415 - cold start: readers need none of it
+    from pathlib import Path
 
-    from portable.system import scratch  # noqa: PLC0415 - as above
+    from portable.system import scratch
 
     name = os.fspath(path)
     temporary = None
@@ -289,7 +289,7 @@ def write_through(path: str | os.PathLike[str], write: Callable[[FileIO], object
         where, replaced = Path(path), _replaceable(name)
         mode = 0o666 & ~umask() if replaced is None else replaced.st_mode & 0o777
         handle, temporary = scratch.make_file(str(where.parent))
-        with open(handle, "wb", buffering=0) as stream:  # noqa: PTH123 - an open descriptor
+        with open(handle, "wb", buffering=0) as stream:  # an open descriptor
             write(stream)
             os.fchmod(stream.fileno(), mode)
             os.fsync(stream.fileno())
@@ -354,15 +354,15 @@ def new_directory(
         FileError: The destination exists, or it cannot be written; nothing is left behind then, nor
             when the block raises.
     """
-    from portable.system import scratch  # noqa: PLC0415 - cold start: readers need none of it
+    from portable.system import scratch
 
     demand_new_directory(path, origin=origin)
-    place = os.path.abspath(path)  # noqa: PTH100 - cold start
+    place = os.path.abspath(path)
     try:
-        with scratch.folder(os.path.dirname(place)) as staged:  # noqa: PTH120 - cold start
-            os.chmod(staged, 0o777 & ~umask())  # noqa: PTH101 - cold start
+        with scratch.folder(os.path.dirname(place)) as staged:
+            os.chmod(staged, 0o777 & ~umask())
             yield staged
-            os.rename(staged, place)  # noqa: PTH104 - cold start
+            os.rename(staged, place)
     except (OSError, ValueError) as error:
         raise file_error("write", error, path) from error
 
@@ -380,7 +380,7 @@ def demand_new_directory(
         FileError: The destination exists, or it is inside the input. Nothing was written.
     """
     try:
-        place = os.path.abspath(path)  # noqa: PTH100 - cold start
+        place = os.path.abspath(path)
         if origin is not None:
             source, goal = os.path.realpath(origin), os.path.realpath(place)
             if goal == source or goal.startswith(source + os.sep):
@@ -388,8 +388,8 @@ def demand_new_directory(
                     "destination is inside the input", where=place, hint="choose another path"
                 )
         if not os.path.lexists(place):
-            _demand_folder(os.path.dirname(place))  # noqa: PTH120 - cold start
-        elif os.path.islink(place) or not os.path.isdir(place) or os.listdir(place):  # noqa: PTH112, PTH114, PTH208 - cold start
+            _demand_folder(os.path.dirname(place))
+        elif os.path.islink(place) or not os.path.isdir(place) or os.listdir(place):
             raise FileError(
                 "destination exists",
                 where=place,

@@ -29,7 +29,7 @@ def lazy(
             raise AttributeError(
                 f"module {package!r} has no attribute {name!r}", name=name, obj=sys.modules[package]
             )
-        from importlib import import_module  # noqa: PLC0415 - cold start
+        from importlib import import_module
 
         module = import_module(home)
         value = module if home == f"{package}.{name}" else getattr(module, name)

@@ -12,5 +12,5 @@ def cache_folder() -> str:
     chosen = os.environ.get("PORTABLE_CACHE")
     if chosen:
         return chosen
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 - cold path; never raises
-    return os.path.join(base, "stablehlo-portable")  # noqa: PTH118 - cold path
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # never raises
+    return os.path.join(base, "stablehlo-portable")

@@ -86,7 +86,7 @@ def _made(parent: str, make: Callable[[], tuple[int, str]]) -> tuple[int, str]:
     _sweep(os.path.realpath(parent))
     while True:
         handle, path = make()
-        if _lock(handle) is not False and os.path.exists(path):  # noqa: PTH110 - a name
+        if _lock(handle) is not False and os.path.exists(path):
             return handle, path
         os.close(handle)  # another process swept it between the two calls
 
@@ -123,6 +123,6 @@ def _remove(entry: os.DirEntry[str]) -> None:
             if entry.is_dir(follow_symlinks=False):
                 shutil.rmtree(entry.path, ignore_errors=True)
             else:
-                os.unlink(entry.path)  # noqa: PTH108 - a name
+                os.unlink(entry.path)
     finally:
         os.close(handle)

@@ -40,9 +40,9 @@ def read_table(module: str, name: str) -> dict[str, dict[str, str]]:
     """
     parser = RawConfigParser(delimiters=("=",), comment_prefixes=("#",), default_section="")
     parser.optionxform = str  # type: ignore[assignment, method-assign]  # keys keep their case
-    path = os.path.join(os.path.dirname(module), "data", name)  # noqa: PTH118, PTH120 - cold start
+    path = os.path.join(os.path.dirname(module), "data", name)
     try:
-        with open(path, encoding="utf-8") as stream:  # noqa: PTH123 - cold start
+        with open(path, encoding="utf-8") as stream:
             parser.read_file(stream, name)
     except Error as error:
         raise InvalidTable(name, "the file", str(error)) from error
