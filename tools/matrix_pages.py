@@ -39,6 +39,7 @@ __all__ = [
 ]
 
 PAGES = Path(__file__).parent.parent / "docs" / "matrix"
+BEHAVIOUR = PAGES.parents[1] / "portable" / "releases" / "data" / "behaviour.tsv"
 _TEMPLATE = Path(__file__).with_name("matrix_page.md")
 
 READ = "r"
@@ -160,9 +161,28 @@ def pages(results: Results) -> dict[str, str]:
 
 
 def write_pages(results: Results) -> None:
-    """Write the pages."""
-    for name, text in pages(results).items():
-        write_file(PAGES / name, text.encode())
+    """Write the pages, and what the package keeps of the results."""
+    for path, text in _written(results).items():
+        write_file(path, text.encode())
+
+
+def _written(results: Results) -> dict[Path, str]:
+    texts = {PAGES / name: text for name, text in pages(results).items()}
+    return texts | {BEHAVIOUR: behaviour(results)}
+
+
+def behaviour(results: Results) -> str:
+    """Return what `portable releases diff` tells: artifacts that Releases execute differently."""
+    lines = [
+        f"# {results.date}; python -m tools matrix_pages",
+        "# " + ", ".join(results.consumers),
+        *(
+            f"{row.case}\t{row.target}\t{row.marks}"
+            for row in results.artifacts
+            if len(EXECUTED.intersection(row.marks)) > 1
+        ),
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def _page(results: Results) -> str:
@@ -287,9 +307,9 @@ def main() -> int:
         write_pages(results)
         return 0
     stale = [
-        name
-        for name, text in pages(results).items()
-        if not (PAGES / name).exists() or (PAGES / name).read_text("utf-8") != text
+        path.name
+        for path, text in _written(results).items()
+        if not path.exists() or path.read_text("utf-8") != text
     ]
     print(f"stale: {', '.join(stale)}" if stale else "the pages are those of the raw results")
     return 1 if stale else 0

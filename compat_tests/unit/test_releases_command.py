@@ -11,7 +11,8 @@ from portable.cli import main
 from portable.releases import advisories_for, find_release, releases
 from portable.releases.difference import upgrade
 
-DATA = Path(__file__).parents[2] / "portable" / "releases" / "data"
+ROOT = Path(__file__).parents[2]
+DATA = ROOT / "portable" / "releases" / "data"
 JAXLIBS = [one for one in releases("jaxlib") if one.below is None]
 
 
@@ -31,7 +32,10 @@ def test_steps_add_up_to_the_whole_upgrade() -> None:
         for change in upgrade(before, after).changes:
             (known.add if change.begins else known.discard)((change.kind, change.name))
     whole = upgrade(JAXLIBS[0], JAXLIBS[-1]).changes
-    assert {(c.kind, c.name) for c in whole if c.begins} == known
+    # What was not executed on each of them can only be compared where it was.
+    assert {(c.kind, c.name) for c in whole if c.begins and c.kind != "behaviour"} == {
+        one for one in known if one[0] != "behaviour"
+    }
 
 
 @pytest.mark.parametrize(
@@ -50,6 +54,22 @@ def test_what_real_releases_changed_is_named(
     """Each was seen on both Releases; docs/findings.md and the tables name the evidence."""
     changes = upgrade(find_release(before), find_release(after)).changes
     assert (kind, name, begins) in {(c.kind, c.name, c.begins) for c in changes}
+
+
+def test_cases_that_end_otherwise_are_named() -> None:
+    """What the matrix observed on both: here a wrong result of jaxlib 0.9.1 that 0.9.2 has not."""
+    raw = (ROOT / "docs" / "matrix" / "artifacts.tsv").read_text("utf-8").splitlines()
+    heads = raw[1].removeprefix("# ").split(", ")
+    old, new = heads.index("jaxlib 0.9.1"), heads.index("jaxlib 0.9.2")
+    rows = [line.split("\t") for line in raw[3:]]
+    mended = {
+        f"Case {case} for {target}: computes something else"
+        for case, target, _, marks in rows
+        if (marks[old], marks[new]) == ("W", "E")
+    }
+    changes = upgrade(find_release("jaxlib 0.9.1"), find_release("jaxlib 0.9.2")).changes
+    assert mended
+    assert mended <= {c.name for c in changes if c.kind == "behaviour" and not c.begins}
 
 
 def test_every_advisory_begins_or_ends_somewhere() -> None:

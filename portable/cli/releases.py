@@ -9,7 +9,8 @@ each statically (with --measure it installs and queries those that can run here)
 by one: an interrupted update keeps what it has.
 
 `diff` shows what an upgrade changes according to the tables: what begins or ceases to be read or
-refused, and Advisories. Each side is one Release, or a library or wheel, which is read statically.
+refused, Advisories, and Cases of the corpus that the matrix saw end differently. Each side is one
+Release, or a library or wheel, which is read statically.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from portable.bytecode import vhlo
@@ -24,7 +25,7 @@ class Change:
     """One thing that one of two Releases does and the other does not.
 
     Args:
-        kind: `reads`, `refuses` or `advisory`.
+        kind: `reads`, `refuses`, `advisory` or `behaviour`.
         name: What it is about, as Features and Advisories are named.
         detail: Since when, or why; one line.
         begins: Whether the newer Release does it; the older one does otherwise.
@@ -74,10 +75,15 @@ def upgrade(before: Release, after: Release) -> Upgrade:
         after: The Release that takes its place; it may be the older one.
 
     Returns:
-        Every difference that the tables know. What neither table nor Advisory names is not
-        compared: two Releases of one Version may compute differently.
+        Every difference that the tables know, and the Cases of the corpus that both were seen to
+        execute, with different ends. What neither tells is not compared.
     """
     old, new = dict(_facts(before)), dict(_facts(after))
+    seen = _behaviour(str(before)), _behaviour(str(after))
+    for facts, (mine, others) in ((old, seen), (new, seen[::-1])):
+        for case, word in mine.items():
+            if others.get(case, word) != word:
+                facts["behaviour", f"{case}: {word}"] = "as the matrix observed it"
     changes = [*_missing(new, old, begins=True), *_missing(old, new, begins=False)]
     notes = [
         f"{one} has {one.has} ({one.confidence}): compared as {one.current}"
@@ -85,6 +91,33 @@ def upgrade(before: Release, after: Release) -> Upgrade:
         if one.below
     ]
     return Upgrade(before, after, tuple(changes), tuple(notes))
+
+
+# What the marks of the matrix mean, of what was executed.
+_ENDS = {
+    "E": "computes the same",
+    "W": "computes something else",
+    "X": "does not compile",
+    "C": "crashes",
+    "H": "times out",
+}
+
+
+def _behaviour(release: str) -> dict[str, str]:
+    """Return how a Release ended each Case that it executed in the full matrix."""
+    _, heads, *lines = (
+        Path(__file__).with_name("data").joinpath("behaviour.tsv").read_text("utf-8").splitlines()
+    )
+    consumers = heads.removeprefix("# ").split(", ")
+    if release not in consumers:
+        return {}
+    column = consumers.index(release)
+    rows = (line.split("\t") for line in lines)
+    return {
+        f"Case {case} for {target}": _ENDS[marks[column]]
+        for case, target, marks in rows
+        if marks[column] in _ENDS
+    }
 
 
 _Fact = tuple[tuple[str, str], str]
