@@ -193,3 +193,24 @@ def test_a_runtime_is_a_consumer(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "my-plugin 1.2.3" in capsys.readouterr().out
     small = artifact.with_name("tan+1.4.0.mlir.bc")
     assert main(["check", str(small), "--for", str(path)]) == 0
+
+
+def test_a_policy_names_a_runtime_beside_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its path is relative to the policy, wherever the gate runs, and nothing is loaded."""
+    (tmp_path / "vendor").mkdir()
+    (tmp_path / "vendor" / "plugin.so").write_bytes(_library(*_names("1.4.0")))
+    policy = tmp_path / "portable.toml"
+    policy.write_text('[consumers]\nphones = ["./vendor/plugin.so"]\n')
+    artifacts = Path(__file__).parents[1] / "data" / "artifacts"
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    words = ["gate", "--policy", str(policy)]
+    assert main([*words, str(artifacts / "tan+1.4.0.mlir.bc")]) == 0
+    assert main([*words, str(artifacts / "mesh_inline+1.16.0.mlir.bc")]) == 1
+    policy.write_text('[rules]\nconsumers = ["./vendor/plugin.so"]\n')
+    assert main([*words, str(artifacts / "tan+1.4.0.mlir.bc")]) == 0
+    policy.write_text('[consumers]\nphones = ["plugin:./vendor/plugin.so"]\n')
+    assert main([*words, str(artifacts / "tan+1.4.0.mlir.bc")]) == 2

@@ -2,6 +2,7 @@
 
     [consumers]                              # named sets; a set may name others
     serving = ["jaxlib>=0.5,<0.13", "tensorflow~=2.18"]
+    phones = ["./vendor/pjrt_plugin.so"]     # read statically, never loaded
     all = ["@serving", "iree-base-compiler>=3.0"]
 
     [rules]
@@ -36,7 +37,7 @@ from typing import TYPE_CHECKING
 from portable.errors import PortableError
 from portable.policy.keys import Keys, PolicyError
 from portable.releases import resolve_target
-from portable.releases.requests import names_plugin
+from portable.releases.requests import names_file, names_plugin
 from portable.system.documents import parse_toml
 from portable.system.files import read_file
 from portable.verdict import Stage
@@ -278,8 +279,8 @@ def parse_policy(
     top = Keys.of(fields, where)
     sets = top.table("consumers")
     policy = Policy(
-        consumers={name: sets.texts(name) for name in sets.fields},
-        rules=_rules(top.table("rules"), tuple(f"@{name}" for name in sets.fields)),
+        consumers={name: _placed(sets.texts(name), root) for name in sets.fields},
+        rules=_rules(top.table("rules"), tuple(f"@{name}" for name in sets.fields), root),
         waivers=tuple(_waiver(keys) for keys in top.tables("waivers")),
         root=Path(root),
         where=where,
@@ -295,7 +296,12 @@ def parse_policy(
     return policy
 
 
-def _rules(keys: Keys, every_set: tuple[str, ...]) -> Rules:
+def _placed(wants: Sequence[str], root: str | os.PathLike[str]) -> tuple[str, ...]:
+    """Return requests; a runtime that is named by a relative path lies beside the policy."""
+    return tuple(str(Path(root) / want) if names_file(want) else want for want in wants)
+
+
+def _rules(keys: Keys, every_set: tuple[str, ...], root: str | os.PathLike[str]) -> Rules:
     keys.nothing_else(_names(Rules))
     calls = keys.texts("custom_calls") if "custom_calls" in keys.fields else None
     stages = {str(stage): stage for stage in Stage}
@@ -303,7 +309,9 @@ def _rules(keys: Keys, every_set: tuple[str, ...]) -> Rules:
     if stage not in stages:
         raise keys.wrong("stage", f"{stage!r} is not one of {', '.join(stages)}")
     return Rules(
-        consumers=keys.texts("consumers") if "consumers" in keys.fields else every_set,
+        consumers=_placed(keys.texts("consumers"), root)
+        if "consumers" in keys.fields
+        else every_set,
         depth=keys.choice("depth", Depth, Depth.CONTENT),
         stage=stages[stage],
         locations=keys.choice("locations", LocationRule, LocationRule.ANY),
@@ -342,7 +350,7 @@ def _demand_no_plugin(policy: Policy) -> None:
             raise PolicyError(
                 f"{want!r:.200} is a shared library, which is not loaded from a policy by default",
                 where=f"{policy.where}: {key}",
-                hint="use --load-plugins, or --for plugin:PATH",
+                hint="name the file without plugin: to read it statically, or use --load-plugins",
             )
 
 

@@ -215,6 +215,8 @@ def names_file(request: str) -> bool:
     Args:
         request: As for `resolve_target`.
     """
+    if request.startswith(("@", _PLUGIN)):
+        return False
     return "/" in request or request.endswith(_FILES)
 
 
