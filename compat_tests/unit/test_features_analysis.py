@@ -7,7 +7,8 @@ import pytest
 from compat_tests.helpers.bytecode_samples import SAMPLES, Sample, minimums
 from compat_tests.helpers.bytecode_writer import Artifact, entry, operation, region
 from portable.bytecode import read
-from portable.bytecode.vhlo import ops
+from portable.bytecode.layouts import table as layouts
+from portable.bytecode.vhlo import enums, ops
 from portable.features import Analysis, FeatureKind, Strictness, analyze
 from portable.version import Version
 
@@ -218,6 +219,28 @@ def test_unknown_types_and_attributes_are_named_by_code(table: str) -> None:
     assert analysis.unknown == (f"vhlo {table[:-1]} code 999",)
     assert analysis.required.version == Version(1, 30, 0)
     assert any("claims 1.30.2" in caveat.text for caveat in analysis.caveats)
+
+
+@pytest.mark.parametrize("name", enums())
+def test_a_value_that_an_enum_does_not_have_is_unknown(name: str) -> None:
+    """The number after the last is told with its enum; those of the table are no news."""
+    (code,) = [at for at, layout in layouts("vhlo", "attributes").items() if layout.name == name]
+    values = enums()[name].values()
+
+    def unknown(value: int) -> tuple[str, ...]:
+        artifact = Artifact(
+            names=["vhlo.while_v1", "vhlo.constant_v1"],
+            types=[F32],
+            attributes=[UNKNOWN_LOCATION, ("vhlo", entry(code, value))],
+            properties=[entry(1)],
+            operations=[_block(operation(1, results=[0], properties=0))],
+            producer="StableHLO_v1.22.0",
+        )
+        return _analyze(artifact).unknown
+
+    assert not any(unknown(value) for value in values)
+    after = max(values) + 1
+    assert unknown(after) == (f"vhlo attribute {name} value {after}",)
 
 
 def test_a_false_claim_does_not_change_what_is_needed() -> None:

@@ -6,9 +6,8 @@ import inspect
 
 import pytest
 
-from portable.bytecode.layouts import table, widths
 from portable.bytecode.tables import Format
-from portable.bytecode.vhlo import current, enum_case, lifetimes, minimum, ops
+from portable.bytecode.vhlo import enum_case, minimum, ops
 from portable.features.conditions import TESTS
 from portable.features.rules import rules
 from portable.version import Version
@@ -53,29 +52,6 @@ def test_constraints_speak_of_operations_that_exist() -> None:
             for when in constraint.when:
                 inspect.signature(TESTS[when.test]).bind(None, *when.arguments)
             assert Version.parse(constraint.since) > Version.parse(minimum())
-
-
-def test_versions_are_versions_of_the_table() -> None:
-    """Everything in the tables lies between the minimum and the current Version."""
-    rows = [op.lifetime for op in ops().values()]
-    rows += [row for kind in ("types", "attributes") for row in lifetimes(kind).values()]
-    for row in rows:
-        since = Version.parse(row.since)
-        assert Version.parse(minimum()) <= since <= Version.parse(current())
-        if row.until is not None:
-            assert since <= Version.parse(row.until) < Version.parse(current())
-
-
-@pytest.mark.parametrize("kind", ["types", "attributes"])
-def test_every_type_and_attribute_has_a_layout(kind: str) -> None:
-    """Whatever VHLO has can be decoded, and nothing else is taken for VHLO's."""
-    assert {layout.name for layout in table("vhlo", kind).values()} == set(lifetimes(kind))
-
-
-def test_every_scalar_type_has_a_width() -> None:
-    """The size of numbers is known for every type that a number can have."""
-    scalars = {layout.name for layout in table("vhlo", "types").values() if not layout.fields}
-    assert scalars - set(widths("vhlo")) == {"token_v1", "witness_v1"}
 
 
 def test_every_format_has_a_version() -> None:

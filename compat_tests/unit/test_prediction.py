@@ -172,12 +172,14 @@ def test_what_is_not_promised_is_a_note() -> None:
 
 
 def test_unknown_content_needs_what_the_artifact_claims() -> None:
-    """What no table knows is at most as old as the claim."""
+    """What no table knows is at most as old as the claim; whether newer readers know it is open."""
     claimed = Subject.claim(Version(1, 22, 0), 6)
     subject = replace(claimed, required=Version(0, 15, 0), unknown=("vhlo.future_v1",))
-    assert predict(subject, "jaxlib 0.12.0").compatible
+    newer = predict(subject, "jaxlib 0.12.0")
+    assert (newer.outcome, newer.stage) == (Outcome.NOT_KNOWN, Stage.DECODE)
+    assert newer.reason == "vhlo.future_v1, which the tables do not know"
     verdict = predict(subject, "jaxlib 0.11.2")
-    assert not verdict.compatible
+    assert verdict.outcome is Outcome.INCOMPATIBLE
     assert "do not know" in verdict.reason
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from portable.bytecode.encoding import brief
 from portable.bytecode.entries import ATTRIBUTES, TYPES
 from portable.bytecode.layouts import BUILTIN, VHLO
-from portable.bytecode.vhlo import has_op, lifetimes, minimum, op
+from portable.bytecode.vhlo import enum_case, enums, has_op, lifetimes, minimum, op
 from portable.features.conditions import TESTS, Use
 from portable.features.rules import rules
 
@@ -63,7 +63,8 @@ class Judge:
             have to know: some types inside types, operations of other dialects.
 
     Attributes:
-        unknown: Names and codes that no table knows, and how many operations or entries have them.
+        unknown: Names, codes and values that no table knows, and how many operations or entries
+            have them.
         caveats: What cannot be judged, and how often it occurs.
     """
 
@@ -182,9 +183,17 @@ class Judge:
         key = kind, outline.name
         own = _entry_needs().get(key) if outline.dialect == VHLO else None
         if own is not None:
+            if outline.name in enums():
+                self._note_value(index)
             return own, () if outline.name in self._closed else outline.references
         self._note(kind[:-1], outline)
         return _NOTHING, outline.references
+
+    def _note_value(self, index: int) -> None:
+        """Note an enum attribute whose value its enum does not have."""
+        entry = self._bytecode.pool.attribute(index)
+        if enum_case(entry.name, value := entry.fields["value"]) is None:
+            _count(self.unknown, f"{VHLO} attribute {entry.name} value {value}")
 
     def _note(self, kind: str, outline: Outline) -> None:
         """Note an entry that is not in VHLO's table."""

@@ -165,8 +165,8 @@ class Analysis:
         required: What a reader of these bytes must have.
         minimum: The lowest Target that the program can be written for as it is.
         caveats: What the tables cannot judge.
-        unknown: Operations, types and attributes that no table knows; if there are any, both
-            Versions are lower bounds, and so is the claimed Version.
+        unknown: Operations, types, attributes and values that no table knows; if there are any,
+            both Versions are lower bounds, and so is the claimed Version.
         removed: Forms that newer readers do not know any more.
         too_deep: What nests deeper than every Release survives; empty if nothing does.
     """

@@ -228,7 +228,7 @@ def _below_minimum(subject: Subject, release: Release) -> Iterator[_Finding]:
         )
 
 
-def _required(subject: Subject, release: Release) -> Iterator[_Finding]:
+def _required(subject: Subject, release: Release) -> Iterator[_Finding | NotKnown]:
     for feature in subject.features:
         if feature.kind in _JUDGED_APART:
             continue
@@ -239,12 +239,13 @@ def _required(subject: Subject, release: Release) -> Iterator[_Finding]:
     required = subject.required
     if required and (explained is None or required > explained) and release.current < required:
         yield _refuses(Stage.WINDOW, f"needs {required}, has {release.has}")
-    if subject.unknown and subject.claimed and release.target < subject.claimed.target:
-        yield _refuses(
-            Stage.WINDOW,
-            f"has {subject.unknown[0]}, which the tables do not know, and was written for "
-            f"{subject.claimed}; has {release.has}",
-        )
+    for name in subject.unknown:
+        what = f"{name}, which the tables do not know"
+        if subject.claimed and release.target < subject.claimed.target:
+            written = f"and was written for {subject.claimed}; has {release.has}"
+            yield _refuses(Stage.WINDOW, f"has {what}, {written}")
+        else:
+            yield NotKnown(Stage.DECODE, what)
 
 
 def _format(subject: Subject, release: Release) -> Iterator[_Finding]:
