@@ -7,7 +7,7 @@ import struct
 import pytest
 
 from portable.containers.container import MalformedContainer
-from portable.containers.flatbuffer import Table
+from portable.containers.flatbuffer import Table, beginning
 
 # A table of 12 bytes at 8, whose vtable stands before it; slot 0 has a number, slot 1 none.
 _AT = 8
@@ -63,3 +63,15 @@ def test_a_vector_may_end_where_the_file_ends(length: int) -> None:
     ) as caught:
         Table(data[:-4] + struct.pack("<I", length + 1) + bytes(length), _AT).vector(0)
     assert caught.value.offset == 20
+
+
+def test_the_beginning_of_a_vector_is_read_from_what_is_damaged_or_cut() -> None:
+    """A file is recognized by it before anything else in it is believed."""
+    head = struct.pack("<I", 12) + struct.pack("<4H", 8, 99, 3, 4)  # a wrong length, a wrong slot
+    data = head + struct.pack("<iII", 8, 4, 500) + b"MLIR"  # cut behind four of 500 bytes
+    assert beginning(data, 1, 4) == b"MLIR"
+    assert beginning(data, 1, 2) == b"ML"
+    assert beginning(data, 2, 4) == b""  # behind the vtable
+    for size in range(24):
+        assert beginning(data[:size], 1, 4) == b""
+    assert beginning(head[:-2] + bytes(2) + data[12:], 1, 4) == b""  # an empty slot

@@ -44,13 +44,12 @@ def fingerprint(content: Bytecode) -> str:
     for op in content.operations():
         kind = (op.name, op.attributes, op.properties, op.results)
         if kind not in seen:
-            named = dict(content.property_attributes(op.name, op.properties))
             parts = [str(content.names[op.name]).encode()]
-            dictionary = content.dictionary(op.attributes)
-            if len(dictionary) > _LARGE:
+            if len(content.dictionary(op.attributes)) > _LARGE:
                 parts.append(entries.digest((ATTRIBUTES, op.attributes)))
+                named = content.property_attributes(op.name, op.properties)
             else:
-                named = {**dictionary, **named}
+                named = content.attributes_of(op)
             parts += [
                 name.encode() + entries.digest((ATTRIBUTES, named[name])) for name in sorted(named)
             ]

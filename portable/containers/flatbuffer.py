@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from portable.bytecode.encoding import Buffer
     from portable.containers.source import Source
 
-__all__ = ["Table", "root", "written", "written_size"]
+__all__ = ["Table", "beginning", "root", "written", "written_size"]
 
 # A vtable starts with its own size and that of its tables, two bytes each.
 _VTABLE_HEAD = 4
@@ -113,18 +113,42 @@ class Table:
         """
         if not self.has(slot):
             return False
-        data, at, entry = self._data, self.target(slot), _VTABLE_HEAD + 2 * inner
-        for element in range(at + 4, at + 4 + 4 * _number(data, at, 4), 4):
-            # No Table: many may share one long vtable.
-            table = _follow(data, element)
-            vtable = table - _number(data, table, 4, signed=True)
-            if entry < _number(data, vtable, 2) and _number(data, vtable + entry, 2):
-                return True
-        return False
+        data, at = self._data, self.target(slot)
+        elements = range(at + 4, at + 4 + 4 * _number(data, at, 4), 4)
+        return any(_place(data, _follow(data, element), inner) for element in elements)
 
     def target(self, slot: int) -> int:
         """Return where what a slot refers to lies: behind it, so that no reference is circular."""
         return _follow(self._data, self.field(slot))
+
+
+def beginning(data: Buffer | Source, slot: int, size: int) -> bytes:
+    """Return how a vector of bytes of the root table begins; nothing where there is none.
+
+    Nothing else is checked, so that a flatbuffer which is damaged or cut is recognized as well.
+
+    Args:
+        data: What may be a flatbuffer, or at least its beginning.
+        slot: The slot that refers to the vector.
+        size: How many bytes are wanted.
+    """
+    try:
+        table = _number(data, 0, 4)
+        place = _place(data, table, slot)
+        vector = _follow(data, table + place) + 4 if place else 0
+    except MalformedContainer:
+        return b""
+    return bytes(data[vector : vector + size]) if vector else b""
+
+
+def _place(data: Buffer | Source, table: int, slot: int) -> int:
+    """Return where in a table the value of a slot lies; 0 for none.
+
+    A Table would read all of its vtable, and many may share a long one.
+    """
+    vtable = table - _number(data, table, 4, signed=True)
+    entry = _VTABLE_HEAD + 2 * slot
+    return _number(data, vtable + entry, 2) if entry < _number(data, vtable, 2) else 0
 
 
 def _follow(data: Buffer | Source, field: int) -> int:

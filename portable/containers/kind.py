@@ -80,7 +80,7 @@ def kind_of_file(data: Buffer | Source) -> Kind:
         # Every MLIR program has at least one of these near its beginning.
         words = (b"module", b"func", b"stablehlo", b"vhlo", b'"builtin.')
         return Kind.TEXT if any(word in head for word in words) else Kind.UNKNOWN
-    if _exported_program(data) is not None:
+    if _holds_program(data):
         return Kind.EXPORTED
     return Kind.UNKNOWN
 
@@ -110,27 +110,13 @@ def _looks_like_text(head: bytes) -> bool:
 _MODULE_SLOT = 13
 
 
-def _exported_program(data: Buffer | Source) -> bytes | None:
-    """Return the start of the module inside a serialized `Exported`; None if there is none.
+def _holds_program(data: Buffer | Source) -> bool:
+    """Say whether the bytes are a serialized `Exported`.
 
     The flatbuffer has no file identifier, so it is recognised by its content: a root table whose
-    slot 13 is a byte vector that begins as MLIR bytecode.
+    slot 13 is a byte vector that begins as MLIR bytecode. Whatever else is damaged in it is for who
+    opens it to say.
     """
+    from portable.containers.flatbuffer import beginning
 
-    def number(offset: int, size: int) -> int:
-        if not 0 <= offset <= len(data) - size:
-            raise IndexError(offset)
-        return int.from_bytes(data[offset : offset + size], "little")
-
-    try:
-        table = number(0, 4)
-        vtable = table - int.from_bytes(data[table : table + 4], "little", signed=True)
-        slot = vtable + 4 + 2 * _MODULE_SLOT
-        if number(vtable, 2) < 4 + 2 * (_MODULE_SLOT + 1) or not number(slot, 2):
-            return None
-        field = table + number(slot, 2)
-        vector = field + number(field, 4)
-        start = bytes(data[vector + 4 : vector + 8])
-    except IndexError:
-        return None
-    return start if start == MAGIC else None
+    return beginning(data, _MODULE_SLOT, len(MAGIC)) == MAGIC
