@@ -15,7 +15,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["block", "json_pieces", "json_text", "line", "one_line", "program_text", "shortened"]
+__all__ = [
+    "block",
+    "code_span",
+    "json_pieces",
+    "json_text",
+    "line",
+    "markdown",
+    "one_line",
+    "program_text",
+    "shortened",
+]
 
 LONGEST_WORD = 1000
 LONGEST_LINE = 10_000
@@ -36,6 +46,7 @@ _AT_START = re.compile(r"^( *):(?=:)")
 _TOKENS = 4096
 _ANYWHERE = re.compile(r"#(?=#\w*\[)")
 _WORD = re.compile(rf"\S{{{LONGEST_WORD + 1},}}")
+_WORDS = re.compile(r"[A-Za-z0-9][\w .,+()-]*", re.ASCII)
 _LINE_ENDS = re.compile(r"\r\n?|\n")
 
 
@@ -130,6 +141,30 @@ def program_text(text: str) -> str:
         The program.
     """
     return "\n".join(_ANYWHERE.sub(r"\\23", _visible(one, "\t")) for one in text.split("\n"))
+
+
+def markdown(text: str) -> str:
+    """Make a text part of a line or a table of Markdown.
+
+    Args:
+        text: Any text.
+
+    Returns:
+        Words and Versions as they are, anything else as `code_span`; fit for a cell.
+    """
+    return text if _WORDS.fullmatch(text) else code_span(text).replace("|", "\\|")
+
+
+def code_span(text: str) -> str:
+    """Quote a text, so that nothing in it is Markdown or HTML.
+
+    Args:
+        text: Any text.
+    """
+    text = one_line(text, 1000) or " "
+    longest = max(map(len, re.findall("`+", text)), default=0)
+    fence, space = "`" * (longest + 1), " " * (text[:1] == "`" or text[-1:] == "`")
+    return f"{fence}{space}{text}{space}{fence}"
 
 
 def shortened(text: str, limit: int) -> str:

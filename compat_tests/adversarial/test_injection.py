@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,13 +16,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from compat_tests.adversarial.generators.commands import actions
 from compat_tests.adversarial.generators.injection import (
     EVERYTHING,
     FORGED,
     HOSTILE,
     artifacts,
     containers,
+    corpora,
     documents,
+    libraries,
     long_name,
     policies,
 )
@@ -33,11 +37,12 @@ from portable.matrix.document import record
 from portable.matrix.report import FORMATS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 DATA = Path(__file__).parents[1] / "data" / "artifacts"
 CALLS = DATA / "custom_calls+1.0.0.mlir.bc"
 RANGES = DATA / "location_range+1.0.0.mlir.bc"
+CORPUS = Path(__file__).parents[2] / "corpus" / "shapes"
 # The one format whose lines are meant for the runner of the workflow.
 _OURS = re.compile(r"::(error|warning|notice) (file=[^:,]*,)?title=portable[^:]*::")
 _RUNNERS = re.compile(r"^\s*::|##\w*\[", re.MULTILINE)
@@ -253,11 +258,15 @@ def test_no_container_is_obeyed(command: str, run: Runner, tmp_path: Path, polic
 
 def file_names() -> Iterator[bytes]:
     """Yield what a file system on Linux takes: all bytes but two."""
-    for text in HOSTILE.values():
-        name = text.replace("/", "\u2215").replace("\0", "").encode("utf-8", "surrogateescape")
-        yield name[:200] + b".mlir.bc"
+    yield from _names(HOSTILE)
     yield b"\xff\xfe not UTF-8 \x9b.mlir.bc"
     yield b"-.mlir.bc"
+
+
+def _names(texts: Mapping[str, str]) -> Iterator[bytes]:
+    for text in texts.values():
+        name = text.replace("/", "\u2215").replace("\0", "").encode("utf-8", "surrogateescape")
+        yield name[:200] + b".mlir.bc"
 
 
 MADE = {"good": CALLS.read_bytes(), "empty": b"", "cut": CALLS.read_bytes()[:12]}
@@ -319,34 +328,160 @@ def test_no_matrix_is_obeyed(form: str, run: Runner, tmp_path: Path) -> None:
     assert accepted > 10
 
 
+# Each of them is a file name or a TOML string in a way of its own; the rest is in EVERYTHING.
+SOME = ("everything", "escape", "newline", "command", "markup", "markdown", "path")
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Return an empty folder of environments, beside which the own table is."""
+    monkeypatch.setenv("PORTABLE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("PORTABLE_OFFLINE", "1")
+    yield tmp_path / "cache"
+    forget_releases()
+
+
+def forget_releases() -> None:
+    """Have the tables read again, as another process would."""
+    from portable.releases import release
+
+    for one in (release._by_distribution, release._parsed, release._versions):
+        one.cache_clear()
+
+
+@pytest.mark.parametrize("kind", SOME)
+def test_no_runtime_is_obeyed(kind: str, run: Runner, tmp_path: Path, cache: Path) -> None:
+    """Names of libraries, wheels and members, their versions, and what stands in the binaries."""
+    artifact = tmp_path / "a.mlir.bc"
+    artifact.write_bytes(CALLS.read_bytes())
+    (tmp_path / "files").mkdir()
+    for path in libraries(HOSTILE.get(kind, EVERYTHING), tmp_path / "files"):
+        for form in ("text", "json"):
+            run("inspect", path, "--format", form, form=form)
+            run("check", artifact, "--for", path, "--format", form, form=form)
+            run("target", "--for", path, "--format", form, form=form)
+        for form in ("text", "json", "markdown"):
+            run("releases", "diff", path, "jaxlib==0.9.1", "--format", form, form=form)
+            run("releases", "add", path, "--format", form, form=form)
+            run("releases", "add", path, "--name", "ours==2.0", "--format", form, form=form)
+            forget_releases()
+            assert run("releases", "--format", form, form=form).code == 0
+    own = (cache / "releases.toml").read_bytes()
+    for row in tomllib.loads(own.decode())["release"]:
+        assert row["confidence"] == "static"
+
+
+OWN = {
+    "distribution": "ours", "version": "1.0", "date": "2026-01-01", "current": "1.9.0",
+    "minimum": "0.9.0", "python": "3.11", "numpy": "<2", "confidence": "measured",
+    "method": "bindings", "measured": "2026-01-01", "evidence": "why", "note": "a note",
+}  # fmt: skip
+
+
+def test_no_own_table_is_obeyed(run: Runner, cache: Path) -> None:
+    """Every string of a table that somebody else may have written."""
+    cache.mkdir()
+    for changed in documents(EVERYTHING, OWN):
+        assert isinstance(changed, dict)
+        rows = (f"{_quoted(key)} = {_quoted(value)}\n" for key, value in changed.items())
+        (cache / "releases.toml").write_text("[[release]]\n" + "".join(rows))
+        for form in ("text", "json", "markdown"):
+            forget_releases()
+            run("releases", "--format", form, form=form)
+            run("releases", "diff", "ours==1.0", "jaxlib==0.9.1", "--format", form, form=form)
+
+
+def _quoted(text: object) -> str:
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+@pytest.mark.parametrize("kind", SOME)
+def test_no_environment_is_obeyed(kind: str, run: Runner, cache: Path) -> None:
+    """Names of folders, and every string of a marker; nothing beyond the cache is removed."""
+    text = HOSTILE.get(kind, EVERYTHING)
+    home = cache / "environments"
+    name = os.fsdecode(next(iter(_names({kind: text})))).removesuffix(".mlir.bc").lstrip(".")
+    (home / name).mkdir(parents=True)
+    (cache / "kept").mkdir()
+    marker = {
+        "schema": 1, "consumer": "jaxlib 0.4.33", "installed": {"numpy": "1"},
+        "recipe": {
+            "distribution": "jaxlib", "version": "0.4.33", "python": "3.11", "driver": "bindings",
+            "packages": ["jaxlib==0.4.33"], "keep": [],
+        },
+    }  # fmt: skip
+    for number, changed in enumerate(documents(text, marker)):
+        (home / f"n{number}").mkdir()
+        (home / f"n{number}" / "portable-environment.json").write_text(json.dumps(changed))
+    for form in ("text", "json"):
+        run("env", "list", "--format", form, form=form)
+        run("env", "clear", f"../{name}", "--format", form, form=form)
+        run("env", "clear", "../kept", "--format", form, form=form)
+        run("env", "prune", "--keep", "1MB", "--format", form, form=form)
+    assert run("env", "clear", name).code == 0
+    assert (cache / "kept").is_dir()
+
+
+CASE = CORPUS / "broadcast_in_dim_f32"
+
+
+@pytest.mark.parametrize("kind", SOME)
+def test_no_corpus_is_obeyed(kind: str, run: Runner, tmp_path: Path) -> None:
+    """Names of Cases, families, files and producers, and every string of a manifest."""
+    for corpus in corpora(HOSTILE.get(kind, EVERYTHING), CASE, tmp_path / "corpora"):
+        case = next(corpus.glob("*/*/case.toml")).parent.name
+        for form in ("text", "json"):
+            more = ["--corpus", corpus, "--format", form]
+            codes = [run("corpus", word, *more, form=form).code for word in ("list", "coverage")]
+            run("corpus", "show", *more, "--", case, form="lines" if form == "text" else form)
+            sealed = run("corpus", "seal", *more, form=form).code
+            named = all(str(path).isprintable() for path in corpus.rglob("*"))
+            assert sealed == 0 or codes[0] == 2 or not named, "a corpus that is whole can be sealed"
+            if sealed == 0:
+                assert named
+                assert run("corpus", "verify", *more, form=form).code == 0
+
+
 WORDS = {
     "target": ["--for", "{}"],
-    "releases": ["{}"],
+    "releases list": ["{}"],
+    "releases diff": ["{}", "{}"],
+    "releases add": ["{}"],
+    "releases update": ["{}"],
     "inspect": ["{}"],
     "check": ["{}", "--for", "jaxlib"],
     "gate": ["{}", "--policy", "{}"],
     "minimum": ["{}"],
     "matrix": ["{}", "--for", "{}"],
-    "env": ["{}"],
-    "corpus": ["{}"],
+    "env list": ["{}"],
+    "env make": ["{}"],
+    "env clear": ["{}"],
+    "env prune": ["--keep", "{}"],
+    "corpus list": ["--corpus", "{}"],
+    "corpus show": ["{}", "--corpus", str(CORPUS)],
+    "corpus verify": ["--corpus", "{}"],
+    "corpus coverage": ["--corpus", "{}"],
+    "corpus seal": ["--corpus", "{}"],
+    "corpus run": ["{}", "--corpus", str(CORPUS)],
     "run": ["{}"],
     "verify": ["{}", "--against", "{}"],
     "verify-export": ["{}", "--target", "{}"],
-    "export": ["jax", "{}", "--target", "{}", "-o", "{}"],
+    "export jax": ["{}", "--target", "{}", "-o", "{}"],
+    "export torch": ["{}", "--target", "{}", "-o", "{}"],
+    "export saved-model": ["{}", "--target", "{}", "-o", "{}"],
     "pin": ["{}", "--target", "{}", "-o", "{}"],
     "serialize": ["{}", "--target", "{}"],
     "deserialize": ["{}"],
     "explain": ["{}", "--target", "{}"],
     "versions": ["--{}"],
-    "completion": ["{}"],
+    "completion bash": ["{}"],
+    "completion zsh": ["{}"],
 }
 
 
-def test_every_command_is_among_them() -> None:
-    """A new command joins this walk."""
-    from portable.cli import COMMANDS
-
-    assert set(WORDS) == set(COMMANDS)
+def test_every_action_is_among_them() -> None:
+    """A new command, or a new action of one, joins this walk."""
+    assert set(WORDS) == actions()
 
 
 @pytest.mark.parametrize("command", WORDS)
@@ -355,7 +490,9 @@ def test_no_word_of_the_command_line_is_obeyed(command: str, kind: str, run: Run
     """A script may have taken it from somewhere else."""
     for form in ("text", "json"):
         words = [word.format(HOSTILE[kind]) for word in WORDS[command]]
-        said = run(command, *words, *(["--format=json"] if form == "json" else []), form=form)
+        said = run(
+            *command.split(), *words, *(["--format=json"] if form == "json" else []), form=form
+        )
         assert said.code == 2
     said = run(f"{HOSTILE[kind]}")
     assert said.code == 2

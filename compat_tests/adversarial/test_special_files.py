@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from compat_tests.adversarial.generators.commands import run_all
+from compat_tests.adversarial.generators.commands import actions, run_all
 from compat_tests.adversarial.generators.special_files import INPUTS, OUTPUTS, make, snapshot
 from portable.artifact import Artifact
-from portable.cli import COMMANDS
 from portable.containers import open_container
 from portable.corpus import CorpusError, Tensor
 from portable.corpus.tensors import load_tensor
@@ -45,11 +44,26 @@ TAKES_A_FILE = [
     "matrix X --for jaxlib>=0.5 --cache store",
     "matrix F --for jaxlib>=0.5 --cache store --stage execute --inputs X",
     "matrix --from X",
+    "releases add X",
+    "releases diff ./X jaxlib==0.9.1",
+    "target --for ./X",
 ]
-# `export saved-model` takes a directory, and needs TensorFlow before it looks.
+# `export saved-model` takes a directory, and needs TensorFlow before it looks. `env` and `corpus`
+# take folders, of which every file is one of these below.
 TAKES_NONE = {
-    "completion", "corpus", "env", "export", "releases", "target", "verify-export", "versions",
+    "completion bash", "completion zsh", "corpus run", "env clear", "env list", "env make",
+    "env prune", "export jax", "export saved-model", "export torch", "releases list",
+    "releases update", "verify-export", "versions",
 }  # fmt: skip
+# What a corpus of one Case consists of, and the actions that read it.
+CASE = Path(__file__).parents[2] / "corpus" / "shapes" / "broadcast_in_dim_f32"
+PARTS = {
+    "SEALS": ["verify", "seal"],
+    "coverage.toml": ["coverage"],
+    "one/case/case.toml": ["list", "show", "coverage", "seal"],
+    "one/case/program.mlir": ["show"],
+    "one/case/artifacts/1.0.0+jaxlib-0.4.29.mlir.bc": ["coverage"],
+}
 
 
 @pytest.fixture
@@ -61,13 +75,18 @@ def here(tmp_path: Path) -> Path:
 
 
 def _words(line: str, x: str) -> list[str]:
-    names = {"X": x, "F": "F.mlir.bc", "P": "P.toml"}
+    names = {"X": x, "./X": f"./{x}", "F": "F.mlir.bc", "P": "P.toml"}
     return [names.get(word, word) for word in line.split()]
 
 
 def test_no_command_is_forgotten() -> None:
-    """A new command is entered above, or said to take no file."""
-    assert {line.split()[0] for line in TAKES_A_FILE} | TAKES_NONE == set(COMMANDS)
+    """A new command or action is entered above, or said to take no file."""
+    walked = {
+        name for name in actions() for line in TAKES_A_FILE if f"{line} ".startswith(f"{name} ")
+    }
+    walked |= {f"corpus {action}" for parts in PARTS.values() for action in parts}
+    assert walked | TAKES_NONE == actions()
+    assert not walked & TAKES_NONE
 
 
 @pytest.mark.parametrize("line", TAKES_A_FILE)
@@ -78,6 +97,9 @@ def test_what_is_no_file_is_refused_at_once(line: str, here: Path) -> None:
     for path, said in zip(paths, run_all([_words(line, p.name) for p in paths], here), strict=True):
         if line == "inspect X" and path.is_dir():
             continue  # it says what a directory is
+        if line.startswith(("releases", "target")) and path.is_dir():
+            assert said.code == 2  # a folder may hold a runtime; this one does not
+            continue
         if line.endswith("--depth header") and path.stem == "sparse.mlir":
             continue  # its header is all that counts
         assert said.code == 2, (path.name, said)
@@ -86,6 +108,63 @@ def test_what_is_no_file_is_refused_at_once(line: str, here: Path) -> None:
         assert "Traceback" not in said.err
         assert said.err.count("\n") <= 1
     assert snapshot(here) == before
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_no_part_of_a_corpus_is_anything_but_a_file(part: str, here: Path) -> None:
+    """No action waits for it, reads it without end, or takes it for something."""
+    lines = []
+    for kind in INPUTS:
+        case = here / kind / "one" / "case"
+        shutil.copytree(CASE, case, ignore=shutil.ignore_patterns("artifacts"))
+        (case / "artifacts").mkdir()
+        sealed = next(name for name in PARTS if name.endswith(".bc"))
+        shutil.copy(CASE / "artifacts" / Path(sealed).name, here / kind / sealed)
+        (here / kind / "SEALS").write_text("")
+        (here / kind / "coverage.toml").write_text("")
+        (here / kind / part).unlink()
+        make(kind, here / kind / part)
+        for action in PARTS[part]:
+            name = ["case"] if action == "show" else []
+            lines.append(["corpus", action, *name, "--corpus", kind])
+    before = snapshot(here)
+    for words, said in zip(lines, run_all(lines, here), strict=True):
+        assert said.code == 2, (words, said)
+        assert "Traceback" not in said.err
+        assert "internal error" not in said.err
+        assert said.err.count("\n") <= 1
+    assert snapshot(here) == before
+
+
+@pytest.mark.parametrize("kind", INPUTS)
+def test_the_own_table_is_a_file(kind: str, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What else lies there is told by every command that asks for Releases, at once."""
+    monkeypatch.setenv("PORTABLE_CACHE", str(here))
+    path = make(kind, here / "releases.toml")
+    before = snapshot(here)
+    lines = [["releases"], ["check", "F.mlir.bc", "--for", "jaxlib"], ["target", "--for", "jaxlib"]]
+    for said in run_all(lines, here):
+        assert (said.code, said.out) == (2, ""), said
+        assert path.name in said.err
+        assert "internal error" not in said.err
+        assert said.err.count("\n") == 1
+    assert snapshot(here) == before
+
+
+@pytest.mark.parametrize("kind", INPUTS)
+def test_the_marker_of_an_environment_is_a_file(
+    kind: str, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An environment with anything else is broken, and nothing waits for it."""
+    monkeypatch.setenv("PORTABLE_CACHE", str(here))
+    home = here / "environments" / "one"
+    home.mkdir(parents=True)
+    make(kind, home / "portable-environment.json")
+    lines = [["env", "list"], ["env", "prune", "--keep", "99999GB"], ["env", "clear", "one"]]
+    listed, *others = run_all(lines, here)
+    assert "one: unfinished or broken" in listed.out
+    assert [said.code for said in (listed, *others)] == [0, 0, 0]
+    assert not home.exists()
 
 
 def test_a_case_is_read_like_everything_else(here: Path) -> None:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 from portable.cli.options import add
 from portable.cli.output import note, print_json, print_table, say
 from portable.errors import PortableError
+from portable.escaping import markdown
 from portable.releases import distributions, matching_releases, releases
 
 if TYPE_CHECKING:
@@ -183,10 +184,12 @@ def _pinned(spec: str) -> str:
 
 
 def _show(found: Upgrade, style: str) -> None:
-    title = f"{found.before} (StableHLO {found.before.has}) -> {found.after} ({found.after.has})"
+    shown = markdown if style == "markdown" else str
+    before, after = shown(str(found.before)), shown(str(found.after))
+    title = f"{before} (StableHLO {found.before.has}) -> {after} ({found.after.has})"
     say(f"# {title}" if style == "markdown" else title)
     for text in found.notes:
-        say(f"note: {text}")
+        say(f"note: {shown(text)}")
     say()
     if not found.changes:
         say("no known difference")
@@ -205,8 +208,9 @@ def _print(style: str, headings: Sequence[str], table: Sequence[Sequence[str]]) 
     if style != "markdown":
         print_table(headings, table)
         return
-    for cells in (headings, ["---"] * len(headings), *table):
-        say(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
+    escaped = [list(map(markdown, cells)) for cells in table]
+    for cells in (headings, ["---"] * len(headings), *escaped):
+        say(f"| {' | '.join(cells)} |")
 
 
 def _add(chosen: argparse.Namespace) -> int:

@@ -147,7 +147,12 @@ class Case:
     @property
     def program(self) -> str:
         """The MLIR text."""
-        return self.program_path.read_text("utf-8")
+        try:
+            return read_file(self.program_path).decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise CorpusError(
+                f"byte {error.start} is not UTF-8", where=str(self.program_path)
+            ) from error
 
     @property
     def artifacts(self) -> tuple[Sealed, ...]:
@@ -232,7 +237,7 @@ def load_case(directory: Path) -> Case:
         raise
     except FileError as error:
         raise CorpusError(error.what, where=str(path)) from error
-    except (KeyError, TypeError, ValueError, PortableError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, PortableError) as error:
         raise CorpusError(f"malformed Case: {error!r}", where=str(path)) from error
 
 
@@ -242,21 +247,21 @@ def _case(directory: Path, fields: dict[str, Any]) -> Case:
 
     def tensors(key: str, folder: str) -> tuple[Tensor, ...]:
         return tuple(
-            Tensor(name, dtype, directory / folder / f"{name}.npy")
+            Tensor(_plain(name), _text(dtype), directory / folder / f"{name}.npy")
             for name, dtype in fields.pop(key, {}).items()
         )
 
     case = Case(
         name=directory.name,
         directory=directory,
-        feature=fields.pop("feature"),
+        feature=_text(fields.pop("feature")),
         family=directory.parent.name,
         first=Version.parse(fields.pop("first")),
-        provenance=fields.pop("provenance"),
+        provenance=_text(fields.pop("provenance")),
         oracle=Oracle(fields.pop("oracle")),
-        expression=fields.pop("expression", ""),
-        agreeing=tuple(fields.pop("agreeing", ())),
-        reason=fields.pop("reason", ""),
+        expression=_text(fields.pop("expression", "")),
+        agreeing=tuple(map(_text, fields.pop("agreeing", ()))),
+        reason=_text(fields.pop("reason", "")),
         every_minor=fields.pop("every_minor", False),
         tolerance=Tolerance(**fields.pop("tolerance", {})),
         inputs=tensors("inputs", "inputs"),
@@ -276,7 +281,21 @@ def _all(
 
 def _exception(row: dict[str, str]) -> KnownException:
     stage = Stage[row["stage"].upper()]
-    return KnownException(row["consumer"], stage, row["reason"], row["link"])
+    consumer, reason, link = (_text(row[key]) for key in ("consumer", "reason", "link"))
+    return KnownException(consumer, stage, reason, link)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r:.60} is not a string")
+    return value
+
+
+def _plain(name: str) -> str:
+    """Refuse the name of a tensor that leads out of its folder."""
+    if "/" in name:
+        raise ValueError(f"{name!r:.60} is not a name of a file")
+    return name
 
 
 def _sealed(path: Path) -> Sealed:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from portable.corpus.execution import LIMIT_S, attempt
+from portable.escaping import code_span, markdown
 from portable.pinning.pipeline import serialize
 from portable.releases import find_release
 from portable.runtime.environments import Environments
@@ -123,9 +124,9 @@ def page(host: Host, counts: Counter[Ending], differences: list[Deviation]) -> s
     otherwise = [d for d in differences if d.there.ending is not d.here.ending]
     bits = [d for d in differences if d.there.ending is d.here.ending]
     lines = [
-        f"# The corpus on {host.device}",
+        f"# The corpus on {markdown(host.device)}",
         "",
-        f"Written by `portable corpus run --platform {host.platform}`:",
+        f"Written by {code_span(f'portable corpus run --platform {host.platform}')}:",
         "each Case on the device, and on the CPU of the same jaxlib.",
         "",
         *_table(("", ""), facts.items()),
@@ -148,7 +149,7 @@ def page(host: Host, counts: Counter[Ending], differences: list[Deviation]) -> s
 
 
 def _table(head: tuple[str, ...], rows: Iterable[Iterable[object]]) -> list[str]:
-    written = [[str(cell).replace("|", "\\|") for cell in row] for row in rows]
+    written = [[markdown(str(cell)) for cell in row] for row in rows]
     if not written:
         return ["None."]
     rule = ["---"] * len(head)

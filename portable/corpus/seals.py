@@ -78,8 +78,11 @@ class Seals:
         """
         path = directory / SEALS
         digests: dict[str, str] = {}
-        lines = read_file(path).decode("utf-8").splitlines() if path.exists() else []
-        for number, line in enumerate(lines, 1):
+        try:
+            text = read_file(path).decode("utf-8") if path.exists() else ""
+        except UnicodeDecodeError as error:
+            raise CorpusError(f"byte {error.start} is not UTF-8", where=str(path)) from error
+        for number, line in enumerate(text.split("\n")[:-1], 1):
             value, gap, name = line.partition("  ")
             if not gap or len(value) != 64 or name in digests:
                 raise CorpusError("not a seal", where=f"{path}:{number}")
@@ -105,9 +108,16 @@ class Seals:
         """Return these seals with those of the files that have none.
 
         Raises:
-            CorpusError: A sealed file was changed or removed.
+            CorpusError: A sealed file was changed or removed, or the name of a new one would not
+                be one line of the seals.
         """
         for each in self.verify():
+            if not each.path.isprintable():
+                raise CorpusError(
+                    "the file name has characters that cannot be printed",
+                    where=str(self.directory / each.path),
+                    hint="rename it",
+                )
             if each.defect is not Defect.UNSEALED:
                 raise CorpusError(
                     f"{each.defect} since it was sealed",

@@ -6,10 +6,11 @@ import datetime
 import enum
 import functools
 import os
-import tomllib
 from typing import TYPE_CHECKING, TypeVar
 
 from portable.errors import PortableError
+from portable.system.documents import parse_toml
+from portable.system.files import FileError, read_file
 from portable.system.places import cache_folder
 from portable.version import InvalidVersion, Version
 
@@ -182,15 +183,16 @@ def own_rows(kind: str) -> tuple[Row, ...]:
         TableError: The file cannot be read or has another form.
     """
     path = own_table()
-    there = os.path.isfile(path)
+    there = os.path.lexists(path)
     return _read(path, path, kind, own=True) if there else ()
 
 
 def _read(path: str, name: str, kind: str, *, own: bool = False) -> tuple[Row, ...]:
     try:
-        with open(path, "rb") as stream:
-            found = tomllib.load(stream).get(kind, [])
-    except (OSError, tomllib.TOMLDecodeError) as error:
+        found = parse_toml(read_file(path)).get(kind, [])
+    except FileError as error:
+        raise TableError(error.what, where=path) from error
+    except ValueError as error:
         raise TableError(f"cannot read: {error}", where=path) from error
     if not isinstance(found, list) or not all(isinstance(fields, dict) for fields in found):
         raise TableError(f"{kind} is not an array of tables", where=path)

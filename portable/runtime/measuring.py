@@ -12,6 +12,7 @@ import datetime
 import email
 import fcntl
 import hashlib
+import json
 import re
 import tempfile
 import tomllib
@@ -19,11 +20,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from packaging.utils import canonicalize_name
 from packaging.version import Version as PackageVersion
 
 from portable.binaries import NotARuntime, Runtime, read_runtime
 from portable.errors import PortableError
-from portable.releases import Confidence, distributions, normalize_name, releases
+from portable.escaping import line
+from portable.releases import Confidence, distributions, releases
 from portable.releases.release import as_release, demand_same
 from portable.releases.table import own_table
 from portable.runtime.environments import (
@@ -35,7 +38,8 @@ from portable.runtime.environments import (
 from portable.runtime.environments.index import fetch, published, wheels_of
 from portable.runtime.environments.installer import find_uv
 from portable.system import children
-from portable.system.files import write_file
+from portable.system.documents import parse_toml
+from portable.system.files import read_file, write_file
 from portable.version import Version
 from portable.worker import Answer, Driver, Status
 
@@ -281,9 +285,9 @@ def look_up(distribution: str, version: str) -> IndexedWheel:
 
 def read_table(path: Path) -> tuple[str, list[Row]]:
     """Read a table and the comment at its head."""
-    text = path.read_text(encoding="utf-8")
-    head, _, _ = text.partition("[[release]]")
-    return head, tomllib.loads(text).get("release", [])
+    data = read_file(path)
+    head, _, _ = data.partition(b"[[release]]")
+    return head.decode("utf-8"), parse_toml(data).get("release", [])
 
 
 def write_table(path: Path, head: str, rows: list[Row]) -> None:
@@ -321,8 +325,8 @@ def _printed(row: Row) -> str:
 def _value(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    text = str(value).replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{text}"'
+    # Printable text, of which TOML escapes what JSON does.
+    return json.dumps(line(str(value)), ensure_ascii=False)
 
 
 def _installed_metadata(environment: Environment, numpy: str) -> Row:
@@ -380,12 +384,20 @@ def _static(path: Path, requirement: str) -> tuple[Row, Runtime]:
             where=str(path),
             hint="add --name NAME==VERSION",
         )
+    try:
+        name, version = canonicalize_name(name, validate=True), str(PackageVersion(version))
+    except ValueError as error:
+        raise CannotMeasure(
+            f"not a name and version of a distribution: {error}",
+            where=str(path),
+            hint="add --name NAME==VERSION",
+        ) from error
     between = found.bracket
     changed = datetime.datetime.fromtimestamp(path.stat().st_mtime, datetime.UTC).date()
     with path.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     row = {
-        "distribution": normalize_name(name),
+        "distribution": name,
         "version": version,
         "date": changed.isoformat(),
         "date_source": "when the file was last changed",
@@ -432,7 +444,7 @@ def measure_static(distribution: str, version: str) -> tuple[Row, Runtime]:
 
 
 def _runs_here(distribution: str) -> bool:
-    wanted = Wanted(normalize_name(distribution), "0", PYTHONS[0], "")
+    wanted = Wanted(canonicalize_name(distribution), "0", PYTHONS[0], "")
     try:
         return bool(Recipe.of(wanted))
     except UnsupportedDistribution:

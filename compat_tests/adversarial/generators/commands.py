@@ -8,7 +8,10 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Said", "run_all"]
+from portable.cli import COMMANDS, load
+from portable.cli.parser import build
+
+__all__ = ["Said", "actions", "run_all"]
 
 _RUNNER = """
 import contextlib, io, json, resource, signal, sys
@@ -54,6 +57,19 @@ class Said:
     code: int | str
     out: str
     err: str
+
+
+def actions() -> set[str]:
+    """Return every command, those whose first word is one of a few with each of them."""
+    found = set()
+    for command in COMMANDS:
+        first = next(iter(build(command, load(command))._get_positional_actions()), None)
+        found |= (
+            {f"{command} {word}" for word in first.choices}
+            if first and first.choices
+            else {command}
+        )
+    return found
 
 
 def run_all(lines: list[list[str]], cwd: Path, *, limit: int = 10) -> list[Said]:

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import shutil
+import tomllib
+import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +27,9 @@ __all__ = [
     "HOSTILE",
     "artifacts",
     "containers",
+    "corpora",
     "documents",
+    "libraries",
     "long_name",
     "policies",
 ]
@@ -152,6 +157,94 @@ def containers(text: str, folder: Path) -> Iterator[Path]:
     yield named
 
 
+ELF = b"\x7fELF\x02\x01\x01" + bytes(57)
+
+
+def _file_name(text: str, limit: int = 100) -> str:
+    """Make a file name of a text: all characters but two, as many as there is room for."""
+    encoded = text.replace("/", "\u2215").replace("\0", "").encode("utf-8", "surrogateescape")
+    return encoded[:limit].decode("utf-8", "ignore")
+
+
+def libraries(text: str, folder: Path) -> Iterator[Path]:
+    """Write runtimes that carry a text: in their file names, their members, and their strings.
+
+    Args:
+        text: What to put there.
+        folder: Where to write.
+
+    Yields:
+        Shared libraries and wheels, of which each reads StableHLO.
+    """
+    name, raw = _file_name(text), text.encode("utf-8", "surrogateescape")
+    plain = ELF + b"\0vhlo.add_v1\0vhlo.tan_v1\0vhlo.abs_v1\0"
+    named = plain + b"vhlo." + raw + b"_v1\0vhlo.x" + raw + b"\0" + raw + b"y_ffi\0"
+    for file, member, library in (
+        (f"{name}.so", "", named),
+        ("ours-1.0-py3-none-any.whl", f"{name}/{name}.so", named),
+        (f"ours-{name.replace('-', '_')}-py3-none-any.whl", "a.so", plain),
+        (f"{name.replace('-', '_')}-1.0-py3-none-any.whl", "a.so", plain),
+        (f"ours-1.0-{name.replace('-', '_')}-py3-none-any.whl", "a.so", plain),
+    ):
+        path = folder / file
+        if member:
+            with zipfile.ZipFile(path, "w") as archive:
+                archive.writestr(zipfile.ZipInfo(member.replace("\0", "")), library)
+        else:
+            path.write_bytes(library)
+        yield path
+
+
+def corpora(text: str, source: Path, folder: Path) -> Iterator[Path]:
+    """Write corpora of one Case that carry a text: in the names of files and in their contents.
+
+    Args:
+        text: What to put there.
+        source: The folder of a Case.
+        folder: Where to write.
+
+    Yields:
+        The corpora: one for each string of the manifest and each name of a file.
+    """
+    name = _file_name(text)
+    manifest = tomllib.loads((source / "case.toml").read_text())
+    sealed = source / "artifacts" / "1.0.0+jaxlib-0.4.29.mlir.bc"
+
+    def written(number: str, manifest: object, case: str = "case", **more: str) -> Path:
+        corpus = folder / number
+        home = corpus / more.get("family", "family") / case
+        (home / "artifacts").mkdir(parents=True)
+        for part in ("inputs", "expected", "program.mlir"):
+            (shutil.copytree if (source / part).is_dir() else shutil.copy)(
+                source / part, home / part
+            )
+        shutil.copy(sealed, home / "artifacts" / more.get("artifact", sealed.name))
+        (home / more.get("extra", "extra")).write_bytes(b"")
+        (home / "case.toml").write_text(_toml(manifest), "utf-8", errors="surrogatepass")
+        (corpus / "SEALS").write_text("")
+        (corpus / "coverage.toml").write_text("")
+        return corpus
+
+    for number, changed in enumerate(documents(text, manifest)):
+        yield written(str(number), changed)
+    yield written("case", manifest, case=name)
+    yield written("family", manifest, family=name)
+    yield written("extra", manifest, extra=name)
+    yield written("bytes", manifest, extra=os.fsdecode(b"not UTF-8 \xff"))
+    yield written("producer", manifest, artifact=f"1.0.0+{name}.mlir.bc")
+    yield written("target", manifest, artifact=f"{name}+jaxlib-0.4.29.mlir.bc")
+    corpus = written("program", manifest)
+    program = corpus / "family" / "case" / "program.mlir"
+    program.write_bytes(program.read_bytes() + b"// " + text.encode("utf-8", "surrogateescape"))
+    yield corpus
+    corpus = written("coverage", manifest)
+    (corpus / "coverage.toml").write_text(
+        f'[[excluded]]\nkind = "op"\nname = {_text(name)}\nreason = {_text(name)}\n'
+        f'[[{_text(name)}]]\nname = {_text(name)}\ncases = ["case"]\n'
+    )
+    yield corpus
+
+
 def documents(text: str, document: object) -> Iterator[object]:
     """Yield plain data with a text in the place of each of its strings, one at a time.
 
@@ -213,8 +306,11 @@ def policies(text: str) -> Iterator[str]:
 
 def _toml(policy: object) -> str:
     assert isinstance(policy, dict)
-    lines = []
+    scalars = {key: value for key, value in policy.items() if _is_scalar(value)}
+    lines = [f"{_text(key)} = {_text(value)}" for key, value in scalars.items()]
     for name, table in policy.items():
+        if name in scalars:
+            continue
         if isinstance(table, dict):
             lines.append(f"[{_text(name)}]")
             lines += [f"{_text(key)} = {_text(value)}" for key, value in table.items()]
@@ -224,6 +320,14 @@ def _toml(policy: object) -> str:
                 lines += [f"{_text(key)} = {_text(value)}" for key, value in row.items()]
                 lines.append("expires = 2099-01-01")
     return "\n".join(lines) + "\n"
+
+
+def _is_scalar(value: object) -> bool:
+    """Say whether a value is no table, and no array of tables."""
+    tables = isinstance(value, dict) or (
+        isinstance(value, list) and value and isinstance(value[0], dict)
+    )
+    return not tables
 
 
 def _text(value: object) -> str:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import itertools
-import re
 from typing import TYPE_CHECKING
 
-from portable.escaping import one_line
+from portable.escaping import code_span, markdown, one_line
 from portable.matrix import Agreement
 from portable.matrix.report.reproducer import reproducer
 from portable.matrix.report.tally import alike, describe, squares, subject, totals
@@ -54,11 +53,11 @@ def _contradictions(matrix: Matrix, *, full: bool) -> Iterator[str]:
     shown = groups if full else groups[:_CONTRADICTIONS]
     for cells in shown:
         first = cells[0]
-        mark = "**not explained**" if first.unexplained else f"listed as {_code(first.listed)}"
-        artifacts, consumers = map(_code, subject(cells))
-        yield f"- {artifacts} on {consumers}, {mark}: {_code(one_line(describe(first), 300))}"
+        mark = "**not explained**" if first.unexplained else f"listed as {code_span(first.listed)}"
+        artifacts, consumers = map(code_span, subject(cells))
+        yield f"- {artifacts} on {consumers}, {mark}: {code_span(one_line(describe(first), 300))}"
         if first.unexplained:
-            yield f"  - {_code(reproducer(first, matrix.stage))}"
+            yield f"  - {code_span(reproducer(first, matrix.stage))}"
     if len(groups) > len(shown):
         yield f"- ... and {sum(map(len, groups)) - sum(map(len, shown))} more contradictions"
     yield ""
@@ -74,7 +73,7 @@ def _tables(matrix: Matrix) -> Iterator[str]:
     for distribution in dict.fromkeys(release.distribution for release in matrix.releases):
         releases = [one for one in matrix.releases if one.distribution == distribution]
         yield ""
-        yield f"## {_plain(distribution)}"
+        yield f"## {markdown(distribution)}"
         yield ""
         yield _row(["Release", "StableHLO", *(str(version or "?") for version in columns)])
         yield _row(["---", "---", *("---:" for _ in columns)])
@@ -90,9 +89,9 @@ def _names(releases: Sequence[Release]) -> tuple[str, str]:
     """Name neighbours that did the same in one row."""
     first, last = releases[0], releases[-1]
     if first is last:
-        return _plain(first.version), str(first.current)
+        return markdown(first.version), str(first.current)
     known = f"{first.current} to {last.current}" if first.current != last.current else ""
-    names = f"{_plain(first.version)} to {_plain(last.version)} ({len(releases)} Releases)"
+    names = f"{markdown(first.version)} to {markdown(last.version)} ({len(releases)} Releases)"
     return names, known or str(first.current)
 
 
@@ -107,16 +106,3 @@ def _figure(cells: Sequence[Cell]) -> str:
 
 def _row(texts: Sequence[str]) -> str:
     return f"| {' | '.join(texts)} |"
-
-
-def _plain(text: str) -> str:
-    """Leave what is a name or a version as it is, and quote anything else."""
-    return text if re.fullmatch(r"\w[\w.+-]*", text, re.ASCII) else _code(text).replace("|", "\\|")
-
-
-def _code(text: str) -> str:
-    """Quote foreign text, so that nothing in it is Markdown or HTML."""
-    text = one_line(text, 1000) or " "
-    longest = max(map(len, re.findall("`+", text)), default=0)
-    fence, space = "`" * (longest + 1), " " * (text[:1] == "`" or text[-1:] == "`")
-    return f"{fence}{space}{text}{space}{fence}"
