@@ -361,11 +361,11 @@ def test_a_file_that_shrinks_is_an_error(tmp_path: Path) -> None:
     container = open_container(path)
     os.truncate(path, 1000)
     for entry in container.artifacts():
-        with pytest.raises(FileError, match="cut short"):
+        with pytest.raises(FileError, match="truncated"):
             bytes(entry)
     file = InputFile(tmp_path / "a.exported")
     os.truncate(path, 10)
-    with pytest.raises(FileError, match="cut short"):
+    with pytest.raises(FileError, match="truncated"):
         file.read()
 
 

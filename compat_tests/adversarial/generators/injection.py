@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from compat_tests.helpers.bytecode_writer import section, varint
+from portable.binaries.bracket import markers
 from portable.containers import open_container
+from portable.version import Version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -160,6 +162,9 @@ def containers(text: str, folder: Path) -> Iterator[Path]:
 ELF = b"\x7fELF\x02\x01\x01" + bytes(57)
 
 
+_SINCE = Version(1, 4, 0)
+
+
 def _file_name(text: str, limit: int = 100) -> str:
     """Make a file name of a text: all characters but two, as many as there is room for."""
     encoded = text.replace("/", "\u2215").replace("\0", "").encode("utf-8", "surrogateescape")
@@ -177,7 +182,8 @@ def libraries(text: str, folder: Path) -> Iterator[Path]:
         Shared libraries and wheels, of which each reads StableHLO.
     """
     name, raw = _file_name(text), text.encode("utf-8", "surrogateescape")
-    plain = ELF + b"\0vhlo.add_v1\0vhlo.tan_v1\0vhlo.abs_v1\0"
+    old = (one.name for one in markers().values() if one.since <= _SINCE)
+    plain = ELF + b"\0" + b"\0".join(map(str.encode, old)) + b"\0"
     named = plain + b"vhlo." + raw + b"_v1\0vhlo.x" + raw + b"\0" + raw + b"y_ffi\0"
     for file, member, library in (
         (f"{name}.so", "", named),
