@@ -35,6 +35,8 @@ MISTAKES = {
     "format beyond a gap": ("formats", "9", "99.0.0"),
     "location that is always known": ("location location_file_line_col_range", "since", "0.9.0"),
     "type that is not there": ("types", "unchecked_inside", "future_v2"),
+    "named and in the table": ("named", "tanh_v2", "1.23.0"),
+    "named and not newer": ("named", "exp2_v1", "1.22.0"),
     "removed before it was last": ("removed trace_v1", "refused", "0.19.9"),
     "removed and still there": ("removed abs_v1", "last", "0.19.9"),
 }  # fmt: skip

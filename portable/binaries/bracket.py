@@ -87,6 +87,8 @@ def markers() -> Mapping[str, Marker]:
     }
     for name in removed.keys() - vhlo.ops().keys():
         found[f"vhlo.{name}"] = Marker(f"vhlo.{name}", parse(vhlo.minimum()), removed[name])
+    for name, since in rules().named.items():
+        found[f"vhlo.{name}"] = Marker(f"vhlo.{name}", parse(since), None)
     for kind in ("types", "attributes"):
         for name, lifetime in vhlo.lifetimes(kind).items():
             found[name] = Marker(name, parse(lifetime.since), None)

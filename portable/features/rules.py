@@ -92,6 +92,7 @@ class FeatureRules(NamedTuple):
         unchecked_inside: Types whose inner types StableHLO's serializer does not check.
         unchecked_together: Types of which it does not always check that they occur together.
         other_dialects: The first Version with operations of other dialects, and the reason.
+        named: The first Version of ops of which no table knows more than the name.
         removed: By the operation.
         removed_unranked: Operations whose unranked form was removed, and when.
         unranked: The type that makes a form unranked.
@@ -104,6 +105,7 @@ class FeatureRules(NamedTuple):
     unchecked_inside: frozenset[str]
     unchecked_together: frozenset[str]
     other_dialects: tuple[str, str]
+    named: dict[str, str]
     removed: dict[str, Removal]
     removed_unranked: tuple[frozenset[str], Removal]
     unranked: str
@@ -133,6 +135,7 @@ def parse_rules(table: dict[str, dict[str, str]]) -> FeatureRules:
         unchecked_inside=frozenset(table["types"]["unchecked_inside"].split()),
         unchecked_together=frozenset(table["types"]["unchecked_together"].split()),
         other_dialects=(table["other dialects"]["since"], table["other dialects"]["reason"]),
+        named=table["named"],
         removed={name: _removal(row) for name, row in _about("removed", table)},
         removed_unranked=(frozenset(unranked["ops"].split()), _removal(unranked)),
         unranked=unranked["type"],

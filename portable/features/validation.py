@@ -6,7 +6,7 @@ import inspect
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from portable.bytecode.vhlo import enums, has_op, lifetimes, minimum, op
+from portable.bytecode.vhlo import current, enums, has_op, lifetimes, minimum, op
 from portable.features.conditions import TESTS
 from portable.system.tables import InvalidTable
 from portable.version import Version
@@ -48,6 +48,9 @@ def check_rules(rules: FeatureRules) -> None:
         _demand(_later(since), f"[location {kind}]", "can never apply: nothing is older")
     for name in rules.unchecked_inside | rules.unchecked_together | {rules.unranked}:
         _demand(name in lifetimes("types"), "[types]", f"{name} is no type of VHLO")
+    for name, since in rules.named.items():
+        newer = not has_op(name) and Version.parse(since) > Version.parse(current())
+        _demand(newer, f"[named] {name}", f"is in VHLO, or {since} is no newer than its table")
     for name, removal in rules.removed.items():
         where = f"[removed {name}]"
         _demand(not has_op(name), where, "is an op of VHLO, and not removed")
