@@ -1,4 +1,4 @@
-"""Measure real Releases, and write the results into the shipped table.
+"""Measure real Releases; write their rows and the digests of their wheels into the shipped tables.
 
     python -m tools measure_release jaxlib==0.12.1 tensorflow==2.22.0
     python -m tools measure_release --again jaxlib      every row of a distribution, once more
@@ -13,8 +13,10 @@ import sys
 from pathlib import Path
 
 from portable.errors import PortableError
+from portable.releases.release import as_release
 from portable.runtime.environments import Download, Environments, Phase
 from portable.runtime.measuring import measure, read_table, renew, write_table
+from tools import record_digests
 
 DATA = Path(__file__).parent.parent / "portable" / "releases" / "data"
 TABLE = DATA / "releases.toml"
@@ -38,7 +40,7 @@ def main() -> int:
         if row["distribution"] == options.again
     ]
     environments = Environments(progress=_tell)
-    failed = 0
+    failed, measured = 0, []
     for requirement in wanted:
         try:
             row = measure(requirement, environments, rows)
@@ -48,9 +50,12 @@ def main() -> int:
             continue
         rows = renew(rows, row)
         write_table(options.table, head, rows)
+        measured.append(as_release(row))
         print(f"{requirement}: {row.get('current') or row['evidence']}")
         if options.clear:
             environments.clear([f"{row['distribution']}-{row['version']}"])
+    if measured and options.table == TABLE:
+        record_digests.add(measured)
     return 2 if failed or not wanted else 0
 
 

@@ -20,16 +20,16 @@ from typing import TYPE_CHECKING
 
 from portable.releases import releases
 from portable.runtime.environments import Recipe, UnsupportedDistribution
-from portable.runtime.environments.digests import LOCKS, TABLE, Wheel, load, locks
+from portable.runtime.environments.digests import LOCKS, TABLE, Lock, Wheel, load, locks
 from portable.runtime.environments.interpreter import find_uv
 from portable.system.files import write_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from portable.releases import Release
 
-__all__ = ["find_lock", "find_wheels", "main"]
+__all__ = ["add", "find_lock", "find_wheels", "main", "write"]
 
 _AT_ONCE = 4
 # Nothing is resolved: the requirement depends on nothing, and on any Python that has a wheel.
@@ -96,9 +96,9 @@ def find_lock(python: str, requirements: Iterable[str]) -> dict[str, tuple[str, 
     }
 
 
-def _companions() -> list[tuple[str, ...]]:
+def _companions(of: Iterable[Release]) -> list[tuple[str, ...]]:
     """Return what is locked; a Release that comes with all it depends on brings a framework."""
-    recipes = [Recipe.of(release) for release in _installable()]
+    recipes = [Recipe.of(release) for release in of]
     found = {
         (recipe.python, *sorted(recipe.also))
         for recipe in recipes
@@ -139,6 +139,32 @@ def main() -> int:
         for one in gone:
             print(f"changed or gone: {one}")
         return 1 if gone else 0
+    write(
+        found, {wanted: find_lock(wanted[0], wanted[1:]) for wanted in _companions(_installable())}
+    )
+    return 0
+
+
+def add(measured: Iterable[Release]) -> None:
+    """Record what the index has of some Releases; what is recorded of others stays.
+
+    Args:
+        measured: The Releases.
+    """
+    new = [*measured]
+    found = {wheel for wheels in load().values() for wheel in wheels}
+    found |= {wheel for release in new for wheel in find_wheels(release)}
+    resolved = {wanted: find_lock(wanted[0], wanted[1:]) for wanted in _companions(new)}
+    write(sorted(found), locks() | resolved)
+
+
+def write(found: Iterable[Wheel], resolved: Mapping[tuple[str, ...], Lock]) -> None:
+    """Write both files.
+
+    Args:
+        found: Every wheel of every Release, sorted.
+        resolved: By Python and requirements what these come to.
+    """
     today = datetime.datetime.now(tz=datetime.UTC).date()
     head = (
         f"# sha256, bytes and name of every wheel of every Release; PyPI, {today};"
@@ -146,13 +172,11 @@ def main() -> int:
     )
     rows = "".join(f"{wheel.sha256} {wheel.size} {wheel.name}\n" for wheel in found)
     write_file(TABLE, (head + rows).encode())
-    resolved = {wanted: find_lock(wanted[0], wanted[1:]) for wanted in _companions()}
     files = {pinned: hashes for one in resolved.values() for pinned, hashes in one.items()}
     lines = [f"# what is installed beside Releases, with sha256; PyPI, {today}"]
-    lines += [f"[{' '.join(wanted)}] {' '.join(one)}" for wanted, one in resolved.items()]
+    lines += [f"[{' '.join(wanted)}] {' '.join(one)}" for wanted, one in sorted(resolved.items())]
     lines += [" ".join((pinned, *hashes)) for pinned, hashes in sorted(files.items())]
     write_file(LOCKS, "".join(f"{line}\n" for line in lines).encode())
-    return 0
 
 
 if __name__ == "__main__":

@@ -19,12 +19,18 @@ from portable.corpus.tensors import load_tensor
 from portable.errors import PortableError
 from portable.releases import find_release
 from portable.runtime.environments import Environments
-from portable.runtime.executors import ExecutionFailed, Tolerance, compare_all, find_executor
+from portable.runtime.executors import (
+    ExecutionFailed,
+    Tolerance,
+    compare_all,
+    executor_of,
+    find_executor,
+)
 from portable.runtime.executors.tensors import stored_arrays
 from portable.system import scratch
 from portable.system.files import read_file
 from portable.verdict import Basis, Diagnostic, Outcome, Severity, Stage, Verdict
-from portable.worker import Driver, WorkerFailed
+from portable.worker import WorkerFailed
 from portable.worker.answer import CouldNotObserve
 
 if TYPE_CHECKING:
@@ -307,7 +313,7 @@ class _Bench:
 
     def _engine(self) -> Executor:
         if self._executor is None:
-            name = _ENGINES[self._environment.recipe.driver]
+            name = executor_of(self._environment.recipe.driver)
             self._executor = find_executor(name, self._environment, limit=self._limit)
         return self._executor
 
@@ -328,13 +334,6 @@ _STEPS = {
     Stage.DECODE: _Bench.read,
     Stage.ROUNDTRIP: _Bench.roundtrip,
     Stage.EXECUTE: _Bench.execute,
-}
-_ENGINES = {
-    Driver.JAXLIB: "pjrt",
-    Driver.TORCH_MLIR: "interpreter",
-    Driver.IREE: "iree",
-    Driver.TENSORFLOW: "tensorflow",
-    Driver.TORCH_XLA: "torch_xla",
 }
 _UNSTABLE = "what it writes after reading changes when that is read and written again"
 

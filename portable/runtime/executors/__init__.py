@@ -22,6 +22,7 @@ from portable.runtime.executors.running import (
     EXECUTORS,
     UnknownExecutor,
     check_executor,
+    executor_of,
     find_executor,
     run,
 )
@@ -56,6 +57,7 @@ __all__ = [
     "check_executor",
     "compare",
     "compare_all",
+    "executor_of",
     "failure",
     "find_executor",
     "random_inputs",

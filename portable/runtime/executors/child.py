@@ -136,14 +136,14 @@ class ExecutorKind:
 
     Args:
         name: Which of the worker's ways to execute.
-        driver: How the Release is driven.
-        distributions: What must be installed, first the one that counts as the Release.
+        drivers: How the Releases are driven that have it, first what is installed here.
+        distributions: What must be installed here, first the one that counts as the Release.
         capabilities: What it can run.
         hint: How to install what is missing.
     """
 
     name: str
-    driver: Driver
+    drivers: tuple[Driver, ...]
     distributions: tuple[str, ...]
     capabilities: Capabilities
     hint: str
@@ -184,7 +184,7 @@ class ExecutorKind:
             release, worker = environment.consumer, environment.worker(limit=limit, memory=memory)
         else:
             release = _installed(self.distributions)
-            worker = Worker(None, self.driver, limit=limit, memory=memory)
+            worker = Worker(None, self.drivers[0], limit=limit, memory=memory)
         return ChildExecutor(
             self.name, release, worker, self.capabilities, hint=self.hint, platform=platform
         )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from portable.artifact import Artifact
 from portable.errors import PortableError
+from portable.runtime.environments.recipe import Recipe
 from portable.runtime.executors.child import ExecutorKind
 from portable.runtime.executors.executor import Capabilities, ExecutorMissing, Setting
 from portable.runtime.executors.signature import ordered
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from portable.runtime.executors.executor import Executor
     from portable.runtime.executors.tensors import Array
 
-__all__ = ["EXECUTORS", "UnknownExecutor", "check_executor", "find_executor", "run"]
+__all__ = ["EXECUTORS", "UnknownExecutor", "check_executor", "executor_of", "find_executor", "run"]
 
 _CPU = ("cpu",)
 _TOKEN = frozenset({"token"})
@@ -32,7 +33,7 @@ _KINDS = (
     # jaxlib, 0.4.13 or later.
     ExecutorKind(
         name="pjrt",
-        driver=Driver.JAXLIB,
+        drivers=(Driver.JAXLIB,),
         distributions=("jaxlib",),
         capabilities=Capabilities(("cpu", "cuda", "tpu", "*.so"), _TOKEN),
         hint="pip install 'stablehlo-portable[jaxlib]'",
@@ -41,7 +42,7 @@ _KINDS = (
     # jaxlib, 0.4.33 or later, and torch-mlir in an environment of its own.
     ExecutorKind(
         name="interpreter",
-        driver=Driver.JAXLIB,
+        drivers=(Driver.JAXLIB, Driver.TORCH_MLIR),
         distributions=("jaxlib",),
         capabilities=Capabilities(_CPU, _TOKEN),
         hint="pip install 'stablehlo-portable[jaxlib]'",
@@ -49,7 +50,7 @@ _KINDS = (
     # IREE's compiler and runtime: nothing in it is XLA. Any IREE, 3.0.0 or later.
     ExecutorKind(
         name="iree",
-        driver=Driver.IREE,
+        drivers=(Driver.IREE,),
         distributions=("iree-base-compiler", "iree-base-runtime"),
         capabilities=Capabilities(_CPU, _TOKEN | _SMALL | {"f8E3M4", "f8E4M3", "f8E4M3B11FNUZ"}),
         hint="pip install 'stablehlo-portable[iree]'",
@@ -59,7 +60,7 @@ _KINDS = (
     # expects two in it.
     ExecutorKind(
         name="tensorflow",
-        driver=Driver.TENSORFLOW,
+        drivers=(Driver.TENSORFLOW,),
         distributions=("tensorflow",),
         capabilities=Capabilities(_CPU, _TOKEN | _SMALL | {"f8E3M4", "f8E4M3", "f8E8M0FNU"}),
         hint="pip install 'stablehlo-portable[tensorflow]'",
@@ -69,7 +70,7 @@ _KINDS = (
     # way to the device.
     ExecutorKind(
         name="torch_xla",
-        driver=Driver.TORCH_XLA,
+        drivers=(Driver.TORCH_XLA,),
         distributions=("torch-xla", "torch"),
         capabilities=Capabilities(
             _CPU,
@@ -135,6 +136,7 @@ def check_executor(
         UnknownExecutor: There is no such Executor.
         PlatformMissing: It does not run on that platform.
         ExecutorMissing: The Release has no such Executor.
+        UnsupportedDistribution: No environment can be made of the Release.
     """
     if name not in EXECUTORS:
         raise UnknownExecutor(
@@ -142,13 +144,25 @@ def check_executor(
         )
     kind = EXECUTORS[name]
     kind.check(platform)
-    if release is not None and release.distribution not in kind.distributions:
-        others = [one.name for one in _KINDS if release.distribution in one.distributions]
+    if release is not None and (driver := Recipe.of(release).driver) not in kind.drivers:
+        others = [one.name for one in _KINDS if driver in one.drivers]
         raise ExecutorMissing(
             f"{release} has no {name}",
             hint=f"use {' or '.join(others)}" if others else "it cannot execute programs",
         )
     return kind
+
+
+def executor_of(driver: Driver) -> str:
+    """Return the name of the first Executor that executes on Releases with this driver.
+
+    Raises:
+        ExecutorMissing: No Executor does.
+    """
+    for kind in _KINDS:
+        if driver in kind.drivers:
+            return kind.name
+    raise ExecutorMissing(f"no executor for a release that is driven as {driver}")
 
 
 def run(

@@ -23,21 +23,12 @@ ORPHAN_GRACE_S = 10.0
 
 LOADS = "check that it loads on this machine"
 
-ADAPTERS = {
-    "jaxlib": "jaxlib_adapter",
-    "tensorflow": "tensorflow_adapter",
-    "torch-mlir": "torch_mlir_adapter",
-    "iree": "iree_adapter",
-    "plugin": "plugin_adapter",
-    "torch-xla": "torch_xla_adapter",
-}
-
 
 def main(driver: str, library: str) -> None:
     """Answer jobs until standard input ends.
 
     Args:
-        driver: Which adapter to load, a key of `ADAPTERS`.
+        driver: Which adapter to load: `torch-xla` is driven by `torch_xla_adapter`.
         library: The shared library of the Release, for the drivers that are one file.
     """
     # Native code, and many an import, prints to stdout: from here on that goes to stderr and the
@@ -78,7 +69,8 @@ class _Driven:
     def do(self, job: Job) -> Payload:
         kind = str(job["kind"])
         if kind == "load":
-            module = importlib.import_module(f".{ADAPTERS[self._driver]}", __package__)
+            name = f".{self._driver.replace('-', '_')}_adapter"
+            module = importlib.import_module(name, __package__)
             self._adapter = module.load(self._library, float(job["limit"]))
             return {}
         if self._adapter is None:

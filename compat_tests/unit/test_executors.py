@@ -1,0 +1,39 @@
+"""Which Releases each Executor executes on: the row of its table says it, by their drivers."""
+
+from __future__ import annotations
+
+import pytest
+
+from portable.releases import find_release
+from portable.runtime.executors import EXECUTORS, ExecutorMissing, check_executor, executor_of
+from portable.worker import Driver
+
+
+@pytest.mark.parametrize(
+    ("name", "release"),
+    [
+        ("pjrt", "jaxlib 0.4.33"),
+        ("interpreter", "jaxlib 0.4.33"),
+        ("interpreter", "torch-mlir 20261001"),
+        ("iree", "iree-base-compiler 3.13.0"),
+        ("tensorflow", "tensorflow 2.16.2"),
+        ("torch_xla", "torch-xla 2.9.0"),
+    ],
+)
+def test_a_release_executes_by_what_it_has(name: str, release: str) -> None:
+    """Also torch-mlir, whose interpreter is in no jaxlib."""
+    assert check_executor(name, release=find_release(release)).name == name
+
+
+def test_another_executor_is_refused_and_the_right_one_named() -> None:
+    """Before an environment is made."""
+    with pytest.raises(ExecutorMissing, match=r"torch-mlir .* has no pjrt; use interpreter"):
+        check_executor("pjrt", release=find_release("torch-mlir 20261001"))
+
+
+def test_every_driver_that_reads_also_executes() -> None:
+    """A driver leads to one Executor; plugins execute as a platform of `pjrt`."""
+    found = {driver: executor_of(driver) for driver in Driver if driver is not Driver.PLUGIN}
+    assert {*found.values()} <= {*EXECUTORS}
+    with pytest.raises(ExecutorMissing, match="driven as plugin"):
+        executor_of(Driver.PLUGIN)
