@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
@@ -339,3 +342,30 @@ def test_attributes_of_another_kind_are_survived(op: str, kind: str) -> None:
         with contextlib.suppress(MalformedArtifact):
             found = program.forms(op, operands, operands[:1], attributes=attributes)
             assert set(found.values()) <= {True, False, None}
+
+
+# Forms that a pattern over the text of a program can tell: another witness than the bytecode.
+PATTERNS = {
+    "add of booleans": r"stablehlo\.add .*[x<]i1>",
+    "all_gather or all_to_all of several operands": (
+        r'"stablehlo\.all_(to_all|gather)"\(%\w+(#\d)?, '
+    ),
+    "all_reduce of several operands": r'"stablehlo\.all_reduce"\(%\w+(#\d)?, ',
+    "all_to_all of several operands": r'"stablehlo\.all_to_all"\(%\w+(#\d)?, ',
+    "batching dimensions of gather or scatter": r"(operand|input)_batching_dims = \[\d",
+    "concatenate of i2 or ui2": r"stablehlo\.concatenate.*xu?i2>",
+    "concatenate of i4 or ui4": r"stablehlo\.concatenate.*xu?i4>",
+    "constant of f6E2M3FN or f6E3M2FN": r"constant dense<.*f6E",
+    "constant of several complex<f64>": r"constant dense<\[.*: tensor<\d.*complex<f64>>",
+}
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("form", PATTERNS)
+def test_the_table_of_forms_lists_what_the_programs_show(form: str) -> None:
+    """Exactly the Cases whose program matches the pattern are listed."""
+    table = tomllib.loads((ROOT / "compat_tests/data/forms.toml").read_text("utf-8"))[form]
+    listed = {name for name in table.get("has", []) if "+" not in name}
+    programs = ROOT.glob("corpus/*/*/program.mlir")
+    shown = {p.parent.name for p in programs if re.search(PATTERNS[form], p.read_text("utf-8"))}
+    assert listed == shown

@@ -13,7 +13,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -52,9 +51,9 @@ def run(chosen: argparse.Namespace) -> int:
 ADVISORY = """
 [[advisory]]
 id = "tan-is-wrong"
-distribution = "jaxlib"
-specifier = "==0.9.1"
-feature = "op:tan_v1"
+distribution = "tensorflow"
+specifier = "==2.20.0"
+feature = "op:vhlo.tan_v1"
 effect = "wrong result"
 stage = "execute"
 reproducer = "stablehlo.tan of f32"
@@ -192,23 +191,18 @@ def test_an_advisory(project: Path) -> None:
     """One row: `check` predicts what it says."""
     assert _row("Advisory") == "`portable/releases/data/advisories.toml`"
     _append(project, "portable/releases/data/advisories.toml", ADVISORY)
-    words = ("check", TAN, "--for", "jaxlib==0.9.1", "--stage", "execute")
+    words = ("check", TAN, "--for", "tensorflow==2.20.0", "--stage", "execute")
     assert "nearest elephant" in _says(project, *words)
-    _held(project, "test_prediction")
+    _held(project, "test_prediction", "test_tables_validate")
 
 
 def test_a_release(project: Path) -> None:
-    """One row: commands know it, and tox has its environment."""
+    """One row: commands know it."""
     assert "`python -m tools measure_release NAME==VERSION`" in _row("Release")
     _append(project, "portable/releases/data/releases.toml", RELEASE)
     assert "0.99.0" in _says(project, "releases", "list", "jaxlib>=0.99")
     assert "compatible" in _says(project, "check", TAN, "--for", "jaxlib==0.99.0")
-    assert "consumer-jaxlib0.99.0" in (
-        _run(project, "tox", "list", "--no-desc").stdout
-        if shutil.which("tox")
-        else "consumer-jaxlib0.99.0"
-    )
-    _held(project, "test_tables_validate", "test_targets")
+    _held(project, "test_tables_validate")
 
 
 def test_an_executor(project: Path) -> None:
@@ -224,7 +218,6 @@ def test_an_executor(project: Path) -> None:
         '    TORCH_XLA = "torch-xla"\n    ECHO = "echo"\n',
     )
     _edit(project, "portable/runtime/executors/running.py", ")\nEXECUTORS = {", KIND)
-    np.savez(project / "x.npz", np.float32([1, 2]), np.float32([3, 4]))
     words = ("run", ADD, "--random", "0", "--executor", "echo")
     assert "executed on numpy" in _says(project, *words)
     _held(project, "test_executors", "test_architecture")
