@@ -19,9 +19,10 @@ import numpy as np
 
 from portable.artifact import Artifact
 from portable.corpus import Oracle
+from portable.corpus.making import Draft, Evidence, write_case
 from portable.tolerance import Tolerance
 from tools.full_scan import Scanner
-from tools.new_case import CORPUS, Draft, Evidence, write_case
+from tools.new_case import CORPUS
 
 if TYPE_CHECKING:
     from tools.oracles import Array

@@ -13,16 +13,14 @@ from __future__ import annotations
 
 import argparse
 import importlib.metadata
-import json
 import sys
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from portable.corpus import Oracle
-from portable.corpus.tensors import save_tensor
+from portable.corpus.making import Draft, Evidence, usual_tolerance, write_case
 from portable.tolerance import Tolerance
 from tools.full_scan import NEVER, Scanner
 from tools.oracles import (
@@ -37,50 +35,13 @@ from tools.programs import Program, load_programs
 from tools.whole_programs import WHOLE_PROGRAMS, WholeProgram
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
 
 CORPUS = Path(__file__).parent.parent / "corpus"
 
-# Relative tolerance across executors by result type; every other type must be equal.
-_TOLERANCES = {
-    "float64": 1e-12, "complex128": 1e-12, "float32": 1e-5, "complex64": 1e-5,
-    "float16": 2e-3, "bfloat16": 1.6e-2,
-    "float8_e5m2": 0.25, "float8_e5m2fnuz": 0.25, "float8_e4m3fn": 0.13, "float8_e4m3fnuz": 0.13,
-    "float8_e4m3b11fnuz": 0.13, "float8_e4m3": 0.13, "float8_e3m4": 0.07,
-}  # fmt: skip
 # Families that move values and never compute one.
 _EXACT = frozenset({"shapes", "constants", "locations", "attributes"})
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """What is known of a Case before anything is executed."""
-
-    name: str
-    family: str
-    text: str
-    provenance: str
-    oracle: str = ""
-    inputs: Mapping[str, object] = field(default_factory=dict)
-    range: tuple[float, float] = (-2.0, 2.0)
-    tolerance: float | None = None
-    first: str = ""
-    every_minor: bool = False
-    # Of a whole program, which is a numpy function rather than an expression.
-    expected: tuple[Array, ...] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """What a Case is expected to compute, and who says so."""
-
-    oracle: Oracle
-    inputs: Mapping[str, Array] = field(default_factory=dict)
-    expected: tuple[Array, ...] = ()
-    agreeing: tuple[str, ...] = ()
-    reason: str = ""
-    tolerance: Tolerance = field(default_factory=Tolerance)
 
 
 def draft_program(program: Program, *, every_minor: bool = False) -> Draft:
@@ -190,10 +151,7 @@ def _inputs(draft: Draft, scanner: Scanner) -> dict[str, Array]:
 def _tolerance(draft: Draft, expected: Iterable[Array]) -> Tolerance:
     if draft.family in _EXACT:
         return Tolerance()
-    usual = max((_TOLERANCES.get(array.dtype.name, 0.0) for array in expected), default=0.0)
-    relative = usual if draft.tolerance is None else draft.tolerance
-    # Values near zero are differences of values near one.
-    return Tolerance(relative=relative, absolute=relative)
+    return usual_tolerance(expected, draft.tolerance)
 
 
 def same(found: Iterable[Array], expected: Iterable[Array], tolerance: Tolerance) -> bool:
@@ -210,60 +168,6 @@ def same(found: Iterable[Array], expected: Iterable[Array], tolerance: Tolerance
         ):
             return False
     return True
-
-
-def write_case(directory: Path, draft: Draft, evidence: Evidence, first: str) -> None:
-    """Write a Case that is not there yet.
-
-    Args:
-        directory: Its folder; must not exist.
-        draft: The program.
-        evidence: What it computes.
-        first: The lowest target at which it can be written and read.
-    """
-    directory.mkdir(parents=True)
-    (directory / "program.mlir").write_text(draft.text, "utf-8")
-    for folder, arrays in (
-        ("inputs", dict(evidence.inputs)),
-        ("expected", {str(n): array for n, array in enumerate(evidence.expected)}),
-    ):
-        for name, array in arrays.items():
-            (directory / folder).mkdir(exist_ok=True)
-            save_tensor(directory / folder / f"{name}.npy", array)
-    (directory / "case.toml").write_text(_manifest(draft, evidence, first), "utf-8")
-
-
-def _manifest(draft: Draft, evidence: Evidence, first: str) -> str:
-    fields: dict[str, object] = {
-        "schema": 2,
-        "feature": draft.name.replace("_", " "),
-        "first": first,
-        "provenance": draft.provenance,
-        "oracle": str(evidence.oracle),
-    }
-    if evidence.oracle is Oracle.NUMPY and draft.oracle:
-        fields["expression"] = draft.oracle
-    if evidence.agreeing:
-        fields["agreeing"] = list(evidence.agreeing)
-    if evidence.reason:
-        fields["reason"] = evidence.reason
-    if draft.every_minor:
-        fields["every_minor"] = True
-    # JSON strings, numbers, booleans and arrays are TOML too.
-    text = "".join(f"{key} = {json.dumps(value)}\n" for key, value in fields.items())
-    tables: dict[str, dict[str, object]] = {
-        "tolerance": {
-            "relative": evidence.tolerance.relative,
-            "absolute": evidence.tolerance.absolute,
-        },
-        "inputs": {name: array.dtype.name for name, array in evidence.inputs.items()},
-        "expected": {str(n): array.dtype.name for n, array in enumerate(evidence.expected)},
-    }
-    for title, rows in tables.items():
-        if rows and (title != "tolerance" or evidence.tolerance.relative):
-            text += f"\n[{title}]\n"
-            text += "".join(f"{key} = {json.dumps(value)}\n" for key, value in rows.items())
-    return text
 
 
 def _drafts(scanner: Scanner, names: set[str], everything: bool) -> Iterable[Draft]:

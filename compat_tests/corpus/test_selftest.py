@@ -15,12 +15,13 @@ from compat_tests.helpers.truth import wrong_minimums
 from portable.cli import main
 from portable.corpus import SEALS, CorpusError, Seals, find_case, load_corpus
 from portable.corpus.coverage import COVERAGE, Coverable, measure
+from portable.corpus.making import Draft
 from portable.corpus.tensors import load_tensor
 from portable.releases import find_release
 from portable.tolerance import Tolerance
 from tools import new_case, seal
 from tools.full_scan import load_minimums
-from tools.new_case import Draft, gather_evidence, same
+from tools.new_case import gather_evidence, same
 from tools.oracles import Native
 from tools.programs import load_programs
 

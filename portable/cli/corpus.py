@@ -1,6 +1,8 @@
 """Verify, measure, execute and show a corpus of sealed artifacts, ours or your own.
 
 verify compares every file with its seal; seal seals new files, and never changes sealed ones.
+new makes a Case of an MLIR file: artifacts for its minimum target and the newest, random inputs,
+and what the interpreter and XLA compute alike. --corpus need not exist yet; seal it then.
 coverage lists what of VHLO no sealed artifact contains, and why. list shows one line for each Case,
 show everything about one. run executes every Case, or those whose name contains CASE, on --platform
 and on the CPU of the same jaxlib, and reports where results differ.
@@ -32,7 +34,8 @@ portable corpus list --format json
 portable corpus show tanh_f32
 portable corpus run --platform cuda -o page.md
 portable corpus run tanh --platform ./plugin.so --on 'jaxlib 0.10.2'
-portable corpus seal
+portable corpus new my_model --program my_model.mlir --corpus ours
+portable corpus seal --corpus ours
 """
 EXIT_CODES = {
     0: "intact, or done",
@@ -45,19 +48,29 @@ def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("action", choices=sorted(_ACTIONS), help="what to do")
     parser.add_argument(
-        "case", nargs="?", metavar="CASE", help="show: the name of a Case; run: a part of names"
+        "case",
+        nargs="?",
+        metavar="CASE",
+        help="name of a Case (show, new); part of names (run)",
     )
     parser.add_argument(
         "--corpus", type=Path, metavar="DIRECTORY", help="the corpus (default: look for it)"
     )
+    parser.add_argument("--program", type=Path, metavar="FILE.mlir", help="new: the program")
+    parser.add_argument("--family", default="own", help="new: the kind of feature, a folder")
     add(parser, "--platform", "--on", "--output", "--format")
 
 
 def run(chosen: argparse.Namespace) -> int:
     """Do one of the actions."""
-    if (chosen.case is None) == (chosen.action == "show") and chosen.action != "run":
+    if (chosen.action == "new") != (chosen.program is not None):
+        raise CorpusError("new requires --program, and no other action takes it")
+    named = chosen.action in {"show", "new"}
+    if (chosen.case is None) == named and chosen.action != "run":
         raise CorpusError(
-            "show requires the name of a Case" if chosen.case is None else "only show takes a Case",
+            f"{chosen.action} requires the name of a Case"
+            if chosen.case is None
+            else f"{chosen.action} takes no Case",
             hint="see 'portable corpus list'",
         )
     if chosen.action != "run" and (chosen.platform != "cpu" or chosen.on or chosen.output):
@@ -73,6 +86,19 @@ def _find(start: Path) -> Path:
     raise CorpusError(
         "no corpus found here or above", where=str(start), hint="name it with --corpus"
     )
+
+
+def _new(corpus: Path, chosen: argparse.Namespace) -> int:
+    from portable.corpus.making import make_case  # noqa: PLC0415 - compiles and executes
+
+    case = make_case(corpus, chosen.family, chosen.case, chosen.program)
+    if chosen.format == "json":
+        print_json(_record(case))
+    else:
+        computed = f"expected outputs by {case.oracle}" if case.expected else case.reason
+        say(f"{case.directory}: {len(case.artifacts)} artifacts, {computed}")
+        say("seal it: portable corpus seal")
+    return 0
 
 
 def _verify(corpus: Path, chosen: argparse.Namespace) -> int:
@@ -235,6 +261,7 @@ _ACTIONS: dict[str, Callable[[Path, argparse.Namespace], int]] = {
     "verify": _verify,
     "coverage": _coverage,
     "list": _list,
+    "new": _new,
     "run": _run,
     "seal": _seal,
     "show": _show,
