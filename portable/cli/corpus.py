@@ -57,7 +57,12 @@ def options(parser: argparse.ArgumentParser) -> None:
         "--corpus", type=Path, metavar="DIRECTORY", help="the corpus (default: look for it)"
     )
     parser.add_argument("--program", type=Path, metavar="FILE.mlir", help="new: the program")
-    parser.add_argument("--family", default="own", help="new: the kind of feature, a folder")
+    parser.add_argument(
+        "--family",
+        default="own",
+        metavar="NAME",
+        help="new: the folder it is put in (default: own)",
+    )
     add(parser, "--platform", "--on", "--output", "--format")
 
 
@@ -89,7 +94,7 @@ def _find(start: Path) -> Path:
 
 
 def _new(corpus: Path, chosen: argparse.Namespace) -> int:
-    from portable.corpus.making import make_case  # noqa: PLC0415 - compiles and executes
+    from portable.corpus.making import make_case
 
     case = make_case(corpus, chosen.family, chosen.case, chosen.program)
     if chosen.format == "json":
