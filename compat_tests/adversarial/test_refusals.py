@@ -65,8 +65,9 @@ BAD: dict[str, tuple[str, ...]] = {
     "platform": ("nowhere.so",), "platforms": ("nowhere",), "cluster": ("nowhere", "tcp://127.0.0.1:9"),
     "corpus": ("nowhere",), "case": ("no_such_case",), "args": ("f33[",),
 }  # fmt: skip
-# Any text is a dialect's name, and a day is refused by the command; both make nothing.
-ANY = {"allow_dialects", "action", "framework"}
+# Any text is a dialect's name, and a day is refused by the command; both make nothing. Names that
+# one action takes (releases add, corpus new) are tried where that is tested.
+ANY = {"allow_dialects", "action", "framework", "name", "family"}
 SPECIAL: dict[tuple[str, str], tuple[str, ...]] = {
     ("run", "on"): RELEASES,
     ("verify", "on"): RELEASES,
