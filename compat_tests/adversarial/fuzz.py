@@ -28,7 +28,11 @@ def main() -> None:
         folder = Path(name)
         (folder / "functions").mkdir()
         reader = reading.READERS[kind]
-        call = reader if kind in {"artifact", "exported"} else partial(reader, folder=folder)
+        call = (
+            reader
+            if kind in {"artifact", "exported", "runtime"}
+            else partial(reader, folder=folder)
+        )
         if kind == "torch_xla":
             (folder / "functions" / "forward.bytecode").write_bytes(b"")
         arguments = [sys.argv[0], f"-timeout={_SECONDS}", "-rss_limit_mb=1500", *rest]

@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING
 
 from portable.artifact import Artifact
+from portable.binaries import read_runtime
 from portable.bytecode import read
 from portable.bytecode.text import attribute_text, location_files, location_text, type_text
 from portable.containers import open_container
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-__all__ = ["READERS", "artifact", "exported", "npy", "saved_model", "torch_xla"]
+__all__ = ["READERS", "artifact", "exported", "npy", "runtime", "saved_model", "torch_xla"]
 
 _CONSUMERS = tuple(map(find_release, ("jaxlib 0.4.33", "jaxlib 0.10.2", "tensorflow 2.18.1")))
 
@@ -92,6 +93,15 @@ def npy(data: bytes, folder: Path) -> bool:
     return True
 
 
+def runtime(data: bytes) -> bool:
+    """Read a shared library, or an archive with some, for the names in it."""
+    try:
+        json.dumps(read_runtime(data).record())
+    except PortableError:
+        return False
+    return True
+
+
 def _directory(folder: Path) -> bool:
     with contextlib.suppress(PortableError):
         json.dumps(inspect(folder).record())
@@ -104,6 +114,7 @@ def _directory(folder: Path) -> bool:
 READERS: dict[str, Callable[..., bool]] = {
     "artifact": artifact,
     "exported": exported,
+    "runtime": runtime,
     "saved_model": saved_model,
     "torch_xla": torch_xla,
     "npy": npy,

@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import io
 import os
 import random
 import shutil
 import time
+import zipfile
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +20,7 @@ import pytest
 from compat_tests.adversarial import reading
 from compat_tests.adversarial.generators.mutants import blindly, knowingly
 from compat_tests.helpers.bytecode_samples import SAMPLES
+from portable.binaries.bracket import markers
 from portable.bytecode import scan as scan_module
 
 if TYPE_CHECKING:
@@ -31,6 +34,7 @@ ARTIFACTS += [path.read_bytes() for path in sorted((DATA / "artifacts").glob("*.
 EXPORTED = [path.read_bytes() for path in sorted((DATA / "containers").glob("*.exported"))]
 SAVED_MODELS = [path.read_bytes() for path in sorted((DATA / "containers").glob("*/*.pb"))]
 TORCH_XLA = ROOT / "corpus" / "torch_xla" / "torch_xla_2_9_0" / "container"
+LIBRARY = b"\x7fELF\x02\x01\x01" + bytes(57) + "\0".join([*markers(), ""]).encode()
 KEPT = sorted([
     *(DATA / "mutations").glob("*.mlirbc"),
     *(DATA / "crashers").glob("*.mlir.bc"),
@@ -121,6 +125,16 @@ def test_descriptions(seed: int, tmp_path: Path) -> None:
     shutil.copytree(TORCH_XLA, folder)
     original = (folder / "functions" / "forward.meta").read_bytes()
     _mutants(seed, [original], partial(reading.torch_xla, folder=folder))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_runtimes(seed: int) -> None:
+    """Shared libraries, and archives whose directory, sizes and methods are damaged."""
+    with io.BytesIO() as stream:
+        with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("a/lib.so", LIBRARY)
+            archive.writestr("a/METADATA", b"Name: a")
+        _mutants(seed, [LIBRARY, stream.getvalue(), stream.getvalue()], reading.runtime, 0)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

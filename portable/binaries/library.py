@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import os
 import re
+import struct
 import sys
 import zipfile
 import zlib
@@ -36,6 +37,13 @@ _NAME = 96
 _GROWTH = 100
 _FLOOR = 1 << 20
 _MEMBERS = 100_000
+# What zipfile raises over an archive whose sizes, offsets, names or methods are wrong.
+_DAMAGED = (
+    *(zipfile.BadZipFile, zlib.error, struct.error),
+    *(EOFError, IndexError, OverflowError, RuntimeError, ValueError),
+)
+# Wheels have no others; lzma takes as much memory as an archive says.
+_METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 
 _VERSIONED = re.compile(rb"_v[1-9][0-9]?(?![0-9A-Za-z_])")
 _BEFORE = re.compile(rb"[0-9A-Za-z_\-.]+\Z")
@@ -118,7 +126,7 @@ def read_runtime(source: str | os.PathLike[str] | bytes) -> Runtime:
     where = "" if isinstance(source, bytes) else os.fspath(source)
     try:
         found = list(_libraries(source if isinstance(source, bytes) else where))
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+    except _DAMAGED as error:
         raise NotARuntime(f"the archive is damaged: {error}", where=where or None) from error
     except OSError as error:
         raise file_error("read", error, where) from error
@@ -200,6 +208,8 @@ def _stream(stream: IO[bytes], member: str) -> Iterator[_Strings]:
 def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> Iterator[_Strings]:
     if member.flag_bits & 1:
         raise NotARuntime("the archive is encrypted", where=name)
+    if member.compress_type not in _METHODS:
+        raise NotARuntime(f"unsupported compression method {member.compress_type}", where=name)
     limit = _GROWTH * member.compress_size + _FLOOR
     with archive.open(member) as stream:
         for found in _read(stream, limit, name):
