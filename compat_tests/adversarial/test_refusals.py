@@ -71,6 +71,7 @@ ANY = {"allow_dialects", "action", "framework", "name", "family"}
 SPECIAL: dict[tuple[str, str], tuple[str, ...]] = {
     ("run", "on"): RELEASES,
     ("verify", "on"): RELEASES,
+    ("corpus", "on"): RELEASES,
     ("gate", "as_of"): ("soon",),
     ("run", "executor"): ("no-such-executor", "iree"),
     ("verify", "executor"): ("no-such-executor", "iree"),
