@@ -462,6 +462,7 @@ WORDS = {
     "corpus verify": ["--corpus", "{}"],
     "corpus coverage": ["--corpus", "{}"],
     "corpus seal": ["--corpus", "{}"],
+    "corpus new": ["{}", "--corpus", "{}"],
     "corpus run": ["{}", "--corpus", str(CORPUS)],
     "run": ["{}"],
     "verify": ["{}", "--against", "{}"],

@@ -51,9 +51,9 @@ TAKES_A_FILE = [
 # `export saved-model` takes a directory, and needs TensorFlow before it looks. `env` and `corpus`
 # take folders, of which every file is one of these below.
 TAKES_NONE = {
-    "completion bash", "completion zsh", "corpus run", "env clear", "env list", "env make",
-    "env prune", "export jax", "export saved-model", "export torch", "releases list",
-    "releases update", "verify-export", "versions",
+    "completion bash", "completion zsh", "corpus new", "corpus run", "env clear", "env list",
+    "env make", "env prune", "export jax", "export saved-model", "export torch",
+    "releases list", "releases update", "verify-export", "versions",
 }  # fmt: skip
 # What a corpus of one Case consists of, and the actions that read it.
 CASE = Path(__file__).parents[2] / "corpus" / "shapes" / "broadcast_in_dim_f32"
