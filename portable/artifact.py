@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import TYPE_CHECKING, SupportsBytes, TypeAlias
 
 from portable.bytecode import HEADER_BYTES, MAGIC, read, read_header
@@ -120,6 +119,8 @@ class Artifact:
     @property
     def digest(self) -> str:
         """SHA-256 of the bytes, in hexadecimal."""
+        from hashlib import sha256  # noqa: PLC0415 - loads OpenSSL
+
         return sha256(self.data).hexdigest()
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -92,6 +93,35 @@ def test_a_wrong_row_is_an_error_that_names_it(
     assert name in str(error.value)
     assert says in str(error.value)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(("name", "kind"), [("releases", "release"), ("advisories", "advisory")])
+def test_rows_about_a_distribution_are_those_of_the_whole_table(name: str, kind: str) -> None:
+    """Reading by distribution finds every row of the file, at its position, with its fields."""
+    whole = tomllib.loads((Path(table._DATA) / f"{name}.toml").read_text())[kind]
+    named = table.named_distributions(name, kind)
+    found = [row for one in named for row in table.rows_about(name, kind, one)]
+    assert {row.where: row._fields for row in found} == {
+        f"{name}.toml {kind} {position}": fields for position, fields in enumerate(whole, start=1)
+    }
+    assert set(named) == {table.normalize_name(row["distribution"]) for row in whole}
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "says"),
+    [
+        ('version = "0.4.18"', "version = 0.4.18", "releases.toml release 2: cannot read: "),
+        ('distribution = "jaxlib"', 'distro = "jaxlib"', "release 1: distribution is missing"),
+    ],
+)
+def test_a_row_that_is_no_toml_is_an_error_that_names_it(
+    data: Path, right: str, wrong: str, says: str
+) -> None:
+    """A row is parsed alone, so the error has its position and not a line."""
+    text = (data / "releases.toml").read_text()
+    (data / "releases.toml").write_text(text.replace(right, wrong, 1))
+    with pytest.raises(TableError, match=says):
+        releases("jaxlib")
 
 
 @pytest.mark.parametrize(

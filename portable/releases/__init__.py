@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from portable.releases.advisory import Advisory, Effect, advisories, advisories_for
 from portable.releases.release import (
     Confidence,
     Release,
@@ -43,6 +42,7 @@ from portable.system.lazy import lazy
 
 if TYPE_CHECKING:
     from portable.releases import difference as difference
+    from portable.releases.advisory import Advisory, Effect, advisories, advisories_for
 
 __all__ = [
     "Advisory",
@@ -84,4 +84,7 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:  # or every misspelt name would be an object
-    __getattr__, __dir__ = lazy(__name__, {"difference": f"{__name__}.difference"})
+    _ADVISORY = dict.fromkeys(
+        ("Advisory", "Effect", "advisories", "advisories_for"), f"{__name__}.advisory"
+    )
+    __getattr__, __dir__ = lazy(__name__, _ADVISORY | {"difference": f"{__name__}.difference"})

@@ -7,13 +7,14 @@ import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from portable.releases.release import Release, normalize_name
 from portable.releases.specifier import Specifier
-from portable.releases.table import demand_once, rows
+from portable.releases.table import Row, demand_once, normalize_name, rows, rows_about
 from portable.verdict import Stage
 
 if TYPE_CHECKING:
     import datetime
+
+    from portable.releases.release import Release
 
 __all__ = ["Advisory", "Effect", "advisories", "advisories_for"]
 
@@ -75,25 +76,32 @@ def advisories() -> tuple[Advisory, ...]:
     """
     table = rows("advisories", "advisory")
     demand_once((row, row.text("id")) for row in table)
-    return tuple(
-        Advisory(
-            id=row.text("id"),
-            distribution=normalize_name(row.text("distribution")),
-            specifier=Specifier.parse(row.text("specifier")),
-            feature=row.text("feature"),
-            effect=row.member("effect", Effect),
-            stage=row.member("stage", Stage),
-            reproducer=row.note("reproducer"),
-            reason=row.note("reason"),
-            link=row.note("link"),
-            date=row.maybe_date("date"),
-            source=row.text("source"),
-        )
-        for row in table
-    )
+    return tuple(map(_advisory, table))
 
 
 @functools.cache
 def advisories_for(release: Release) -> tuple[Advisory, ...]:
     """Return the Advisories that apply to one Release."""
-    return tuple(advisory for advisory in advisories() if advisory.applies_to(release))
+    about = _advisories_about(release.distribution)
+    return tuple(advisory for advisory in about if advisory.applies_to(release))
+
+
+@functools.cache
+def _advisories_about(distribution: str) -> tuple[Advisory, ...]:
+    return tuple(map(_advisory, rows_about("advisories", "advisory", distribution)))
+
+
+def _advisory(row: Row) -> Advisory:
+    return Advisory(
+        id=row.text("id"),
+        distribution=normalize_name(row.text("distribution")),
+        specifier=Specifier.parse(row.text("specifier")),
+        feature=row.text("feature"),
+        effect=row.member("effect", Effect),
+        stage=row.member("stage", Stage),
+        reproducer=row.note("reproducer"),
+        reason=row.note("reason"),
+        link=row.note("link"),
+        date=row.maybe_date("date"),
+        source=row.text("source"),
+    )

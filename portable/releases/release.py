@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 import functools
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -17,8 +16,11 @@ from portable.releases.table import (
     Row,
     TableError,
     demand_once,
+    named_distributions,
+    normalize_name,
     own_rows,
     rows,
+    rows_about,
     static_distributions,
 )
 
@@ -152,14 +154,10 @@ class Release:
         }
 
 
-def normalize_name(name: str) -> str:
-    """Normalise the name of a distribution as PEP 503 does."""
-    return re.sub(r"[-_.]+", "-", name).lower()
-
-
 def distributions() -> tuple[str, ...]:
     """Return the names of all known distributions, sorted."""
-    return tuple(sorted({*_by_distribution(), *static_distributions()}))
+    named = {*named_distributions("releases", "release"), *_own(), *static_distributions()}
+    return tuple(sorted(named))
 
 
 def releases(distribution: str | None = None) -> tuple[Release, ...]:
@@ -174,13 +172,12 @@ def releases(distribution: str | None = None) -> tuple[Release, ...]:
     Raises:
         UnknownDistribution: There is none; the error suggests names that are close.
     """
-    known = distributions()
     if distribution is None:
-        return tuple(release for name in known for release in _parsed(name))
-    name = normalize_name(distribution)
-    if name not in known:
+        return tuple(release for name in distributions() for release in _parsed(name))
+    found = _parsed(normalize_name(distribution))
+    if not found:
         raise _unknown_distribution(distribution)
-    return _parsed(name)
+    return found
 
 
 def published_releases(distribution: str) -> tuple[Release, ...]:
@@ -292,23 +289,28 @@ class ContradictingRow(TableError):
 
 
 @functools.cache
-def _by_distribution() -> dict[str, list[Row]]:
-    table: dict[str, list[Row]] = {}
-    shipped = {_key(row): row for row in rows("releases", "release")}
-    demand_once((row, _key(row)) for row in rows("releases", "release"))
-    for row in shipped.values():
-        table.setdefault(normalize_name(row.text("distribution")), []).append(row)
+def _own() -> dict[str, list[Row]]:
+    """Return what the user's own table adds to the shipped one, by distribution."""
     own = own_rows("release")
     demand_once((row, _key(row)) for row in own)
+    found: dict[str, list[Row]] = {}
     for row in own:
         _demand_version(row)
+        name = normalize_name(row.text("distribution"))
+        shipped = {_key(one): one for one in rows_about("releases", "release", name)}
         if _key(row) in shipped:
             demand_same(_from_row(row), _from_row(shipped[_key(row)]), row.where)
         else:
-            table.setdefault(normalize_name(row.text("distribution")), []).append(row)
-    for name in {normalize_name(row.text("distribution")) for row in own}:
-        table[name].sort(key=lambda row: _order(row.text("version")))
-    return table
+            found.setdefault(name, []).append(row)
+    return found
+
+
+def _rows(name: str) -> list[Row]:
+    """Return the rows of one distribution, of the shipped table and the user's own."""
+    shipped, own = list(rows_about("releases", "release", name)), _own().get(name)
+    if own is None:
+        return shipped
+    return sorted([*shipped, *own], key=lambda row: _order(row.text("version")))
 
 
 def _demand_version(row: Row) -> None:
@@ -360,7 +362,7 @@ def demand_same(own: Release, shipped: Release, where: str) -> None:
 @functools.cache
 def _parsed(name: str) -> tuple[Release, ...]:
     """Return the Releases of a distribution; one that was measured comes before a static row."""
-    measured = _checked(_by_distribution().get(name, ()))
+    measured = _checked(_rows(name))
     found = {_order(release.version): release for release in measured}
     static = rows(f"static/{name}", "release") if name in static_distributions() else ()
     for row, release in zip(static, _checked(static), strict=True):

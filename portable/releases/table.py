@@ -6,6 +6,7 @@ import datetime
 import enum
 import functools
 import os
+import re
 from typing import TYPE_CHECKING, TypeVar
 
 from portable.errors import PortableError
@@ -21,13 +22,17 @@ __all__ = [
     "Row",
     "TableError",
     "demand_once",
+    "named_distributions",
+    "normalize_name",
     "own_rows",
     "own_table",
     "rows",
+    "rows_about",
     "static_distributions",
 ]
 
 _DATA = os.path.join(os.path.dirname(__file__), "data")
+_DISTRIBUTION = re.compile(r'^distribution = "(.+)"$', re.MULTILINE)
 _T = TypeVar("_T")
 _E = TypeVar("_E", bound=enum.Enum)
 
@@ -163,6 +168,66 @@ def static_distributions() -> frozenset[str]:
     """Return the distributions of which some Releases were read statically: `static/NAME.toml`."""
     names = os.listdir(os.path.join(_DATA, "static"))
     return frozenset(name.removesuffix(".toml") for name in names)
+
+
+def normalize_name(name: str) -> str:
+    """Normalise the name of a distribution as PEP 503 does."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def named_distributions(table: str, kind: str) -> tuple[str, ...]:
+    """Return the normalised names of the distributions that a table is about.
+
+    Args:
+        table: As for `rows`.
+        kind: As for `rows`.
+
+    Raises:
+        TableError: The file is missing.
+    """
+    return tuple(_texts(table, kind))
+
+
+@functools.cache
+def rows_about(table: str, kind: str, distribution: str) -> tuple[Row, ...]:
+    """Read the rows of a table that are about one distribution; no other is parsed.
+
+    Args:
+        table: As for `rows`; it has no arrays of tables but this one.
+        kind: As for `rows`.
+        distribution: Its normalised name.
+
+    Returns:
+        Those rows, in file order.
+
+    Raises:
+        TableError: The file is missing, or one of the rows has another form.
+    """
+    found = []
+    for position, text in _texts(table, kind).get(distribution, ()):
+        where = f"{table}.toml {kind} {position}"
+        try:
+            found.append(Row(where, parse_toml(text.encode())))
+        except ValueError as error:
+            raise TableError(f"cannot read: {error}", where=where) from error
+    return tuple(found)
+
+
+@functools.cache
+def _texts(table: str, kind: str) -> dict[str, list[tuple[int, str]]]:
+    """Return the rows of a table as text, each with its position, by their distributions."""
+    path = os.path.join(_DATA, f"{table}.toml")
+    try:
+        _, *texts = read_file(path).decode().split(f"\n[[{kind}]]\n")
+    except FileError as error:
+        raise TableError(error.what, where=path) from error
+    found: dict[str, list[tuple[int, str]]] = {}
+    for position, text in enumerate(texts, start=1):
+        named = _DISTRIBUTION.search(text)
+        if named is None:
+            raise TableError("distribution is missing", where=f"{table}.toml {kind} {position}")
+        found.setdefault(normalize_name(named[1]), []).append((position, text))
+    return found
 
 
 def own_table() -> str:

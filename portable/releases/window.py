@@ -9,7 +9,6 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from portable.artifact import Artifact
 from portable.releases.release import Release, find_release
 from portable.releases.shipped import UnknownVersion, available_since, newest_version
 from portable.releases.table import TableError, rows
@@ -179,7 +178,11 @@ def promise_for(version: Version, promiser: str = "stablehlo") -> Promise:
 def _version(what: Version | ArtifactLike) -> Version:
     if isinstance(what, str) and not what.strip("0123456789."):
         return Version.parse(what).target
-    version = what if isinstance(what, Version) else Artifact.of(what).version
+    if isinstance(what, Version):
+        return what.target
+    from portable.artifact import Artifact  # noqa: PLC0415 - for Versions alone nothing is read
+
+    version = Artifact.of(what).version
     if version is None:
         raise UnknownVersion(
             "the artifact does not state its Version", hint="artifacts of early 2023 do not"

@@ -22,7 +22,7 @@ __all__ = ["bench_process", "bench_resolve"]
 BUDGETS = {
     "inspect {artifact}": 70,
     "check {artifact} --for jaxlib>=0.5": 110,
-    "target jaxlib>=0.5": 110,
+    "target --for jaxlib>=0.5": 110,
 }
 
 
@@ -35,7 +35,7 @@ def bench_process() -> Iterator[Figure]:
 
     def run(words: list[str]) -> Callable[[], Callable[[], object]]:
         return lambda: (
-            lambda: subprocess.run(words, check=False, stdout=subprocess.DEVNULL, env=environment)
+            lambda: subprocess.run(words, check=True, stdout=subprocess.DEVNULL, env=environment)
         )
 
     nothing = [sys.executable, "-I", "-c", "pass"]
