@@ -169,11 +169,12 @@ class Pool:
         strings: The strings.
     """
 
-    __slots__ = ("_counts", "_large", "attributes", "strings", "types")
+    __slots__ = ("_counts", "_large", "_type_names", "attributes", "strings", "types")
 
     def __init__(self, types: Entries, attributes: Entries, strings: Strings) -> None:
         self._large: dict[Reference, PoolEntry] = {}
         self._counts: dict[int, int | None] = {}
+        self._type_names: frozenset[str] | None = None
         self.types = types
         self.attributes = attributes
         self.strings = strings
@@ -237,6 +238,14 @@ class Pool:
             else:
                 READERS[encoding](self, cursor)
         return Outline(dialect, layout.name, tuple(found))
+
+    def type_names(self) -> frozenset[str]:
+        """Return what types there are, as in `Outline.name`; cached."""
+        if self._type_names is None:
+            self._type_names = frozenset(
+                self.outline(TYPES, index).name for index in range(len(self.types))
+            )
+        return self._type_names
 
     def attributes_named(self, *names: str) -> list[int]:
         """Return the numbers of MLIR's own attributes of some kinds, for example locations.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+import functools
 from typing import TYPE_CHECKING
 
 from portable.bytecode.entries import ATTRIBUTES, TYPES
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from portable.bytecode.content import Bytecode
     from portable.bytecode.operations import OpSignature
     from portable.bytecode.scan import Scan
-    from portable.features.rules import Condition
 
 __all__ = ["analyze"]
 
@@ -79,6 +78,17 @@ class _Tally:
             self.signatures.setdefault(need, [])
 
 
+@functools.cache
+def _asking() -> dict[str, set[str]]:
+    """Return the ops whose operand types rules require, by how the types begin that matter."""
+    found: dict[str, set[str]] = {}
+    for op, constraints in rules().constraints.items():
+        for when in (when for constraint in constraints for when in constraint.when):
+            if when.test in TYPED:
+                found.setdefault(when.arguments[0] if when.arguments else "", set()).add(op)
+    return found
+
+
 class _Analyst:
     """Works out the analysis of one artifact."""
 
@@ -118,25 +128,13 @@ class _Analyst:
 
     def _typed(self) -> list[int]:
         """Return the operations whose operand types some rule requires."""
-        asking = {
-            op
-            for op, constraints in rules().constraints.items()
-            for constraint in constraints
-            if any(when.test in TYPED and self._possible(when) for when in constraint.when)
-        }
+        present = self._bytecode.pool.type_names()
+        asking: set[str] = set()
+        for prefix, ops in _asking().items():
+            if any(name.startswith(prefix) for name in present) or not prefix:
+                asking |= ops
         names = enumerate(self._bytecode.names)
         return [at for at, name in names if name.dialect == VHLO and name.name in asking]
-
-    def _possible(self, when: Condition) -> bool:
-        """Say whether the types that a condition is about occur at all."""
-        return not when.arguments or any(
-            name.startswith(when.arguments[0]) for name in self._type_names
-        )
-
-    @cached_property
-    def _type_names(self) -> frozenset[str]:
-        pool = self._bytecode.pool
-        return frozenset(pool.outline(TYPES, index).name for index in range(len(pool.types)))
 
     def _locate(self) -> None:
         tallies = (self._required, self._minimum)
@@ -293,7 +291,7 @@ class _Analyst:
             return self._names_a_mesh
         return rewrite == _BATCHES and self._is_dynamic
 
-    @cached_property
+    @functools.cached_property
     def _names_a_mesh(self) -> bool:
         """Whether a mesh is given by its name, which upstream's expander does not look up."""
         pool = self._bytecode.pool
@@ -304,7 +302,7 @@ class _Analyst:
                     return True
         return False
 
-    @cached_property
+    @functools.cached_property
     def _is_dynamic(self) -> bool:
         """Whether any shape is dynamic, with which upstream's expander may not know the batch."""
         pool = self._bytecode.pool

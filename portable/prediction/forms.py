@@ -42,8 +42,7 @@ class Reading:
         self.content = content
         self.data = data
         pool = content.pool
-        types = {pool.outline(TYPES, index).name for index in range(len(pool.types))}
-        self.quantized = quantized.is_quantized(types)
+        self.quantized = quantized.is_quantized(pool.type_names())
         names = [str(name) for name in content.names]
         typed = {_RNG, *_DYNAMIC_CONV, *TYPED, *(quantized.TYPED if self.quantized else ())}
         wanted = [index for index, name in enumerate(names) if name in typed]
@@ -63,10 +62,9 @@ class Reading:
     def present(self) -> frozenset[str]:
         """What occurs, as `kind:name`."""
         pool = self.content.pool
-        types = {pool.outline(TYPES, index).name for index in range(len(pool.types))}
         found = {f"op:{name}" for name in self.ops}
         found |= {f"dialect:{dialect.name}" for dialect in self.content.dialects}
-        found |= {f"type:{name.removesuffix('_v1')}" for name in types}
+        found |= {f"type:{name.removesuffix('_v1')}" for name in pool.type_names()}
         found |= {f"attribute:{name}" for name in self.attribute_names}
         found |= {f"location:{kind}" for kind in LOCATIONS if pool.attributes_named(_NAME + kind)}
         return frozenset(found)
@@ -330,6 +328,8 @@ def _nine_operations(reading: Reading) -> bool:
 
 def _rng_shape(reading: Reading) -> bool | None:
     """Return whether the shape of every rng is constant; else the bytes hardly show it."""
+    if _RNG not in reading.ops:
+        return False
     pool = reading.content.pool
     wanted = {(signature.operand_types or ())[-1:] for signature in reading.of(_RNG)}
     shapes = {types[0] if types else None for types in wanted}

@@ -5,6 +5,7 @@ No serializer writes them, and MLIR's readers check few of them: of most they cr
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 from portable.bytecode.entries import ATTRIBUTES, TYPES
@@ -73,6 +74,8 @@ def _entries(reading: Reading, name: str) -> Iterator[PoolEntry]:
 
 
 def _storages(reading: Reading) -> set[str]:
+    if not reading.quantized:
+        return set()
     pool = reading.content.pool
     found = (pool.type(index).fields.get("storage") for index in pool.types_named(*_QUANTIZED))
     return {_kind(pool, (TYPES, storage)) for storage in found if isinstance(storage, int)}
@@ -125,15 +128,7 @@ def _of_mlir(reading: Reading) -> bool:
     has_types = any(dialect == BUILTIN for dialect, _ in pool.types.groups())
     for kind, entries in owner.items():
         # Most entries hold a type and nothing else.
-        wanted = frozenset(
-            code
-            for code, layout in table(VHLO, kind).items()
-            if any(
-                encoding in _TO_ATTRIBUTES or (has_types and encoding in _TO_TYPES)
-                for _, encoding in layout.fields
-            )
-        )
-        for index in entries.starting(VHLO, wanted):
+        for index in entries.starting(VHLO, _holding(kind, types=has_types)):
             outline = pool.outline(kind, index)
             if outline.name != _UNCONVERTED and any(
                 owner[other].dialect(number) == BUILTIN for other, number in outline.references
@@ -153,6 +148,18 @@ def _of_mlir(reading: Reading) -> bool:
 
 _TO_TYPES = frozenset({"type", "types"})
 _TO_ATTRIBUTES = frozenset({"attribute", "attributes", "optional", "pairs"})
+
+
+@functools.cache
+def _holding(kind: str, *, types: bool) -> frozenset[int]:
+    """Return the codes of VHLO's entries of a kind that hold attributes or, if asked, types."""
+    sought = _TO_ATTRIBUTES | _TO_TYPES if types else _TO_ATTRIBUTES
+    return frozenset(
+        code
+        for code, layout in table(VHLO, kind).items()
+        if any(encoding in sought for _, encoding in layout.fields)
+    )
+
 
 PARTS: dict[str, Callable[[Reading], bool | None]] = {
     "float attribute of a type that is no floating-point type": _typed("float_v1", _FLOATS),

@@ -215,6 +215,8 @@ def _nesting(subject: Subject) -> Iterator[_Finding]:
 
 
 def _called(subject: Subject, release: Release) -> Iterator[NotKnown]:
+    if not subject.custom_calls:
+        return
     told = {advisory.feature for advisory in advisories_for(release)}
     for name in sorted(subject.custom_calls):
         if f"custom_call:{name}" not in told:
@@ -282,7 +284,7 @@ def _refused(subject: Subject, release: Release) -> Iterator[_Finding | NotKnown
                 Stage.DECODE, f"{form.name} is refused from {form.refused} on: {form.reason}"
             )
     for op, name, text in _doubtful(release.current):
-        occurs = subject.forms.get(name) if f"op:{op}" in subject.present else False
+        occurs = subject.forms.get(name) if op in subject.present else False
         if occurs is None:
             yield NotKnown(Stage.DECODE, f"whether it has a {name}, which is refused {text}")
         elif occurs:
@@ -291,13 +293,13 @@ def _refused(subject: Subject, release: Release) -> Iterator[_Finding | NotKnown
 
 @functools.cache
 def _doubtful(current: Version) -> list[tuple[str, str, str]]:
-    """Return what readers of a Version refuse: op, form, and since when and why."""
+    """Return what readers of a Version refuse: `op:NAME`, form, and since when and why."""
     return [
-        (row.op, row.form, f"from {row.since} on: {row.reason}")
+        (f"op:{row.op}", row.form, f"from {row.since} on: {row.reason}")
         for row in refusals()
         if current > row.last
     ] + [
-        (row.op, row.form, f"before {row.since}: {row.reason}")
+        (f"op:{row.op}", row.form, f"before {row.since}: {row.reason}")
         for row in late_forms()
         if current < row.since
     ]
