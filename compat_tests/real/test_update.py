@@ -37,7 +37,7 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def _forget() -> None:
-    for cached in (release._by_distribution, release._parsed, release._versions):
+    for cached in (release._own, release._parsed, release._versions):
         cached.cache_clear()
 
 
