@@ -180,7 +180,7 @@ def _version(what: Version | ArtifactLike) -> Version:
         return Version.parse(what).target
     if isinstance(what, Version):
         return what.target
-    from portable.artifact import Artifact  # noqa: PLC0415 - for Versions alone nothing is read
+    from portable.artifact import Artifact
 
     version = Artifact.of(what).version
     if version is None:
