@@ -42,7 +42,10 @@ from portable.system.lazy import lazy
 
 if TYPE_CHECKING:
     from portable.releases import difference as difference
-    from portable.releases.advisory import Advisory, Effect, advisories, advisories_for
+    from portable.releases.advisory import Advisory as Advisory
+    from portable.releases.advisory import Effect as Effect
+    from portable.releases.advisory import advisories as advisories
+    from portable.releases.advisory import advisories_for as advisories_for
 
 __all__ = [
     "Advisory",
