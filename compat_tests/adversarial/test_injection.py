@@ -345,7 +345,7 @@ def forget_releases() -> None:
     """Have the tables read again, as another process would."""
     from portable.releases import release
 
-    for one in (release._by_distribution, release._parsed, release._versions):
+    for one in (release._own, release._parsed, release._versions):
         one.cache_clear()
 
 
