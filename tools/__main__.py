@@ -11,6 +11,10 @@ import importlib
 import sys
 from pathlib import Path
 
+# Run as a file, by another tool that isolates its children.
+if str(Path(__file__).parent.parent) not in sys.path:
+    sys.path.append(str(Path(__file__).parent.parent))
+
 
 def commands() -> dict[str, str]:
     """Return every command, a module beside this one with a `main`, and its first line."""

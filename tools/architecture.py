@@ -122,7 +122,9 @@ def main() -> int:
     apart: dict[str, set[str]] = {room: set() for room in rooms.values()}
     for room, other in arrows:
         apart[room].add(other)
-    count = [sys.executable, "-c", "import portable; print(len(portable.__all__))"]
+    path_of = f"import sys; sys.path.insert(0, {str(folder.parent)!r})"
+    printed = "import portable; print(len(portable.__all__))"
+    count = [sys.executable, "-I", "-c", f"{path_of}; {printed}"]
     public = subprocess.run(count, cwd=folder.parent, capture_output=True, text=True, check=True)
     figures = {
         "lines": sum(len(text.splitlines()) for text in code),

@@ -45,8 +45,10 @@ def main() -> int:
     for words, takes in CHECKS.items():
         if takes in allowed:
             print(f"{words}:", flush=True)
-            command = [sys.executable, "-m", "tools", *words.split()]
-            if subprocess.run(command, check=False, cwd=Path(__file__).parent.parent).returncode:
+            command = [sys.executable, "-I", str(Path(__file__).with_name("__main__.py"))]
+            if subprocess.run(
+                [*command, *words.split()], check=False, cwd=Path(__file__).parent.parent
+            ).returncode:
                 stale.append(words)
     print(f"stale: {', '.join(stale) or 'nothing'}")
     return 1 if stale else 0

@@ -128,7 +128,8 @@ def main() -> int:
 
 
 def _run(module: str, *words: str) -> str:
-    command = [sys.executable, "-m", module, *words]
+    file = {"tools": str(Path(__file__).with_name("__main__.py"))}.get(module)
+    command = [sys.executable, "-I", *([file] if file else ["-m", module]), *words]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False, cwd=ROOT)
     if done.returncode not in {0, 1}:
         raise SystemExit(f"failed with {done.returncode}: {' '.join(command)}")

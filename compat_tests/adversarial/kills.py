@@ -108,7 +108,7 @@ class Killer:
             (self.folder / "cache" / "observations.sqlite").unlink(missing_ok=True)
         old = number % 2 == 1 and self.kind != "env"
         if self.kind == "env":
-            shutil.rmtree(self.folder / "cache", ignore_errors=number % 4 == 0)
+            shutil.rmtree(self.folder / "cache", ignore_errors=True)
         elif old:
             output.write_bytes(_OLD)
         else:

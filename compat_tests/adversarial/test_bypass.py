@@ -170,7 +170,7 @@ def test_the_work_is_linear(tmp_path: Path) -> None:
 _EVIL = """
 #include <fcntl.h>
 #include <stdlib.h>
-__attribute__((constructor)) static void loaded(void) { open(getenv("LOADED"), O_CREAT, 0600); }
+__attribute__((constructor)) static void loaded(void) { open(LOADED, O_CREAT, 0600); }
 """
 
 
@@ -181,11 +181,11 @@ def evil(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     if compiler is None:
         pytest.skip("no C compiler to build a library with")
     (tmp_path / "evil.c").write_text(_EVIL)
-    subprocess.run(
-        [compiler, "-shared", "-fPIC", "-o", tmp_path / "evil.so", tmp_path / "evil.c"], check=True
-    )
+    # Its environment is what a worker is given: the path cannot come from there.
+    where = f'-DLOADED="{tmp_path / "loaded"}"'
+    built = ["-o", tmp_path / "evil.so", tmp_path / "evil.c"]
+    subprocess.run([compiler, "-shared", "-fPIC", where, *built], check=True)
     (tmp_path / "good.mlir.bc").write_bytes(GOOD)
-    monkeypatch.setenv("LOADED", str(tmp_path / "loaded"))
     monkeypatch.chdir(tmp_path)
     return tmp_path / "loaded"
 

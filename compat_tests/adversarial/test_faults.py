@@ -124,8 +124,7 @@ def test_no_marker_of_an_environment_ends_in_a_traceback(
     monkeypatch.setenv("PORTABLE_CACHE", str(tmp_path))
     home = tmp_path / "environments" / "one"
     home.mkdir(parents=True)
-    (home / "environment.json").write_bytes(json_documents()[kind])
-    (home / "portable.json").write_bytes(json_documents()[kind])
+    (home / "portable-environment.json").write_bytes(json_documents()[kind])
     run("env", "list")
     run("env", "list", "--format", "json")
 
@@ -162,7 +161,7 @@ LINES = {
     "check --timeout": ["check", A, "--for", "jaxlib", "--timeout", "@"],
     "check --mode": ["check", A, "--for", "jaxlib", "--mode", "@"],
     "inspect": ["inspect", "@"],
-    "minimum": ["minimum", "@", "--timeout", "1"],
+    "minimum": ["minimum", "--timeout", "1", "@"],
     "gate": ["gate", "@", "--policy", "FOLDER/policy.toml"],
     "gate --policy": ["gate", A, "--policy", "@"],
     "gate --on": ["gate", A, "--policy", "FOLDER/policy.toml", "--on", "@"],

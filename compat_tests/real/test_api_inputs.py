@@ -67,7 +67,7 @@ def test_a_program_in_every_form(call: str) -> None:
 
 
 @pytest.mark.parametrize("call", [*TAKE_ARTIFACTS, *TAKE_PROGRAMS])
-@pytest.mark.parametrize("what", [5, None, ["a"], object()], ids=str)
+@pytest.mark.parametrize("what", [5, None, ["a"], object()], ids=type)
 def test_anything_else_is_an_error_of_ours(call: str, what: object) -> None:
     """With its type in it, in one line."""
     with pytest.raises(portable.PortableError, match=type(what).__name__) as refused:

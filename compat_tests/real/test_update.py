@@ -7,21 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from compat_tests.helpers.binaries import library, names_of
 from compat_tests.helpers.wheels import see_only, write_wheel
-from portable.binaries.bracket import markers
 from portable.cli import main
 from portable.releases import find_release, release, releases
 from portable.releases.table import own_table
 from portable.runtime.measuring import add_own
-from portable.version import Version
-
-ELF = b"\x7fELF\x02\x01\x01" + bytes(57)
-
-
-def _library(version: str) -> bytes:
-    at = Version.parse(version)
-    names = [one.name for one in markers().values() if one.since <= at and not one.removed]
-    return ELF + b"\0".join(name.encode() for name in names) + b"\0"
 
 
 @pytest.fixture
@@ -42,7 +33,7 @@ def _forget() -> None:
 
 
 def _publish(folder: Path, version: str, stablehlo: str) -> None:
-    files = {"jax_plugins/metal/plugin.dylib": _library(stablehlo)}
+    files = {"jax_plugins/metal/plugin.dylib": library(*names_of(stablehlo))}
     write_wheel(folder, "jax_metal", files, version)
 
 

@@ -8,28 +8,14 @@ from pathlib import Path
 import pytest
 
 import portable
+from compat_tests.helpers.binaries import ELF, library, names_of
 from portable.binaries import NotARuntime, bracket, read_runtime
 from portable.binaries.bracket import markers
 from portable.cli import main
 from portable.containers import Kind
 from portable.version import Version
 
-ELF = b"\x7fELF\x02\x01\x01" + bytes(57)
 WHEEL = "my_plugin-1.2.3-py3-none-any.whl"
-
-
-def _names(version: str) -> list[str]:
-    """Return the names that a library of a Version holds."""
-    at = Version.parse(version)
-    return [
-        one.name
-        for one in markers().values()
-        if one.since <= at and not (one.removed and Version.parse(one.removed.refused) <= at)
-    ]
-
-
-def _library(*names: str) -> bytes:
-    return ELF + b"\0".join(name.encode() for name in names) + b"\0"
 
 
 def _wheel(path: Path, **members: bytes) -> Path:
@@ -43,7 +29,7 @@ def _wheel(path: Path, **members: bytes) -> Path:
 def test_every_name_of_the_tables_tells_versions_apart(name: str) -> None:
     """A library that has all names up to a form's Version lies at or above that Version."""
     since = markers()[name].since
-    found = bracket(_names(str(since)))
+    found = bracket(names_of(str(since)))
     assert found is not None
     assert found.low <= since
     assert found.below is None or found.below > since
@@ -66,7 +52,7 @@ def test_a_library_is_bracketed_by_what_it_has_and_lacks(
 ) -> None:
     """The bounds of real libraries with these names, each with the name that gives it."""
     path = tmp_path / "libplugin.so"
-    path.write_bytes(_library(*_names(version)))
+    path.write_bytes(library(*names_of(version)))
     found = read_runtime(path).bracket
     assert (str(found.low), str(found.below)) == (low, below)
     assert low in found.evidence[0] or "which 0.19.4 had" in found.evidence[0]
@@ -76,7 +62,7 @@ def test_a_library_is_bracketed_by_what_it_has_and_lacks(
 def test_a_name_that_nobody_knows_is_how_a_new_version_is_found(tmp_path: Path) -> None:
     """It stands in the answer, which stays a lower bound."""
     path = tmp_path / "libnew.so"
-    path.write_bytes(_library(*_names("1.23.0"), "vhlo.frobnicate_v1"))
+    path.write_bytes(library(*names_of("1.23.0"), "vhlo.frobnicate_v1"))
     found = portable.inspect(path)
     assert found.kind is Kind.RUNTIME
     assert found.runtime is not None
@@ -89,8 +75,8 @@ def test_a_wheel_tells_its_distribution(tmp_path: Path) -> None:
     path = _wheel(
         tmp_path / WHEEL,
         **{
-            "a/small.so": _library("vhlo.abs_v1", "my_solver_ffi"),
-            "a/plugin.so": _library(*_names("1.4.0"), "chlo.broadcast_add"),
+            "a/small.so": library("vhlo.abs_v1", "my_solver_ffi"),
+            "a/plugin.so": library(*names_of("1.4.0"), "chlo.broadcast_add"),
             "README": b"vhlo.tan_v2",
         },
     )
@@ -103,7 +89,7 @@ def test_a_wheel_tells_its_distribution(tmp_path: Path) -> None:
 
 def test_a_folder_and_bytes_are_read_like_the_file(tmp_path: Path) -> None:
     """An unpacked wheel, and what was downloaded into memory."""
-    data = _library(*_names("1.4.0"))
+    data = library(*names_of("1.4.0"))
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib" / "plugin.dylib").write_bytes(data)
     (tmp_path / "link.so").symlink_to("/bin/sh")
@@ -114,13 +100,13 @@ def test_a_folder_and_bytes_are_read_like_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("where", [(4 << 20) - 10, (4 << 20) - 1, 4 << 20, (8 << 20) - 64 - 3])
 def test_a_name_across_two_pieces_is_seen(where: int) -> None:
     """A library is read in pieces; no name is lost at their borders."""
-    start = _library(*_names("0.9.0"))
+    start = library(*names_of("0.9.0"))
     data = start + bytes(where - len(start)) + b"\0vhlo.collective_reduce_v1\0"
     assert read_runtime(data).bracket.low == Version.parse("1.19.0")
 
 
 def _encrypted() -> bytes:
-    data = bytearray(_zipped({"a.so": _library("vhlo.abs_v1")}))
+    data = bytearray(_zipped({"a.so": library("vhlo.abs_v1")}))
     data[6] |= 1
     data[data.index(b"PK\x01\x02") + 8] |= 1
     return bytes(data)
@@ -134,16 +120,16 @@ def _zipped(members: dict[str, bytes]) -> bytes:
     return stream.getvalue()
 
 
-INNER = _zipped({"a.so": _library(*_names("1.4.0"))})
+INNER = _zipped({"a.so": library(*names_of("1.4.0"))})
 BAD = {
     "no names": (ELF + bytes(1000), "names all ops of VHLO"),
     "a text": (b"vhlo.abs_v1\n", "0 shared libraries"),
     "numbers of early 2023": (
-        _library("vhlo.custom_call_v2", "vhlo.collective_permute_v2", "vhlo.all_gather_v2"),
+        library("vhlo.custom_call_v2", "vhlo.collective_permute_v2", "vhlo.all_gather_v2"),
         "names all ops of VHLO",
     ),
-    "a type without an op": (_library("f8E4M3FN_v1"), "names all ops of VHLO"),
-    "truncated": (_zipped({"a.so": _library(*_names("1.4.0"))})[:-30], "damaged"),
+    "a type without an op": (library("f8E4M3FN_v1"), "names all ops of VHLO"),
+    "truncated": (_zipped({"a.so": library(*names_of("1.4.0"))})[:-30], "damaged"),
     "damaged inside": (INNER[:60] + b"\xff" * 40 + INNER[100:], "damaged"),
     "encrypted": (_encrypted(), "encrypted"),
     "nested": (_zipped({"a.whl": INNER}), "0 shared libraries"),
@@ -174,7 +160,7 @@ def test_memory_stays_flat(tmp_path: Path) -> None:
     """A library of 200 MB is never held: a few pieces are."""
     path = tmp_path / "large.so"
     with path.open("wb") as stream:
-        stream.write(_library(*_names("1.4.0")))
+        stream.write(library(*names_of("1.4.0")))
         stream.truncate(200 << 20)
     tracemalloc.start()
     read_runtime(path)
@@ -186,7 +172,7 @@ def test_memory_stays_flat(tmp_path: Path) -> None:
 def test_a_runtime_is_a_consumer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`--for` and `target` take its path; the evidence and confidence it is stand in the answer."""
     path = tmp_path / WHEEL
-    _wheel(path, **{"plugin.so": _library(*_names("1.4.0"))})
+    _wheel(path, **{"plugin.so": library(*names_of("1.4.0"))})
     target = portable.resolve_target(str(path))
     assert str(target) == "1.4.0"
     assert str(target.confidence) == "static"
@@ -202,7 +188,7 @@ def test_a_policy_names_a_runtime_beside_itself(
 ) -> None:
     """Its path is relative to the policy, wherever the gate runs, and nothing is loaded."""
     (tmp_path / "vendor").mkdir()
-    (tmp_path / "vendor" / "plugin.so").write_bytes(_library(*_names("1.4.0")))
+    (tmp_path / "vendor" / "plugin.so").write_bytes(library(*names_of("1.4.0")))
     policy = tmp_path / "portable.toml"
     policy.write_text('[consumers]\nphones = ["./vendor/plugin.so"]\n')
     artifacts = Path(__file__).parents[1] / "data" / "artifacts"

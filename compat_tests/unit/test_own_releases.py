@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from compat_tests.helpers.binaries import library, names_of
 from compat_tests.helpers.wheels import write_wheel
 
 ARTIFACTS = Path(__file__).parents[1] / "data" / "artifacts"
@@ -103,14 +104,14 @@ def test_a_damaged_table_is_one_line(own: Path, text: str) -> None:
 
 def test_a_file_is_read_statically_and_kept(own: Path, tmp_path: Path) -> None:
     """A wheel says its name, a library is given one; the second time its row is replaced."""
-    library = b"\x7fELF\x02\x01\x01" + bytes(57) + b"\0vhlo.add_v1\0vhlo.tan_v1\0vhlo.abs_v1\0"
-    write_wheel(tmp_path, "our_runtime", {"our_runtime/lib.so": library}, "1.4")
+    data = library(*names_of("1.4.0"))
+    write_wheel(tmp_path, "our_runtime", {"our_runtime/lib.so": data}, "1.4")
     (wheel,) = tmp_path.glob("*.whl")
     added = _run("releases", "add", str(wheel))
     assert added.returncode == 0, added.stderr
     assert "our-runtime 1.4: StableHLO at least 1.4.0" in added.stdout
     path = tmp_path / "lib.so"
-    path.write_bytes(library)
+    path.write_bytes(data)
     refused = _run("releases", "add", str(path))
     assert refused.returncode == 2
     assert "--name" in refused.stderr
@@ -123,9 +124,9 @@ def test_a_file_is_read_statically_and_kept(own: Path, tmp_path: Path) -> None:
 
 def test_what_contradicts_is_not_written(own: Path, tmp_path: Path) -> None:
     """`add` refuses it, and the table is as it was."""
-    library = b"\x7fELF\x02\x01\x01" + bytes(57) + b"\0vhlo.add_v1\0vhlo.tan_v1\0vhlo.abs_v1\0"
+    data = library(*names_of("1.4.0"))
     path = tmp_path / "lib.so"
-    path.write_bytes(library)
+    path.write_bytes(data)
     done = _run("releases", "add", str(path), "--name", "jaxlib==0.4.13")
     assert done.returncode == 2
     assert "0.13.4" in done.stderr

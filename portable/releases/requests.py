@@ -215,9 +215,8 @@ def names_file(request: str) -> bool:
     Args:
         request: As for `resolve_target`.
     """
-    if request.startswith(("@", _PLUGIN)):
-        return False
-    return "/" in request or request.endswith(_FILES)
+    text = request.strip()
+    return not text.startswith(("@", _PLUGIN)) and ("/" in text or text.endswith(_FILES))
 
 
 def runnable_releases(*specs: str) -> tuple[Release, ...]:
