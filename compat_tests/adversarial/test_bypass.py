@@ -183,7 +183,7 @@ def evil(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "evil.c").write_text(_EVIL)
     # Its environment is what a worker is given: the path cannot come from there.
     where = f'-DLOADED="{tmp_path / "loaded"}"'
-    built = ["-o", tmp_path / "evil.so", tmp_path / "evil.c"]
+    built = ["-o", str(tmp_path / "evil.so"), str(tmp_path / "evil.c")]
     subprocess.run([compiler, "-shared", "-fPIC", where, *built], check=True)
     (tmp_path / "good.mlir.bc").write_bytes(GOOD)
     monkeypatch.chdir(tmp_path)
