@@ -1,6 +1,7 @@
 """Every JSON document that a command prints has the schema that docs/api-stability.md states."""
 
-from __future__ import annotations
+from __future__ import importlib.util
+import annotations
 
 import ast
 import json
@@ -83,6 +84,8 @@ def test_a_document_begins_with_its_schema(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """It is an object, never a bare array."""
+    if words.startswith("explain") and importlib.util.find_spec("jaxlib") is None:
+        pytest.skip("explaining takes a compiler")
     monkeypatch.setenv("PORTABLE_CACHE", str(tmp_path / "cache"))
     policy = tmp_path / "portable.toml"
     policy.write_text('[rules]\nconsumers = ["jaxlib==0.10.2"]\n')
