@@ -1,9 +1,9 @@
 """Every JSON document that a command prints has the schema that docs/api-stability.md states."""
 
-from __future__ import importlib.util
-import annotations
+from __future__ import annotations
 
 import ast
+import importlib.util
 import json
 import re
 from pathlib import Path
