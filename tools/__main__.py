@@ -11,6 +11,8 @@ import importlib
 import sys
 from pathlib import Path
 
+from portable.errors import PortableError
+
 # Run as a file, by another tool that isolates its children.
 if str(Path(__file__).parent.parent) not in sys.path:
     sys.path.append(str(Path(__file__).parent.parent))
@@ -39,7 +41,11 @@ def main() -> int:
         print(f"unknown command {name!r}; 'python -m tools' lists the commands", file=sys.stderr)
         return 2
     sys.argv[0] = f"python -m tools {name}"
-    code: int = importlib.import_module(f"tools.{name}").main()
+    try:
+        code: int = importlib.import_module(f"tools.{name}").main()
+    except PortableError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
     return code
 
 
