@@ -141,3 +141,27 @@ def test_what_cannot_be_measured_is_one_line(own: Path, words: list[str]) -> Non
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert not own.exists()
+
+
+def test_a_policy_names_a_table_of_its_project(own: Path, tmp_path: Path) -> None:
+    """Its Releases are consumers like all others; what contradicts the shipped table is refused."""
+    table, policy = tmp_path / "releases.toml", tmp_path / "portable.toml"
+    table.write_text(
+        '[[release]]\ndistribution = "ours"\nversion = "1.0"\ndate = "2026-11-22"\n'
+        'current = "1.4.0"\nminimum = "0.9.0"\nconfidence = "measured"\n'
+    )
+    policy.write_text('releases = "releases.toml"\n[consumers]\nall = ["ours>=1"]\n')
+    artifacts = Path(__file__).parents[1] / "data" / "artifacts"
+    gate = ("gate", "--policy", str(policy))
+    assert _run(*gate, str(artifacts / "tan+1.4.0.mlir.bc")).returncode == 0
+    refused = _run(*gate, str(artifacts / "mesh_inline+1.16.0.mlir.bc"))
+    assert refused.returncode == 1
+    assert "ours 1.0" in refused.stdout
+    assert _run("target", "--for", "ours").returncode == 2
+    table.write_text(table.read_text().replace('"ours"', '"jaxlib"').replace('"1.0"', '"0.10.2"'))
+    contradicted = _run(*gate, str(artifacts / "tan+1.4.0.mlir.bc"))
+    assert contradicted.returncode == 2
+    assert "1.17.0" in contradicted.stderr
+    table.unlink()
+    assert _run(*gate, str(artifacts / "tan+1.4.0.mlir.bc")).returncode == 2
+    assert not own.exists()

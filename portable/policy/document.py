@@ -1,5 +1,7 @@
 """The policy file: `portable.toml`, or `[tool.portable]` in `pyproject.toml`.
 
+    releases = "releases.toml"               # Releases of your own, beside the shipped table
+
     [consumers]                              # named sets; a set may name others
     serving = ["jaxlib>=0.5,<0.13", "tensorflow~=2.18"]
     phones = ["./vendor/pjrt_plugin.so"]     # read statically, never loaded
@@ -37,6 +39,7 @@ from typing import TYPE_CHECKING
 from portable.errors import PortableError
 from portable.policy.keys import Keys, PolicyError
 from portable.releases import resolve_target
+from portable.releases.release import use_table
 from portable.releases.requests import names_file, names_plugin
 from portable.system.documents import parse_toml
 from portable.system.files import read_file
@@ -277,6 +280,8 @@ def parse_policy(
         PolicyError: Something in it is wrong.
     """
     top = Keys.of(fields, where)
+    if "releases" in top.fields:
+        use_table(Path(root) / top.text("releases"))
     sets = top.table("consumers")
     policy = Policy(
         consumers={name: _placed(sets.texts(name), root) for name in sets.fields},
@@ -285,7 +290,7 @@ def parse_policy(
         root=Path(root),
         where=where,
     )
-    top.nothing_else({"consumers", "rules", "waivers"})
+    top.nothing_else({"consumers", "releases", "rules", "waivers"})
     if not load_plugins:
         _demand_no_plugin(policy)
     _demand_consistent(policy)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import functools
+import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from portable.releases.table import (
     TableError,
     demand_once,
     named_distributions,
+    named_tables,
     normalize_name,
     own_rows,
     rows,
@@ -44,6 +46,7 @@ __all__ = [
     "normalize_name",
     "published_releases",
     "releases",
+    "use_table",
 ]
 
 
@@ -288,13 +291,36 @@ class ContradictingRow(TableError):
     """The user's own table says something else of a Release than the shipped one."""
 
 
+def use_table(path: str | os.PathLike[str]) -> None:
+    """Read one more table of Releases, for the rest of this process; a policy names it.
+
+    Args:
+        path: A file of the form of `releases.toml`, as `portable releases add` writes it.
+
+    Raises:
+        TableError: It cannot be read, has another form, or contradicts the shipped table.
+    """
+    named_tables.append(os.fspath(path))
+    try:
+        for cached in (_own, _parsed, _versions):
+            cached.cache_clear()
+        for name in _own():
+            _parsed(name)
+    except PortableError:
+        named_tables.pop()
+        _own.cache_clear()
+        raise
+
+
 @functools.cache
 def _own() -> dict[str, list[Row]]:
-    """Return what the user's own table adds to the shipped one, by distribution."""
-    own = own_rows("release")
-    demand_once((row, _key(row)) for row in own)
+    """Return what other tables add to the shipped one, by distribution; the first table counts."""
+    own: dict[str, Row] = {}
+    for table in own_rows("release"):
+        demand_once((row, _key(row)) for row in table)
+        own = {_key(row): row for row in table} | own
     found: dict[str, list[Row]] = {}
-    for row in own:
+    for row in own.values():
         _demand_version(row)
         name = normalize_name(row.text("distribution"))
         shipped = {_key(one): one for one in rows_about("releases", "release", name)}

@@ -23,6 +23,7 @@ __all__ = [
     "TableError",
     "demand_once",
     "named_distributions",
+    "named_tables",
     "normalize_name",
     "own_rows",
     "own_table",
@@ -235,21 +236,24 @@ def own_table() -> str:
     return os.path.join(cache_folder(), "releases.toml")
 
 
-def own_rows(kind: str) -> tuple[Row, ...]:
-    """Read the user's own table, which has the form of `releases.toml`.
+def own_rows(kind: str) -> list[tuple[Row, ...]]:
+    """Read the tables that stand beside the shipped one; they have the form of `releases.toml`.
 
     Args:
-        kind: The name of its array of tables.
+        kind: The name of their array of tables.
 
     Returns:
-        Its rows, in file order; none where he has no such table.
+        The rows of each, in file order: of those that a policy names, then of the user's own.
 
     Raises:
-        TableError: The file cannot be read or has another form.
+        TableError: A file cannot be read or has another form.
     """
-    path = own_table()
-    there = os.path.lexists(path)
-    return _read(path, path, kind, own=True) if there else ()
+    own = [own_table()] if os.path.lexists(own_table()) else []
+    return [_read(path, path, kind, own=True) for path in dict.fromkeys((*named_tables, *own))]
+
+
+# What policies name, for the rest of this process; `release.use_table` adds to it.
+named_tables: list[str] = []
 
 
 def _read(path: str, name: str, kind: str, *, own: bool = False) -> tuple[Row, ...]:
