@@ -368,9 +368,9 @@ def test_xla_reads_variadic_all_to_all_otherwise_than_specified() -> None:
 def test_an_accuracy_below_the_error_of_the_default_is_refused() -> None:
     """With the figure; one that the default satisfies is dropped."""
     refused = corpus("exponential_result_accuracy_tolerance_ulps_f32")
-    with pytest.raises(DoesNotApply, match=r"asks for 4 ulps.* errs by up to 5"):
+    with pytest.raises(DoesNotApply, match=r"requires 4 ulps.* errs by up to 5"):
         portable.serialize(refused, "0.9.0", allow=["drop-result-accuracy"])
-    with pytest.raises(DoesNotApply, match="asks for 0 ulps"):
+    with pytest.raises(DoesNotApply, match="requires 0 ulps"):
         portable.serialize(
             corpus("exponential_result_accuracy_tolerance_atol_f32"),
             "0.9.0",

@@ -197,7 +197,7 @@ def test_one_call_runs_an_artifact() -> None:
 @pytest.mark.parametrize(
     ("inputs", "words"),
     [
-        ([], "main takes 1 inputs (tensor<2x3xf32>), 0 were given"),
+        ([], "main takes 1 inputs (tensor<2x3xf32>), got 0"),
         ([np.zeros((2, 3))], "input 0 has dtype float64, main takes float32"),
         ([np.zeros((3, 2), np.float32)], "input 0 has shape 3x2, main takes tensor<2x3xf32>"),
         ([np.float32(0).reshape(())], "input 0 has shape scalar, main takes tensor<2x3xf32>"),

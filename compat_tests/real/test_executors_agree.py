@@ -126,7 +126,7 @@ def test_an_executor_of_another_release_is_told(capsys: pytest.CaptureFixture[st
     words = ["run", str(EXAMPLES / "encoder.mlir"), "--random", "0", "--executor", "iree"]
     assert main([*words, "--on", "jaxlib 0.10.2"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.endswith("jaxlib 0.10.2 has no iree; it executes by pjrt or interpreter")
+    assert line.endswith("jaxlib 0.10.2 has no iree; use pjrt or interpreter")
 
 
 def test_a_missing_one_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
