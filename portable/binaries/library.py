@@ -50,14 +50,20 @@ _BEFORE = re.compile(rb"[0-9A-Za-z_\-.]+\Z")
 _CUSTOM_CALL = re.compile(rb"_ffi\0")
 # The names of values of enums, which have no number.
 _CASES = tuple(name for name in markers() if name.isupper())
-# One op of each dialect, as its registration spells it.
-_DIALECTS = {
-    "vhlo": b"vhlo.abs_v1",
-    "chlo": b"chlo.broadcast_add",
-    "mhlo": b"mhlo.add_dependency",
-    "sdy": b"sdy.manual_computation",
-    "stablehlo": b"stablehlo.broadcast_in_dim",
-}
+# One op of each dialect, as its registration spells it; names that end alike are found in one pass.
+_DIALECTS = (
+    re.compile(rb"hlo\.(?:abs_v1|broadcast_add|add_dependency|broadcast_in_dim)(?![0-9A-Za-z_])"),
+    re.compile(rb"sdy\.manual_computation(?![0-9A-Za-z_])"),
+)
+_OPS = frozenset(
+    {
+        "chlo.broadcast_add",
+        "mhlo.add_dependency",
+        "sdy.manual_computation",
+        "stablehlo.broadcast_in_dim",
+        "vhlo.abs_v1",
+    }
+)
 
 
 class NotARuntime(PortableError):
@@ -168,8 +174,9 @@ class _Strings:
         self.names.update(_identifiers(_VERSIONED, data))
         self.names.update(case for case in _CASES if case.encode() in data)
         self.custom_calls.update(_identifiers(_CUSTOM_CALL, data))
-        missing = _DIALECTS.keys() - self.dialects
-        self.dialects.update(name for name in missing if _DIALECTS[name] in data)
+        for pattern in _DIALECTS:
+            ops = _OPS.intersection(_identifiers(pattern, data))
+            self.dialects.update(op.partition(".")[0] for op in ops)
 
 
 def _libraries(source: str | bytes) -> Iterator[_Strings]:
