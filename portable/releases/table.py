@@ -237,7 +237,7 @@ def own_table() -> str:
 
 
 def own_rows(kind: str) -> list[tuple[Row, ...]]:
-    """Read the tables that stand beside the shipped one; they have the form of `releases.toml`.
+    """Read the tables that are added to the shipped one; they have the form of `releases.toml`.
 
     Args:
         kind: The name of their array of tables.
