@@ -12,15 +12,13 @@ import argparse
 import datetime
 import subprocess
 import sys
-import tempfile
-import tomllib
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from portable.releases import releases
 from portable.runtime.environments import Recipe, UnsupportedDistribution
 from portable.runtime.environments.digests import LOCKS, TABLE, Lock, Wheel, load, locks
+from portable.runtime.environments.index import wheels_of
 from portable.runtime.environments.interpreter import find_uv
 from portable.system.files import write_file
 
@@ -29,48 +27,15 @@ if TYPE_CHECKING:
 
     from portable.releases import Release
 
-__all__ = ["add", "find_lock", "find_wheels", "main", "write"]
+__all__ = ["add", "find_lock", "main", "write"]
 
 _AT_ONCE = 4
-# Nothing is resolved: the requirement depends on nothing, and on any Python that has a wheel.
-_PROJECT = """
-[project]
-name = "locked"
-version = "0"
-requires-python = "{requires}"
-dependencies = ["{distribution}=={version}"]
-
-[[tool.uv.dependency-metadata]]
-name = "{distribution}"
-version = "{version}"
-requires-dist = []
-requires-python = "{requires}"
-"""
 
 
-def find_wheels(release: Release) -> Iterator[Wheel]:
-    """Query the index for the wheels of a Release.
-
-    Args:
-        release: Which.
-
-    Yields:
-        Each wheel.
-    """
-    with tempfile.TemporaryDirectory() as folder:
-        project = Path(folder, "pyproject.toml")
-        fields = {"distribution": release.distribution, "version": release.version}
-        requires = release.requires_python or ">=3.11"
-        project.write_text(_PROJECT.format(**fields, requires=requires), "utf-8")
-        command = [find_uv() or "uv", "lock", "-q", "--project", folder]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise SystemExit(f"{release}: {done.stderr}")
-        locked = tomllib.loads(Path(folder, "uv.lock").read_text("utf-8"))
-    for package in locked["package"]:
-        for wheel in package.get("wheels", ()):
-            name = wheel["url"].rpartition("/")[2].replace("%2B", "+")
-            yield Wheel(name, wheel["hash"].removeprefix("sha256:"), wheel["size"])
+def _wheels(release: Release) -> list[Wheel]:
+    """Query the index for the wheels of a Release."""
+    found = wheels_of(release.distribution, release.version)
+    return [Wheel(one.name, one.sha256, one.size) for one in found]
 
 
 def find_lock(python: str, requirements: Iterable[str]) -> dict[str, tuple[str, ...]]:
@@ -130,7 +95,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="compare, write nothing")
     chosen = parser.parse_args()
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        asked = pool.map(lambda release: [*find_wheels(release)], _installable())
+        asked = pool.map(_wheels, _installable())
         found = sorted({wheel for wheels in asked for wheel in wheels})
     if chosen.check:
         # The index may gain wheels; it never changes one.
@@ -153,7 +118,7 @@ def add(measured: Iterable[Release]) -> None:
     """
     new = [*measured]
     found = {wheel for wheels in load().values() for wheel in wheels}
-    found |= {wheel for release in new for wheel in find_wheels(release)}
+    found |= {wheel for release in new for wheel in _wheels(release)}
     resolved = {wanted: find_lock(wanted[0], wanted[1:]) for wanted in _companions(new)}
     write(sorted(found), locks() | resolved)
 

@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 import zipfile
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from portable.runtime.environments import digests
 
-__all__ = ["record", "see_only", "write_wheel"]
+__all__ = ["PYTHON", "Wanted", "record", "see_only", "write_wheel"]
+
+PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A Release as the environments need to know it."""
+
+    distribution: str
+    version: str = "1.0"
+    python: str = PYTHON
+    numpy: str = ""
 
 
 def write_wheel(folder: Path, name: str, files: dict[str, bytes], version: str = "1.0") -> Path:

@@ -12,7 +12,8 @@ from compat_tests.helpers.wheels import see_only, write_wheel
 from portable.cli import main
 from portable.releases import find_release, release, releases
 from portable.releases.table import own_table
-from portable.runtime.measuring import add_own
+from portable.runtime.environments import Environments
+from portable.runtime.measuring import CannotMeasure, add_own, measure, shipped_rows
 
 
 @pytest.fixture
@@ -21,15 +22,10 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     folder = tmp_path / "index"
     folder.mkdir()
     see_only(folder, tmp_path, monkeypatch)
-    _forget()
+    release._forget()
     yield folder
     monkeypatch.undo()
-    _forget()
-
-
-def _forget() -> None:
-    for cached in (release._own, release._parsed, release._versions):
-        cached.cache_clear()
+    release._forget()
 
 
 def _publish(folder: Path, version: str, stablehlo: str) -> None:
@@ -49,7 +45,7 @@ def test_what_came_out_is_in_the_answers_after_one_command(
     assert "jax-metal 9.1.0: StableHLO at least 1.4.0, below 1.5.0 (own table)" in said
     assert "jax-metal 9.2.0" in said
     assert "0.1.0" not in said
-    _forget()
+    release._forget()
     found = find_release("jax-metal 9.1.0")
     assert found.own
     assert str(found.current) == "1.4.0"
@@ -111,6 +107,23 @@ def test_offline_says_how_old_the_table_is(
     assert "the newest row of 20" in capsys.readouterr().err
 
 
+def test_a_wheel_of_no_date_is_not_measured(index: Path) -> None:
+    """A folder of wheels has no upload times; a row needs one, and the error names the wheel."""
+    write_wheel(index, "jaxlib", {"jaxlib/__init__.py": b""}, "98.0")
+    with pytest.raises(CannotMeasure, match="uploaded") as refused:
+        measure("jaxlib==98.0", Environments(), shipped_rows())
+    assert refused.value.where == "jaxlib-98.0-py3-none-any.whl"
+
+
+def test_a_release_without_a_wheel_for_here_is_not_measured(index: Path) -> None:
+    """The wheels that it has are for other Pythons."""
+    wheel = write_wheel(index, "jaxlib", {"jaxlib/__init__.py": b""}, "98.0")
+    wheel.rename(wheel.with_name("jaxlib-98.0-cp39-cp39-win_amd64.whl"))
+    for version in ("98.0", "97.0"):
+        with pytest.raises(CannotMeasure, match=rf"no wheel of jaxlib {version}"):
+            measure(f"jaxlib=={version}", Environments(), shipped_rows())
+
+
 def _add(number: int) -> None:
     add_own(
         {
@@ -130,6 +143,6 @@ def test_updates_at_once_lose_no_row(index: Path) -> None:
     assert index.is_dir()
     with multiprocessing.get_context("fork").Pool(4) as pool:
         pool.map(_add, range(24), chunksize=1)
-    _forget()
+    release._forget()
     assert {one.version for one in releases("ours")} == {f"1.{number}" for number in range(24)}
     assert Path(own_table()).read_text("utf-8").count("[[release]]") == 24

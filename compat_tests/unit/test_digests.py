@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from compat_tests.helpers.wheels import record, see_only, write_wheel
+from compat_tests.helpers.wheels import PYTHON, Wanted, record, see_only, write_wheel
 from portable.releases import releases
 from portable.runtime.environments import (
     DigestMismatch,
@@ -23,18 +22,7 @@ from portable.runtime.environments import (
 from portable.runtime.environments.installer import Installer, PipInstaller, UvInstaller, find_uv
 from portable.system.tables import InvalidTable
 
-PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 BESIDE = ("numpy==1.0", "ml_dtypes==1.0")
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """A Release as the environments need to know it."""
-
-    distribution: str
-    version: str = "1.0"
-    python: str = PYTHON
-    numpy: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,12 @@ import os
 import subprocess
 import sys
 import threading
-from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
-from compat_tests.helpers.wheels import see_only, write_wheel
+from compat_tests.helpers.wheels import PYTHON, Wanted, see_only, write_wheel
 from portable.runtime.environments import (
     EnvironmentBusy,
     EnvironmentFailed,
@@ -31,18 +30,7 @@ from portable.runtime.environments import (
 )
 from portable.runtime.environments.installer import PipInstaller, find_uv
 
-PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 needs_uv = pytest.mark.skipif(find_uv() is None, reason="uv is not installed")
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """A Release as the environments need to know it."""
-
-    distribution: str
-    version: str = "1.0"
-    python: str = PYTHON
-    numpy: str = ""
 
 
 WHOLE = Wanted("torch-mlir")

@@ -12,6 +12,9 @@ import pytest
 
 from compat_tests.helpers.binaries import library, names_of
 from compat_tests.helpers.wheels import write_wheel
+from portable.releases import UnknownDistribution, distributions, releases
+from portable.releases.release import use_table
+from portable.releases.table import TableError
 
 ARTIFACTS = Path(__file__).parents[1] / "data" / "artifacts"
 ROW = """
@@ -165,3 +168,18 @@ def test_a_policy_names_a_table_of_its_project(own: Path, tmp_path: Path) -> Non
     table.unlink()
     assert _run(*gate, str(artifacts / "tan+1.4.0.mlir.bc")).returncode == 2
     assert not own.exists()
+
+
+def test_a_refused_table_leaves_nothing_behind(own: Path, tmp_path: Path) -> None:
+    """Whatever was read of it before its wrong row is forgotten, in the same process too."""
+    table = tmp_path / "releases.toml"
+    table.write_text(
+        ROW.format("ours", "1.0", "1.4.0", "0.9.0") + ROW.format("theirs", "1.0", "1.4.0", "1.5.0")
+    )
+    with pytest.raises(TableError, match=r"theirs 1\.0"):
+        use_table(table)
+    assert not own.exists()
+    assert not {"ours", "theirs"} & {*distributions()}
+    for distribution in ("ours", "theirs"):
+        with pytest.raises(UnknownDistribution):
+            releases(distribution)

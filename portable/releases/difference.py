@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -105,19 +106,23 @@ _ENDS = {
 
 def _behaviour(release: str) -> dict[str, str]:
     """Return how a Release ended each Case that it executed in the full matrix."""
-    _, heads, *lines = (
-        Path(__file__).with_name("data").joinpath("behaviour.tsv").read_text("utf-8").splitlines()
-    )
-    consumers = heads.removeprefix("# ").split(", ")
+    consumers, rows = _matrix()
     if release not in consumers:
         return {}
     column = consumers.index(release)
-    rows = (line.split("\t") for line in lines)
     return {
         f"Case {case} for {target}": _ENDS[marks[column]]
         for case, target, marks in rows
         if marks[column] in _ENDS
     }
+
+
+@functools.cache
+def _matrix() -> tuple[list[str], list[list[str]]]:
+    """Return the Releases of the full matrix, and each Case with a target and their marks."""
+    text = Path(__file__).with_name("data").joinpath("behaviour.tsv").read_text("utf-8")
+    _, heads, *lines = text.splitlines()
+    return heads.removeprefix("# ").split(", "), [line.split("\t") for line in lines]
 
 
 _Fact = tuple[tuple[str, str], str]

@@ -301,15 +301,20 @@ def use_table(path: str | os.PathLike[str]) -> None:
         TableError: It cannot be read, has another form, or contradicts the shipped table.
     """
     named_tables.append(os.fspath(path))
+    _forget()
     try:
-        for cached in (_own, _parsed, _versions):
-            cached.cache_clear()
         for name in _own():
             _parsed(name)
     except PortableError:
         named_tables.pop()
-        _own.cache_clear()
+        _forget()
         raise
+
+
+def _forget() -> None:
+    """Have the tables read again by whoever needs them next."""
+    for cached in (_own, _parsed, _versions):
+        cached.cache_clear()
 
 
 @functools.cache

@@ -1,13 +1,14 @@
 """Measure Releases: ask them what they are, and write what they answered as rows of a table.
 
 One makes the environment of a Release, reads its StableHLO Versions (or climbs the ladder of
-one artifact per Version where it has no way to say), and looks up its date and digest. A file, of
-which cannot be run, is read statically. Notes, and what cannot be measured, stay as they
+one artifact per Version where it has no way to say), and looks up its date and digest. A file is
+read statically, by the names in it. Notes, and what cannot be measured, stay as they
 are.
 """
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import email
 import fcntl
@@ -35,9 +36,8 @@ from portable.runtime.environments import (
     ReleaseNotFound,
     UnsupportedDistribution,
 )
+from portable.runtime.environments.digests import fits_here
 from portable.runtime.environments.index import fetch, published, wheels_of
-from portable.runtime.environments.installer import find_uv
-from portable.system import children
 from portable.system.documents import parse_toml
 from portable.system.files import read_file, write_file
 from portable.version import Version
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
     from portable.releases import Release
     from portable.runtime.environments import Environment, Environments
+    from portable.runtime.environments.index import IndexWheel
 
 __all__ = [
     "CannotMeasure",
@@ -67,7 +68,6 @@ __all__ = [
 ]
 
 LADDER = Path(__file__).parents[1] / "releases" / "data" / "ladder.toml"
-_LIMIT_S = 600.0
 _HEAD = """\
 # Releases that were measured here, in the form of the shipped table: `portable releases add`.
 # A row that contradicts the shipped table is an error.
@@ -116,21 +116,6 @@ class Wanted:
     numpy: str
 
 
-@dataclass(frozen=True, slots=True)
-class IndexedWheel:
-    """What the package index says of the wheel for this machine."""
-
-    name: str
-    sha256: str
-    date: datetime.date
-    python: str
-
-    @property
-    def source(self) -> str:
-        """Where the row comes from, in the words of the table."""
-        return f"PyPI {self.name} sha256:{self.sha256}"
-
-
 def measure(requirement: str, environments: Environments, rows: list[Row]) -> Row:
     """Make the row of one Release.
 
@@ -144,20 +129,31 @@ def measure(requirement: str, environments: Environments, rows: list[Row]) -> Ro
     """
     distribution, _, version = requirement.partition("==")
     before = find(rows, distribution, version) or {}
-    wheel = look_up(distribution.replace("_", "-"), version)
+    wheel, python = look_up(distribution.replace("_", "-"), version)
+    if not wheel.uploaded:
+        raise CannotMeasure(
+            "the index does not say when the wheel was uploaded",
+            where=wheel.name,
+            hint="use an index with upload times, as PyPI has them",
+        )
     numpy = before.get("numpy", "") or _old_numpy(distribution, version)
-    environment = environments.get(Wanted(distribution, version, wheel.python, numpy))
+    environment = environments.get(Wanted(distribution, version, python, numpy))
     row = {k: v for k, v in before.items() if k not in MEASURED}
     row |= {"distribution": distribution, "version": version}
     # A date with a source of its own was found by hand, because the upload time misleads.
-    row["date"] = before["date"] if "date_source" in before else wheel.date.isoformat()
-    row |= {"python": wheel.python, "source": wheel.source, "measured": _today()}
+    row["date"] = before["date"] if "date_source" in before else wheel.uploaded.isoformat()
+    row |= {"python": python, "source": _source(wheel), "measured": _today()}
     row |= _installed_metadata(environment, numpy)
     with environment.worker(limit=60) as worker:
         probed = worker.ask({"kind": "probe"})
         if environment.recipe.driver is not Driver.IREE:
             return row | _told(environment, probed)
         return row | climb(worker.ask, environments, rows)
+
+
+def _source(wheel: IndexWheel) -> str:
+    """Return where a row comes from, in the words of the table."""
+    return f"PyPI {wheel.name} sha256:{wheel.sha256}"
 
 
 def _told(environment: Environment, answer: Answer) -> Row:
@@ -245,42 +241,29 @@ def bracket(results: list[tuple[Version, Status]], writer: str) -> Row:
     }
 
 
-def look_up(distribution: str, version: str) -> IndexedWheel:
-    """Query the package index, through uv, for the wheel of this machine.
+def look_up(distribution: str, version: str) -> tuple[IndexWheel, str]:
+    """Query the package index for the wheel of this machine.
 
     Args:
         distribution: Its name.
         version: Its version.
 
     Returns:
-        The wheel for the oldest Python that has one.
+        The wheel, and the oldest Python that it can be installed for.
+
+    Raises:
+        CannotMeasure: There is none.
+        EnvironmentFailed: The index does not answer.
     """
-    uv = find_uv()
-    if uv is None:
-        raise CannotMeasure("uv is needed to look up wheels", hint="python -m pip install uv")
-    said = ""
-    with tempfile.TemporaryDirectory() as scratch:
-        wanted = Path(scratch) / "wanted.txt"
-        wanted.write_text(f"{distribution}=={version}\n", encoding="utf-8")
-        for python in PYTHONS:
-            command = [uv, "pip", "compile", "--no-config", "--no-deps", "--format", "pylock.toml"]
-            done = children.run(
-                ["program", *command, "--python-version", python, str(wanted)],
-                timeout=_LIMIT_S,
-                environment={
-                    **children.variables(*children.CLIENTS),
-                    "UV_PYTHON_DOWNLOADS": "never",
-                },
-            )
-            said = done.stderr
-            wheels = (
-                tomllib.loads(done.stdout)["packages"][0].get("wheels", ()) if done.stdout else ()
-            )
-            for wheel in wheels:
-                name = re.split(r"[/?#]", wheel["url"].partition("?")[0])[-1]
-                uploaded = wheel["upload-time"].date()
-                return IndexedWheel(name, wheel["hashes"]["sha256"], uploaded, python)
-    raise CannotMeasure(f"no wheel of {distribution} {version}: {' '.join(said.split())[:300]}")
+    for python in PYTHONS:
+        with contextlib.suppress(ReleaseNotFound):
+            for wheel in wheels_of(distribution, version, [python]):
+                if fits_here(wheel.name, python):
+                    return wheel, python
+    raise CannotMeasure(
+        f"the index has no wheel of {distribution} {version} for this machine"
+        f" and Python {' or '.join(PYTHONS)}"
+    )
 
 
 def read_table(path: Path) -> tuple[str, list[Row]]:
@@ -436,7 +419,7 @@ def measure_static(distribution: str, version: str) -> tuple[Row, Runtime]:
     with tempfile.TemporaryDirectory(prefix="portable-") as folder:
         path = fetch(distribution, version, wheel, Path(folder))
         row, found = _static(path, f"{distribution}=={version}")
-    row["source"] = f"PyPI {wheel.name} sha256:{wheel.sha256}"
+    row["source"] = _source(wheel)
     if wheel.uploaded:
         row["date"] = wheel.uploaded.isoformat()
         del row["date_source"]
@@ -507,13 +490,12 @@ def update(
         yield distribution, error
         return
     asked = environments if _runs_here(distribution) else None
+    shipped = shipped_rows()
     for version in versions:
         name = f"{distribution}=={version}"
         try:
             row = (
-                measure(name, asked, shipped_rows())
-                if asked
-                else measure_static(distribution, version)[0]
+                measure(name, asked, shipped) if asked else measure_static(distribution, version)[0]
             )
             add_own(row)
         except PortableError as error:

@@ -21,6 +21,7 @@ __all__ = [
     "Lock",
     "Wheel",
     "digests",
+    "fits_here",
     "load",
     "lock",
     "locks",
@@ -94,14 +95,21 @@ def wheel_for(distribution: str, version: str, python: str) -> Wheel | None:
         version: Its version there.
         python: The Python it is for, as `3.11`.
     """
+    found = wheels(distribution, version)
+    return next((wheel for wheel in found if fits_here(wheel.name, python)), None)
+
+
+def fits_here(wheel: str, python: str) -> bool:
+    """Return whether a wheel is for this machine, as far as its file name shows.
+
+    Args:
+        wheel: The file name.
+        python: The Python it is for, as `3.11`.
+    """
     system = {"Linux": "linux", "Darwin": "macosx", "Windows": "win"}.get(platform.system(), "")
-    machine = platform.machine().lower()
+    here = wheel.endswith("-any.whl") or (system in wheel and platform.machine().lower() in wheel)
     tags = (f"-cp{python.replace('.', '')}-", "-abi3-", "-py3-none-")
-    for wheel in wheels(distribution, version):
-        here = wheel.name.endswith("-any.whl") or (system in wheel.name and machine in wheel.name)
-        if here and any(tag in wheel.name for tag in tags):
-            return wheel
-    return None
+    return here and any(tag in wheel for tag in tags)
 
 
 def lock(python: str, requirements: Iterable[str]) -> Lock:

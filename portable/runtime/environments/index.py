@@ -11,7 +11,7 @@ import re
 import tempfile
 import tomllib
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from packaging.utils import parse_wheel_filename
 from packaging.version import Version as PackageVersion
@@ -23,6 +23,9 @@ from portable.runtime.environments.installer import (
     ask_uv,
     download,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 __all__ = ["IndexWheel", "fetch", "published", "wheels_of"]
 
@@ -87,12 +90,15 @@ def published(distribution: str) -> tuple[str, ...]:
     return tuple(sorted(found, key=PackageVersion))
 
 
-def wheels_of(distribution: str, version: str) -> list[IndexWheel]:
-    """Ask the index for the wheels of a Release, for every Python and system.
+def wheels_of(
+    distribution: str, version: str, pythons: Iterable[str] = _PYTHONS
+) -> list[IndexWheel]:
+    """Ask the index for the wheels of a Release, for every system.
 
     Args:
         distribution: Its name.
         version: Its version.
+        pythons: Those of the first that it allows, and of all later ones; by default every Python.
 
     Returns:
         Its wheels.
@@ -102,7 +108,7 @@ def wheels_of(distribution: str, version: str) -> list[IndexWheel]:
         EnvironmentFailed: The index does not answer.
     """
     refused: ReleaseNotFound | None = None
-    for python in _PYTHONS:
+    for python in pythons:
         try:
             locked = _locked(distribution, version, python)
             break
