@@ -220,9 +220,10 @@ def test_a_distribution_that_cannot_be_driven() -> None:
 
 
 def test_old_jaxlibs_get_old_companions() -> None:
-    """The numpy 1 and an ml_dtypes before 0.5 that fits belong together."""
-    assert Recipe.of(Wanted("jaxlib", numpy="<2")).also == ("numpy<2", "ml_dtypes<0.5")
-    assert Recipe.of(Wanted("jaxlib", numpy=">=2.0")).also == ("numpy>=2.0", "ml_dtypes")
+    """The numpy 1 and an ml_dtypes before 0.5 and a scipy that fit belong together."""
+    old, new = (Recipe.of(Wanted("jaxlib", numpy=numpy)).also for numpy in ("<2", ">=2.0"))
+    assert old == ("numpy<2", "ml_dtypes<0.5", "scipy<1.14")
+    assert new == ("numpy>=2.0", "ml_dtypes", "scipy")
 
 
 def test_a_patch_that_pytorch_never_had() -> None:

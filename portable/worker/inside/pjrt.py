@@ -13,6 +13,7 @@ import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from . import cpu_handlers
 from .answer import Refused, Unavailable
 from .bindings import PRODUCER, PRODUCER_WITHIN
 from .engines import CPU
@@ -78,6 +79,8 @@ class Pjrt:
             return self._loaded
         if self._client is None:
             self._open()
+        if self._platform == CPU:
+            cpu_handlers.initialize(program)
         # The old one goes first: two large programs need not fit.
         self._loaded, self._digest = None, b""
         try:
@@ -117,6 +120,7 @@ class Pjrt:
         self._xla = importlib.import_module("jaxlib.xla_client")
         if self._platform == CPU:
             self._client = self._xla.make_cpu_client()
+            cpu_handlers.register(self._xla)
         else:
             self._xla.load_pjrt_plugin_dynamically(PLUGIN, _library(self._platform))
             self._xla.initialize_pjrt_plugin(PLUGIN)
