@@ -80,7 +80,7 @@ def _verdicts(
     artifacts: Sequence[Artifact], consumers: str | Sequence[str] | None, root: Path
 ) -> tuple[Verdict, ...]:
     from portable.policy import find_policy, load_policy
-    from portable.prediction import predict
+    from portable.prediction import predict_all
     from portable.releases import NoTarget, matching_releases
 
     wants = (consumers,) if isinstance(consumers, str) else consumers
@@ -91,7 +91,7 @@ def _verdicts(
     if not wants:
         raise NoTarget("no consumers in the call or the policy")
     releases = matching_releases(*wants, consumers=sets)
-    return tuple(predict(artifact, release) for artifact in artifacts for release in releases)
+    return tuple(one for artifact in artifacts for one in predict_all(artifact, releases))
 
 
 def _artifacts(what: Any, arguments: Sequence[object]) -> Sequence[Artifact]:

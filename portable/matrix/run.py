@@ -16,7 +16,7 @@ from portable.matrix.inputs import with_expected
 from portable.matrix.listed import listed
 from portable.matrix.result import Matrix
 from portable.matrix.store import Key, key
-from portable.prediction import examine, predict
+from portable.prediction import examine, predict_all
 from portable.releases import find_release
 from portable.runtime.environments import Environments
 from portable.runtime.executors import failure
@@ -295,7 +295,7 @@ def _predictions(item: Item, releases: Sequence[Release]) -> list[Verdict]:
             Verdict(str(release), Outcome.INCOMPATIBLE, stage, Basis.PREDICTED, why)
             for release in releases
         ]
-    return [predict(subject, release) for release in releases]
+    return [*predict_all(subject, releases)]
 
 
 def _role(item: Item, release: Release) -> Role:

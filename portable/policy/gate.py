@@ -18,7 +18,7 @@ from portable.containers.finding import NothingFound as NothingToGate
 from portable.errors import PortableError
 from portable.policy.document import Depth, LocationRule, Policy, Rule, Rules, Waiver
 from portable.policy.keys import PolicyError
-from portable.prediction import RANGE, Subject, examine, predict
+from portable.prediction import RANGE, Subject, examine, predict_all
 from portable.releases import Release, matching_releases, named_consumers
 from portable.verdict import Stage, Verdict
 
@@ -346,7 +346,7 @@ class _Check:
         return verdicts, [*_broken(self.rules, subject)]
 
     def _predicted(self, subject: Subject) -> tuple[Verdict, ...]:
-        return tuple(predict(subject, consumer) for consumer in self.consumers)
+        return predict_all(subject, self.consumers)
 
     def _waived(self, finding: Finding) -> Finding:
         for waiver in self.policy.waivers:

@@ -53,6 +53,8 @@ class Mode(enum.Enum):
             Those of them that count, in the order of the set.
         """
         ordered = tuple(releases)
+        if self is Mode.FULL_TRANSITIVE:
+            return ordered
         newer = [one for one in ordered if one.target >= version.target]
         older = [one for one in ordered if one.target < version.target]
         if not self.transitive:

@@ -118,6 +118,9 @@ class Release:
     note: str = ""
     own: bool = False
 
+    def __hash__(self) -> int:
+        return hash((self.distribution, self.version))  # equal Releases have equal names
+
     def __repr__(self) -> str:
         return f"<Release {self}, StableHLO {self.has}>"
 
