@@ -19,7 +19,7 @@ from portable.releases import (
     matching_releases,
     releases,
 )
-from portable.releases.refusal import late_forms, refusals
+from portable.releases.refusal import refusals
 from portable.verdict import Basis, Outcome, Stage, worst
 
 ARTIFACTS = Path(__file__).parents[1] / "data" / "artifacts"
@@ -250,7 +250,7 @@ def test_a_container_is_judged_as_its_worst_artifact() -> None:
 
 def test_every_form_that_a_table_names_is_found_or_admitted() -> None:
     """A typing error in a table would turn a Verdict into a warning."""
-    named = {row.form for row in refusals()} | {row.form for row in late_forms()}
+    named = {row.form for row in refusals()}
     kinds = {*KINDS, "custom_call"}
     words = {row.feature for row in advisories() if row.feature.partition(":")[0] not in kinds}
     not_in_the_bytes = {"composite with regions, as a producer"}

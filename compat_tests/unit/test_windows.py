@@ -5,7 +5,7 @@ import datetime
 import pytest
 
 from portable import Version, window
-from portable.releases import UnknownVersion, resolve_target, version_on
+from portable.releases import UnknownVersion, releases, resolve_target, version_on
 from portable.releases.shipped import available_since, shipped_versions
 from portable.releases.table import Row, rows
 from portable.releases.window import promise_for
@@ -55,6 +55,17 @@ def test_dates_and_versions_ascend_together() -> None:
     dated = available_since()
     assert list(dated) == sorted(dated)
     assert [version for _, version in dated] == [row.version for row in shipped_versions()]
+
+
+def test_a_version_without_a_tag_is_dated_by_its_first_release() -> None:
+    """Its row says when; the Releases are not searched each time.
+
+    Truth: the dates of the Releases that shipped it.
+    """
+    for row in shipped_versions():
+        if row.tag_date is None:
+            dates = [one.date for one in releases() if one.exact and one.target >= row.version]
+            assert row.seen == min(dates), f"{row.version} is seen first on {min(dates)}"
 
 
 def test_an_untagged_version_waits_for_the_next_tag() -> None:

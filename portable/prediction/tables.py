@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from portable.bytecode import vhlo
 from portable.prediction.forms import FORMS, LOCATIONS
 from portable.releases import TableError, advisories
-from portable.releases.refusal import late_forms, refusals
+from portable.releases.refusal import refusals
 from portable.releases.release import demand_reachable
 from portable.releases.table import rows
 
@@ -43,8 +43,6 @@ def demand_resolved() -> None:
             _demand_feature(advisory.feature, f"advisories.toml: {advisory.id}")
     for refusal in refusals():
         _demand_form(refusal.op, refusal.form, refusal.id)
-    for late in late_forms():
-        _demand_form(late.op, late.form, late.id)
 
 
 def _demand_feature(feature: str, where: str) -> None:

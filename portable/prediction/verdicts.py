@@ -15,7 +15,7 @@ about a Release as a producer do not concern it as a consumer.
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from portable.features import FeatureKind
@@ -33,7 +33,7 @@ from portable.releases import (
     normalize_name,
     window,
 )
-from portable.releases.refusal import dialect_readers, late_forms, refusals
+from portable.releases.refusal import dialect_readers, refusals
 from portable.verdict import Basis, Diagnostic, NotKnown, Outcome, Severity, Stage, Verdict
 from portable.version import Version
 
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from portable.features import RemovedForm
     from portable.prediction.subject import Judged, Subject
     from portable.releases import Advisory
+    from portable.releases.refusal import Refusal
 
 __all__ = ["EFFECTS", "doubt", "opening", "predict", "predict_all"]
 
@@ -52,8 +53,7 @@ __all__ = ["EFFECTS", "doubt", "opening", "predict", "predict_all"]
 _JUDGED_APART = frozenset({FeatureKind.DIALECT, FeatureKind.FORMAT})
 
 
-@dataclass(frozen=True, slots=True)
-class _Finding:
+class _Finding(NamedTuple):
     outcome: Outcome
     stage: Stage
     reason: str
@@ -166,8 +166,7 @@ def _verdicts(facts: _Facts, releases: tuple[Release, ...]) -> tuple[Verdict, ..
     return tuple(map(facts.verdict, releases))
 
 
-@dataclass(frozen=True, slots=True)
-class _Facts:
+class _Facts(NamedTuple):
     """Everything about an artifact that a Verdict depends on; many artifacts have the same."""
 
     claimed: Version | None
@@ -179,7 +178,7 @@ class _Facts:
     unknown: tuple[str, ...]
     foreign: tuple[str, ...]
     removed: tuple[RemovedForm, ...]
-    forms: tuple[tuple[_Form, bool | None], ...]
+    forms: tuple[tuple[Refusal, bool | None], ...]
     features: tuple[tuple[str, bool | None], ...]
     custom_calls: tuple[str, ...]
 
@@ -191,7 +190,6 @@ class _Facts:
             subject: What is in it.
             features: What the Advisories that count are about.
         """
-        forms = ((form, subject.forms.get(form.name)) for form in _forms())
         return cls(
             subject.claimed,
             subject.required,
@@ -203,9 +201,10 @@ class _Facts:
             foreign=tuple(sorted(subject.foreign)),
             removed=tuple(subject.removed),
             forms=tuple(
-                (form, occurs)
-                for form, occurs in forms
-                if occurs is not False and form.op in subject.present
+                (row, occurs)
+                for row in refusals()
+                if f"op:{row.op}" in subject.present
+                and (occurs := subject.forms.get(row.form)) is not False
             ),
             features=tuple(
                 (name, occurs)
@@ -282,9 +281,9 @@ class _Facts:
             if release.current > removed.last:
                 text = f"{removed.name} is refused from {removed.refused} on: {removed.reason}"
                 yield _refuses(Stage.DECODE, text)
-        for form, occurs in self.forms:
-            if form.refused_by(release.current):
-                yield form.finding(occurs=occurs)
+        for row, occurs in self.forms:
+            if row.applies_to(release.current):
+                yield _refused(row, occurs=occurs)
 
     def _not_known(self, name: str, release: Release) -> _Finding | NotKnown:
         what, claimed = f"{name}, which the tables do not know", self.claimed
@@ -362,45 +361,12 @@ def _format_since(number: int) -> Version | None:
     return None if since is None else Version.parse(since)
 
 
-class _Form(NamedTuple):
-    """A form of an op that readers of some Versions refuse.
-
-    Args:
-        op: As `op:vhlo.trace_v1`.
-        name: The form, in the words of `portable.prediction.forms`.
-        text: Since when or until when they refuse it, and why.
-        above: Readers newer than this refuse it.
-        below: Readers older than this refuse it.
-    """
-
-    op: str
-    name: str
-    text: str
-    above: Version | None = None
-    below: Version | None = None
-
-    def refused_by(self, current: Version) -> bool:
-        """Say whether readers of a Version refuse it."""
-        return bool((self.above and current > self.above) or (self.below and current < self.below))
-
-    def finding(self, *, occurs: bool | None) -> _Finding | NotKnown:
-        """Return what it means for such a reader that it occurs, or perhaps does."""
-        if occurs:
-            return _refuses(Stage.DECODE, f"{self.name} is refused {self.text}")
-        what = f"whether it has a {self.name}, which is refused {self.text}"
-        return NotKnown(Stage.DECODE, what)
-
-
-@functools.cache
-def _forms() -> list[_Form]:
-    """Return every form that some readers refuse, in table order."""
-    return [
-        _Form(f"op:{row.op}", row.form, f"from {row.since} on: {row.reason}", above=row.last)
-        for row in refusals()
-    ] + [
-        _Form(f"op:{row.op}", row.form, f"before {row.since}: {row.reason}", below=row.since)
-        for row in late_forms()
-    ]
+def _refused(row: Refusal, *, occurs: bool | None) -> _Finding | NotKnown:
+    """Return what it means for a reader that refuses a form that it occurs, or perhaps does."""
+    text = f"is refused {row.when}: {row.reason}"
+    if occurs:
+        return _refuses(Stage.DECODE, f"{row.form} {text}")
+    return NotKnown(Stage.DECODE, f"whether it has a {row.form}, which {text}")
 
 
 EFFECTS = {

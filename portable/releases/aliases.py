@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from portable.releases.release import normalize_name
 from portable.releases.specifier import Specifier
-from portable.releases.table import demand_once, rows
+from portable.releases.table import Row, demand_once, rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,8 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["Alias", "find_alias"]
 
 
-@dataclass(frozen=True, slots=True)
-class Alias:
+class Alias(NamedTuple):
     """Another name.
 
     Args:
@@ -34,22 +32,23 @@ class Alias:
     source: str
 
 
+@functools.cache
 def find_alias(name: str) -> Alias | None:
     """Return the alias of a name; None when it is none."""
-    return _aliases().get(normalize_name(name))
+    row = _rows().get(normalize_name(name))
+    if row is None:
+        return None
+    pairs = [one.partition(" ") for one in row.maybe_texts("versions")]
+    return Alias(
+        normalize_name(row.text("name")),
+        normalize_name(row.text("distribution")),
+        {number: Specifier.parse(text) for number, _, text in pairs},
+        row.text("source"),
+    )
 
 
 @functools.cache
-def _aliases() -> dict[str, Alias]:
+def _rows() -> dict[str, Row]:
     table = rows("aliases", "alias")
     demand_once((row, row.text("name")) for row in table)
-    found = {}
-    for row in table:
-        pairs = [one.partition(" ") for one in row.maybe_texts("versions")]
-        found[normalize_name(row.text("name"))] = Alias(
-            normalize_name(row.text("name")),
-            normalize_name(row.text("distribution")),
-            {number: Specifier.parse(text) for number, _, text in pairs},
-            row.text("source"),
-        )
-    return found
+    return {normalize_name(row.text("name")): row for row in table}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from portable.bytecode import vhlo
 from portable.features.rules import rules
 from portable.releases.advisory import advisories_for
-from portable.releases.refusal import dialect_readers, late_forms, refusals
+from portable.releases.refusal import dialect_readers, refusals
 from portable.version import Version
 
 if TYPE_CHECKING:
@@ -155,11 +155,8 @@ def _forms(current: Version) -> Iterator[_Fact]:
         if current > Version.parse(removal.last):
             yield ("refuses", f"op {name}"), removal.reason
     for row in refusals():
-        if current > row.last:
+        if row.applies_to(current):
             yield ("refuses", f"{row.op}: {row.form}"), row.reason
-    for late in late_forms():
-        if current < late.since:
-            yield ("refuses", f"{late.op}: {late.form}"), late.reason
 
 
 def _since() -> Iterator[tuple[str, str, Version]]:

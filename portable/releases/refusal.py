@@ -1,76 +1,61 @@
-"""Refusals: forms that readers turned away, or took up, at another Version than announced."""
+"""Refusals: forms of ops that readers of some Versions refuse, and dialects that some read."""
 
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from portable.releases.release import Release, normalize_name
 from portable.releases.specifier import Specifier
 from portable.releases.table import demand_once, rows
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from portable.version import Version
 
-__all__ = [
-    "DialectReader",
-    "LateForm",
-    "Refusal",
-    "dialect_readers",
-    "late_forms",
-    "refusals",
-]
+__all__ = ["DialectReader", "Refusal", "dialect_readers", "refusals"]
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """A form of an op that readers stopped accepting.
+class Refusal(NamedTuple):
+    """A form of an op that readers of some Versions refuse, although they know the op.
+
+    Newer readers refuse it where a verifier became stricter, older ones where they lack something.
 
     Args:
         id: A short name.
         op: The op, as `vhlo.trace_v1`.
         form: Which form of it, in words.
-        last: The last Version that was seen to read it.
-        since: The first Version that was seen to refuse it.
-        reason: What changed.
+        read: Of the Versions that were seen to read it, the one next to the change.
+        refused: Of the Versions that were seen to refuse it, the one next to the change.
+        reason: What changed, or what older readers lack.
         source: Who says so, or on what it was seen.
     """
 
     id: str
     op: str
     form: str
-    last: Version
-    since: Version
-    reason: str
-    source: str
-
-
-@dataclass(frozen=True, slots=True)
-class LateForm:
-    """A form that readers know only later than the Version that its op needs.
-
-    Args:
-        id: A short name.
-        op: The op.
-        form: Which form of it, in words.
-        refused: The last Version that was seen to refuse it.
-        since: The first Version that was seen to read it.
-        reason: What they lack.
-        source: On what it was seen.
-    """
-
-    id: str
-    op: str
-    form: str
+    read: Version
     refused: Version
-    since: Version
     reason: str
     source: str
 
+    @property
+    def late(self) -> bool:
+        """Whether older readers refuse it, not newer ones."""
+        return self.refused < self.read
 
-@dataclass(frozen=True, slots=True)
-class DialectReader:
+    @property
+    def when(self) -> str:
+        """Which readers refuse it, in words."""
+        return f"before {self.read}" if self.late else f"from {self.refused} on"
+
+    def applies_to(self, current: Version) -> bool:
+        """Return whether readers of a Version refuse it; those in between count as refusing it."""
+        return current < self.read if self.late else current > self.read
+
+
+class DialectReader(NamedTuple):
     """Releases that read a dialect outside StableHLO.
 
     Args:
@@ -95,38 +80,29 @@ class DialectReader:
 
 @functools.cache
 def refusals() -> tuple[Refusal, ...]:
-    """Return every Refusal, in table order."""
-    _demand_ordered("refusal", "last", "since")
-    return tuple(
-        Refusal(
-            id=row.text("id"),
-            op=row.text("op"),
-            form=row.text("form"),
-            last=row.version("last"),
-            since=row.version("since"),
-            reason=row.text("reason"),
-            source=row.text("source"),
-        )
-        for row in rows("refusals", "refusal")
+    """Return every Refusal: those by newer readers in table order, then those by older ones."""
+    return (
+        *_refusals("refusal", before="last", after="since", read="last"),
+        *_refusals("late", before="refused", after="since", read="since"),
     )
 
 
-@functools.cache
-def late_forms() -> tuple[LateForm, ...]:
-    """Return every form that readers know late, in table order."""
-    _demand_ordered("late", "refused", "since")
-    return tuple(
-        LateForm(
+def _refusals(kind: str, *, before: str, after: str, read: str) -> Iterator[Refusal]:
+    """Read rows; refuse one that no Version can be on the right side of, or that is there twice."""
+    table = rows("refusals", kind)
+    demand_once((row, row.text("id")) for row in table)
+    for row in table:
+        if row.version(before) >= row.version(after):
+            raise row.wrong(f"{before} {row.version(before)} is not before {after}")
+        yield Refusal(
             id=row.text("id"),
             op=row.text("op"),
             form=row.text("form"),
-            refused=row.version("refused"),
-            since=row.version("since"),
+            read=row.version(read),
+            refused=row.version(before if read == after else after),
             reason=row.text("reason"),
             source=row.text("source"),
         )
-        for row in rows("refusals", "late")
-    )
 
 
 @functools.cache
@@ -142,12 +118,3 @@ def dialect_readers() -> tuple[DialectReader, ...]:
         )
         for row in rows("refusals", "dialect")
     )
-
-
-def _demand_ordered(kind: str, before: str, after: str) -> None:
-    """Refuse rows that no Version can be on the right side of, and rows that are there twice."""
-    table = rows("refusals", kind)
-    demand_once((row, row.text("id")) for row in table)
-    for row in table:
-        if row.version(before) >= row.version(after):
-            raise row.wrong(f"{before} {row.version(before)} is not before {after}")

@@ -36,7 +36,7 @@ class ShippedVersion:
     Args:
         version: The Version.
         date: The first upstream commit that says so; None when it is not in the public history.
-        seen: When it was first seen inside a Release, for one without a public commit.
+        seen: For one without a tag, when the first Release with it or a newer one was published.
         tag: The upstream tag; empty for a Version that was never tagged.
         tag_date: When the tag was made.
         feature: What the Version brought.
@@ -119,7 +119,7 @@ def available_since() -> tuple[tuple[datetime.date, Version], ...]:
     found: list[tuple[datetime.date, Version]] = []
     since: datetime.date | None = None
     for row in reversed(shipped):
-        first = row.tag_date if row.version <= last_tagged else _first_release(row.version)
+        first = row.tag_date if row.version <= last_tagged else row.seen
         dates = [day for day in (first, since) if day is not None]
         if dates:
             since = min(dates)
@@ -149,10 +149,3 @@ def version_on(day: datetime.date) -> tuple[datetime.date, Version]:
             f"no StableHLO Version was released by {day}", hint=f"{version} was released on {first}"
         )
     return newest
-
-
-def _first_release(version: Version) -> datetime.date | None:
-    from portable.releases.release import releases  # only after the last tag
-
-    dates = [row.date for row in releases() if row.exact and row.target >= version]
-    return min(dates, default=None)

@@ -46,4 +46,4 @@ def read_table(module: str, name: str) -> dict[str, dict[str, str]]:
             parser.read_file(stream, name)
     except Error as error:
         raise InvalidTable(name, "the file", str(error)) from error
-    return {section: dict(parser[section]) for section in parser.sections()}
+    return {section: dict(parser.items(section, raw=True)) for section in parser.sections()}
