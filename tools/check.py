@@ -25,6 +25,7 @@ CHECKS = {
     "downgrades --check": "package",
     "model_zoo write --check": "package",
     "full_scan --check": "jaxlib",
+    "pages --check": "jaxlib",
     "negative --check": "jaxlib",
     "seal --check": "jaxlib",
     "observe_readers --check": "releases",

@@ -54,7 +54,7 @@ def _shown(entry: Entry) -> str:
 
 
 def _advisory(row: Row) -> Entry:
-    releases = f"{row.text('distribution')} {row.text('specifier')}"
+    releases = f"{row.text('distribution')} {row.text('specifier')}".replace("*", "\\*")
     link, seen = row.note("link"), row.note("reproduced")
     return (
         row.text("id"),

@@ -1,6 +1,6 @@
 """The pages of the full matrix, made of its raw results in `docs/matrix/*.tsv`.
 
-python -m tools matrix_pages             write docs/matrix/README.md and reads.svg
+python -m tools matrix_pages             write docs/matrix/observed.md and reads.svg
 python -m tools matrix_pages --check     exit 1 if they are not those of the raw results
 """
 
@@ -157,7 +157,7 @@ def _load(name: str) -> tuple[str, tuple[str, ...], tuple[Row, ...]]:
 
 def pages(results: Results) -> dict[str, str]:
     """Return the pages by file name."""
-    return {"README.md": _page(results), "reads.svg": _picture(results)}
+    return {"observed.md": _page(results), "reads.svg": _picture(results)}
 
 
 def write_pages(results: Results) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -216,13 +214,3 @@ def test_the_part_that_blocks_a_target_is_named() -> None:
     assert {"mul", "relu", "add"} <= {name.split("_")[0] for p in found.free for name in p.nodes}
     assert str(program.graph) == before
     assert not partition_by_target(decompose(program, OLDEST), OLDEST).parts
-
-
-def test_the_page_about_passes_runs() -> None:
-    """Every block of docs/aten_passes.md, in order; it states what must hold itself."""
-    page = Path(__file__).parents[3] / "docs" / "aten_passes.md"
-    blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
-    assert len(blocks) == 7
-    names: dict[str, Any] = {}
-    for block in blocks:
-        exec(block, names)  # noqa: S102 - our own page
