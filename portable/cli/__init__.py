@@ -42,6 +42,7 @@ COMMANDS = {
     "versions": "list the StableHLO Versions",
     "releases": "list the Releases that ship a libStablehlo, or compare two",
     "env": "list, make and remove the environments of real Releases",
+    "fuzz": "generate programs that are always valid",
     "corpus": "verify and show the corpus of sealed artifacts",
     "completion": "print shell completion for bash or zsh",
 }

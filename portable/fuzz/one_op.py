@@ -1,0 +1,112 @@
+"""Programs of one op each: every form of every op with every combination of element types."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from portable.fuzz.choices import Choices
+from portable.fuzz.forms import SHAPE, language
+from portable.fuzz.generation import Builder, Spot
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from portable.fuzz.forms import Form, Variables
+    from portable.fuzz.generation import Generated
+    from portable.version import Version
+
+__all__ = ["OneOp", "one_op_programs"]
+
+
+@dataclass(frozen=True, slots=True)
+class OneOp:
+    """One form of one op with given types, as a program.
+
+    Args:
+        form: The form.
+        variables: What its variables stand for: element types by their letters, sizes, attributes.
+        program: The program.
+    """
+
+    form: Form
+    variables: Variables
+    program: Generated
+
+
+def one_op_programs(version: Version | None = None) -> Iterator[OneOp]:
+    """Enumerate programs of one op: every form, with every combination of element types.
+
+    Args:
+        version: The Version that must be able to express them; by default any does.
+
+    Yields:
+        The programs, in the order of the table: for each combination of types one with every
+        choice of each attribute, and for the first combination one with every shape.
+    """
+    for form in language():
+        if version is not None and form.since > version:
+            continue
+        seen: set[str] = set()
+        for variables in _combinations(form):
+            builder = Builder([form], version, frozenset())
+            if builder.emit(builder.main, form, variables, Spot(Choices(form), "0")):
+                program = builder.program()
+                if program.text not in seen:
+                    seen.add(program.text)
+                    yield OneOp(form, variables, program)
+
+
+def _combinations(form: Form) -> Iterator[dict[str, str | int]]:
+    """Yield values of a form's variables: all types by all types, and each other choice once."""
+    names = list(form.variables)
+    types = [name for name in names if name.isupper() and isinstance(form.variables[name][0], str)]
+    types = [name for name in types if name != SHAPE]
+    others = [name for name in names if name not in types]
+    first: dict[str, str | int] = {}
+    for chosen in _products(form, types):
+        usual = _first_valid(form, chosen, others)
+        if usual is None:
+            continue
+        yield usual
+        # Shapes and sizes do not depend on the type: once is enough.
+        for name in others:
+            if name.islower() or not first:
+                for value in (*form.variables[name][1:], *_dynamic(form, name)):
+                    changed = _first_valid(form, chosen | {name: value}, others)
+                    if changed is not None:
+                        yield changed
+        first = usual
+
+
+def _dynamic(form: Form, name: str) -> tuple[str, ...]:
+    """Return the shape whose size only the arguments say, for forms that take a whole shape."""
+    taken = any("{S}" in operand.type for operand in form.operands)
+    return ("?x",) if name == SHAPE and taken and not form.functions else ()
+
+
+def _products(form: Form, names: Sequence[str]) -> Iterator[dict[str, str | int]]:
+    if not names:
+        yield {}
+        return
+    for rest in _products(form, names[1:]):
+        for value in form.variables[names[0]]:
+            yield {names[0]: value, **rest}
+
+
+def _first_valid(
+    form: Form, chosen: dict[str, str | int], names: Sequence[str]
+) -> dict[str, str | int] | None:
+    """Choose the first values of the other variables with which the form is valid."""
+    free = [name for name in names if name not in chosen]
+    return next((one for one in _all(form, chosen, free) if form.holds(one)), None)
+
+
+def _all(
+    form: Form, chosen: dict[str, str | int], names: Sequence[str]
+) -> Iterator[dict[str, str | int]]:
+    if not names:
+        yield chosen
+        return
+    for value in form.variables[names[0]]:
+        yield from _all(form, chosen | {names[0]: value}, names[1:])
