@@ -11,6 +11,7 @@ import portable
 from portable import bindings
 from portable.fuzz import generate, language, one_op_programs
 from portable.releases import find_release
+from portable.verdict import Stage
 from tools.consumer import ERAS
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from portable.runtime.environments import Environment
 
 PROGRAMS = 300
+QUANTIZED = "!quant.uniform<i8:f32, 5.000000e-01:3>"
 
 
 def test_every_form_is_valid_with_every_type(library: bindings.Library) -> None:
@@ -63,3 +65,23 @@ def test_old_verifiers_accept_them(
             artifact = portable.serialize(made.text, version, locations="strip", expand=False)
             answer = worker.ask({"kind": "read", "data": b64encode(artifact.data).decode()})
             assert answer.ok, (answer.error, made.text)
+
+
+@pytest.mark.parametrize("name", ["jaxlib 0.4.13", "jaxlib 0.4.30"])
+def test_what_old_verifiers_refuse_is_predicted(
+    name: str, release: Callable[[str], Environment]
+) -> None:
+    """Each op with one of the quantized types, which verifiers took one after the other."""
+    version, seen = find_release(name).current.target, set[str]()
+    with release(name).worker() as worker:
+        for one in one_op_programs():
+            quantized = QUANTIZED in one.variables.values()
+            if not quantized or one.form.since > version or str(one.form) in seen:
+                continue
+            seen.add(str(one.form))
+            artifact = portable.serialize(one.program.text, version, locations="strip")
+            answer = worker.ask({"kind": "read", "data": b64encode(artifact.data).decode()})
+            predicted = portable.predict(artifact, name)
+            reads = predicted.compatible or predicted.stage > Stage.DECODE
+            assert reads is answer.ok, (str(one.form), answer.error)
+    assert len(seen) > 60

@@ -7,7 +7,7 @@ import itertools
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -101,6 +101,7 @@ class Form:
         random: Whether it returns what no two runs have alike.
         variables: What each variable may be, in the order of the table.
         own_since: The first Version with the form, where that is not the first with the op.
+        newer: The first Version with an element type in the form, where it is later than both.
     """
 
     op: str
@@ -114,6 +115,7 @@ class Form:
     random: bool
     variables: Mapping[str, tuple[str | int, ...]]
     own_since: str = ""
+    newer: Mapping[str, Version] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return f"{self.op}/{self.form}" if self.form else self.op
@@ -124,6 +126,10 @@ class Form:
         names = ops()
         oldest = next(n for n in (f"{self.op}_v1", f"{self.op}_v2") if n in names)
         return Version.parse(self.own_since or names[oldest].lifetime.since)
+
+    def since_with(self, element: str) -> Version:
+        """The first Version that has the form with an element type."""
+        return max(self.since, since(element), self.newer.get(element, self.since))
 
     @property
     def fills(self) -> bool:
@@ -249,7 +255,7 @@ def language() -> tuple[Form, ...]:
 
 _KEYS = frozenset(
     ("ops", "form", "operands", "results", "attributes", "regions", "functions", "where", "since")
-) | {"random"}
+) | {"newer", "random"}
 
 
 def _forms(row: Mapping[str, Any], classes: Mapping[str, list[str]]) -> Iterator[Form]:
@@ -261,6 +267,11 @@ def _forms(row: Mapping[str, Any], classes: Mapping[str, list[str]]) -> Iterator
         for hole in _HOLE.findall(text):
             for name in re.findall(r"\b[A-Z]\b", hole):
                 variables.setdefault(name, _SHAPES if name == SHAPE else _SIZES)
+    newer = {
+        element: Version.parse(version)
+        for name, version in row.get("newer", {}).items()
+        for element in classes[name]
+    }
     for op in row["ops"]:
         yield Form(
             op=op,
@@ -274,6 +285,7 @@ def _forms(row: Mapping[str, Any], classes: Mapping[str, list[str]]) -> Iterator
             random=row.get("random", False),
             variables=variables,
             own_since=row.get("since", ""),
+            newer=newer,
         )
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from portable.errors import PortableError
 from portable.fuzz.choices import Choices
-from portable.fuzz.forms import expressed, language, since, split
+from portable.fuzz.forms import expressed, language, split
 from portable.version import Version
 
 if TYPE_CHECKING:
@@ -257,7 +257,7 @@ class Builder:
         op = _Op(form, {**variables, "NAME": f"f{spot.name}"}, spot)
         operands = [op.fill(operand.type) for operand in form.operands]
         results = [op.fill(result) for result in form.results]
-        if not all(map(self._allowed, (*operands, *results))):
+        if not all(self._allowed(form, kind) for kind in (*operands, *results)):
             return False
         given = [self._operand(scope, op, number) for number in range(len(operands))]
         regions = [self._region(scope, op, number) for number in range(len(form.regions))]
@@ -281,10 +281,10 @@ class Builder:
         scope.values += made
         self._forms.append(form)
         plain = [split(kind)[1] for kind in (*operands, *results) if not _opaque(kind)]
-        self._since = max(self._since, form.since, *map(since, plain))
+        self._since = max(self._since, form.since, *map(form.since_with, plain))
         return True
 
-    def _allowed(self, kind: str) -> bool:
+    def _allowed(self, form: Form, kind: str) -> bool:
         if _opaque(kind):
             return True
         try:
@@ -293,7 +293,7 @@ class Builder:
             return False
         if self._elements and element not in self._elements:
             return False
-        known = self._version is None or since(element) <= self._version
+        known = self._version is None or form.since_with(element) <= self._version
         return known and math.prod(size or 1 for size in shape) <= _MOST_ELEMENTS
 
     def _operand(self, scope: _Scope, op: _Op, number: int) -> _SsaValue:

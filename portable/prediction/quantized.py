@@ -27,16 +27,19 @@ _ELEMENTWISE = _vhlo(
     " remainder_v1 reshape_v1 select_v1 sign_v1 subtract_v1 tanh_v1 tanh_v2"
 )
 _SINCE_0_14 = _vhlo(
-    "abs_v1 atan2_v1 divide_v1 negate_v1 power_v1 remainder_v1 sign_v1 subtract_v1 tanh_v1 tanh_v2"
+    "abs_v1 atan2_v1 cbrt_v1 cbrt_v2 cosine_v1 cosine_v2 divide_v1 exponential_minus_one_v1"
+    " exponential_minus_one_v2 exponential_v1 exponential_v2 log_plus_one_v1 log_plus_one_v2 log_v1"
+    " log_v2 logistic_v1 logistic_v2 negate_v1 power_v1 remainder_v1 rsqrt_v1 rsqrt_v2 sign_v1"
+    " sine_v1 sine_v2 sqrt_v1 sqrt_v2 subtract_v1 tanh_v1 tanh_v2"
 )
 _SINCE_0_19 = _vhlo(
     "batch_norm_grad_v1 batch_norm_inference_v1 batch_norm_training_v1 ceil_v1 cholesky_v1 floor_v1"
-    " iota_v1 reduce_precision_v1 round_nearest_afz_v1 round_nearest_even_v1"
+    " iota_v1 is_finite_v1 reduce_precision_v1 round_nearest_afz_v1 round_nearest_even_v1"
 )
 _CLAMP, _CONVERT, _DOT, _RESHAPE = _vhlo("clamp_v1 convert_v1 dot_general_v1 reshape_v1")
 _DOTS = (_DOT, "vhlo.dot_general_v2")
 _QUANTIZE, _DEQUANTIZE = _vhlo("uniform_quantize_v1 uniform_dequantize_v1")
-TYPED = (*_ELEMENTWISE, _CLAMP, _CONVERT, *_DOTS, _QUANTIZE)
+TYPED = (*_ELEMENTWISE, *_SINCE_0_19, _CLAMP, _CONVERT, *_DOTS, _QUANTIZE)
 """The ops whose operand types a form depends on, where there are quantized types."""
 
 
