@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from portable import errors as errors
     from portable import exporters as exporters
     from portable import features as features
+    from portable import fuzz as fuzz
     from portable import inspection as inspection
     from portable import matrix as matrix
     from portable import pinning as pinning
@@ -249,6 +250,7 @@ _ROOMS = {
     "errors": "portable.errors",
     "exporters": "portable.exporters",
     "features": "portable.features",
+    "fuzz": "portable.fuzz",
     "inspection": "portable.inspection",
     "matrix": "portable.matrix",
     "pinning": "portable.pinning",

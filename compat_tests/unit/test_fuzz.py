@@ -16,8 +16,8 @@ import pytest
 from portable.bytecode.vhlo import ops
 from portable.cli import main
 from portable.fuzz import (
-    Argument,
     NothingToGenerate,
+    Parameter,
     generate,
     inputs_for,
     language,
@@ -161,10 +161,10 @@ def test_a_mistake_in_the_table_is_named() -> None:
 def test_inputs_are_what_the_ops_need() -> None:
     """Indices in range, positive definite matrices, and the same for the same seed."""
     wanted = (
-        Argument("50xi32", range=(-1, 3)),
-        Argument("2x3x3xf64", definite=True),
-        Argument("4x?xcomplex<f32>"),
-        Argument("0xbf16"),
+        Parameter("50xi32", range=(-1, 3)),
+        Parameter("2x3x3xf64", definite=True),
+        Parameter("4x?xcomplex<f32>"),
+        Parameter("0xbf16"),
     )
     indices, matrices, complexes, empty = inputs_for(wanted, 3)
     assert set(indices.tolist()) == {-1, 0, 1, 2, 3}
@@ -178,7 +178,7 @@ def test_inputs_are_what_the_ops_need() -> None:
 
 def test_special_numbers_are_among_the_inputs_if_wanted() -> None:
     """Some arrays hold NaN, infinities and denormal numbers; without them all are finite."""
-    wanted = [Argument("64xf32")] * 40
+    wanted = [Parameter("64xf32")] * 40
     assert any(np.isnan(array).any() for array in inputs_for(wanted, 0))
     assert all(np.isfinite(array).all() for array in inputs_for(wanted, 0, specials=False))
 

@@ -3,7 +3,7 @@
 generate writes COUNT programs as MLIR text, each with a function main, and their inputs as archives
 of arrays named 0, 1, ... Together they reach every op, attribute form and element type. The same
 seed gives the same programs; program N of a seed does not depend on how many there are, and another
---ops or --target changes it only in part. No compiler is needed.
+--size or --target changes it only in part. No compiler is needed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from portable.cli.options import add
-from portable.cli.output import say
+from portable.cli.output import print_json, say
 from portable.cli.progress import counting
 from portable.cli.usage import BadUsage, count, natural
 from portable.fuzz import generate, inputs_for
@@ -37,13 +37,21 @@ def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("action", choices=["generate"], help="what to do")
     parser.add_argument(
-        "--seed", type=natural, default=0, metavar="N", help="what to make the programs from"
+        "--seed",
+        type=natural,
+        default=0,
+        metavar="N",
+        help="what to make the programs from (default: %(default)s)",
     )
     parser.add_argument(
-        "--count", type=count, default=10, metavar="K", help="how many programs to make"
+        "--count",
+        type=count,
+        default=10,
+        metavar="K",
+        help="how many programs to make (default: %(default)s)",
     )
     parser.add_argument(
-        "--ops",
+        "--size",
         type=count,
         default=OPS,
         metavar="N",
@@ -52,8 +60,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--only", nargs="+", default=[], metavar="OP", help="use these ops, such as reduce, alone"
     )
-    add(parser, "--target")
-    add(parser, "--output")
+    add(parser, "--target", "--output", "--format")
 
 
 def run(chosen: argparse.Namespace) -> int:
@@ -61,13 +68,18 @@ def run(chosen: argparse.Namespace) -> int:
     if chosen.output in {None, "-"}:
         raise BadUsage("missing --output", hint="name a new directory: -o programs")
     version = resolve_target(chosen.target).version if chosen.target else None
+    written = []
     with new_directory(chosen.output) as folder, counting("programs") as tell:
         for number in range(chosen.count):
             seed = f"{chosen.seed}/{number}"
-            made = generate(seed, ops=chosen.ops, version=version, only=chosen.only)
-            path = Path(folder, f"{chosen.seed}-{number:06}")
-            write_file(f"{path}.mlir", made.text.encode())
-            write_file(f"{path}.npz", stored_arrays(inputs_for(made.arguments, seed)))
+            made = generate(seed, ops=chosen.size, version=version, only=chosen.only)
+            name = f"{chosen.seed}-{number:06}"
+            write_file(Path(folder, f"{name}.mlir"), made.text.encode())
+            write_file(Path(folder, f"{name}.npz"), stored_arrays(inputs_for(made.arguments, seed)))
+            written.append({"name": name, "since": str(made.since), "forms": made.forms})
             tell(number + 1, chosen.count)
-    say(f"{chosen.output}: {chosen.count} programs, with inputs")
+    if chosen.format == "json":
+        print_json({"directory": chosen.output, "programs": written})
+    else:
+        say(f"{chosen.output}: {chosen.count} programs, with inputs")
     return 0

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from portable.fuzz.forms import Form, language
 from portable.fuzz.generation import (
-    Argument,
     Generated,
     NothingToGenerate,
+    Parameter,
     generate,
 )
 from portable.fuzz.inputs import inputs_for
 from portable.fuzz.one_op import OneOp, one_op_programs
 
 __all__ = [
-    "Argument",
     "Form",
     "Generated",
     "NothingToGenerate",
     "OneOp",
+    "Parameter",
     "generate",
     "inputs_for",
     "language",

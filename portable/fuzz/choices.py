@@ -25,7 +25,7 @@ class Choices:
     """All choices at one place of a program.
 
     Args:
-        seed: Where they come from; anything that `str` tells apart.
+        seed: Where they come from, by its `str`.
     """
 
     def __init__(self, seed: object) -> None:
@@ -49,7 +49,7 @@ class Choices:
         """Return options, the one that is chosen first and then those to fall back to.
 
         Args:
-            options: Anything that `str` tells apart.
+            options: By their `str`, which must differ.
             place: Which choice.
             weight: How likely each is, relative to the others; above 0.
         """

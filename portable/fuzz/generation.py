@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from portable.fuzz.forms import Form, Region, Variables
 
-__all__ = ["Argument", "Builder", "Generated", "NothingToGenerate", "Spot", "generate"]
+__all__ = ["Builder", "Generated", "NothingToGenerate", "Parameter", "Spot", "generate"]
 
 OPS = 12
 # Of types and shapes that many programs have, there is more to combine.
@@ -39,7 +39,7 @@ class NothingToGenerate(PortableError):
 
 
 @dataclass(frozen=True, slots=True)
-class Argument:
+class Parameter:
     """One argument of `main`.
 
     Args:
@@ -66,7 +66,7 @@ class Generated:
     """
 
     text: str
-    arguments: tuple[Argument, ...]
+    arguments: tuple[Parameter, ...]
     forms: tuple[str, ...]
     since: Version
     random: bool
@@ -197,7 +197,7 @@ class Builder:
         self._version = version
         self._elements = elements
         self.main = _Scope()
-        self._arguments: list[tuple[_SsaValue, Argument]] = []
+        self._arguments: list[tuple[_SsaValue, Parameter]] = []
         self._functions: list[str] = []
         self._used: set[str] = set()
         self._forms: list[Form] = []
@@ -307,7 +307,7 @@ class Builder:
         if scope.isolated:
             return self._constant(scope, kind, _splat(kind, max(low, 0)), spot.name)
         bounds = (low, high) if operand.range else None
-        return self._argument(scope, Argument(kind, bounds, operand.definite), spot.name)
+        return self._argument(scope, Parameter(kind, bounds, operand.definite), spot.name)
 
     def _value(self, scope: _Scope, kind: str, spot: Spot) -> _SsaValue:
         """Return a value of a type: one there is, an argument of `main`, or a constant."""
@@ -318,9 +318,9 @@ class Builder:
         wanted = may_be_constant and not spot.choices.chance(_ARGUMENT, "argument")
         if scope.isolated or wanted:
             return self._constant(scope, kind, _splat(kind, 1), spot.name)
-        return self._argument(scope, Argument(kind), spot.name)
+        return self._argument(scope, Parameter(kind), spot.name)
 
-    def _argument(self, scope: _Scope, argument: Argument, place: str) -> _SsaValue:
+    def _argument(self, scope: _Scope, argument: Parameter, place: str) -> _SsaValue:
         """Add an argument to `main`; no array is quantized, so that is done there."""
         kind = _numbers(argument.type)
         value = _SsaValue(f"%a{place}", kind)

@@ -13,7 +13,7 @@ from portable.runtime.executors.tensors import dtype_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from portable.fuzz.generation import Argument
+    from portable.fuzz.generation import Parameter
     from portable.runtime.executors.tensors import Array
 
 __all__ = ["inputs_for"]
@@ -27,7 +27,7 @@ _INTEGERS = (0, 1, -1, 2, 3, 5, 7, -8, 100, -128, 127, 255, 2**31 - 1, -(2**31),
 
 
 def inputs_for(
-    arguments: Sequence[Argument], seed: object, *, specials: bool = True
+    arguments: Sequence[Parameter], seed: object, *, specials: bool = True
 ) -> list[Array]:
     """Make one array for each argument of a generated program.
 
@@ -47,7 +47,7 @@ def inputs_for(
     return made
 
 
-def _array(argument: Argument, random: np.random.Generator, *, specials: bool) -> Array:
+def _array(argument: Parameter, random: np.random.Generator, *, specials: bool) -> Array:
     sizes, element = split(argument.type)
     shape = tuple(_OPEN_SIZE if size is None else size for size in sizes)
     dtype = dtype_of(element)
