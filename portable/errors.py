@@ -58,7 +58,7 @@ class PortableError(Exception):
         # A place is a name, which is shown as it is; a diagnostic of a compiler may have lines.
         text = f"{line(self.where)}: " if self.where else ""
         text += " ".join(self.what.split())
-        if self.needs:
+        if self.needs and f"needs {self.needs}" not in self.what:
             text += f" (needs {self.needs})"
         if self.hint:
             text += f"; {self.hint}"

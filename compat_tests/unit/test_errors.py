@@ -18,6 +18,16 @@ def test_an_error_is_one_line_with_all_its_parts() -> None:
     assert "target" not in error.record()
 
 
+def test_a_version_that_is_named_is_not_repeated() -> None:
+    """What needs the Version says so itself; a reader must not look for a second reason."""
+    named = PortableError("cannot do: a needs 1.20.0 (1x)", needs="1.20.0", hint="try it")
+    assert str(named) == "cannot do: a needs 1.20.0 (1x); try it"
+    another = PortableError("cannot do: a needs 1.8.5", needs="1.9.0")
+    assert str(another) == "cannot do: a needs 1.8.5 (needs 1.9.0)"
+    assert named.record()["needs"] == "1.20.0"
+
+
+
 def test_errors_cross_process_boundaries() -> None:
     """Children report errors by pickle, whatever the signature of their class."""
     for error in (
