@@ -27,7 +27,6 @@ def test_a_version_that_is_named_is_not_repeated() -> None:
     assert named.record()["needs"] == "1.20.0"
 
 
-
 def test_errors_cross_process_boundaries() -> None:
     """Children report errors by pickle, whatever the signature of their class."""
     for error in (

@@ -304,6 +304,32 @@ def test_quantized_types_by_operand(what: str) -> None:
     assert {name for name in named if found[name]} == QUANTIZED[what]
 
 
+DIFFERENT = {
+    **{f"{op} {kinds}": found for op in ("convolution_v1", "dynamic_conv_v1") for kinds, found in {
+        "ff": False, "fh": True, "fi": True, "48": False, "4f": True, "4h": True, "qf": False,
+    }.items()},
+    "dynamic_reshape_v1 ff": False, "dynamic_reshape_v1 fi": True, "dynamic_reshape_v1 48": True,
+    "dynamic_reshape_v1 qf": False,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", DIFFERENT)
+def test_different_types(what: str) -> None:
+    """The first operands of a convolution, operand and result of a reshape; mixed f8 is apart."""
+    op, kinds = what.split(" ")
+    program = Program()
+    names = {"f": "f32_v1", "h": "f16_v1", "i": "i32_v1", "4": "f8E4M3FN_v1", "8": "f8E5M2_v1"}
+    element = {kind: program.scalar(name) for kind, name in names.items() if kind in kinds}
+    element["q"] = program.quantized()
+    first, second = (program.tensor(element[kind], 2) for kind in kinds)
+    given = [first] if op == "dynamic_reshape_v1" else [first, second]
+    found = program.forms(op, given, [second])
+    forms = [one for one in found if "different types" in one or "another element type" in one]
+    assert [one for one in forms if found[one]] == [
+        one for one in forms if one.startswith(op.removesuffix("_v1")) and DIFFERENT[what]
+    ]
+
+
 ASKED = [
     *("all_reduce_v2", "constant_v1", "convert_v1", "convolution_v1", "custom_call_v1"),
     *("dot_general_v2", "dynamic_broadcast_in_dim_v1", "dynamic_conv_v2", "func_v1", "gather_v2"),

@@ -57,6 +57,7 @@ class Constraint(NamedTuple):
         ops: The operations that it applies to.
         reason: The reason to report.
         only_serializer: Whether older readers read such a use although it must not be written.
+        until: The last of the oldest Versions, which read it too, as text; empty where none does.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Constraint(NamedTuple):
     ops: frozenset[str]
     reason: str
     only_serializer: bool
+    until: str
 
 
 class Removal(NamedTuple):
@@ -158,6 +160,7 @@ def _constraint(name: str, row: dict[str, str]) -> Constraint:
         frozenset(row["ops"].split()),
         row["reason"],
         "only_serializer" in row,
+        row.get("until", ""),
     )
 
 

@@ -40,6 +40,9 @@ def check_rules(rules: FeatureRules) -> None:
             where = f"[constraint {constraint.name}]"
             _demand(has_op(name), where, f"{name} is no op of VHLO")
             _demand(_later(constraint.since), where, "can never apply: nothing is older")
+            until = constraint.until or "0.0.0"
+            before = Version.parse(until) < Version.parse(constraint.since)
+            _demand(before, where, f"until {until} is not before {constraint.since}")
             _demand(bool(constraint.when), where, "has no condition")
             for condition in constraint.when:
                 _check_condition(where, condition, name)

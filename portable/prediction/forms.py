@@ -44,7 +44,13 @@ class Reading:
         pool = content.pool
         self.quantized = quantized.is_quantized(pool.type_names())
         names = [str(name) for name in content.names]
-        typed = {_RNG, *_DYNAMIC_CONV, *TYPED, *(quantized.TYPED if self.quantized else ())}
+        typed = {
+            _RNG,
+            *_CONVOLUTIONS,
+            _DYNAMIC_RESHAPE,
+            *TYPED,
+            *(quantized.TYPED if self.quantized else ()),
+        }
         wanted = [index for index, name in enumerate(names) if name in typed]
         self.signatures = content.scan(wanted).signatures
         # Several entries of the table of names can be the same name.
@@ -208,6 +214,20 @@ def _dynamic_conv_padding(reading: Reading) -> bool:
         if dimensions is not None and len(dimensions) != 2:
             return True
     return False
+
+
+def _different_operands(reading: Reading, *ops: str) -> bool:
+    """Find a convolution of operands of different types; of mixed f8 is a Feature of its own."""
+    found = (
+        _compared(reading, (signature.operand_types or ())[:2]) for signature in reading.of(*ops)
+    )
+    return any(len(names) > 1 and not all(n.startswith("f8") for n in names) for names in found)
+
+
+def _compared(reading: Reading, types: Iterable[int | None]) -> set[str]:
+    """Return the names of element types that verifiers compare; quantized ones have other rules."""
+    names = {reading.element(type_) for type_ in types if type_ is not None}
+    return set() if quantized.is_quantized(names) else names
 
 
 def _window_reversal(reading: Reading) -> bool:
@@ -383,6 +403,7 @@ def _future_result(reading: Reading) -> bool:
 _RNG = "vhlo.rng_v1"
 # Channel types, by their numbers in XLA.
 _DEVICE_TO_DEVICE, _DEVICE_TO_HOST, _HOST_TO_DEVICE = 1, 2, 3
+_DYNAMIC_RESHAPE = "vhlo.dynamic_reshape_v1"
 # The ops whose operand types a form depends on.
 _DYNAMIC_CONV = ("vhlo.dynamic_conv_v1", "vhlo.dynamic_conv_v2")
 _BATCHING = {
@@ -390,7 +411,8 @@ _BATCHING = {
     "vhlo.dynamic_gather_v2": "operand_batching_dims",
     "vhlo.scatter_v2": "input_batching_dims",
 }
-_CONVOLUTIONS = ("vhlo.convolution_v1", *_DYNAMIC_CONV)
+_CONVOLUTION = "vhlo.convolution_v1"
+_CONVOLUTIONS = (_CONVOLUTION, *_DYNAMIC_CONV)
 FORMS: dict[str, Callable[[Reading], bool | None]] = {
     "i1 splat constant of 1 or more than 8 elements": _i1_splat_constant,
     "attribute of builtin.module without the prefix of a dialect": _module_attribute,
@@ -398,6 +420,16 @@ FORMS: dict[str, Callable[[Reading], bool | None]] = {
     "attribute that is one integer of i2 or ui2": _two_bit_integer,
     "tensor of tf32 that is stored as one value": _tf32_splat,
     "dynamic_conv with padding that is not of rank 2": _dynamic_conv_padding,
+    "convolution of operands of different types": lambda reading: _different_operands(
+        reading, _CONVOLUTION
+    ),
+    "dynamic_conv of operands of different types": lambda reading: _different_operands(
+        reading, *_DYNAMIC_CONV
+    ),
+    "dynamic_reshape to another element type": lambda reading: any(
+        len(_compared(reading, [*(signature.operand_types or ())[:1], *signature.results])) > 1
+        for signature in reading.of(_DYNAMIC_RESHAPE)
+    ),
     "window_reversal that is not the same in all dimensions": _window_reversal,
     "add of booleans": lambda reading: any(
         reading.element(type_) == "bool_v1"

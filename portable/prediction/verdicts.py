@@ -166,6 +166,17 @@ def _verdicts(facts: _Facts, releases: tuple[Release, ...]) -> tuple[Verdict, ..
     return tuple(map(facts.verdict, releases))
 
 
+class _Need(NamedTuple):
+    """A Version that readers must have, and the last of the oldest that may read it too."""
+
+    since: Version
+    until: Version | None
+    what: str
+
+    def is_met(self, current: Version) -> bool:
+        return current >= self.since or (self.until is not None and current <= self.until)
+
+
 class _Facts(NamedTuple):
     """Everything about an artifact that a Verdict depends on; many artifacts have the same."""
 
@@ -174,7 +185,7 @@ class _Facts(NamedTuple):
     format: int
     opener: Opener | None
     too_deep: str
-    needs: tuple[tuple[Version, str], ...]
+    needs: tuple[_Need, ...]
     unknown: tuple[str, ...]
     foreign: tuple[str, ...]
     removed: tuple[RemovedForm, ...]
@@ -234,7 +245,9 @@ class _Facts(NamedTuple):
         else:
             if self.claimed:
                 notes += _unpromised(self.claimed.target, consumer.current)
-            reason = f"needs {self.required or 'nothing newer'}, has {consumer.has}"
+            old = [need.until for need in self.needs if consumer.current < need.since]
+            needs = ", or at most ".join(map(str, [self.required or "nothing newer", *old]))
+            reason = f"needs {needs}, has {consumer.has}"
             gravest = _Finding(Outcome.COMPATIBLE, _REACHED, reason)
         others = [finding.reason for finding in findings if finding is not gravest]
         return Verdict(
@@ -265,9 +278,9 @@ class _Facts(NamedTuple):
             yield _refuses(
                 Stage.WINDOW, f"written for {self.claimed}, reads from {release.minimum} on"
             )
-        for version, needs in self.needs:
-            if release.current < version:
-                yield _refuses(Stage.WINDOW, f"{needs}, has {release.has}")
+        for need in self.needs:
+            if not need.is_met(release.current):
+                yield _refuses(Stage.WINDOW, f"{need.what}, has {release.has}")
 
     def _undecodable(self, release: Release, notes: list[str]) -> Iterator[_Finding | NotKnown]:
         if self.too_deep:
@@ -322,16 +335,23 @@ def _called(names: Iterable[str], release: Release) -> Iterator[NotKnown]:
             yield NotKnown(Stage.COMPILE, f"custom call {name!r}")
 
 
-def _needs(subject: Subject) -> Iterator[tuple[Version, str]]:
+def _needs(subject: Subject) -> Iterator[_Need]:
     """Yield each Version that readers must have, and for what."""
     for feature in subject.features:
         if feature.kind not in _JUDGED_APART:
             what = f"{feature.kind} {feature.name} needs {feature.version}"
-            yield feature.version, what
+            yield _Need(feature.version, _until().get(feature.name), what)
     explained = max((one.version for one in subject.features), default=None)
     required = subject.required
     if required and (explained is None or required > explained):
-        yield required, f"needs {required}"
+        yield _Need(required, None, f"needs {required}")
+
+
+@functools.cache
+def _until() -> dict[str, Version]:
+    """Return the Features that the oldest readers know too, and the last of these."""
+    constraints = (one for rows in rules().constraints.values() for one in rows)
+    return {one.name: Version.parse(one.until) for one in constraints if one.until}
 
 
 def _dialect(name: str, release: Release, notes: list[str]) -> Iterator[_Finding]:

@@ -88,7 +88,7 @@ def refusals() -> tuple[Refusal, ...]:
 
 
 def _refusals(kind: str, *, before: str, after: str, read: str) -> Iterator[Refusal]:
-    """Read rows; refuse one that no Version can be on the right side of, or that is there twice."""
+    """Read rows; refuse one that no Version can be on the right side of, or that is duplicated."""
     table = rows("refusals", kind)
     demand_once((row, row.text("id")) for row in table)
     for row in table:
