@@ -123,6 +123,18 @@ def test_only_the_command_line_prints_or_exits() -> None:
                 assert called not in {"print", "exit", "sys.exit"}, f"{module}:{node.lineno}"
 
 
+def test_one_module_makes_temporary_files_and_folders() -> None:
+    """What a killed run leaves is swept by the next one, which knows that module's names alone."""
+    makers = {"TemporaryDirectory", "NamedTemporaryFile", "mkdtemp", "mkstemp"}
+    for module, path in MODULES.items():
+        if module == "portable.system.scratch":
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Attribute | ast.Name):
+                name = ast.unparse(node).removeprefix("tempfile.")
+                assert name not in makers, f"{module}:{node.lineno} makes one with {name}"
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -15,7 +15,6 @@ import fcntl
 import hashlib
 import json
 import re
-import tempfile
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +37,7 @@ from portable.runtime.environments import (
 )
 from portable.runtime.environments.digests import fits_here
 from portable.runtime.environments.index import fetch, published, wheels_of
+from portable.system import scratch
 from portable.system.documents import parse_toml
 from portable.system.files import read_file, write_file
 from portable.version import Version
@@ -416,7 +416,7 @@ def measure_static(distribution: str, version: str) -> tuple[Row, Runtime]:
     wheel = min(
         wheels, key=lambda one: ("linux" not in one.name or "x86_64" not in one.name, one.size)
     )
-    with tempfile.TemporaryDirectory(prefix="portable-") as folder:
+    with scratch.folder() as folder:
         path = fetch(distribution, version, wheel, Path(folder))
         row, found = _static(path, f"{distribution}=={version}")
     row["source"] = _source(wheel)

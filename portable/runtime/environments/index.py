@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime
 import re
-import tempfile
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,6 +22,7 @@ from portable.runtime.environments.installer import (
     ask_uv,
     download,
 )
+from portable.system import scratch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -130,7 +130,7 @@ def wheels_of(
 
 def _locked(distribution: str, version: str, python: str) -> dict[str, Any]:
     """Return what uv would lock, without anything that the distribution depends on."""
-    with tempfile.TemporaryDirectory(prefix="portable-") as folder:
+    with scratch.folder() as folder:
         wanted = Path(folder, "wanted.txt")
         wanted.write_text(f"{distribution}{version and f'=={version}'}\n", "utf-8")
         options = ["-q", "--no-deps", "--universal", "--format", "pylock.toml"]

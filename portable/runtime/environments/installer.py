@@ -7,7 +7,6 @@ import importlib.util
 import re
 import signal
 import sys
-import tempfile
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from portable.errors import PortableError
 from portable.runtime.environments.interpreter import PythonMissing, find_python, find_uv
-from portable.system import children
+from portable.system import children, scratch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -279,7 +278,7 @@ def _named(requirements: Sequence[str], digests: Lock | None) -> Iterator[list[s
     if not digests:
         yield [*requirements]
         return
-    with tempfile.TemporaryDirectory(prefix="portable-") as folder:
+    with scratch.folder() as folder:
         path = Path(folder, "requirements.txt")
         for requirement in requirements:
             hashes = " ".join(f"--hash=sha256:{one}" for one in digests[requirement])
@@ -295,7 +294,10 @@ def _act(action: list[str], subject: str = "", digests: Lock | None = None) -> s
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
     }
     try:
-        done = children.run(action, timeout=_LIMIT_S, environment=environment)
+        # What a client leaves that is killed is swept with the folder.
+        with scratch.folder() as temporary:
+            environment["TMPDIR"] = temporary
+            done = children.run(action, timeout=_LIMIT_S, environment=environment)
     except OSError as error:
         raise EnvironmentFailed(f"cannot run {action[1]}: {error.strerror}") from error
     except children.ChildHung as late:

@@ -7,7 +7,6 @@ import fnmatch
 import hashlib
 import os
 import shutil
-import tempfile
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 from portable.runtime.environments.digests import digests
 from portable.runtime.environments.installer import EnvironmentFailed, download
 from portable.runtime.environments.interpreter import find_python
+from portable.system import scratch
 
 if TYPE_CHECKING:
     from portable.runtime.environments.digests import Lock
@@ -41,11 +41,11 @@ def keep_from_wheel(recipe: Recipe, folder: Path, *, offline: bool) -> tuple[Pat
     """
     python = find_python(recipe.python, fetch=not offline)
     folder.mkdir(parents=True)
-    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+    with scratch.folder(str(folder)) as temporary:
         wheel = download(
             recipe.requirement,
             recipe.python,
-            Path(scratch),
+            Path(temporary),
             offline=offline,
             digests=recorded(recipe),
         )
