@@ -7,14 +7,24 @@ them by far.
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from compat_tests.adversarial.generators.amplification import ARTIFACTS
 from compat_tests.adversarial.measuring import measured
+from portable.artifact import Artifact
+from portable.inspection import inspect
+from portable.prediction import examine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 SIZE = 8000
+SMALL, LARGE = 1100, 3300  # nesting is not looked into where less than 1,000 entries nest
+CALLS, GROWTH = 12, 1.5
 FLOOR_SECONDS, FLOOR_BYTES = 2.0, 40 << 20
 SECONDS, RESIDENT, PRINTED = 15e-6, 100, 100  # for each byte of input
 
@@ -33,3 +43,43 @@ def test_what_reads_an_artifact_is_linear(name: str, job: str, tmp_path: Path) -
     assert taken.seconds < FLOOR_SECONDS + SECONDS * size
     assert taken.resident < FLOOR_BYTES + RESIDENT * size
     assert taken.printed < 10_000 + PRINTED * size
+
+
+def calls(work: Callable[[], object]) -> int:
+    """Count the calls of functions, those of C included, which no load of the machine changes."""
+    found = 0
+
+    def count(_: object, event: str, __: object) -> None:
+        nonlocal found
+        found += event in {"call", "c_call"}
+
+    sys.setprofile(count)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return found
+
+
+WORK: dict[str, Callable[[bytes], object]] = {
+    "inspect": lambda data: inspect(data).record(),
+    "examine": lambda data: examine.__wrapped__(Artifact.from_bytes(data)),  # past its cache
+}
+
+
+@pytest.mark.parametrize("work", WORK)
+@pytest.mark.parametrize("name", ARTIFACTS)
+def test_the_work_for_each_byte_is_bounded(name: str, work: str) -> None:
+    """So many calls for each byte, and not more of them in an artifact four times as large."""
+    do, found = WORK[work], []
+    for size in (100, SMALL, LARGE):  # the first one reads tables and compiles patterns
+        data = ARTIFACTS[name](size)
+        found.append(calls(partial(do, data)) / len(data))
+    assert found[-1] < CALLS
+    assert found[-1] < GROWTH * found[-2]
+
+
+@pytest.mark.parametrize("name", ARTIFACTS.keys() - {"integer_wide"})
+def test_every_class_is_read_to_its_end(name: str) -> None:
+    """What is refused at once would show nothing."""
+    assert not inspect(ARTIFACTS[name](100)).damage

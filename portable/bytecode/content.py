@@ -6,9 +6,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from portable.bytecode.encoding import Cursor, MalformedArtifact
-from portable.bytecode.entries import Pool, read_entries
+from portable.bytecode.entries import ATTRIBUTES, Pool, read_entries
 from portable.bytecode.header import read_header
-from portable.bytecode.layouts import BUILTIN
 from portable.bytecode.operations import Sizes, Walker
 from portable.bytecode.scan import Scan
 from portable.bytecode.tables import (
@@ -19,7 +18,7 @@ from portable.bytecode.tables import (
     read_names,
     read_sections,
 )
-from portable.bytecode.vhlo import inherent
+from portable.bytecode.vhlo import MODULE, inherent
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -29,6 +28,8 @@ if TYPE_CHECKING:
     from portable.bytecode.tables import OperationName
 
 __all__ = ["Bytecode", "read"]
+
+_DICTIONARIES = frozenset({"dictionary", "dict_v1"})
 
 
 class Bytecode:
@@ -66,6 +67,9 @@ class Bytecode:
         self._scan: Scan | None = None
         self._deepest: int | None = None
         self._dictionaries: dict[int, dict[str, int]] = {}
+        self._fields: dict[int, tuple[str, ...] | None] = {}
+        # Of what is asked several things at once: the properties that were decoded last.
+        self._latest: tuple[tuple[int, int], dict[str, int]] = (-1, -1), {}
 
     def __repr__(self) -> str:
         return f"<Bytecode format {self.header.format}, producer {self.header.producer[:60]!r}>"
@@ -150,16 +154,27 @@ class Bytecode:
         Raises:
             MalformedArtifact: The entry does not fit the operation.
         """
-        dialect, op, _ = self.names[name]
-        fields = inherent(dialect, op)
-        if fields is None or index < 0:
+        if index < 0:
+            return {}
+        key, named = self._latest
+        if key != (name, index):
+            named = self._named(name, index)
+            self._latest = (name, index), named
+        return named
+
+    def _named(self, name: int, index: int) -> dict[str, int]:
+        fields = self._fields.get(name, ())
+        if fields == ():
+            dialect, op, _ = self.names[name]
+            fields = self._fields[name] = inherent(dialect, op)
+        if fields is None:
             return {}
         cursor = self.property_bytes(index)
         numbers = cursor.varints(len(fields))
         if not cursor.done():
-            raise cursor.malformed(f"{dialect}.{op} has more properties than the op defines")
+            raise cursor.malformed(f"{self.names[name]} has more properties than the op defines")
         named = dict(zip(fields, numbers, strict=True))
-        if dialect == BUILTIN:
+        if fields is MODULE:
             # The module's properties may be absent, as a flag shows; those of VHLO never are.
             named = {field: number >> 1 for field, number in named.items() if number & 1}
         if named and max(named.values()) >= len(self.pool.attributes):
@@ -218,12 +233,13 @@ class Bytecode:
         known = self._dictionaries.get(index)
         if known is not None:
             return known
-        entries = self.pool.attribute(index).fields.get("entries")
-        if not isinstance(entries, list):
+        outline = self.pool.outline(ATTRIBUTES, index)
+        if outline.name not in _DICTIONARIES:
             raise self.pool.attributes.open(index).malformed(
                 "operation attribute is not a DictionaryAttr"
             )
-        known = {self._string(name): value for name, value in entries}
+        pairs = iter(outline.references)
+        known = {self._string(name): value for name, value in zip(pairs, pairs, strict=True)}
         self._dictionaries[index] = known
         return known
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     Buffer: TypeAlias = bytes | memoryview | mmap
 
-__all__ = ["HALF", "ODD", "Cursor", "MalformedArtifact", "brief", "offsets", "unzigzag"]
+__all__ = ["HALF", "ODD", "Cursor", "MalformedArtifact", "brief", "numbers", "offsets", "unzigzag"]
 
 ODD = bytes(range(1, 256, 2))
 """The bytes that are a number by themselves."""
@@ -34,6 +34,29 @@ def brief(name: str) -> str:
         return name
     # One character stands for what is left out: a dot would end the name of a dialect.
     return f"{name[:_BEGINNING]}\u2026{name[-_END:]} ({len(name)} characters)"
+
+
+# How many bytes a number has, by its first one.
+_WIDTHS = bytes([9, *((byte & -byte).bit_length() for byte in range(1, 256))])
+
+
+def numbers(chunk: bytes) -> bytes | list[int] | None:
+    """Return the numbers that fill some bytes, None if the last one is cut off."""
+    if not chunk.translate(None, ODD):
+        return chunk.translate(HALF)  # as most are; bytes are a sequence of numbers too
+    found: list[int] = []
+    at, size = 0, len(chunk)
+    while at < size:
+        first = chunk[at]
+        if first & 1:
+            found.append(first >> 1)
+            at += 1
+            continue
+        width = _WIDTHS[first]
+        word = int.from_bytes(chunk[at : at + width], "little")
+        found.append(word >> width if first else word >> 8)
+        at += width
+    return found if at == size else None
 
 
 def unzigzag(value: int) -> int:
@@ -144,6 +167,8 @@ class Cursor:
         """Read `count` numbers; runs of one-byte numbers are read in one step."""
         if count > self.end - self.position:
             raise self.malformed(f"{count} numbers exceed the remaining section size")
+        if count == 1:
+            return [self.varint()]
         values: list[int] = []
         while count:
             step = min(count, _BULK if count < 16 * _BULK else 16 * _BULK)
@@ -152,9 +177,27 @@ class Cursor:
                 values.extend(chunk.translate(HALF))
                 self.position += step
             else:
-                values.extend([self.varint() for _ in range(step)])
+                self._read(step, values)
             count -= step
         return values
+
+    def _read(self, count: int, values: list[int]) -> None:
+        """Read numbers of any length; as `varint`, without a call for each."""
+        data, at, end = self.data, self.position, self.end
+        for _ in range(count):
+            first = data[at] if at < end else 0
+            if first & 1:
+                values.append(first >> 1)
+                at += 1
+                continue
+            width = _WIDTHS[first]
+            if at + width > end:
+                self.position = at
+                values.append(self.varint())  # raises
+            word = int.from_bytes(data[at : at + width], "little")
+            values.append(word >> width if first else word >> 8)
+            at += width
+        self.position = at
 
     def rest(self) -> list[int]:
         """Read numbers to the end; runs of one-byte numbers are read in one step."""

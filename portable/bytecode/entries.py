@@ -6,7 +6,7 @@ from bisect import bisect_right
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from portable.bytecode.encoding import ODD, Cursor, offsets, unzigzag
+from portable.bytecode.encoding import ODD, Cursor, numbers, offsets, unzigzag
 from portable.bytecode.fields import ATTRIBUTES, POINTERS, READERS, TYPES, Blob, read_type
 from portable.bytecode.layouts import BUILTIN, VHLO, table, widths
 
@@ -14,17 +14,29 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import TypeAlias
 
+    from portable.bytecode.fields import Step
     from portable.bytecode.layouts import Layout
     from portable.bytecode.tables import Dialect, Strings
 
-    Reference: TypeAlias = tuple[str, int]
+    Reference: TypeAlias = int
 
-__all__ = ["ATTRIBUTES", "TYPES", "Blob", "Entries", "Outline", "Pool", "PoolEntry", "read_entries"]
+__all__ = [
+    "ATTRIBUTES",
+    "TYPES",
+    "Blob",
+    "Entries",
+    "Outline",
+    "Pool",
+    "PoolEntry",
+    "read_entries",
+    "reference",
+]
 
 # A size is stored with a flag in its lowest bit.
 _SMALLEST = 2
-# From this size in bytes on, decoding an entry again costs more than keeping it.
+# What is kept of what was decoded: entries from this size in bytes on, and so many of the others.
 _LARGE = 64
+_KEPT = 2048
 _BYTE = 8
 _WORD = 64
 # Wider integers are not told by their value.
@@ -57,12 +69,17 @@ class Outline(NamedTuple):
     Args:
         dialect: Its namespace.
         name: Its name, as in `PoolEntry`.
-        references: The table and the number of each entry that it points to.
+        references: The entries that it points to, numbered as by `reference`.
     """
 
     dialect: str
     name: str
     references: tuple[Reference, ...]
+
+
+def reference(kind: str, index: int) -> Reference:
+    """Number the entries of both tables together: attributes from 0 up, types from -1 down."""
+    return index if kind == ATTRIBUTES else ~index
 
 
 class Entries:
@@ -74,9 +91,22 @@ class Entries:
         starts: Where each starts; one more for the end of the last.
         own: For each whether its dialect encoded it (1) or it is text (0).
         groups: The number of the first entry of each group, and the dialect of the group.
+
+    Attributes:
+        outlines: What `Pool.outline` found.
     """
 
-    __slots__ = ("_dialects", "_firsts", "_layouts", "cursor", "kind", "own", "starts")
+    __slots__ = (
+        "_dialects",
+        "_firsts",
+        "_layouts",
+        "_leaves",
+        "cursor",
+        "kind",
+        "outlines",
+        "own",
+        "starts",
+    )
 
     def __init__(
         self,
@@ -93,6 +123,8 @@ class Entries:
         self._firsts = [first for first, _ in groups]
         self._dialects = [dialect for _, dialect in groups]
         self._layouts: dict[str, dict[int, Layout]] = {}
+        self._leaves: dict[tuple[str, str], Outline] = {}
+        self.outlines: list[Outline | None] = [None] * len(own)
 
     def __len__(self) -> int:
         return len(self.own)
@@ -159,6 +191,13 @@ class Entries:
             self._layouts[dialect] = table(dialect, self.kind)
         return dialect, code, self._layouts[dialect].get(code)
 
+    def leaf(self, dialect: str, name: str) -> Outline:
+        """Return the outline of entries that point to nothing, the same for all of a name."""
+        found = self._leaves.get((dialect, name))
+        if found is None:
+            found = self._leaves[dialect, name] = Outline(dialect, name, ())
+        return found
+
 
 class Pool:
     """Types, attributes and strings together: they point to each other.
@@ -169,10 +208,10 @@ class Pool:
         strings: The strings.
     """
 
-    __slots__ = ("_counts", "_large", "_type_names", "attributes", "strings", "types")
+    __slots__ = ("_counts", "_decoded", "_type_names", "attributes", "strings", "types")
 
     def __init__(self, types: Entries, attributes: Entries, strings: Strings) -> None:
-        self._large: dict[Reference, PoolEntry] = {}
+        self._decoded: dict[Reference, PoolEntry] = {}
         self._counts: dict[int, int | None] = {}
         self._type_names: frozenset[str] | None = None
         self.types = types
@@ -208,7 +247,7 @@ class Pool:
         return self._entry(self.attributes, index)
 
     def outline(self, kind: str, index: int) -> Outline:
-        """Determine what an entry is and which others it points to, decoding no more than needed.
+        """Determine what an entry is and which others it points to; cached.
 
         Args:
             kind: `types` or `attributes`.
@@ -221,23 +260,43 @@ class Pool:
             MalformedArtifact: The entry does not make sense.
         """
         entries = self.types if kind == TYPES else self.attributes
+        found = entries.outlines[index]
+        if found is None:
+            found = entries.outlines[index] = self._outline(entries, index)
+        return found
+
+    def referred(self, entry: Reference) -> Outline:
+        """Return the outline of an entry that another points to."""
+        return self.outline(ATTRIBUTES, entry) if entry >= 0 else self.outline(TYPES, ~entry)
+
+    def _outline(self, entries: Entries, index: int) -> Outline:
         if not entries.own[index]:
-            return Outline(entries.dialect(index), "", ())
+            return entries.leaf(entries.dialect(index), "")
         cursor = entries.open(index)
         dialect, code, layout = entries.layout(index, cursor)
         if layout is None:
-            return Outline(dialect, f"code {code}", ())
+            return entries.leaf(dialect, f"code {code}")
+        if not layout.pointers:
+            return entries.leaf(dialect, layout.name)
         if layout.sole_type:
             # As constants are, of which there can be thousands.
-            return Outline(dialect, layout.name, ((TYPES, read_type(self, cursor)),))
+            return Outline(dialect, layout.name, (~read_type(self, cursor),))
+        if layout.steps is not None:
+            found = _pointed(layout.steps, bytes(cursor.data[cursor.position : cursor.end]))
+            if found and -len(self.types) <= min(found) and max(found) < len(self.attributes):
+                return Outline(dialect, layout.name, tuple(found))
+        return Outline(dialect, layout.name, self._references(layout, cursor))
+
+    def _references(self, layout: Layout, cursor: Cursor) -> tuple[Reference, ...]:
+        """Read what an entry points to field by field, which shows what is wrong, and where."""
         found: list[Reference] = []
         for _, encoding in layout.fields[: layout.pointers]:
             if encoding in POINTERS:
-                target, read = POINTERS[encoding]
-                found += [(target, number) for number in read(self, cursor)]
+                table, read = POINTERS[encoding]
+                found += [reference(table, number) for number in read(self, cursor)]
             else:
                 READERS[encoding](self, cursor)
-        return Outline(dialect, layout.name, tuple(found))
+        return tuple(found)
 
     def type_names(self) -> frozenset[str]:
         """Return what types there are, as in `Outline.name`; cached."""
@@ -293,13 +352,14 @@ class Pool:
     def _entry(self, entries: Entries, index: int) -> PoolEntry:
         if not 0 <= index < len(entries):
             raise entries.cursor.malformed(f"there is no {entries.kind[:-1]} {index}")
-        if entries.size(index) < _LARGE:
-            return self._decode(entries, index)
-        # Anything may point to a large entry any number of times: it is decoded once.
-        key = entries.kind, index
-        if key not in self._large:
-            self._large[key] = self._decode(entries, index)
-        return self._large[key]
+        # Anything may point to an entry any number of times.
+        key = reference(entries.kind, index)
+        found = self._decoded.get(key)
+        if found is None:
+            found = self._decode(entries, index)
+            if entries.size(index) >= _LARGE or len(self._decoded) < _KEPT:
+                self._decoded[key] = found
+        return found
 
     def _decode(self, entries: Entries, index: int) -> PoolEntry:
         cursor = entries.open(index)
@@ -340,6 +400,29 @@ class Pool:
             raise cursor.malformed(f"{len(words)} words for an integer of {bits} bits")
         mask = (1 << _WORD) - 1
         return sum((unzigzag(word) & mask) << _WORD * at for at, word in enumerate(words))
+
+
+def _pointed(steps: tuple[Step, ...], chunk: bytes) -> list[Reference] | None:
+    """Return the entries that some fields point to, unchecked; None if they are cut off."""
+    values = numbers(chunk)
+    if values is None:
+        return None
+    found: list[Reference] = []
+    at = 0
+    for each, table_, flagged in steps:
+        count = 1
+        if each:
+            count = each * values[at] if at < len(values) else 1
+            at += 1
+        items = values[at : at + count]
+        at += count
+        if len(items) < count:
+            return None
+        if table_ == TYPES:
+            found += [~number for number in items]
+        elif table_ is not None:
+            found += [number >> 1 for number in items if number & 1] if flagged else items
+    return found
 
 
 def _product(sizes: object) -> int | None:

@@ -7,7 +7,7 @@ checked here.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from portable.bytecode.encoding import unzigzag
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-__all__ = ["ATTRIBUTES", "POINTERS", "READERS", "TYPES", "Blob", "read_type"]
+__all__ = ["ATTRIBUTES", "POINTERS", "READERS", "STEPS", "TYPES", "Blob", "Step", "read_type"]
 
 TYPES = "types"
 ATTRIBUTES = "attributes"
@@ -118,6 +118,33 @@ POINTERS: dict[str, tuple[str, Callable[[Pool, Cursor], list[int]]]] = {
         ATTRIBUTES,
         lambda pool, cursor: [number for pair in _list(_pair)(pool, cursor) for number in pair],
     ),
+}
+
+
+class Step(NamedTuple):
+    """What an encoding consists of that is nothing but numbers.
+
+    Args:
+        each: Of how many numbers each item consists where the number of items stands before
+            them; 0 for a single number.
+        table: The table that the numbers point to, if any.
+        flagged: Whether the lowest bit shows that there is an item.
+    """
+
+    each: int
+    table: str | None = None
+    flagged: bool = False
+
+
+STEPS = {
+    **dict.fromkeys(("varint", "svarint", "double", "resource"), Step(0)),
+    **dict.fromkeys(("varints", "svarints", "doubles"), Step(1)),
+    "type": Step(0, TYPES),
+    "types": Step(1, TYPES),
+    "attribute": Step(0, ATTRIBUTES),
+    "attributes": Step(1, ATTRIBUTES),
+    "optional": Step(0, ATTRIBUTES, flagged=True),
+    "pairs": Step(2, ATTRIBUTES),
 }
 
 

@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from portable.bytecode.encoding import brief
-from portable.bytecode.entries import ATTRIBUTES, TYPES, Blob
+from portable.bytecode.entries import TYPES, Blob, reference
 from portable.bytecode.fields import POINTERS
 
 if TYPE_CHECKING:
@@ -46,14 +46,12 @@ def fingerprint(content: Bytecode) -> str:
         if kind not in seen:
             parts = [str(content.names[op.name]).encode()]
             if len(content.dictionary(op.attributes)) > _LARGE:
-                parts.append(entries.digest((ATTRIBUTES, op.attributes)))
+                parts.append(entries.digest(op.attributes))
                 named = content.property_attributes(op.name, op.properties)
             else:
                 named = content.attributes_of(op)
-            parts += [
-                name.encode() + entries.digest((ATTRIBUTES, named[name])) for name in sorted(named)
-            ]
-            parts += [entries.digest((TYPES, result)) for result in op.results]
+            parts += [name.encode() + entries.digest(named[name]) for name in sorted(named)]
+            parts += [entries.digest(reference(TYPES, result)) for result in op.results]
             seen[kind] = sha256(b"\0".join(parts)).digest()
         shape = f"{op.depth} {op.regions} {op.isolated} {op.operands}"
         digest.update(seen[kind] + shape.encode())
@@ -76,7 +74,7 @@ class _Entries:
             if entry in self._known:
                 pending.pop()
                 continue
-            pointed = self._pool.outline(*entry).references
+            pointed = self._pool.referred(entry).references
             missing = [other for other in pointed if other not in self._known]
             if missing and entry not in entered:
                 entered.add(entry)
@@ -88,9 +86,9 @@ class _Entries:
         return self._known[wanted]
 
     def _one(self, entry: Reference, pointed: tuple[Reference, ...]) -> bytes:
-        kind, number = entry
-        entries = self._pool.types if kind == TYPES else self._pool.attributes
-        value = self._pool.type(number) if kind == TYPES else self._pool.attribute(number)
+        pool = self._pool
+        entries, number = (pool.attributes, entry) if entry >= 0 else (pool.types, ~entry)
+        value = pool.attribute(number) if entry >= 0 else pool.type(number)
         digest = sha256(f"{brief(value.dialect)} {value.name} {value.text}".encode())
         for other in pointed:
             digest.update(self._known.get(other, _CYCLE))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
-from portable.bytecode.fields import POINTERS
+from portable.bytecode.fields import POINTERS, STEPS, Step
 from portable.system.tables import read_table
 
 __all__ = ["BUILTIN", "LOCATIONS", "NATIVE_DIALECTS", "VHLO", "Layout", "table", "widths"]
@@ -29,12 +29,14 @@ class Layout(NamedTuple):
         fields: The name and the encoding of each field, in order.
         pointers: How many fields to read until the last one that points to other entries.
         sole_type: Whether that is one field, a type.
+        steps: These fields as `fields.STEPS` has them; None if one of them is not there.
     """
 
     name: str
     fields: tuple[tuple[str, str], ...]
     pointers: int
     sole_type: bool
+    steps: tuple[Step, ...] | None
 
 
 @cache
@@ -61,8 +63,10 @@ def _table() -> dict[str, dict[str, str]]:
 
 
 def _layout(text: str) -> Layout:
-    name, *fields = text.split()
-    pairs = tuple(tuple(field.split(":")) for field in fields)
+    name, *parts = text.split()
+    pairs = tuple(tuple(part.split(":")) for part in parts)
     pointers = max((at + 1 for at, pair in enumerate(pairs) if pair[1] in POINTERS), default=0)
     sole_type = pointers == 1 and pairs[0][1] == "type"
-    return Layout(name, tuple((field, encoding) for field, encoding in pairs), pointers, sole_type)
+    fields = tuple((field, encoding) for field, encoding in pairs)
+    steps = tuple(STEPS[encoding] for _, encoding in fields[:pointers] if encoding in STEPS)
+    return Layout(name, fields, pointers, sole_type, steps if len(steps) == pointers else None)

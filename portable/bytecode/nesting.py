@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from portable.bytecode.entries import ATTRIBUTES, TYPES
+from portable.bytecode.entries import reference
 from portable.errors import PortableError
 from portable.system.tables import read_table
 
@@ -69,44 +69,36 @@ def demand_shallow(content: Bytecode, where: str | None = None) -> None:
 
 def _depth(pool: Pool) -> int:
     """Return how many entries the longest chain has, or at most so many if that is not too deep."""
-    nesting = {
-        _key(table.kind, at) for table in (pool.types, pool.attributes) for at in table.pointing()
+    waiting = {
+        reference(table.kind, at)
+        for table in (pool.types, pool.attributes)
+        for at in table.pointing()
     }
-    if len(nesting) <= limit("entries"):
-        return len(nesting)  # a chain has no more links than there are
+    if len(waiting) <= limit("entries"):
+        return len(waiting)  # a chain has no more links than there are
+    # Of what points to others; everything else has no depth.
     depths: dict[int, int] = {}
-    opened: dict[int, list[int]] = {}
-    for first in nesting:
+    opened: set[int] = set()
+    for first in [*waiting]:
         stack = [first]
         while stack:
             entry = stack[-1]
             if entry in depths:
                 stack.pop()
                 continue
-            inner = opened.pop(entry, None)
-            if inner is None:
-                inner = [one for one in _inner(pool, entry) if one in nesting]
-                missing = [one for one in inner if one not in depths]
-                if missing:
-                    if entry in missing or not opened.keys().isdisjoint(missing):
-                        raise pool.attributes.cursor.malformed("an entry contains itself")
-                    opened[entry] = inner
-                    stack += missing
-                    continue
-            depths[entry] = 1 + max((depths[one] for one in inner), default=0)
+            inner = pool.referred(entry).references
+            if not waiting.isdisjoint(inner) and entry not in opened:
+                missing = waiting.intersection(inner)
+                if entry in missing or not opened.isdisjoint(missing):
+                    raise pool.attributes.cursor.malformed("an entry contains itself")
+                opened.add(entry)
+                stack += missing
+                continue
+            depths[entry] = 1 + max([depths.get(one, 0) for one in inner], default=0)
+            waiting.discard(entry)
+            opened.discard(entry)
             stack.pop()
     return max(depths.values())
-
-
-def _key(kind: str, index: int) -> int:
-    """Number the entries of both tables: attributes from 0 up, types from -1 down."""
-    return index if kind == ATTRIBUTES else -1 - index
-
-
-def _inner(pool: Pool, key: int) -> list[int]:
-    """Return the entries that one points to."""
-    outline = pool.outline(ATTRIBUTES, key) if key >= 0 else pool.outline(TYPES, -1 - key)
-    return [_key(*reference) for reference in outline.references]
 
 
 # What is no bracket although it looks so: strings, comments, arrows and comparisons.

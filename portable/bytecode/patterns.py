@@ -12,7 +12,6 @@ from itertools import islice, takewhile
 from operator import attrgetter, itemgetter, methodcaller
 from typing import TYPE_CHECKING
 
-from portable.bytecode.encoding import HALF, ODD
 from portable.bytecode.operations import Mask
 
 if TYPE_CHECKING:
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     Key: TypeAlias = tuple[bytes | None, ...]
 
 __all__ = [
+    "DEFINES",
     "ENDS",
     "ENTRIES",
     "FORMS",
@@ -32,7 +32,6 @@ __all__ = [
     "matches",
     "needs_care",
     "number",
-    "numbers",
 ]
 
 _MOST_OPERANDS = 8
@@ -49,14 +48,19 @@ _WITHOUT_OPERANDS = tuple(
     int(Mask.RESULTS | form)
     for form in (Mask.PROPERTIES, Mask.ATTRIBUTES, Mask.PROPERTIES | Mask.ATTRIBUTES)
 )
-FORMS = (*_WITH_OPERANDS, *_WITHOUT_OPERANDS)
+_ALONE = tuple(
+    int(form) for form in (0, Mask.PROPERTIES, Mask.ATTRIBUTES, Mask.PROPERTIES | Mask.ATTRIBUTES)
+)
+FORMS = (*_WITH_OPERANDS, *_WITHOUT_OPERANDS, *_ALONE)
 """The masks that the pattern of plain operations knows, in the order of its groups."""
 ENTRIES = tuple(int(form | Mask.REGIONS) for form in _WITH_RESULT_AND_OPERANDS)
 """The masks that the pattern of operations with a region knows, in the order of its groups."""
 GROUPS = methodcaller("groups")
 """Gets everything that makes the OpSignature of a match: its key."""
-ENDS = itemgetter(1 + FORMS.index(int(Mask.OPERANDS)))
-"""Gets from a key the group of operations without a result; None for those that have one."""
+ENDS = itemgetter(*(1 + at for at, form in enumerate(FORMS) if not form & Mask.RESULTS))
+"""Gets from a key the groups of operations without a result."""
+DEFINES = (None,) * (1 + len(_ALONE))
+"""What `ENDS` gets of an operation that has one."""
 
 # A plain number: flags are combined once here, which costs more than all the rest of this module.
 _CAREFUL = int(Mask.REGIONS | Mask.SUCCESSORS | Mask.USE_LIST_ORDERS)
@@ -85,18 +89,6 @@ def number(encoded: bytes) -> int:
     return int.from_bytes(encoded[:length], "little") >> length
 
 
-def numbers(encoded: bytes) -> list[int]:
-    """Decode numbers that a pattern has found."""
-    if not encoded.translate(None, ODD):
-        return list(encoded.translate(HALF))
-    found, position = [], 0
-    while position < len(encoded):
-        first = encoded[position]
-        found.append(number(encoded[position : position + _LONGEST]))
-        position += (first & -first).bit_length()
-    return found
-
-
 @cache
 def _run_pattern() -> Pattern[bytes]:
     """Compile the pattern of plain operations: the name in group 1, and a group for each form.
@@ -107,7 +99,7 @@ def _run_pattern() -> Pattern[bytes]:
     import re  # small artifacts need no patterns, and no `re`
 
     with_operands = [_form(form) for form in _WITH_OPERANDS]
-    without_operands = [_form(form) for form in _WITHOUT_OPERANDS]
+    without_operands = [_form(form) for form in (*_WITHOUT_OPERANDS, *_ALONE)]
     return re.compile(
         b"(%b)(?:(?:%b)(?:%b)|%b)|."
         % (_number(), b"|".join(with_operands), _operands(), b"|".join(without_operands)),

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from portable.bytecode.encoding import Cursor
+from portable.bytecode.encoding import Cursor, numbers
 from portable.bytecode.operations import EXAMPLES, Mask, OpSignature
 from portable.bytecode.patterns import (
+    DEFINES,
     ENDS,
     ENTRIES,
     FORMS,
@@ -16,7 +17,6 @@ from portable.bytecode.patterns import (
     matches,
     needs_care,
     number,
-    numbers,
 )
 from portable.bytecode.tables import Format
 
@@ -164,7 +164,7 @@ class Runs:
             return False
         *key, operands, length, size, block = match.groups()
         signature = self.signature(tuple(key), ENTRIES, 1)
-        values = numbers(operands) if signature.name in self._scan.typed else ()
+        values = numbers(operands) or () if signature.name in self._scan.typed else ()
         location = number(bytes(cursor.data[match.end(1) + 1 : match.end(1) + 4]))
         self._scan.count(signature, values, location, len(walker.frames) - 1)
         walker.define(signature.results)
@@ -190,9 +190,9 @@ class Runs:
         self._keys += keys
         self._pending.append((start, cursor.position, len(keys)))
         frame.operations -= len(keys)
-        frame.defined += list(map(ENDS, keys)).count(None)
+        frame.defined += list(map(ENDS, keys)).count(DEFINES)
         if walker.typed:
-            frame.types += [key for key in keys if ENDS(key) is None]
+            frame.types += [key for key in keys if ENDS(key) == DEFINES]
         return True
 
     def _locate(

@@ -9,6 +9,7 @@ from portable.bytecode.layouts import BUILTIN, VHLO
 from portable.system.tables import read_table
 
 __all__ = [
+    "MODULE",
     "Lifetime",
     "Op",
     "current",
@@ -51,7 +52,8 @@ class Op(NamedTuple):
 
 # The one operation outside VHLO that every artifact has; both attributes may be absent.
 _MODULE = "module"
-_MODULE_ATTRIBUTES = ("sym_name", "sym_visibility")
+MODULE = ("sym_name", "sym_visibility")
+"""Its attributes."""
 
 
 def ops() -> dict[str, Op]:
@@ -113,7 +115,7 @@ def inherent(dialect: str, name: str) -> tuple[str, ...] | None:
     """Return the names of the inherent attributes of an operation; None if it is unknown."""
     if dialect == VHLO:
         return op(name).attributes if has_op(name) else None
-    return _MODULE_ATTRIBUTES if (dialect, name) == (BUILTIN, _MODULE) else None
+    return MODULE if (dialect, name) == (BUILTIN, _MODULE) else None
 
 
 @cache

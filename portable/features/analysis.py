@@ -78,6 +78,9 @@ class _Tally:
             self.signatures.setdefault(need, [])
 
 
+_version = functools.cache(Version.parse)
+
+
 @functools.cache
 def _asking() -> dict[str, set[str]]:
     """Return the ops whose operand types rules require, by how the types begin that matter."""
@@ -100,6 +103,7 @@ class _Analyst:
         self._required = _Tally()
         self._minimum = _Tally()
         self._located: dict[OpSignature, list[int]] = {}
+        self._places: dict[int, str] = {}
 
     def analysis(self) -> Analysis:
         """Judge everything and put it together."""
@@ -162,15 +166,22 @@ class _Analyst:
 
     def _examples(self, signatures: Iterable[OpSignature]) -> tuple[str, ...]:
         """Return where the first operations of some op signatures are, with their names."""
-        pool, names = self._bytecode.pool, self._bytecode.names
+        names = self._bytecode.names
         found: list[str] = []
         for signature in signatures:
             for location in self._located.get(signature, ()):
                 if len(found) == _EXAMPLES:
                     return tuple(found)
-                self._bytecode.check_attribute(location)
-                found.append(f"{location_text(pool, location)} ({names[signature.name]})")
+                found.append(f"{self._place(location)} ({names[signature.name]})")
         return tuple(found)
+
+    def _place(self, location: int) -> str:
+        """Return where an operation comes from; what it needs, and could need, ask for it."""
+        text = self._places.get(location)
+        if text is None:
+            self._bytecode.check_attribute(location)
+            text = self._places[location] = location_text(self._bytecode.pool, location)
+        return text
 
     def _locations(self) -> list[Feature]:
         """Return the Features of locations; serializers do not look at locations."""
@@ -275,7 +286,7 @@ class _Analyst:
         return Feature(
             FeatureKind(need.kind),
             need.name,
-            Version.parse(need.since),
+            _version(need.since),
             count,
             locations,
             reason,

@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from portable.bytecode.encoding import brief
-from portable.bytecode.entries import ATTRIBUTES, TYPES
+from portable.bytecode.entries import ATTRIBUTES, TYPES, reference
 from portable.bytecode.layouts import BUILTIN, VHLO
 from portable.bytecode.vhlo import enum_case, enums, has_op, lifetimes, minimum, op
 from portable.features.conditions import TESTS, Use
@@ -73,8 +73,8 @@ class Judge:
         self._readable = readable
         self._closed = frozenset() if readable else rules().unchecked_inside
         self._kinds: dict[int, _OpKind] = {}
-        self._needed: dict[str, dict[int, frozenset[Need]]] = {TYPES: {}, ATTRIBUTES: {}}
-        self._properties: dict[tuple[str, int], frozenset[Need]] = {}
+        self._needed: dict[Reference, frozenset[Need]] = {}
+        self._properties: dict[tuple[int, int], frozenset[Need]] = {}
         self._older: dict[tuple[str, int, int], frozenset[Need]] = {}
         self.unknown: dict[str, int] = {}
         self.caveats: dict[str, int] = {}
@@ -96,7 +96,7 @@ class Judge:
         types = self._union(TYPES, signature.results)
         if not kind.known:
             return self._outsider(kind, signature, count, types)
-        written = kind.own | types | self._attributes(kind.name, signature)
+        written = kind.own | types | self._attributes(signature)
         if kind.downgrade is None and not kind.constraints:
             return Judgement(written, written)
         use = Use(self._bytecode, signature, kind.name)
@@ -142,49 +142,36 @@ class Judge:
         Raises:
             MalformedArtifact: It contains itself, or something that does not make sense.
         """
-        found = self._needed[kind].get(index)
-        if found is not None:
-            return found
-        own, inner = self._look((kind, index))
-        if all(other[1] in self._needed[other[0]] for other in inner):
-            return self._know((kind, index), own, inner)
-        stack: list[Reference] = [(kind, index)]
+        first, needed = reference(kind, index), self._needed
+        if first in needed:
+            return needed[first]
+        stack: list[Reference] = [first]
         entered: dict[Reference, tuple[frozenset[Need], tuple[Reference, ...]]] = {}
         while stack:
-            reference = stack[-1]
-            table = self._needed[reference[0]]
-            if reference[1] in table:
+            entry = stack[-1]
+            if entry in needed:
                 stack.pop()
                 continue
-            own, inner = entered.get(reference) or self._look(reference)
-            missing = [other for other in inner if other[1] not in self._needed[other[0]]]
+            own, inner = entered.pop(entry) if entry in entered else self._look(entry)
+            missing = [other for other in inner if other not in needed] if inner else inner
             if not missing:
-                self._know(reference, own, inner)
-                entered.pop(reference, None)
+                needed[entry] = own.union(*{needed[other] for other in inner}) if inner else own
                 stack.pop()
                 continue
-            entered[reference] = own, inner
-            if any(other in entered for other in missing):
+            entered[entry] = own, inner
+            if not entered.keys().isdisjoint(missing):
                 raise self._bytecode.pool.attributes.cursor.malformed("an entry contains itself")
             stack += missing
-        return self._needed[kind][index]
+        return needed[first]
 
-    def _know(
-        self, reference: Reference, own: frozenset[Need], inner: tuple[Reference, ...]
-    ) -> frozenset[Need]:
-        needs = own.union(*[self._needed[kind][index] for kind, index in inner])
-        self._needed[reference[0]][reference[1]] = needs
-        return needs
-
-    def _look(self, reference: Reference) -> tuple[frozenset[Need], tuple[Reference, ...]]:
+    def _look(self, entry: Reference) -> tuple[frozenset[Need], tuple[Reference, ...]]:
         """Determine what an entry by itself needs, and what to look at inside it."""
-        kind, index = reference
-        outline = self._bytecode.pool.outline(kind, index)
-        key = kind, outline.name
-        own = _entry_needs().get(key) if outline.dialect == VHLO else None
+        outline = self._bytecode.pool.referred(entry)
+        kind = ATTRIBUTES if entry >= 0 else TYPES
+        own = _entry_needs().get((kind, outline.name)) if outline.dialect == VHLO else None
         if own is not None:
             if outline.name in enums():
-                self._note_value(index)
+                self._note_value(entry)
             return own, () if outline.name in self._closed else outline.references
         self._note(kind[:-1], outline)
         return _NOTHING, outline.references
@@ -208,11 +195,12 @@ class Judge:
             _count(self.caveats, text)
 
     def _union(self, kind: str, indices: Iterable[int]) -> frozenset[Need]:
-        return _NOTHING.union(*[self.needed(kind, index) for index in indices])
+        found = {self.needed(kind, index) for index in indices}
+        return _NOTHING.union(*found) if found else _NOTHING
 
-    def _attributes(self, name: str, signature: OpSignature) -> frozenset[Need]:
+    def _attributes(self, signature: OpSignature) -> frozenset[Need]:
         """Determine what all attributes of an operation need."""
-        key = name, signature.properties
+        key = signature.name, signature.properties
         needs = self._properties.get(key)
         if needs is None:
             found = self._bytecode.property_attributes(signature.name, signature.properties)
@@ -264,15 +252,16 @@ class Judge:
     ) -> Judgement:
         """Judge operations that VHLO's table does not have."""
         dialect, name = kind.dialect, kind.name
-        needs = types | self._attributes(str(self._bytecode.names[signature.name]), signature)
+        needs = types | self._attributes(signature)
         if dialect == VHLO:
             if name not in rules().removed:
                 _count(self.unknown, f"vhlo.{brief(name)}", count)
         elif dialect != BUILTIN:
+            shown = brief(dialect)
             if self._readable:
                 since, reason = rules().other_dialects
-                needs |= _need("dialect", brief(dialect), since, reason)
-            text = f"operations of the dialect {brief(dialect)}: not VHLO, not judged"
+                needs |= _need("dialect", shown, since, reason)
+            text = f"operations of the dialect {shown}: not VHLO, not judged"
             _count(self.caveats, text, count)
         return Judgement(needs, needs)
 

@@ -108,6 +108,8 @@ def _constants_of_complex_f64(reading: Reading) -> bool:
     """Find a constant of complex numbers of two f64 that is not one value throughout."""
     pool = reading.content.pool
     for signature in reading.of("vhlo.constant_v1"):
+        if reading.element(reading.result(signature)) != "complex_v1":
+            continue
         element = pool.type(reading.result(signature)).fields.get("element")
         part = pool.type(element).fields.get("element") if isinstance(element, int) else None
         data = reading.value(signature, "value").get("data")

@@ -90,7 +90,7 @@ class Reading:
         """Return the types of all attributes of a kind each of which has one."""
         pool = self.content.pool
         found = self.attribute_names.get(name, ())
-        return {pool.outline(ATTRIBUTES, index).references[0][1] for index in found}
+        return {~pool.outline(ATTRIBUTES, index).references[0] for index in found}
 
     def custom_calls(self) -> Iterator[str]:
         """Yield the targets of custom calls."""

@@ -8,13 +8,13 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
-from portable.bytecode.entries import ATTRIBUTES, TYPES
+from portable.bytecode.entries import ATTRIBUTES, TYPES, reference
 from portable.bytecode.layouts import BUILTIN, VHLO, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from portable.bytecode.entries import Pool, PoolEntry, Reference
+    from portable.bytecode.entries import Pool, PoolEntry
     from portable.prediction.forms import Reading
 
 __all__ = ["PARTS"]
@@ -42,16 +42,16 @@ _EXTENSIONS = "type_extensions_v1"
 _UNCONVERTED = "quant_per_axis_v1"
 
 
-def _kind(pool: Pool, reference: Reference) -> str:
+def _kind(pool: Pool, kind: str, index: int) -> str:
     """Return the name of an entry, with its dialect where that is not VHLO."""
-    outline = pool.outline(*reference)
+    outline = pool.outline(kind, index)
     return outline.name if outline.dialect == VHLO else f"{outline.dialect}.{outline.name}"
 
 
 def _typed(name: str, expected: frozenset[str]) -> Callable[[Reading], bool]:
     """Find an attribute of a kind whose type is none of some."""
     return lambda reading: any(
-        _kind(reading.content.pool, (TYPES, type_)) not in expected for type_ in reading.typed(name)
+        _kind(reading.content.pool, TYPES, type_) not in expected for type_ in reading.typed(name)
     )
 
 
@@ -62,7 +62,7 @@ def _held(name: str, field: str, *expected: str) -> Callable[[Reading], bool]:
         pool = reading.content.pool
         numbers = (entry.fields.get(field) for entry in _entries(reading, name))
         return any(
-            isinstance(number, int) and _kind(pool, (ATTRIBUTES, number)) not in expected
+            isinstance(number, int) and _kind(pool, ATTRIBUTES, number) not in expected
             for number in numbers
         )
 
@@ -78,7 +78,7 @@ def _storages(reading: Reading) -> set[str]:
         return set()
     pool = reading.content.pool
     found = (pool.type(index).fields.get("storage") for index in pool.types_named(*_QUANTIZED))
-    return {_kind(pool, (TYPES, storage)) for storage in found if isinstance(storage, int)}
+    return {_kind(pool, TYPES, storage) for storage in found if isinstance(storage, int)}
 
 
 def _unnamed(reading: Reading) -> bool:
@@ -86,7 +86,7 @@ def _unnamed(reading: Reading) -> bool:
     pool = reading.content.pool
     pairs = (entry.fields.get("entries") for entry in _entries(reading, "dict_v1"))
     keys = {pair[0] for found in pairs if isinstance(found, list) for pair in found}
-    return any(_kind(pool, (ATTRIBUTES, key)) not in _STRINGS for key in keys)
+    return any(_kind(pool, ATTRIBUTES, key) not in _STRINGS for key in keys)
 
 
 def _mesh_without_axes(reading: Reading) -> bool:
@@ -96,7 +96,7 @@ def _mesh_without_axes(reading: Reading) -> bool:
         axes = entry.fields.get("axes")
         inner = pool.attribute(axes).fields.get("elements") if isinstance(axes, int) else None
         if not isinstance(inner, list) or any(
-            _kind(pool, (ATTRIBUTES, axis)) != "mesh_axis_v1" for axis in inner
+            _kind(pool, ATTRIBUTES, axis) != "mesh_axis_v1" for axis in inner
         ):
             return True
     return False
@@ -104,7 +104,7 @@ def _mesh_without_axes(reading: Reading) -> bool:
 
 def _bounds_elsewhere(reading: Reading) -> bool:
     """Find bounds that are in something else than the type of a tensor."""
-    bounds = {(ATTRIBUTES, index) for index in reading.attribute_names.get(_EXTENSIONS, ())}
+    bounds = {*reading.attribute_names.get(_EXTENSIONS, ())}
     if not bounds:
         return False
     content, entries = reading.content, reading.content.pool.attributes
@@ -115,7 +115,7 @@ def _bounds_elsewhere(reading: Reading) -> bool:
         return True
     properties = {(signature.name, signature.properties) for signature in reading.signatures}
     return any(
-        (ATTRIBUTES, number) in bounds
+        number in bounds
         for one in properties
         for number in content.property_attributes(*one).values()
     )
@@ -124,15 +124,19 @@ def _bounds_elsewhere(reading: Reading) -> bool:
 def _of_mlir(reading: Reading) -> bool:
     """Find a type or attribute of MLIR in one of VHLO, or hanging on an op of VHLO."""
     content, pool = reading.content, reading.content.pool
-    owner = {TYPES: pool.types, ATTRIBUTES: pool.attributes}
+    of_mlir = {
+        reference(entries.kind, index)
+        for entries in (pool.types, pool.attributes)
+        for dialect, group in entries.groups()
+        if dialect == BUILTIN
+        for index in group
+    }
     has_types = any(dialect == BUILTIN for dialect, _ in pool.types.groups())
-    for kind, entries in owner.items():
+    for entries in (pool.types, pool.attributes):
         # Most entries hold a type and nothing else.
-        for index in entries.starting(VHLO, _holding(kind, types=has_types)):
-            outline = pool.outline(kind, index)
-            if outline.name != _UNCONVERTED and any(
-                owner[other].dialect(number) == BUILTIN for other, number in outline.references
-            ):
+        for index in entries.starting(VHLO, _holding(entries.kind, types=has_types)):
+            outline = pool.outline(entries.kind, index)
+            if outline.name != _UNCONVERTED and not of_mlir.isdisjoint(outline.references):
                 return True
     dictionaries = {
         signature.attributes
@@ -140,9 +144,8 @@ def _of_mlir(reading: Reading) -> bool:
         if content.names[signature.name].dialect == VHLO
     }
     return any(
-        pool.attributes.dialect(number) == BUILTIN
+        not of_mlir.isdisjoint(content.dictionary(dictionary).values())
         for dictionary in dictionaries
-        for number in content.dictionary(dictionary).values()
     )
 
 

@@ -371,7 +371,7 @@ def arguments_many(n: int) -> bytes:
 
 def use_lists_many(n: int) -> bytes:
     """Operations with the orders in which their results are used."""
-    orders = varint(1 << 1) + varint(1) + varint(0)
+    orders = varint(2 << 1) + varint(1) + varint(0)
     op = varint(1) + bytes([2 | 32]) + varint(0) + varint(1) + varint(0) + orders
     return _artifact([op] * n, values=n, names=("vhlo.iota_v1",), types=[_F32])
 
