@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from portable import artifact as artifact
     from portable import binaries as binaries
     from portable import bindings as bindings
+    from portable import bundle as bundle
     from portable import bytecode as bytecode
     from portable import containers as containers
     from portable import corpus as corpus
@@ -244,6 +245,7 @@ _ROOMS = {
     "artifact": "portable.artifact",
     "binaries": "portable.binaries",
     "bindings": "portable.bindings",
+    "bundle": "portable.bundle",
     "bytecode": "portable.bytecode",
     "containers": "portable.containers",
     "corpus": "portable.corpus",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from dataclasses import dataclass, field
-from hashlib import file_digest, sha256
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from portable.artifact import bytes_of, is_portable
@@ -206,9 +206,8 @@ def inspect(
             return _opened(Inspection(kind, 0, "", source=path), path, strictness, fingerprint)
         if not is_special(path) and native_format(InputFile(path)[:4]):
             file = InputFile(path)
-            with open(file.fileno(), "rb", closefd=False) as stream:
-                digest = file_digest(stream, "sha256").hexdigest()
-            return _runtime(path, Inspection(Kind.UNKNOWN, len(file), digest, source=path))
+            found = Inspection(Kind.UNKNOWN, len(file), file.sha256(), source=path)
+            return _runtime(path, found)
         data = read_file(path)
     else:
         data = bytes_of(source)

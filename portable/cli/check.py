@@ -17,9 +17,10 @@ from portable.cli.options import add, files_argument
 from portable.cli.output import print_table, say
 from portable.cli.parts import parts_of
 from portable.containers.container import readers_of
+from portable.containers.kind import Kind
 from portable.errors import PortableError
 from portable.pinning.locations import naming
-from portable.prediction import Mode, examine, predict_all
+from portable.prediction import Mode, combined, examine, predict_all
 from portable.releases import named_consumers
 from portable.verdict import Stage, worst
 
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence
 
+    from portable.cli.parts import Part
     from portable.containers import Container
+    from portable.prediction import Subject
     from portable.releases import Release
     from portable.releases.requests import Consumers
     from portable.verdict import Verdict
@@ -97,11 +100,10 @@ _SUMMARY = {0: "compatible", 1: "incompatible", 2: "not known or not checked"}
 
 def _check(chosen: argparse.Namespace, path: str, consumers: Consumers) -> Report:
     container, parts = parts_of(path)
-    found = {}
-    for part in parts:
-        artifact = Artifact.from_bytes(part.data, where=part.label)
-        with naming(part.label):
-            found[part.name] = _verdicts(chosen, artifact, container, consumers.releases)
+    bundled = container is not None and container.kind is Kind.BUNDLE
+    # Of a bundle a consumer needs one Version, of everything else each artifact.
+    groups = {path: parts} if bundled else {part.label: (part,) for part in parts}
+    found = {label: _verdicts(chosen, group, consumers.releases) for label, group in groups.items()}
     stage = Stage[chosen.stage.upper()]
     held = [verdict.holds(stage) for verdicts in found.values() for verdict in verdicts]
     passes = worst([*held, *(None for _ in consumers.uncovered)])
@@ -112,18 +114,19 @@ def _check(chosen: argparse.Namespace, path: str, consumers: Consumers) -> Repor
             say(f"{path}: {container.kind}{said}")
             for reader in readers_of(container):
                 say(f"{path}: container opened by {reader}")
-        for part in parts:
-            _print(part.label, found[part.name], stage, everything=chosen.all)
+        for label, verdicts in found.items():
+            _print(label, verdicts, stage, everything=chosen.all)
 
-    record = {"compatible": passes} | _record(container, found)
+    record = {"compatible": passes} | _record(container, parts, found)
     return Report(_CODES[passes], record, show)
 
 
 def _record(
-    container: Container | None, found: Mapping[str, Sequence[Verdict]]
+    container: Container | None, parts: Sequence[Part], found: Mapping[str, Sequence[Verdict]]
 ) -> dict[str, object]:
+    records = {label: [one.record() for one in verdicts] for label, verdicts in found.items()}
     if container is None:
-        return {"verdicts": [verdict.record() for verdict in found[""]]}
+        return {"verdicts": records[parts[0].label]}
     return {
         "container": {
             "kind": str(container.kind),
@@ -132,31 +135,42 @@ def _record(
         },
         "artifacts": [
             {
-                "name": entry.name,
-                "versions": dict(entry.versions),
-                "verdicts": [verdict.record() for verdict in found[entry.name]],
+                "name": part.name,
+                "versions": dict(part.entry.versions),
+                **({"verdicts": records[part.label]} if container.kind is not Kind.BUNDLE else {}),
             }
-            for entry in container.artifacts()
+            for part in parts
         ],
+        **({"verdicts": records[container.path]} if container.kind is Kind.BUNDLE else {}),
     }
 
 
 def _verdicts(
-    chosen: argparse.Namespace,
-    artifact: Artifact,
-    container: Container | None,
-    releases: Sequence[Release],
+    chosen: argparse.Namespace, parts: Sequence[Part], releases: Sequence[Release]
 ) -> list[Verdict]:
+    pairs = [(part, Artifact.from_bytes(part.data, where=part.label)) for part in parts]
     verdicts: list[Verdict] = []
     # Without consumers there is nothing to predict, and a damaged file may still be observed.
     if releases:
-        subject = replace(examine(artifact), opener=container.opener if container else None)
-        verdicts += predict_all(subject, releases, chosen.mode)
+        subjects = {part.name: _subject(part, artifact) for part, artifact in pairs}
+        verdicts += predict_all(subjects, releases, chosen.mode)
     if chosen.observe:
-        from portable.runtime.observation import observe  # predicting needs no child process
-
-        verdicts.append(observe(artifact, timeout=chosen.timeout))
+        observed = [(part.entry.member, _observed(part, one, chosen)) for part, one in pairs]
+        verdicts.append(combined(observed))
     return verdicts
+
+
+def _subject(part: Part, artifact: Artifact) -> Subject:
+    with naming(part.label):
+        subject = examine(artifact)
+    return replace(subject, opener=part.entry.opener, member=part.entry.member)
+
+
+def _observed(part: Part, artifact: Artifact, chosen: argparse.Namespace) -> Verdict:
+    from portable.runtime.observation import observe  # predicting needs no child process
+
+    with naming(part.label):
+        return observe(artifact, timeout=chosen.timeout)
 
 
 def _print(name: str, verdicts: Sequence[Verdict], stage: Stage, *, everything: bool) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from portable.errors import PortableError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+    from io import FileIO
 
     from portable.artifact import Artifact
     from portable.containers.kind import Kind
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Container",
+    "Edits",
     "Entry",
     "MalformedContainer",
     "NoArtifact",
@@ -29,6 +31,10 @@ __all__ = [
     "readers_of",
     "shown",
 ]
+
+
+Edits: TypeAlias = "Mapping[str, Callable[[FileIO], object] | None]"
+"""What writes the files of a copy that are not as before, by their paths; None to leave one out."""
 
 
 class MalformedContainer(PortableError):
@@ -119,6 +125,8 @@ class Entry:
         stop: Behind its last byte.
         versions: What the container says about this artifact, by the name of each number.
         has_text: Whether the container keeps the program as MLIR text beside it.
+        opener: Which Releases open the container that it is in; None for a plain file.
+        member: Of a bundle, the Version that it belongs to: a consumer needs the artifacts of one.
     """
 
     name: str
@@ -127,6 +135,8 @@ class Entry:
     stop: int
     versions: Mapping[str, str] = field(default_factory=dict)
     has_text: bool = False
+    opener: Opener | None = None
+    member: str = ""
 
     def __repr__(self) -> str:
         return f"<Entry {self.name!r}, {self.stop - self.start} bytes>"
@@ -181,6 +191,29 @@ class Container(Protocol):
 
     def widened(self) -> Opener | str:
         """Return who opens a copy whose envelope is widened, or why there is no such copy."""
+
+    def edits(
+        self,
+        artifacts: Mapping[str, bytes | Artifact],
+        *,
+        texts: Mapping[str, str] = field(default_factory=dict),
+        widen: bool = False,
+    ) -> Edits:
+        """Return what is different in a copy that `replace` writes.
+
+        Args:
+            artifacts: As for `replace`.
+            texts: As for `replace`.
+            widen: As for `replace`.
+
+        Returns:
+            What writes each file that is not copied, by its path inside; None for one that is left
+            out. The path of a file that is no directory is empty.
+
+        Raises:
+            UnknownEntry: A name is not in the container.
+            TooLarge: Its format cannot hold them.
+        """
 
     def replace(
         self,

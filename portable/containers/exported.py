@@ -25,13 +25,14 @@ from portable.containers.container import (
 )
 from portable.containers.flatbuffer import Table, root, written, written_size
 from portable.containers.kind import Kind
+from portable.containers.rewriting import Rewritable
 from portable.containers.source import Edit
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterator, Mapping
 
     from portable.artifact import Artifact
+    from portable.containers.container import Edits
     from portable.containers.source import Source
 
 __all__ = ["Exported", "open_container"]
@@ -76,7 +77,7 @@ class _Part:
     stop: int
 
 
-class Exported:
+class Exported(Rewritable):
     """What `jax.export.Exported.serialize` wrote. As `Container` describes."""
 
     kind = Kind.EXPORTED
@@ -112,6 +113,7 @@ class Exported:
                 part.start,
                 part.stop,
                 {"calling convention": str(part.table.number(_CALLING_CONVENTION, 2) or 0)},
+                opener=self.opener,
             )
             for part in self._parts
         )
@@ -128,21 +130,18 @@ class Exported:
                 return "its shardings are written in a form that not all releases of jax know"
         return _opener(*_WIDE, "with both numbers of devices")
 
-    def replace(
+    def edits(
         self,
         artifacts: Mapping[str, bytes | Artifact],
         *,
-        to: str | os.PathLike[str],
         texts: Mapping[str, str] = {},  # noqa: ARG002 - an Exported keeps no text
         widen: bool = False,
-    ) -> None:
-        """Write a copy with other artifacts inside. As `Container.replace`.
+    ) -> Edits:
+        """Return what writes a copy with other artifacts inside. As `Container.edits`.
 
         An artifact that is not larger takes the place of the old one, a larger one goes to the end
         of the file: everything else stays where it is, whatever version of jax put it there.
         """
-        from portable.containers.copying import write_beside
-
         new = demanded(self, artifacts)
         size = len(self._source)
         edits: list[Edit] = []
@@ -164,8 +163,7 @@ class Exported:
             end += len(front.data) + front.zeros - _LENGTH
         if end > _LARGEST:
             raise TooLarge(f"{end} bytes; a flatbuffer has at most {_LARGEST}", where=self.path)
-        edits += behind
-        write_beside(self.path, to, partial(self._source.write, edits))
+        return {"": partial(self._source.write, edits + behind)}
 
 
 def open_container(source: Source) -> Exported:

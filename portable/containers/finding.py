@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from portable.bytecode import MAGIC
 from portable.containers.container import NoArtifact
-from portable.containers.kind import Kind, kind_of_directory, kind_of_file
+from portable.containers.kind import LAYOUT, Kind, kind_of_directory, kind_of_file
 from portable.containers.opening import CONTAINERS, open_path, open_source
 from portable.containers.source import Source
 from portable.errors import PortableError
@@ -44,7 +44,9 @@ EXCLUDED_FOLDERS = frozenset(
 
 _ARTIFACTS = {Kind.ARTIFACT, Kind.BYTECODE, *CONTAINERS}
 # Files in which a directory is recognized as a container.
-_MARKS = ("saved_model.pb", "functions")
+_MODEL, _FUNCTIONS, _BLOBS = "saved_model.pb", "functions", "blobs/sha256"
+_MARKS = (_MODEL, _FUNCTIONS, LAYOUT)
+_TOP = (_MODEL, LAYOUT, "index.json")
 _MODEL_AS_TEXT = "saved_model.pbtxt"
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".lz4", ".br", ".zip", ".7z", ".z")
 _SAMPLE = 4096
@@ -275,9 +277,12 @@ def _directory(here: str, within: str, *, named: bool) -> Iterator[Found]:
 def _home(path: str) -> str:
     """Return the directory that is a container with this file in it; the file itself otherwise."""
     folder, name = os.path.split(path)
-    home = os.path.dirname(folder) if os.path.basename(folder) == _MARKS[1] else folder
-    inside = name == _MARKS[0] or home != folder
-    return home or "." if inside and kind_of_directory(home or ".") in CONTAINERS else path
+    home = folder if name in _TOP else None
+    for inner in (_FUNCTIONS, _BLOBS):
+        if f"/{folder}".endswith(f"/{inner}"):
+            home = folder[: -len(inner)].rstrip("/")
+    inside = home is not None and kind_of_directory(home or ".") in CONTAINERS
+    return home or "." if inside else path
 
 
 def _unpacked(source: Source) -> bytes:

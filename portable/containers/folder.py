@@ -53,6 +53,26 @@ class Folder:
             )
         return path
 
+    def has(self, inside: str) -> bool:
+        """Say whether there is something at a path inside."""
+        return os.path.exists(f"{self.path}/{inside}")
+
+    def has_file(self, inside: str) -> bool:
+        """Say whether there is a regular file at a path inside."""
+        return os.path.isfile(f"{self.path}/{inside}")
+
+    def names(self, inside: str) -> list[str]:
+        """Return the names in a folder inside, sorted.
+
+        Raises:
+            FileError: It cannot be looked into.
+        """
+        path = f"{self.path}/{inside}"
+        try:
+            return sorted(os.listdir(path))
+        except OSError as error:
+            raise file_error("read", error, path) from error
+
 
 def files_of(root: str) -> Iterator[tuple[str, bool]]:
     """Yield everything in a directory: its path inside and whether it is a folder; folders first.

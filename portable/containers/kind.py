@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-import os
 from enum import Enum
 from typing import TYPE_CHECKING
 
 from portable.bytecode import MAGIC, MalformedArtifact, read_header
+from portable.containers.folder import Folder
+from portable.system.files import FileError
 
 if TYPE_CHECKING:
     from portable.bytecode.encoding import Buffer
     from portable.containers.source import Source
 
-__all__ = ["ARCHIVE", "Kind", "kind_of_directory", "kind_of_file", "native_format"]
+__all__ = [
+    "ARCHIVE",
+    "LAYOUT",
+    "Kind",
+    "kind_of_directory",
+    "kind_of_file",
+    "kind_of_folder",
+    "native_format",
+]
+
+LAYOUT = "oci-layout"
+"""The file that marks an OCI image layout."""
 
 # Enough to recognise anything; the rest of a file is not looked at.
 _SAMPLE = 4096
@@ -27,6 +39,7 @@ class Kind(Enum):
     EXPORTED = "jax.export.Exported"
     SAVED_MODEL = "TensorFlow SavedModel"
     TORCH_XLA = "torch_xla directory"
+    BUNDLE = "bundle"
     RUNTIME = "runtime"
     EMPTY = "empty"
     UNKNOWN = "unknown"
@@ -87,11 +100,18 @@ def kind_of_file(data: Buffer | Source) -> Kind:
 
 def kind_of_directory(path: str) -> Kind:
     """Determine what a directory is, by the names in it."""
-    if os.path.isfile(f"{path}/saved_model.pb"):
+    return kind_of_folder(Folder(path))
+
+
+def kind_of_folder(folder: Folder) -> Kind:
+    """Determine what a directory is, as `kind_of_directory`, wherever its files lie."""
+    if folder.has_file(LAYOUT):
+        return Kind.BUNDLE
+    if folder.has_file("saved_model.pb"):
         return Kind.SAVED_MODEL
     try:
-        names = os.listdir(f"{path}/functions")
-    except OSError:  # it is not there, or cannot be looked into
+        names = folder.names("functions")
+    except FileError:  # it is not there, or cannot be looked into
         return Kind.UNKNOWN
     return Kind.TORCH_XLA if any(name.endswith(".meta") for name in names) else Kind.UNKNOWN
 

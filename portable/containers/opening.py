@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from portable.containers.container import NotAContainer, place
+from portable.containers.container import MalformedContainer, NotAContainer, place
 from portable.containers.folder import Folder
-from portable.containers.kind import Kind, kind_of_directory, kind_of_file
+from portable.containers.kind import Kind, kind_of_file, kind_of_folder
 from portable.containers.source import Source
 
 if TYPE_CHECKING:
@@ -16,15 +16,23 @@ if TYPE_CHECKING:
     from portable.artifact import Artifact
     from portable.containers.container import Container
 
-__all__ = ["CONTAINERS", "artifacts_in", "open_container", "open_path", "open_source"]
+__all__ = [
+    "CONTAINERS",
+    "artifacts_in",
+    "open_container",
+    "open_path",
+    "open_source",
+    "open_version",
+]
 
 
 # Which module opens which kind of container, with a function `open_container` of the file (a
-# `Source`) or of the directory (a `Folder`).
+# `Source`) or of the directory (a `Folder`); that of a bundle takes too what opens a Version in it.
 CONTAINERS = {
     Kind.EXPORTED: "portable.containers.exported",
     Kind.SAVED_MODEL: "portable.containers.saved_model",
     Kind.TORCH_XLA: "portable.containers.torch_xla",
+    Kind.BUNDLE: "portable.containers.bundle",
 }
 
 
@@ -50,10 +58,7 @@ def open_path(source: str | os.PathLike[str] | bytes, *, within: str = "") -> Co
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
         if os.path.isdir(path):
-            kind = kind_of_directory(path)
-            if kind not in CONTAINERS:
-                raise NotAContainer(kind, directory=True, where=path)
-            return _opener(kind)(Folder(path, within))
+            return _open_folder(Folder(path, within))
         found = Source(path)
     else:
         found = Source(bytes(source))
@@ -77,12 +82,38 @@ def open_source(kind: Kind, source: Source) -> Container:
     return Plain(kind, source)
 
 
-def _opener(kind: Kind) -> Callable[[Source | Folder], Container]:
+def _open_folder(folder: Folder) -> Container:
+    kind = kind_of_folder(folder)
+    if kind not in CONTAINERS:
+        raise NotAContainer(kind, directory=True, where=folder.path)
+    return _opener(kind)(folder, open_version) if kind is Kind.BUNDLE else _opener(kind)(folder)
+
+
+def open_version(folder: Folder, first: str) -> Container:
+    """Open one Version of a bundle.
+
+    Args:
+        folder: Its files.
+        first: The one that is the program, where they are no directory of a framework.
+
+    Raises:
+        PortableError: As `open_path`.
+    """
+    kind = kind_of_folder(folder)
+    if kind is Kind.BUNDLE:
+        raise MalformedContainer("a bundle in a bundle", where=folder.path)
+    if kind in CONTAINERS:
+        return _opener(kind)(folder)
+    source = Source(folder.file(first))
+    return open_source(kind_of_file(source), source)
+
+
+def _opener(kind: Kind) -> Callable[..., Container]:
     # What importlib.import_module does, without the 3 ms that importing importlib takes.
     import sys
 
     __import__(CONTAINERS[kind])
-    opener: Callable[[Source | Folder], Container] = sys.modules[CONTAINERS[kind]].open_container
+    opener: Callable[..., Container] = sys.modules[CONTAINERS[kind]].open_container
     return opener
 
 

@@ -6,21 +6,21 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from portable.containers.container import Entry, demanded, shown
+from portable.containers.rewriting import Rewritable
 from portable.containers.source import Edit
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Mapping
 
     from portable.artifact import Artifact
-    from portable.containers.container import Opener
+    from portable.containers.container import Edits, Opener
     from portable.containers.kind import Kind
     from portable.containers.source import Source
 
 __all__ = ["Plain"]
 
 
-class Plain:
+class Plain(Rewritable):
     """A file that is no container. As `Container` describes; its one Entry has no name."""
 
     versions: Mapping[str, str] = {}
@@ -43,17 +43,14 @@ class Plain:
         """Return that there is one form only."""
         return "it has no envelope"
 
-    def replace(
+    def edits(
         self,
         artifacts: Mapping[str, bytes | Artifact],
         *,
-        to: str | os.PathLike[str],
         texts: Mapping[str, str] = {},  # noqa: ARG002 - it keeps no text
         widen: bool = False,  # noqa: ARG002 - as `widened`
-    ) -> None:
-        """Write another artifact, as `Container.replace`."""
-        from portable.containers.copying import write_beside
-
+    ) -> Edits:
+        """Return what writes another artifact, as `Container.edits`."""
         size = len(self._source)
         edits = [Edit(0, size, data) for data in demanded(self, artifacts).values()]
-        write_beside(self.path, to, partial(self._source.write, edits))
+        return {"": partial(self._source.write, edits)}

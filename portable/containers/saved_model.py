@@ -22,14 +22,15 @@ from portable.containers.container import (
 )
 from portable.containers.kind import Kind
 from portable.containers.protobuf import Field, fields, number, only, relengthened, text
+from portable.containers.rewriting import Rewritable
 from portable.containers.source import Edit, Source
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterator, Mapping
 
     from portable.artifact import Artifact
     from portable.bytecode.encoding import Buffer
+    from portable.containers.container import Edits
     from portable.containers.folder import Folder
 
 __all__ = ["SavedModel", "open_container"]
@@ -80,7 +81,7 @@ class _Call:
     numbers: tuple[Field | None, Field | None]
 
 
-class SavedModel:
+class SavedModel(Rewritable):
     """A directory that TensorFlow loads. As `Container` describes."""
 
     kind = Kind.SAVED_MODEL
@@ -115,6 +116,7 @@ class SavedModel:
                 call.path[-1].start,
                 call.path[-1].stop,
                 {"XlaCallModule": str(call.version)},
+                opener=self.opener,
             )
             for call in self._calls
         )
@@ -128,20 +130,17 @@ class SavedModel:
                 return f"{entry.name} has shardings of Shardy, which XlaCallModule 9 does not know"
         return _opener(_UNPARTITIONED)
 
-    def replace(
+    def edits(
         self,
         artifacts: Mapping[str, bytes | Artifact],
         *,
-        to: str | os.PathLike[str],
         texts: Mapping[str, str] = {},  # noqa: ARG002 - a SavedModel keeps no text
         widen: bool = False,
-    ) -> None:
-        """Write a copy with other artifacts inside. As `Container.replace`.
+    ) -> Edits:
+        """Return what is different in a copy with other artifacts inside. As `Container.edits`.
 
         `fingerprint.pb` is left out: it holds hashes of the old graph.
         """
-        from portable.containers.folder import copy_tree
-
         new = demanded(self, artifacts)
         edits = relengthened(
             (call.path, new[call.name]) for call in self._calls if call.name in new
@@ -151,8 +150,7 @@ class SavedModel:
         size = len(self._source) + sum(len(edit.data) - (edit.stop - edit.start) for edit in edits)
         if size > _LARGEST:
             raise TooLarge(f"{size} bytes; a protobuf has at most {_LARGEST}", where=self.path)
-        replaced = {_FILE: partial(self._source.write, edits)} | dict.fromkeys([_FINGERPRINT])
-        copy_tree(self.path, to, replaced)
+        return {_FILE: partial(self._source.write, edits), _FINGERPRINT: None}
 
 
 def open_container(folder: Folder) -> SavedModel:

@@ -7,7 +7,6 @@ may hold its text; weights are `numpy.save` files in `data/` and `constants/`. t
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -16,15 +15,17 @@ from portable.bytecode import HEADER_BYTES
 from portable.containers.container import Entry, MalformedContainer, Opener, demanded, shown
 from portable.containers.kind import Kind
 from portable.containers.npy import read_array
+from portable.containers.rewriting import Rewritable
 from portable.containers.source import Source
 from portable.system.documents import parse_json
-from portable.system.files import file_error, read_file
+from portable.system.files import read_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
     from portable.artifact import Artifact
+    from portable.containers.container import Edits
     from portable.containers.folder import Folder
     from portable.containers.npy import Array
 
@@ -54,13 +55,14 @@ class _Function:
     source: Source
 
 
-class TorchXla:
+class TorchXla(Rewritable):
     """A directory of torch_xla. As `Container` describes."""
 
     kind = Kind.TORCH_XLA
 
     def __init__(self, folder: Folder) -> None:
         self.path = path = folder.path
+        self._folder = folder
         self.versions: Mapping[str, str] = {}
         try:
             self._functions = {one.name: one for one in _functions(folder)}
@@ -88,7 +90,8 @@ class TorchXla:
                 0,
                 len(function.source),
                 {"stablehlo_version": function.meta["stablehlo_version"]},
-                has_text=_exists(f"{self.path}/functions/{function.name}.mlir"),
+                has_text=self._folder.has_file(f"functions/{function.name}.mlir"),
+                opener=self.opener,
             )
             for function in self._functions.values()
         )
@@ -97,17 +100,14 @@ class TorchXla:
         """Return that there is one form only."""
         return "torch_xla directories have one form"
 
-    def replace(
+    def edits(
         self,
         artifacts: Mapping[str, bytes | Artifact],
         *,
-        to: str | os.PathLike[str],
         texts: Mapping[str, str] = {},
         widen: bool = False,  # noqa: ARG002 - as `widened`
-    ) -> None:
-        """Write a copy with other artifacts inside. As `Container.replace`."""
-        from portable.containers.folder import copy_tree
-
+    ) -> Edits:
+        """Return what is different in a copy with other artifacts inside. As `Container.edits`."""
         replaced = {}
         for name, data in demanded(self, artifacts).items():
             described = _described(self._functions[name].meta, data)
@@ -117,7 +117,7 @@ class TorchXla:
             for suffix, content in contents.items():
                 write = content if content is None else partial(_write, content)
                 replaced[f"functions/{name}.{suffix}"] = write
-        copy_tree(self.path, to, replaced)
+        return replaced
 
 
 def open_container(folder: Folder) -> TorchXla:
@@ -135,11 +135,7 @@ def open_container(folder: Folder) -> TorchXla:
 
 
 def _functions(folder: Folder) -> Iterator[_Function]:
-    functions = f"{folder.path}/functions"
-    try:
-        names = sorted(os.listdir(functions))
-    except OSError as error:
-        raise file_error("read", error, functions) from error
+    names = folder.names("functions")
     described = dict.fromkeys(
         name.removesuffix(".meta") for name in names if name.endswith(".meta")
     )
@@ -214,7 +210,7 @@ def _demand_apart(functions: tuple[_Function, ...]) -> None:
 def _demand_weights(folder: Folder, functions: tuple[_Function, ...]) -> None:
     """Compare every weight that functions take with what their descriptions say."""
     # torch_xla can leave the weights out; then there is no folder, not an empty one.
-    with_data = _exists(f"{folder.path}/data")
+    with_data = folder.has("data")
     arrays: dict[str, list[int]] = {}
     known: dict[object, Array] = {}
     for function in functions:
@@ -252,10 +248,6 @@ def _weight(location: Mapping[str, object], where: str) -> str | None:
     raise MalformedContainer(
         f"an input from {kind!r:.40}, which is unknown to torch_xla", where=where
     )
-
-
-def _exists(path: str) -> bool:
-    return os.path.exists(path)
 
 
 def _claimed(data: Any) -> str:

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from portable.pinning.options import PinOptions
     from portable.pinning.program import Program
     from portable.releases import Target
+    from portable.releases.requests import TargetRequest
 
 __all__ = [
     "ForeignDialect",
@@ -204,7 +205,7 @@ def serialize(
 @programs.apart
 def pin(
     program: Program,
-    *wants: str | Version | Target,
+    *wants: TargetRequest,
     **options: Unpack[PinOptions],
 ) -> Pinned:
     """Write an artifact for named consumers, read it back strictly, and say why it is this one.

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from portable.containers.container import Opener
     from portable.pinning.options import PinOptions
     from portable.pinning.pipeline import NotExpressible, Pinned
-    from portable.releases import Release, Target
+    from portable.releases import Release
+    from portable.releases.requests import TargetRequest
 
 __all__ = ["NotOpened", "Repinned", "pin_all", "repin"]
 
@@ -67,7 +68,7 @@ class Repinned:
 
 def repin(
     path: str | os.PathLike[str] | bytes,
-    *wants: str | Version | Target,
+    *wants: TargetRequest,
     to: str | os.PathLike[str],
     **options: Unpack[PinOptions],
 ) -> Repinned:
@@ -93,7 +94,7 @@ def repin(
 
 def pin_all(
     path: str | os.PathLike[str] | bytes,
-    *wants: str | Version | Target,
+    *wants: TargetRequest,
     **options: Unpack[PinOptions],
 ) -> Repinned:
     """Pin every artifact of a container; nothing is written.
@@ -138,7 +139,7 @@ def _demand(error: NotExpressible) -> tuple[bool, Version]:
     return error.minimum is None, error.minimum or Version(0, 0, 0)
 
 
-def _must_widen(container: Container, wants: tuple[str | Version | Target, ...]) -> bool:
+def _must_widen(container: Container, wants: tuple[TargetRequest, ...]) -> bool:
     """Say whether a consumer does not open the container as it is, but a copy that is widened."""
     if container.opener is None:
         return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -15,6 +15,7 @@ from portable.bytecode import HEADER_BYTES
 from portable.containers.container import place
 from portable.containers.finding import Fate, find
 from portable.containers.finding import NothingFound as NothingToGate
+from portable.containers.kind import Kind
 from portable.errors import PortableError
 from portable.policy.document import Depth, LocationRule, Policy, Rule, Rules, Waiver
 from portable.policy.keys import PolicyError
@@ -300,13 +301,16 @@ class _Check:
             finding = self._waived(Finding(path, Rule.ARTIFACT, str(found.error)))
             yield Checked(path, (finding,), ())
             return
-        for entry in found.container.artifacts():
-            yield self._artifact(path, entry, found.container.opener)
+        entries = found.container.artifacts()
+        checked = [self._artifact(path, entry) for entry in entries]
+        if found.container.kind is Kind.BUNDLE:
+            checked = [*_needed(checked, [entry.member for entry in entries])]
+        yield from checked
 
-    def _artifact(self, path: Path, entry: Entry, opener: Opener | None) -> Checked:
+    def _artifact(self, path: Path, entry: Entry) -> Checked:
         try:
             look = self._header if self._by_header else self._content
-            verdicts, broken = look(entry, place(path, entry.name), opener)
+            verdicts, broken = look(entry, place(path, entry.name))
         except PortableError as error:
             verdicts, broken = (), [(Rule.ARTIFACT, str(error))]
         except Exception as defect:  # noqa: BLE001 - a defect of ours costs this one, not the others
@@ -330,16 +334,16 @@ class _Check:
     def _by_header(self) -> bool:
         return self.rules.depth is Depth.HEADER and self.observe is None
 
-    def _header(self, entry: Entry, where: str, opener: Opener | None) -> _Looked:
+    def _header(self, entry: Entry, where: str) -> _Looked:
         header = Artifact.from_bytes(entry.head(HEADER_BYTES), where=where).header
-        claim = (header.version, header.format, opener)
+        claim = (header.version, header.format, entry.opener)
         if claim not in self._by_claim:
             self._by_claim[claim] = self._predicted(Subject.claim(*claim))
         return self._by_claim[claim], []
 
-    def _content(self, entry: Entry, where: str, opener: Opener | None) -> _Looked:
+    def _content(self, entry: Entry, where: str) -> _Looked:
         artifact = Artifact.from_bytes(entry.data, where=where)
-        subject = replace(examine(artifact), opener=opener)
+        subject = replace(examine(artifact), opener=entry.opener)
         verdicts = self._predicted(subject)
         if self.observe is not None:
             verdicts += (self.observe(artifact),)
@@ -367,6 +371,26 @@ class _Check:
             wants = matching_releases(waiver.consumer, consumers=self.policy.consumers)
             self._excuses[waiver] = {str(release) for release in wants}
         return self._excuses[waiver]
+
+
+def _needed(checked: Sequence[Checked], members: Sequence[str]) -> Iterator[Checked]:
+    """Leave out that a consumer does not read one Version of a bundle where it reads another."""
+    refused: dict[str, set[str]] = {member: set() for member in members}
+    for one, member in zip(checked, members, strict=True):
+        refused[member] |= {finding.consumer for finding in one.findings if _decides(finding)}
+    # What cannot be judged, a finding without a consumer, serves none.
+    whole = [consumers for consumers in refused.values() if "" not in consumers]
+    for one in checked:
+        kept = (
+            finding
+            for finding in one.findings
+            if not finding.consumer or all(finding.consumer in consumers for consumers in whole)
+        )
+        yield replace(one, findings=tuple(kept))
+
+
+def _decides(finding: Finding) -> bool:
+    return finding.rule in {Rule.CONSUMER, Rule.ARTIFACT}
 
 
 def _broken(rules: Rules, subject: Subject) -> Iterator[tuple[Rule, str]]:

@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from portable.prediction.mode import Mode
-from portable.prediction.subject import RANGE, Subject, examine, subjects
-from portable.prediction.verdicts import opening, predict, predict_all
+from portable.prediction.subject import RANGE, Subject, examine, subjects, subjects_in
+from portable.prediction.verdicts import combined, gravity, opening, predict, predict_all
 
-__all__ = ["RANGE", "Mode", "Subject", "examine", "opening", "predict", "predict_all", "subjects"]
+__all__ = [
+    "RANGE",
+    "Mode",
+    "Subject",
+    "combined",
+    "examine",
+    "gravity",
+    "opening",
+    "predict",
+    "predict_all",
+    "subjects",
+    "subjects_in",
+]

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from portable.artifact import ArtifactLike
-    from portable.containers.container import Opener
+    from portable.containers.container import Container, Opener
     from portable.features import Feature, RemovedForm
     from portable.inspection import Inspection
     from portable.version import Version
 
-__all__ = ["RANGE", "Judged", "Subject", "examine", "subjects"]
+__all__ = ["RANGE", "Judged", "Subject", "examine", "subjects", "subjects_in"]
 
 RANGE = "file_line_col_range"
 """The location that readers before StableHLO 1.8.5 do not know."""
@@ -49,6 +49,7 @@ class Subject:
         custom_calls: The targets of custom calls.
         opener: Which Releases open the container that it is in; None for a plain artifact.
         too_deep: What nests deeper than every Release survives; empty if nothing does.
+        member: Which Version of a bundle it belongs to; empty for what is in none.
     """
 
     claimed: Version | None
@@ -63,6 +64,7 @@ class Subject:
     custom_calls: frozenset[str] = frozenset()
     opener: Opener | None = None
     too_deep: str = ""
+    member: str = ""
 
     @classmethod
     def claim(cls, version: Version | None, format_: int, opener: Opener | None = None) -> Subject:
@@ -87,7 +89,7 @@ def _names(present: frozenset[str], kind: str) -> frozenset[str]:
     return frozenset(name for kind_, _, name in parted if kind_ == kind)
 
 
-Judged: TypeAlias = "Subject | Inspection | ArtifactLike"
+Judged: TypeAlias = "Subject | dict[str, Subject] | Inspection | ArtifactLike"
 
 
 def subjects(what: Judged) -> dict[str, Subject]:
@@ -95,7 +97,7 @@ def subjects(what: Judged) -> dict[str, Subject]:
 
     Args:
         what: A path or bytes of an artifact or a container, an Artifact, an Entry of a container,
-            an Inspection of any of these, or what is read already.
+            an Inspection of any of these, or what is read already, alone or by name.
 
     Returns:
         For each artifact its name in the container, empty for a plain one, and what is in it.
@@ -106,6 +108,8 @@ def subjects(what: Judged) -> dict[str, Subject]:
         MalformedContainer: Those of a container do not.
         FileError: The path cannot be read.
     """
+    if isinstance(what, dict):
+        return what
     if isinstance(what, Subject):
         return {"": what}
     if isinstance(what, Artifact):
@@ -114,12 +118,28 @@ def subjects(what: Judged) -> dict[str, Subject]:
     from portable.inspection import Inspection
 
     source = what.source if isinstance(what, Inspection) else what
-    container = open_path(source if isinstance(source, (str, os.PathLike)) else bytes_of(source))
+    return subjects_in(
+        open_path(source if isinstance(source, (str, os.PathLike)) else bytes_of(source))
+    )
+
+
+def subjects_in(container: Container) -> dict[str, Subject]:
+    """Read what predictions need to know of everything in what was opened.
+
+    Args:
+        container: The container.
+
+    Returns:
+        As `subjects`.
+
+    Raises:
+        PortableError: As `subjects`.
+    """
     found = {}
     for entry in container.artifacts():
         where = place(container.path, entry.name) or None
         artifact = Artifact.from_bytes(entry.data, where=where)
-        found[entry.name] = replace(examine(artifact), opener=container.opener)
+        found[entry.name] = replace(examine(artifact), opener=entry.opener, member=entry.member)
     return found
 
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from portable.releases import Advisory
     from portable.releases.refusal import Refusal
 
-__all__ = ["EFFECTS", "doubt", "opening", "predict", "predict_all"]
+__all__ = ["EFFECTS", "combined", "doubt", "gravity", "opening", "predict", "predict_all"]
 
 
 # Which dialects a Release reads, and which bytecode, stands in tables of their own.
@@ -103,7 +103,8 @@ def predict(what: Judged, release: Release | str) -> Verdict:
         release: The Consumer, as a Release or `jaxlib 0.4.33`.
 
     Returns:
-        A predicted Verdict; of several artifacts the worst one's.
+        A predicted Verdict; of several artifacts the worst one's, of the Versions in a bundle the
+        best one's, the newest first.
 
     Raises:
         UnknownDistribution: The Release is not in the table.
@@ -121,12 +122,13 @@ def predict(what: Judged, release: Release | str) -> Verdict:
 def _worst(found: Sequence[Verdict]) -> Verdict:
     if len(found) == 1:
         return found[0]
-    gravest = min(found, key=_gravity)
+    gravest = min(found, key=gravity)
     everything = dict.fromkeys(unknown for verdict in found for unknown in verdict.not_known)
     return replace(gravest, not_known=tuple(everything))
 
 
-def _gravity(verdict: Verdict) -> tuple[bool, bool, Stage]:
+def gravity(verdict: Verdict) -> tuple[bool, bool, Stage]:
+    """Order Verdicts of one Consumer, the worst first."""
     return (verdict.compatible, verdict.outcome is Outcome.NOT_KNOWN, verdict.stage)
 
 
@@ -150,8 +152,35 @@ def predict_all(
     if (newest := max((one for one in written if one), default=None)) is not None:
         chosen = Mode(mode).select(chosen, newest)
     features = _advised_features(chosen)
-    each = (_verdicts(_Facts.of(subject, features), chosen) for subject in found.values())
-    return tuple(map(_worst, zip(*each, strict=True)))
+    each = [_verdicts(_Facts.of(subject, features), chosen) for subject in found.values()]
+    members = [subject.member for subject in found.values()]
+    if members == [""]:
+        return each[0]
+    return tuple(
+        combined(zip(members, verdicts, strict=True)) for verdicts in zip(*each, strict=True)
+    )
+
+
+def combined(each: Iterable[tuple[str, Verdict]]) -> Verdict:
+    """Combine the Verdicts of one Consumer on several artifacts.
+
+    Args:
+        each: The Version of a bundle that the artifact belongs to, or nothing, and its Verdict.
+
+    Returns:
+        The worst one, with what is not known of all. Of the Versions in a bundle that of the best,
+        the first among equals; where all are refused that of the last, which needs least.
+    """
+    members: dict[str, list[Verdict]] = {}
+    for member, verdict in each:
+        members.setdefault(member, []).append(verdict)
+    each_member = [_named(name, _worst(found)) for name, found in members.items()]
+    best = max(each_member, key=gravity)
+    return each_member[-1] if best.holds(Stage.OPEN) is False else best
+
+
+def _named(member: str, verdict: Verdict) -> Verdict:
+    return replace(verdict, reason=": ".join(filter(None, (member, verdict.reason))))
 
 
 @functools.lru_cache(maxsize=8)

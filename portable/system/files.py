@@ -132,6 +132,21 @@ class InputFile:
             raise file_error("read", error, self.path) from error
         return data
 
+    def sha256(self) -> str:
+        """Return the SHA-256 of the whole file in hexadecimal, read piece by piece.
+
+        Raises:
+            FileError: It cannot be read.
+        """
+        from hashlib import file_digest  # loads OpenSSL
+
+        try:
+            with open(self._handle, "rb", buffering=0, closefd=False) as stream:
+                stream.seek(0)
+                return file_digest(stream, "sha256").hexdigest()
+        except OSError as error:
+            raise file_error("read", error, self.path) from error
+
     def fileno(self) -> int:
         """Return the descriptor."""
         return self._handle

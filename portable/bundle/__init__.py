@@ -1,0 +1,32 @@
+"""One program for many consumers: several Versions of it under one name, as an OCI image layout.
+
+    from portable.bundle import bundle_program, pick
+
+    bundle_program("model.mlir", "jaxlib>=0.5", "tensorflow~=2.18", to="model.bundle")
+    picked = pick("model.bundle", "jaxlib==0.5.3", to="model.mlir.bc")
+    print(picked.version, picked.verdicts)
+
+What it is on the disk and in a registry: docs/bundles.md.
+"""
+
+from __future__ import annotations
+
+from portable.bundle.picking import Picked, pick, unpack
+from portable.bundle.writing import (
+    Bundled,
+    NotServed,
+    Unbundled,
+    bundle_files,
+    bundle_program,
+)
+
+__all__ = [
+    "Bundled",
+    "NotServed",
+    "Picked",
+    "Unbundled",
+    "bundle_files",
+    "bundle_program",
+    "pick",
+    "unpack",
+]

@@ -1,0 +1,246 @@
+"""Take one Version out of a bundle: the newest that its consumers read, or all of them.
+
+What is delivered is judged: the files of a Version are put beside their destination, compared with
+their digests there, opened and predicted, and then moved. What the index claims only saves looking
+at Versions that need more than a consumer has.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from portable.containers import Kind, NotAContainer, kind_of_directory
+from portable.containers.bundle import FORMAT, REQUIRED, ImageLayout, demand_claim, parse_member
+from portable.containers.container import place
+from portable.containers.folder import Folder
+from portable.containers.oci import demand_content
+from portable.containers.opening import open_version
+from portable.errors import PortableError
+from portable.prediction import Subject, predict_all, subjects_in
+from portable.releases import named_consumers
+from portable.system import scratch
+from portable.system.files import (
+    FileError,
+    InputFile,
+    demand_new_directory,
+    demand_output,
+    file_error,
+    is_special,
+    new_directory,
+    write_through,
+)
+from portable.verdict import Stage, Verdict, worst
+from portable.version import InvalidVersion, Version
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from io import FileIO
+
+    from portable.containers import Container
+    from portable.containers.bundle import Member
+    from portable.containers.oci import Descriptor
+
+__all__ = ["Origin", "Picked", "pick", "unpack"]
+
+
+class Origin(Protocol):
+    """Where a bundle lies: a directory, or a registry."""
+
+    def members(self) -> tuple[Member, ...]:
+        """Return what the bundle lists, newest Version first."""
+
+    def document(self, descriptor: Descriptor) -> bytes:
+        """Return a document, compared with its descriptor."""
+
+    def copy(self, descriptor: Descriptor, target: FileIO) -> None:
+        """Write a blob into a stream: at most as many bytes as its descriptor says, unchecked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """What was taken out of a bundle, and why.
+
+    Args:
+        version: The Version; None where no Version is known to be read by every consumer.
+        digest: Of its manifest; empty where there is none.
+        verdicts: What is predicted of every consumer, by Version, as far as they were looked at:
+            from the newest to the one that was taken.
+        stage: The Stage up to which it was chosen.
+        uncovered: Consumers of which nothing is known.
+    """
+
+    version: Version | None
+    digest: str
+    verdicts: Mapping[Version, tuple[Verdict, ...]]
+    stage: Stage
+    uncovered: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Picked {self.version or 'none'} of {', '.join(map(str, self.verdicts))}>"
+
+    @property
+    def held(self) -> bool | None:
+        """Whether every consumer reads what was taken; None where that is known of no Version."""
+        if self.version is not None:
+            return True
+        each = {_held(one, self.stage, self.uncovered) for one in self.verdicts.values()}
+        return None if None in each else False
+
+    def record(self) -> dict[str, object]:
+        """Return everything as plain data for JSON."""
+        return {
+            "version": str(self.version) if self.version else None,
+            "digest": self.digest,
+            "stage": str(self.stage),
+            "not_covered": list(self.uncovered),
+            "versions": [
+                {"version": str(version), "verdicts": [one.record() for one in verdicts]}
+                for version, verdicts in self.verdicts.items()
+            ],
+        }
+
+
+def _held(verdicts: Iterable[Verdict], stage: Stage, uncovered: Iterable[str]) -> bool | None:
+    return worst([*(one.holds(stage) for one in verdicts), *(None for _ in uncovered)])
+
+
+def pick(
+    bundle: str | os.PathLike[str],
+    *consumers: str,
+    to: str | os.PathLike[str],
+    stage: Stage = Stage.DECODE,
+) -> Picked:
+    """Take the newest Version out of a bundle that every consumer reads.
+
+    Args:
+        bundle: The directory.
+        consumers: Who has to read it, as for `named_consumers`.
+        to: Where: a file, which is replaced if it exists, or a new directory where the Version has
+            several files.
+        stage: The Stage up to which that has to be known.
+
+    Returns:
+        Which it was, and why. Nothing is written if there is none.
+
+    Raises:
+        MalformedContainer: The bundle is damaged, or is not what it claims.
+        NotAContainer: It is no bundle.
+        FileError: It cannot be read, or `to` cannot be written.
+        PortableError: As `named_consumers`.
+    """
+    named = named_consumers(*consumers)
+    demand_place(to)
+    origin, label = _origin(bundle), os.fspath(bundle)
+    verdicts: dict[Version, tuple[Verdict, ...]] = {}
+    picked = Picked(None, "", verdicts, stage, named.uncovered)
+    with scratch.folder(str(Path(to).absolute().parent)) as staged:
+        for member in origin.members():
+            claim = _claim(member)
+            verdicts[member.version] = found = predict_all(claim, named.releases) if claim else ()
+            if _held(found, stage, ()) is False:
+                continue
+            tree = Path(staged, member.name)
+            container = _delivered(origin, member, tree, label)
+            verdicts[member.version] = found = predict_all(subjects_in(container), named.releases)
+            if _held(found, stage, named.uncovered) is True:
+                _move(tree, to)
+                return replace(picked, version=member.version, digest=member.descriptor.digest)
+            shutil.rmtree(tree)
+    return picked
+
+
+def unpack(bundle: str | os.PathLike[str], *, to: str | os.PathLike[str]) -> tuple[Version, ...]:
+    """Take every Version out of a bundle.
+
+    Args:
+        bundle: The directory.
+        to: A new directory, with one of the name of each Version in it.
+
+    Returns:
+        The Versions, newest first.
+
+    Raises:
+        PortableError: As `pick`.
+    """
+    origin = _origin(bundle)
+    with new_directory(to, origin=bundle) as staged:
+        members = origin.members()
+        for member in members:
+            _delivered(origin, member, Path(staged, member.name), os.fspath(bundle))
+    return tuple(member.version for member in members)
+
+
+def demand_place(to: str | os.PathLike[str]) -> None:
+    """Refuse a place to which no Version can be moved.
+
+    Args:
+        to: A file or a directory.
+
+    Raises:
+        FileError: It is a stream, or cannot be written. Nothing was written.
+    """
+    if is_special(to):
+        hint = "name a file or a new directory"
+        raise FileError("a Version is not written to a stream", where=os.fspath(to), hint=hint)
+    if Path(to).is_dir():
+        demand_new_directory(to)
+    else:
+        demand_output(to)
+
+
+def _origin(bundle: str | os.PathLike[str]) -> Origin:
+    path = os.fspath(bundle)
+    if (kind := kind_of_directory(path)) is not Kind.BUNDLE:
+        raise NotAContainer(kind, directory=Path(path).is_dir(), where=path)
+    return ImageLayout(Folder(path))
+
+
+def _claim(member: Member) -> Subject | None:
+    """Return what the index says that a reader of a Version needs."""
+    said = member.descriptor.annotations
+    try:
+        required, format_ = Version.parse(said.get(REQUIRED, "")), int(said.get(FORMAT, ""))
+    except (InvalidVersion, ValueError):
+        return None  # then the Version itself is looked at
+    return replace(Subject.claim(required, format_), claimed=member.version)
+
+
+def _delivered(origin: Origin, member: Member, tree: Path, label: str) -> Container:
+    """Put the files of a Version into a new folder, and open what they are."""
+    manifest = parse_member(origin.document(member.descriptor), member)
+    for inside, layer in manifest.files.items():
+        path = tree / inside
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_through(path, partial(origin.copy, layer))
+        demand_content(InputFile(path), layer)
+    with _named(tree, place(label, member.name)):
+        container = open_version(Folder(str(tree)), next(iter(manifest.files)))
+        demand_claim(container, member.version)
+    return container
+
+
+@contextlib.contextmanager
+def _named(tree: Path, label: str) -> Iterator[None]:
+    """Name errors by where files come from, not by where they are for now."""
+    try:
+        yield
+    except PortableError as error:
+        error.where = error.where.replace(str(tree), label) if error.where else label
+        raise
+
+
+def _move(tree: Path, to: str | os.PathLike[str]) -> None:
+    """Move what was delivered to its place: a file that is alone, else the folder."""
+    files = [path for path in tree.rglob("*") if path.is_file()]
+    alone = len(files) == 1
+    (demand_output if alone else demand_new_directory)(to)
+    try:
+        (files[0] if alone else tree).replace(to)
+    except OSError as error:
+        raise file_error("write", error, to) from error

@@ -1,0 +1,102 @@
+"""Write several Versions of a program under one name, for many consumers.
+
+A bundle is a directory: an OCI image layout, which skopeo, oras, crane and every registry take as
+it is. It has the newest Version that each consumer reads; files of equal bytes, such as weights,
+are in it once. Of a container every Version is a whole copy. With --as-is
+files that exist are bundled as they are, each for another Version.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from portable.bundle import bundle_files, bundle_program
+from portable.cli.options import PIPELINE, add, pipeline_arguments
+from portable.cli.output import input_bytes, print_json, say
+from portable.cli.progress import waiting
+from portable.cli.usage import BadUsage
+
+if TYPE_CHECKING:
+    import argparse
+
+    from portable.bundle import Bundled
+
+__all__ = ["EXAMPLES", "EXIT_CODES", "options", "run"]
+
+EXAMPLES = """
+portable bundle model.mlir --for 'jaxlib>=0.5' 'tensorflow~=2.18' -o model.bundle
+portable bundle model.exported --for 'jaxlib>=0.4.30' --minimal -o model.bundle
+portable bundle model-1.0.mlir.bc model-1.9.mlir.bc --as-is -o model.bundle
+"""
+EXIT_CODES = {
+    0: "written",
+    2: "not written: a consumer reads no Version, a Version is out of reach, or bad usage",
+}
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument(
+        "files",
+        nargs="+",
+        metavar="PROGRAM",
+        help="StableHLO as MLIR text, MLIR bytecode, portable artifact, or a container of programs "
+        "(Exported, SavedModel, torch_xla directory); - is standard input",
+    )
+    parser.add_argument(
+        "--as-is",
+        action="store_true",
+        help="bundle several artifacts or containers, each for another Version, without a change",
+    )
+    add(parser, "--for")
+    parser.add_argument(
+        "--minimal",
+        action="store_true",
+        help="write the fewest Versions that serve every consumer, not the newest for each",
+    )
+    add(parser, "--output", required=True)
+    add(parser, *PIPELINE)
+    add(parser, "--format")
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Write a bundle."""
+    if chosen.as_is:
+        found = bundle_files(
+            chosen.files, *chosen.consumers, to=chosen.output, minimal=chosen.minimal
+        )
+    else:
+        found = _bundle_program(chosen)
+    if chosen.format == "json":
+        print_json({"output": chosen.output} | found.record())
+    else:
+        _print(chosen.output, found)
+    return 0
+
+
+def _bundle_program(chosen: argparse.Namespace) -> Bundled:
+    path, *more = chosen.files
+    if more:
+        raise BadUsage("several programs", hint="--as-is bundles artifacts that exist")
+    if not chosen.consumers:
+        raise BadUsage("missing --for", hint="e.g. --for 'jaxlib>=0.5'")
+    with waiting(f"{path}: writing a Version for each kind of consumer"):
+        return bundle_program(
+            input_bytes("-") if path == "-" else path,
+            *chosen.consumers,
+            to=chosen.output,
+            minimal=chosen.minimal,
+            **pipeline_arguments(chosen),
+        )
+
+
+def _print(output: str, found: Bundled) -> None:
+    count = len(found.versions)
+    say(f"{output}: {count} Version{'s' * (count != 1)}, {found.digest}")
+    for version in found.versions:
+        verdicts = found.verdicts.get(version, ())
+        consumers = ", ".join(verdict.consumer for verdict in verdicts)
+        say(f"  StableHLO {version}" + (f": {consumers}" if consumers else ""))
+        for verdict in verdicts:
+            if not verdict.compatible:
+                say(f"    {verdict.consumer}: {verdict.says} ({verdict.basis}): {verdict.reason}")
