@@ -31,6 +31,7 @@ TAKES_ONE = {
     "pin": "--output is written for one program or container",
     "serialize": "--output is written for one program",
     "deserialize": "--output is written for one program",
+    "reduce": "--check is about one program, and --output holds the smallest",
     "run": "--inputs fit one program, and --output holds its results",
 }
 # Commands whose standard output is no report.

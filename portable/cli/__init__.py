@@ -44,6 +44,7 @@ COMMANDS = {
     "versions": "list the StableHLO Versions",
     "releases": "list the Releases that ship a libStablehlo, or compare two",
     "env": "list, make and remove the environments of real Releases",
+    "reduce": "make a program as small as a command allows",
     "fuzz": "generate programs that are always valid",
     "corpus": "verify and show the corpus of sealed artifacts",
     "completion": "print shell completion for bash or zsh",

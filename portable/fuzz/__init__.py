@@ -11,15 +11,27 @@ from portable.fuzz.generation import (
 )
 from portable.fuzz.inputs import inputs_for
 from portable.fuzz.one_op import OneOp, one_op_programs
+from portable.fuzz.reduction import (
+    Candidate,
+    ConditionNeverHolds,
+    ConditionNotStable,
+    Reduced,
+    reduce,
+)
 
 __all__ = [
+    "Candidate",
+    "ConditionNeverHolds",
+    "ConditionNotStable",
     "Form",
     "Generated",
     "NothingToGenerate",
     "OneOp",
     "Parameter",
+    "Reduced",
     "generate",
     "inputs_for",
     "language",
     "one_op_programs",
+    "reduce",
 ]

@@ -319,14 +319,16 @@ def run(
     timeout: float,
     limits: Limits | None = None,
     environment: Mapping[str, str] | None = None,
+    folder: str = "/",
 ) -> subprocess.CompletedProcess[str]:
-    """Run a program to its end, away from the working directory.
+    """Run a program to its end.
 
     Args:
         action: `("program", PATH, ARGUMENT...)`, or what `module` returns.
         timeout: Wall-clock limit in seconds.
         limits: What it may take; by default as much as it likes.
         environment: Its variables; by default those of this process.
+        folder: Its working directory; by default not that of this process.
 
     Returns:
         How it ended and what it printed.
@@ -340,7 +342,7 @@ def run(
         python=sys.executable,
         limits=limits or Limits(memory=None, file=None),
         environment=environment,
-        folder="/",
+        folder=folder,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

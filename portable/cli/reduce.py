@@ -1,0 +1,105 @@
+"""Make a program as small as possible while a command succeeds on it.
+
+The command is run by a shell for each smaller program, several at a time: {} in it stands for the
+program and {inputs} for its inputs. It must exit with 0 on the program itself, always; '! ' before
+a command reverses that. Ops, results, regions, calls, attributes, sizes and element types are
+removed or made plainer as long as it does. The smallest program so far is in --output at any time,
+also after an interruption; inputs are beside it, as .npz.
+"""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from portable.cli.options import add
+from portable.cli.output import demand_apart, note, print_json, say
+from portable.cli.progress import waiting
+from portable.cli.usage import BadUsage, count
+from portable.fuzz.reduction import Candidate, reduce
+from portable.pinning.locations import naming
+from portable.runtime.executors.signature import ordered
+from portable.runtime.executors.tensors import load_arrays, stored_arrays
+from portable.system import children, scratch
+from portable.system.files import read_file, write_file
+
+if TYPE_CHECKING:
+    import argparse
+
+__all__ = ["EXAMPLES", "EXIT_CODES", "options", "run"]
+
+EXAMPLES = """
+portable reduce model.mlir --check "grep -q while {}" -o small.mlir
+portable reduce model.mlir --check "! portable run {} --random 0 --on 'jaxlib 0.4.33'" -o small.mlir
+"""
+EXIT_CODES = {0: "reduced", 2: "the command does not succeed on the program, or bad usage"}
+
+_LIMIT_S = 60.0
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument(
+        "program",
+        metavar="PROGRAM",
+        help="StableHLO as MLIR text, MLIR bytecode, or a portable artifact",
+    )
+    parser.add_argument(
+        "--check", required=True, metavar="COMMAND", help="what must succeed, for /bin/sh"
+    )
+    parser.add_argument(
+        "--jobs", type=count, metavar="N", help="run so many commands at a time (default: cores)"
+    )
+    add(parser, "--inputs")
+    add(parser, "--timeout", default=_LIMIT_S, default_help="%(default)g")
+    add(parser, "--output", "--format")
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Reduce one program."""
+    if chosen.output in {None, "-"}:
+        raise BadUsage("missing --output", hint="name a file: -o small.mlir")
+    demand_apart(chosen.output, chosen.program, chosen.inputs)
+    inputs = ordered(load_arrays(chosen.inputs)) if chosen.inputs else None
+    program = read_file(chosen.program)
+
+    def keep(candidate: Candidate) -> None:
+        _write(candidate, Path(chosen.output))
+        note(f"{candidate.ops} ops")
+
+    def succeeds(candidate: Candidate) -> bool:
+        return _succeeds(candidate, chosen.check, chosen.timeout)
+
+    with waiting(f"reducing {chosen.program}"), naming(chosen.program):
+        found = reduce(program, succeeds, inputs=inputs, workers=chosen.jobs or 0, keep=keep)
+    _write(found.smallest, Path(chosen.output))
+    if chosen.format == "json":
+        fields = {"ops": found.smallest.ops, "ops_before": found.ops, "tried": found.tried}
+        print_json({"program": chosen.output, **fields})
+    else:
+        say(
+            f"{chosen.output}: {found.smallest.ops} of {found.ops} ops are left, "
+            f"{found.tried} programs tried"
+        )
+    return 0
+
+
+def _write(candidate: Candidate, path: Path) -> None:
+    write_file(path, candidate.text.encode())
+    if candidate.inputs is not None:
+        write_file(path.with_suffix(".npz"), stored_arrays(candidate.inputs))
+
+
+def _succeeds(candidate: Candidate, check: str, limit: float) -> bool:
+    with scratch.folder() as folder:
+        path = Path(folder, "program.mlir")
+        _write(candidate, path)
+        command = check.replace("{}", shlex.quote(str(path)))
+        command = command.replace("{inputs}", shlex.quote(str(path.with_suffix(".npz"))))
+        action = ("program", "/bin/sh", "-c", command)
+        try:
+            done = children.run(action, timeout=limit, folder=str(Path.cwd()))
+        except children.ChildHung:
+            return False
+        return done.returncode == 0
