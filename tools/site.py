@@ -1,4 +1,4 @@
-"""Build the site of docs/: its pages, and the reference from the code.
+"""Build the site of docs/: its pages, the reference from the code, and the playground.
 
     python -m tools site DIRECTORY    lay out its sources there, and write it to DIRECTORY/site
 
@@ -22,6 +22,7 @@ from urllib.parse import unquote, urlsplit
 import portable
 from portable.cli import COMMANDS, load, parser
 from portable.errors import PortableError
+from tools.playground import make as make_playground
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,6 +63,7 @@ def lay_out(folder: Path) -> Path:
             rf"\]\(\.\./((?:\.\./)*(?:{'|'.join(_BESIDE)}))", r"](\1", page.read_text("utf-8")
         )
         page.write_text(text, "utf-8")
+    make_playground(sources / "playground")
     for name, text in reference().items():
         path = sources / "reference" / name
         path.parent.mkdir(exist_ok=True)

@@ -5,17 +5,16 @@ Needs Chromium with its driver and selenium; `tox -e browser` insists on them.
 
 from __future__ import annotations
 
-import os
 import shlex
-import shutil
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from compat_tests.helpers.browser import chromium, every, first, resize, scheme, wait
 from compat_tests.helpers.matrices import cell, observed
 from compat_tests.helpers.matrices import matrix as matrix_of
 from compat_tests.helpers.sealed import CASES
@@ -27,38 +26,15 @@ from portable.verdict import Stage
 
 pytestmark = pytest.mark.old_releases
 
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-DRIVER = shutil.which("chromedriver")
-OPTIONS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-)  # fmt: skip
 PROGRAMS = ("abs_f32", "tan_f32", "dot_general_algorithm_bf16_x3")
 CONSUMERS = ("jaxlib 0.4.13", "jaxlib 0.4.30", "jaxlib 0.4.33", "jaxlib 0.10.2")
 
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """Start a browser that may not use the network."""
-    required = os.environ.get("PORTABLE_BROWSER") == "required"
-    if not required:
-        pytest.importorskip("selenium", reason="selenium is not installed")
-        if CHROMIUM is None or DRIVER is None:
-            pytest.skip("chromium and chromedriver are not on this machine")
-    assert CHROMIUM, "install Debian's chromium"
-    assert DRIVER, "install Debian's chromium-driver"
-    from selenium.webdriver import Chrome, ChromeOptions
-    from selenium.webdriver.chrome.service import Service
-
-    options = ChromeOptions()
-    options.binary_location = CHROMIUM
-    for option in OPTIONS:
-        options.add_argument(option)
-    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = Chrome(options=options, service=Service(DRIVER))
-    yield driver
-    driver.quit()
+    """Start a browser."""
+    with chromium(tmp_path_factory.mktemp("profile")) as driver:
+        yield driver
 
 
 @pytest.fixture(scope="module")
@@ -82,30 +58,15 @@ def page(browser: Any, matrix: Matrix, tmp_path: Path) -> Any:
 def _open(browser: Any, matrix: Matrix, folder: Path, *, dark: bool = False) -> None:
     path = folder / "report.html"
     path.write_text(render(matrix, "html"), "utf-8")
-    _size(browser, 1280, 800)
-    scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
+    resize(browser, 1280, 800)
+    scheme(browser, dark=dark)
     browser.get(path.as_uri())
-
-
-def _size(browser: Any, width: int, height: int) -> None:
-    metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-
-
-def _all(page: Any, selector: str) -> list[Any]:
-    found: list[Any] = page.find_elements("css selector", selector)
-    return found
-
-
-def _one(page: Any, selector: str) -> Any:
-    return page.find_element("css selector", selector)
 
 
 def _square(page: Any, words: str) -> Any:
     (found,) = (
         one
-        for one in _all(page, "#squares .square")
+        for one in every(page, "#squares .square")
         if words in (one.get_attribute("aria-label") or "")
     )
     return found
@@ -122,10 +83,10 @@ def test_a_square_tells_what_happened_and_how_to_see_it_again(
     )
     assert wanted.item.claimed
     _square(page, f"{wanted.release}, artifacts for {wanted.item.claimed.target}:").click()
-    panel = _one(page, "#panel")
+    panel = first(page, "#panel")
     assert panel.is_displayed()
-    assert str(wanted.release) in _one(page, "#panel h2").text
-    (row,) = (one for one in _all(page, "#cells details") if wanted.item.name in one.text)
+    assert str(wanted.release) in first(page, "#panel h2").text
+    (row,) = (one for one in every(page, "#cells details") if wanted.item.name in one.text)
     if not row.get_attribute("open"):
         row.find_element("css selector", "summary").click()
     command = row.find_element("css selector", ".command").text
@@ -145,7 +106,7 @@ def test_the_command_is_the_same_where_inputs_were_given(browser: Any, tmp_path:
     executed = matrix_of(replace(one, item=item), stage=Stage.EXECUTE)
     _open(browser, executed, tmp_path)
     _square(browser, "jaxlib 0.4.33, artifacts for 1.4.0:").click()
-    (row,) = _all(browser, "#cells details")
+    (row,) = every(browser, "#cells details")
     if not row.get_attribute("open"):
         row.find_element("css selector", "summary").click()
     command = row.find_element("css selector", ".command").text
@@ -155,7 +116,9 @@ def test_the_command_is_the_same_where_inputs_were_given(browser: Any, tmp_path:
 
 def test_the_squares_say_what_the_matrix_says(page: Any, matrix: Matrix) -> None:
     """Every square's share is that of its cells."""
-    labels = [one.get_attribute("aria-label") for one in _all(page, "#squares .square[aria-label]")]
+    labels = [
+        one.get_attribute("aria-label") for one in every(page, "#squares .square[aria-label]")
+    ]
     for release in matrix.releases:
         for claimed in {one.item.claimed for one in matrix.cells if one.item.claimed}:
             inside = [
@@ -174,38 +137,32 @@ def test_the_squares_say_what_the_matrix_says(page: Any, matrix: Matrix) -> None
 def test_contradictions_come_first(page: Any, matrix: Matrix) -> None:
     """They stand above the map, counted; a click shows the cell."""
     found = [one for one in matrix.cells if one.agreement is Agreement.CONTRADICTS]
-    title = _one(page, "#contradictions-title")
+    title = first(page, "#contradictions-title")
     assert f"{len(found)} contradiction" in title.text
-    assert title.location["y"] < _one(page, "#squares").location["y"]
-    row = _all(page, "#contradictions li button")[-1]
+    assert title.location["y"] < first(page, "#squares").location["y"]
+    row = every(page, "#contradictions li button")[-1]
     assert "explained: why" in row.text
     row.click()
-    assert "location_range+1.0.0" in _one(page, "#cells").text
-    assert "Predicted" in _one(page, "#cells dl").text
+    assert "location_range+1.0.0" in first(page, "#cells").text
+    assert "Predicted" in first(page, "#cells dl").text
 
 
 def test_filters_choose_cells(page: Any, matrix: Matrix) -> None:
     """By outcome and by text together; the squares count what is left; one button clears."""
     bad = [one for one in matrix.cells if str(one.verdict.outcome) == "incompatible"]
-    _one(page, ".chip[data-value=incompatible]").click()
-    assert _one(page, "#shown").text.startswith(f"{len(bad)} of {len(matrix.cells)} ")
-    _one(page, "#text").send_keys("0.4.13 tan")
+    first(page, ".chip[data-value=incompatible]").click()
+    assert first(page, "#shown").text.startswith(f"{len(bad)} of {len(matrix.cells)} ")
+    first(page, "#text").send_keys("0.4.13 tan")
     left = [one for one in bad if "tan" in one.item.name and "0.4.13" in str(one.release)]
     assert left
-    _wait(page, lambda: _one(page, "#shown").text.startswith(f"{len(left)} of "))
+    wait(page, lambda: first(page, "#shown").text.startswith(f"{len(left)} of "))
     counts = [
-        int(one.text) for one in _all(page, "#squares .square:not(.none):not(.dim)") if one.text
+        int(one.text) for one in every(page, "#squares .square:not(.none):not(.dim)") if one.text
     ]
     assert sum(counts) == len(left)
-    _one(page, "#clear").click()
-    assert _one(page, "#shown").text == ""
-    assert not _one(page, "#clear").is_displayed()
-
-
-def _wait(page: Any, condition: Callable[[], bool]) -> None:
-    from selenium.webdriver.support.ui import WebDriverWait
-
-    WebDriverWait(page, 10).until(lambda _: condition())
+    first(page, "#clear").click()
+    assert first(page, "#shown").text == ""
+    assert not first(page, "#clear").is_displayed()
 
 
 def test_the_keyboard_is_enough(page: Any) -> None:
@@ -219,26 +176,26 @@ def test_the_keyboard_is_enough(page: Any) -> None:
     assert second.split(",")[0] != first.split(",")[0]
     assert second.split(":")[0].split(",")[1] == first.split(":")[0].split(",")[1]
     ActionChains(page).send_keys(Keys.ENTER).perform()
-    assert _one(page, "#panel").is_displayed()
+    assert first(page, "#panel").is_displayed()
     assert page.switch_to.active_element.get_attribute("id") == "panel-title"
     ActionChains(page).send_keys(Keys.ESCAPE).perform()
-    assert not _one(page, "#panel").is_displayed()
+    assert not first(page, "#panel").is_displayed()
     assert page.switch_to.active_element.get_attribute("aria-label") == second
 
 
 def test_the_address_leads_back_to_a_square(page: Any) -> None:
     """Whoever gets the link sees the same panel; an address that is no link does nothing."""
     _square(page, "jaxlib 0.4.33, artifacts for 0.9.0:").click()
-    link, title = page.current_url, _one(page, "#panel h2").text
+    link, title = page.current_url, first(page, "#panel h2").text
     assert link.endswith("#jaxlib%200.4.33%2F0.9.0")
     for address in ("#%", "#nowhere/1.0.0", "#filters"):
         page.get("about:blank")
         page.get(link.partition("#")[0] + address)
-        assert not _one(page, "#panel").is_displayed()
+        assert not first(page, "#panel").is_displayed()
     page.get("about:blank")
     page.get(link)
-    assert _one(page, "#panel").is_displayed()
-    assert _one(page, "#panel h2").text == title
+    assert first(page, "#panel").is_displayed()
+    assert first(page, "#panel h2").text == title
     assert page.get_log("browser") == []
 
 
@@ -247,7 +204,7 @@ def test_it_asks_for_nothing_and_complains_of_nothing(page: Any) -> None:
     for kind in ("browser", "performance"):
         page.get_log(kind)  # what came before
     page.refresh()
-    _all(page, "#squares .square:not(.none)")[0].click()
+    every(page, "#squares .square:not(.none)")[0].click()
     assert page.get_log("browser") == []
     sent = [
         entry["message"]
@@ -265,7 +222,7 @@ def test_it_fits_the_window(
 ) -> None:
     """Nothing but the map itself scrolls sideways; the screenshot is of that size."""
     _open(browser, matrix, tmp_path, dark=dark)
-    _size(browser, *size)
+    resize(browser, *size)
     shot = tmp_path / "page.png"
     assert browser.save_screenshot(str(shot))
     assert struct.unpack(">II", shot.read_bytes()[16:24]) == size
@@ -281,10 +238,10 @@ def test_hostile_names_stay_text(browser: Any, tmp_path: Path) -> None:
     name = "a</script><img src=x onerror=\"document.title='broken'\">"
     hostile = replace(one, item=replace(one.item, name=name, path=name))
     _open(browser, matrix_of(hostile), tmp_path)
-    _all(browser, "#squares .square:not(.none)")[0].click()
-    assert name in _one(browser, "#cells").text
+    every(browser, "#squares .square:not(.none)")[0].click()
+    assert name in first(browser, "#cells").text
     assert browser.title == "StableHLO compatibility matrix"
-    assert _all(browser, "img") == []
+    assert every(browser, "img") == []
 
 
 def test_twenty_thousand_cells_are_drawn(browser: Any, matrix: Matrix, tmp_path: Path) -> None:
@@ -298,8 +255,8 @@ def test_twenty_thousand_cells_are_drawn(browser: Any, matrix: Matrix, tmp_path:
     items = tuple(one.item for one in cells[:: len(base)])
     releases = tuple(one.release for one in base)
     _open(browser, Matrix(Stage.DECODE, items, releases, tuple(cells), matrix.date), tmp_path)
-    assert f"{len(cells):,} cells" in _one(browser, "#totals").text
-    _all(browser, "#squares .square:not(.none)")[0].click()
-    assert len(_all(browser, "#cells details")) == 60
-    _one(browser, "#panel .more").click()
-    assert len(_all(browser, "#cells details")) == 120
+    assert f"{len(cells):,} cells" in first(browser, "#totals").text
+    every(browser, "#squares .square:not(.none)")[0].click()
+    assert len(every(browser, "#cells details")) == 60
+    first(browser, "#panel .more").click()
+    assert len(every(browser, "#cells details")) == 120

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from portable.bytecode.encoding import Cursor, MalformedArtifact
 from portable.bytecode.entries import ATTRIBUTES, Pool, read_entries
 from portable.bytecode.header import read_header
-from portable.bytecode.operations import Sizes, Walker
+from portable.bytecode.operations import Sizes, UseWalker, Walker
 from portable.bytecode.scan import Scan
 from portable.bytecode.tables import (
     NEWEST_FORMAT,
@@ -108,6 +108,21 @@ class Bytecode:
         while walker.advance():
             yield walker.read()
         self._deepest = walker.deepest
+
+    def uses(self) -> Iterator[tuple[Operation, tuple[int, ...]]]:
+        """Yield every operation as `operations`, with those whose results it uses.
+
+        Yields:
+            The operations, each with the numbers of others, counted in the order of this walk.
+            Arguments of blocks have none, nor have values that are used before they are defined.
+
+        Raises:
+            MalformedArtifact: An operation does not make sense.
+        """
+        walker = UseWalker(self._sections[Section.IR], self.sizes)
+        while walker.advance():
+            operation = walker.read()
+            yield operation, walker.sources(operation)
 
     def scan(self, typed: Collection[int] = ()) -> Scan:
         """Count what operations there are; cached.

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from portable.bytecode.encoding import Cursor
 from portable.bytecode.tables import Format, Section
 
-__all__ = ["EXAMPLES", "Mask", "OpSignature", "Operation", "Sizes", "Walker"]
+__all__ = ["EXAMPLES", "Mask", "OpSignature", "Operation", "Sizes", "UseWalker", "Walker"]
 
 EXAMPLES = 3
 """How many operations of an OpSignature are located."""
@@ -389,3 +389,27 @@ class Walker:
         self.arguments.update(found)
         if self.typed:
             frame.types += found
+
+
+class UseWalker(Walker):
+    """A Walker that remembers of each value which operation defines it, not its type.
+
+    Attributes:
+        number: How many operations were read.
+    """
+
+    __slots__ = ("number",)
+
+    def __init__(self, section: Cursor, sizes: Sizes) -> None:
+        self.number = 0
+        super().__init__(section, sizes, typed=True)
+
+    def define(self, results: tuple[int, ...]) -> None:
+        """Count an operation as read; arguments of blocks have numbers that are not negative."""
+        super().define((~self.number,) * len(results))
+        self.number += 1
+
+    def sources(self, operation: Operation) -> tuple[int, ...]:
+        """Return the numbers of the operations whose results the last one read uses."""
+        found = (self.operand_type(value, operation.depth) for value in operation.operands)
+        return tuple(~one for one in found if isinstance(one, int) and one < 0)

@@ -1,5 +1,6 @@
 "use strict";
-// Adds a field to pages of many entries that leaves those with the given words: rows of a long table, or findings.
+// Adds a field to pages of many entries that leaves those with the given words: rows of a long table, or findings;
+// and lets the keyboard scroll wide tables.
 (() => {
   const LONG = 25;
 
@@ -40,7 +41,6 @@
   }
 
   function draw() {
-    if (document.querySelector(".filter")) return;
     for (const table of document.querySelectorAll("article table")) {
       const rows = [...table.querySelectorAll("tbody tr")];
       if (rows.length > LONG) field(table, rows.map((row) => entry([row])), "rows");
@@ -50,5 +50,11 @@
     if (first && headings.length > LONG) field(first, sections(headings), "entries");
   }
 
+  // The theme wraps tables when it starts.
+  const reach = () => {
+    for (const wide of document.querySelectorAll(".md-typeset__scrollwrap, article pre > code")) wide.tabIndex = 0;
+  };
+  new MutationObserver(reach).observe(document.body, { childList: true, subtree: true });
+  reach();
   draw();
 })();

@@ -1,0 +1,50 @@
+"""Which operation uses the results of which, against what MLIR itself says of the same programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import portable
+from compat_tests.helpers.sealed import CASES
+from portable.bytecode import read
+
+pytestmark = pytest.mark.old_releases
+
+# Regions that use values from outside, nested and isolated ones, several functions and results.
+PROGRAMS = (
+    "whole_attention", "whole_lstm", "whole_scan", "whole_training_step", "whole_top_k",
+    "whole_random_bits",
+)  # fmt: skip
+
+
+def _walked(operations: Any) -> list[Any]:
+    """Return operations, outer ones before those in their regions."""
+    found = []
+    for operation in operations:
+        found.append(operation.operation)
+        for region in operation.regions:
+            for block in region:
+                found += _walked(block)
+    return found
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_operands_come_from_the_operations_that_mlir_says(name: str) -> None:
+    """Every operand of every operation, but those that are arguments of blocks."""
+    artifact = max(CASES[name].artifacts, key=lambda one: one.target)
+    data = Path(artifact.path).read_bytes()
+    content = read(data)
+    ours = [(content.names[one.name].name, sources) for one, sources in content.uses()]
+    module = portable.deserialize(data)
+    theirs = _walked([module.operation])
+    assert [name.rpartition("_")[0] or name for name, _ in ours] == [
+        one.name.rpartition(".")[2] for one in theirs
+    ]
+    numbers = {result: n for n, one in enumerate(theirs) for result in one.results}
+    for number, one in enumerate(theirs):
+        expected = [numbers[value] for value in one.operands if value in numbers]
+        assert list(ours[number][1]) == expected, one
+    assert sum(len(sources) for _, sources in ours) > 10
