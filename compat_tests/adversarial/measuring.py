@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["JOBS", "Taken", "measured"]
+__all__ = ["JOBS", "Taken", "measured", "size_of"]
 
 _ROOT = Path(__file__).parents[2]
 # Far above what anything here takes, far below what the machine has.
@@ -91,3 +91,9 @@ def measured(job: str, path: Path) -> Taken:
     for file in (out, err, peak):
         file.unlink(missing_ok=True)
     return taken
+
+
+def size_of(container: Path) -> int:
+    """Return the bytes of a container, those of the names of its files included."""
+    files = [container] if container.is_file() else [*container.rglob("*")]
+    return sum(len(str(one.relative_to(container))) + one.lstat().st_size for one in files)

@@ -14,7 +14,7 @@ import pytest
 pytest.importorskip("flatbuffers", reason="writes Exported")
 
 from compat_tests.adversarial.generators.containers import CONTAINERS
-from compat_tests.adversarial.measuring import measured
+from compat_tests.adversarial.measuring import measured, size_of
 from portable.containers import MalformedContainer, open_container
 
 if TYPE_CHECKING:
@@ -24,12 +24,6 @@ if TYPE_CHECKING:
 SIZE = 2000
 FLOOR_SECONDS, FLOOR_BYTES = 2.0, 40 << 20
 SECONDS, RESIDENT, PRINTED = 15e-6, 100, 60  # for each byte of input
-
-
-def size_of(container: Path) -> int:
-    """Return the bytes of a container, those of the names of its files included."""
-    files = [container] if container.is_file() else [*container.rglob("*")]
-    return sum(len(str(one.relative_to(container))) + one.lstat().st_size for one in files)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc for the peak of memory")

@@ -127,14 +127,19 @@ def test_descriptions(seed: int, tmp_path: Path) -> None:
     _mutants(seed, [original], partial(reading.torch_xla, folder=folder))
 
 
+def archive() -> bytes:
+    """Return a small wheel with a library."""
+    with io.BytesIO() as stream:
+        with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as wheel:
+            wheel.writestr("a/lib.so", LIBRARY)
+            wheel.writestr("a/METADATA", b"Name: a")
+        return stream.getvalue()
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_runtimes(seed: int) -> None:
     """Shared libraries, and archives whose directory, sizes and methods are damaged."""
-    with io.BytesIO() as stream:
-        with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-            archive.writestr("a/lib.so", LIBRARY)
-            archive.writestr("a/METADATA", b"Name: a")
-        _mutants(seed, [LIBRARY, stream.getvalue(), stream.getvalue()], reading.runtime, 0)
+    _mutants(seed, [LIBRARY, archive(), archive()], reading.runtime, 0)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -32,6 +32,7 @@ __all__ = ["Runs"]
 # How many operations a pattern reads at most before it is looked at what they are.
 _LONGEST = 2048
 _FULL = (0,) * EXAMPLES
+_MOST_KEYS = 4096
 _ATTRIBUTES, _RESULTS, _OPERANDS, _PROPERTIES = map(
     int, (Mask.ATTRIBUTES, Mask.RESULTS, Mask.OPERANDS, Mask.PROPERTIES)
 )
@@ -99,6 +100,8 @@ class Runs:
             counts[signature] = counts.get(signature, 0) + count
         self._batches.append(_Batch(self._pending, frozenset(found)))
         self._keys, self._pending = [], []
+        if len(self._signature_of) > _MOST_KEYS:
+            self._signature_of.clear()  # no two operations need have the same
         return True
 
     def signature(self, key: Key, forms: Sequence[int] = FORMS, regions: int = 0) -> OpSignature:
@@ -202,7 +205,7 @@ class Runs:
         content = self._walker.cursor.data
         for start, end, count in batch.runs:
             for match in matches(content, start, end, count):
-                signature = self._signature_of[match.groups()]
+                signature = self.signature(match.groups())
                 if signature in missing:
                     found[signature].append(Cursor(content, match.end(1) + 1, end).varint())
                     if len(found[signature]) == EXAMPLES:

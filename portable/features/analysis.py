@@ -26,7 +26,7 @@ from portable.features.rules import rules
 from portable.version import Version
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from portable.bytecode.content import Bytecode
     from portable.bytecode.operations import OpSignature
@@ -104,6 +104,7 @@ class _Analyst:
         self._minimum = _Tally()
         self._located: dict[OpSignature, list[int]] = {}
         self._places: dict[int, str] = {}
+        self._made: dict[tuple[Need, ...], tuple[Sequence[OpSignature], Feature | None]] = {}
 
     def analysis(self) -> Analysis:
         """Judge everything and put it together."""
@@ -154,15 +155,21 @@ class _Analyst:
         merged: dict[tuple[str, str], list[Need]] = {}
         for need in tally.counts:
             merged.setdefault((need.kind, need.name), []).append(need)
-        return [
-            self._feature(
-                needs[0],
-                count=sum(tally.counts[need] for need in needs),
-                locations=self._examples([s for need in needs for s in tally.signatures[need]]),
-                reason="; ".join(dict.fromkeys(need.reason for need in needs)),
-            )
-            for needs in merged.values()
-        ]
+        found = []
+        for needs in merged.values():
+            # Most of what is needed to read is needed to write, by the same operations.
+            signatures = tally.signatures[needs[0]]
+            for need in needs[1:]:
+                signatures = signatures + tally.signatures[need]
+            count = sum([tally.counts[need] for need in needs])
+            key = tuple(needs)
+            known, feature = self._made.get(key, ((), None))
+            if feature is None or known != signatures or feature.count != count:
+                reason = "; ".join(dict.fromkeys([need.reason for need in needs]))
+                feature = self._feature(needs[0], count, self._examples(signatures), reason)
+                self._made[key] = signatures, feature
+            found.append(feature)
+        return found
 
     def _examples(self, signatures: Iterable[OpSignature]) -> tuple[str, ...]:
         """Return where the first operations of some op signatures are, with their names."""

@@ -78,11 +78,12 @@ def _keeps_four_bits(reading: Reading) -> bool | None:
     if not _four_bits(reading):
         return False
     pool = reading.content.pool
-    # Any number of functions may be of one type.
-    for attribute in {
-        reading.attribute(signature, "function_type") for signature in reading.of(_FUNCTION)
-    }:
-        index = None if attribute is None else pool.attribute(attribute).fields.get("value")
+    # Any number of functions, and of attributes, may be of one type.
+    indices = {
+        reading.value(signature, "function_type").get("value")
+        for signature in reading.of(_FUNCTION)
+    }
+    for index in indices:
         if not isinstance(index, int):
             raise reading.malformed("the type of a function is none")
         function = pool.type(index)

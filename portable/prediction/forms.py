@@ -271,6 +271,7 @@ def _mesh_symbol(reading: Reading) -> bool:
     # A module is a table of symbols: of whatever stands directly in it. Each has its depth, what it
     # defines, and what is used in it.
     tables: list[tuple[int, set[str], set[str]]] = []
+    in_dictionary: dict[int, set[str]] = {}  # any number of ops may share one
     for operation in content.operations():
         while tables and tables[-1][0] >= operation.depth:
             _, defined, used = tables.pop()
@@ -281,11 +282,13 @@ def _mesh_symbol(reading: Reading) -> bool:
         if content.names[operation.name][:2] == (BUILTIN, "module"):
             tables.append((operation.depth, set(), set()))
         elif tables:
-            numbers = {
-                *content.property_attributes(operation.name, operation.properties).values(),
-                *content.dictionary(operation.attributes).values(),
-            }
+            numbers = content.property_attributes(operation.name, operation.properties).values()
             tables[-1][2].update(meshes[number] for number in numbers if number in meshes)
+            if operation.attributes not in in_dictionary:
+                held = content.dictionary(operation.attributes).values()
+                named = {meshes[number] for number in held if number in meshes}
+                in_dictionary[operation.attributes] = named
+            tables[-1][2].update(in_dictionary[operation.attributes])
     return any(used - defined for _, defined, used in tables)
 
 
@@ -356,8 +359,11 @@ def _rng_shape(reading: Reading) -> bool | None:
     for op in reading.ops - {"vhlo.constant_v1"}:
         if any(not shapes.isdisjoint(signature.results) for signature in reading.of(op)):
             return None
-    for signature in reading.of("vhlo.func_v1"):
-        kind = reading.value(signature, "function_type").get("value")
+    kinds = {
+        reading.value(signature, "function_type").get("value")
+        for signature in reading.of("vhlo.func_v1")
+    }
+    for kind in kinds:
         inputs = pool.type(kind).fields.get("inputs") if isinstance(kind, int) else None
         if not isinstance(inputs, list) or not shapes.isdisjoint(inputs):
             return None

@@ -92,8 +92,7 @@ def _unnamed(reading: Reading) -> bool:
 def _mesh_without_axes(reading: Reading) -> bool:
     """Find a mesh whose axes are something else."""
     pool = reading.content.pool
-    for entry in _entries(reading, "mesh_v1"):
-        axes = entry.fields.get("axes")
+    for axes in {entry.fields.get("axes") for entry in _entries(reading, "mesh_v1")}:
         inner = pool.attribute(axes).fields.get("elements") if isinstance(axes, int) else None
         if not isinstance(inner, list) or any(
             _kind(pool, ATTRIBUTES, axis) != "mesh_axis_v1" for axis in inner

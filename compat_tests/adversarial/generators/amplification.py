@@ -268,6 +268,57 @@ def function_wide_shared(n: int) -> bytes:
     )
 
 
+def _functions(n: int, types: Sequence[tuple[str, bytes]], of: int) -> bytes:
+    """Return functions, each with an attribute of its own that holds one type, and an rng."""
+    attributes = [("vhlo", entry(14, 0)), _array(), *[("vhlo", entry(17, of))] * n]
+    properties = [entry(2, 3 + at, 2, 1, 1) for at in range(n)]
+    ops = [operation(2, results=[0]), operation(3, results=[0], operands=[0, 0, 0])]
+    ops += [operation(1, properties=1 + at) for at in range(n)]
+    return _artifact(
+        ops,
+        values=2,
+        names=("vhlo.func_v1", "vhlo.iota_v1", "vhlo.rng_v1"),
+        types=types,
+        strings=[""],
+        attributes=attributes,
+        properties=properties,
+    )
+
+
+def function_types_wide_shared(n: int) -> bytes:
+    """Many attributes that are one type of functions with many arguments, beside four bits."""
+    types = [_F32, ("vhlo", entry(8, n, *[0] * n, 0)), ("vhlo", entry(10))]
+    return _functions(n, types, 1)
+
+
+def function_types_wide_shared_computing(n: int) -> bytes:
+    """The same with the arguments behind, and none of four bits."""
+    return _functions(n, [_F32, _I64, ("vhlo", entry(8, 0, n, *[1] * n))], 2)
+
+
+def meshes_wide_shared(n: int) -> bytes:
+    """Many meshes of the same many axes."""
+    axis, axes = ("vhlo", entry(24, 1, 4)), _array(*[2] * n)
+    meshes = [("vhlo", entry(25, 3, 0))] * n
+    return _on_module(("vhlo", entry(14, 0)), axis, axes, *meshes, _array(*range(4, n + 4)))
+
+
+def mesh_named_dictionary_shared(n: int) -> bytes:
+    """Operations that share a dictionary with many keys, beside groups that name a mesh."""
+    strings = [f"k{at}" for at in range(n)]
+    attributes = [("builtin", entry(2, at)) for at in range(n)]
+    attributes += [_dictionary((at, at) for at in range(1, n + 1))]
+    attributes += [("vhlo", entry(14, 0)), ("vhlo", entry(23, n + 2, n + 4)), _array()]
+    ops = [operation(1, attributes=n + 1, properties=1) for _ in range(n)]
+    return _artifact(
+        ops,
+        names=("vhlo.tanh_v2",),
+        strings=strings,
+        attributes=attributes,
+        properties=[entry(n + 3)],
+    )
+
+
 def tensor_wide_shared(n: int) -> bytes:
     """Many operations on a tensor of many dimensions, whose product is large."""
     types = [_I64, _tensor(*[1 << 40] * n)]
@@ -416,7 +467,9 @@ ARTIFACTS: dict[str, Callable[[int], bytes]] = {
         operations_with_results, operations_different, results_wide, dictionary_wide,
         dictionary_wide_shared, dictionary_shared_properties_many, integer_wide,
         integer_wide_and_known, integer_wide_shared, array_wide_shared, arrays_dense, types_dense,
-        function_wide_shared, tensor_wide_shared, blob_shared, properties_many, discardable_many,
+        function_wide_shared, function_types_wide_shared, function_types_wide_shared_computing,
+        meshes_wide_shared, mesh_named_dictionary_shared, tensor_wide_shared, blob_shared,
+        properties_many, discardable_many,
         locations_many, location_files_many, locations_fused, locations_long_on_features,
         regions_many, blocks_many, arguments_many, use_lists_many, use_list_long, successors_many,
         resources_many, numbers_long, texts_many,
