@@ -9,8 +9,9 @@ import pytest
 
 from portable.bytecode import read
 from portable.bytecode.vhlo import minimum
-from portable.features import Analysis, Feature, FeatureKind, Needs, analyze, rewritten
+from portable.features import Analysis, Feature, FeatureKind, Needs, analyze
 from portable.features.bridges import bridges, since
+from portable.features.rewritten import rewritten
 from portable.features.rules import rules
 from portable.pinning.rewrites import EXACT, EXPANDED, REWRITES, UnknownRewrite, accuracy, named
 from portable.version import Version

@@ -6,7 +6,6 @@ checked here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from portable.bytecode.encoding import unzigzag
@@ -28,8 +27,7 @@ ATTRIBUTES = "attributes"
 _WORD = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Blob:
+class Blob(NamedTuple):
     """Bytes that stay where they are: an offset in the artifact and a size."""
 
     offset: int

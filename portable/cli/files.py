@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from portable.cli.output import complain, print_json, say
 from portable.cli.parts import label_of
@@ -20,8 +19,7 @@ SCHEMA = 3
 """Version of the JSON documents that `report_each` prints."""
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(NamedTuple):
     """What a command found in one file.
 
     Args:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from portable.cli.output import input_bytes
 from portable.containers import open_path
@@ -21,8 +20,7 @@ class ManyPrograms(PortableError):
     """A container was given to a command that takes one program."""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """One program that a command was given.
 
     Args:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from portable.containers.container import MalformedContainer
 from portable.system.files import InputFile, file_error, new_directory, write_through
@@ -17,8 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["Folder", "copy_tree", "files_of"]
 
 
-@dataclass(frozen=True, slots=True)
-class Folder:
+class Folder(NamedTuple):
     """A directory that is a container.
 
     Args:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from portable.system.files import FileError, InputFile, is_special, read_file
 
@@ -19,8 +18,7 @@ __all__ = ["Edit", "Source"]
 _SMALL = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(NamedTuple):
     """The bytes from `start` to `stop` become `data`.
 
     Args:

@@ -12,7 +12,6 @@ from portable.features.model import (
     RemovedForm,
     Strictness,
 )
-from portable.features.rewritten import Rewritten, rewritten
 
 __all__ = [
     "Analysis",
@@ -21,8 +20,6 @@ __all__ = [
     "FeatureKind",
     "Needs",
     "RemovedForm",
-    "Rewritten",
     "Strictness",
     "analyze",
-    "rewritten",
 ]

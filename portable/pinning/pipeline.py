@@ -20,8 +20,9 @@ from portable.bytecode.layouts import BUILTIN, NATIVE_DIALECTS, VHLO
 from portable.bytecode.quick_scan import QuickScan
 from portable.bytecode.vhlo import lifetimes
 from portable.errors import PortableError
-from portable.features import Strictness, analyze, rewritten
+from portable.features import Strictness, analyze
 from portable.features.bridges import bridges, since
+from portable.features.rewritten import rewritten
 from portable.features.rules import rules
 from portable.pinning import program as programs
 from portable.pinning.locations import RANGE, RANGES_SINCE, Locations, ranges_to_points
@@ -36,7 +37,8 @@ if TYPE_CHECKING:
     from portable.artifact import ArtifactLike
     from portable.bindings import Library, Module
     from portable.bytecode import Bytecode, Header
-    from portable.features import Analysis, Feature, Needs, Rewritten
+    from portable.features import Analysis, Feature, Needs
+    from portable.features.rewritten import Rewritten
     from portable.pinning.options import PinOptions
     from portable.pinning.program import Program
     from portable.releases import Target

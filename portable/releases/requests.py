@@ -28,7 +28,7 @@ import datetime
 import os
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from portable.releases.aliases import find_alias
 from portable.releases.release import (
@@ -94,8 +94,7 @@ class NoMatchingRelease(NoTarget):
     """The specifier contains no known Release."""
 
 
-@dataclass(frozen=True, slots=True)
-class ResolveContext:
+class ResolveContext(NamedTuple):
     """What a target request may refer to beside the tables.
 
     Args:

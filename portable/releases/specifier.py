@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from packaging.specifiers import InvalidSpecifier as NotASpecifier
 from packaging.specifiers import SpecifierSet
@@ -37,9 +37,10 @@ class Specifier:
     """
 
     text: str
-    versions: SpecifierSet
+    versions: SpecifierSet = field(compare=False)
 
     @classmethod
+    @functools.lru_cache(maxsize=1024)  # many Advisories are about the same Releases
     def parse(cls, text: str) -> Specifier:
         """Parse comma-separated clauses such as `>=0.5,<0.11`, `~=2.16` or `==2.6.*`.
 
@@ -74,8 +75,7 @@ class Specifier:
 
     def contains(self, version: str) -> bool:
         """Return whether a version of the distribution satisfies every clause."""
-        # For a single version, packaging takes a pre-release for want of better.
-        return self.versions.contains(_parsed(version), prereleases=bool(self.versions.prereleases))
+        return _contains(self, version)
 
     def contains_older(self, version: str) -> bool:
         """Return whether it contains some version older than this one."""
@@ -84,3 +84,10 @@ class Specifier:
     def contains_newer(self, version: str) -> bool:
         """Return whether it contains some version newer than this one."""
         return not self.versions.is_disjoint(SpecifierSet(f">{version}"))
+
+
+@functools.lru_cache(maxsize=4096)
+def _contains(specifier: Specifier, version: str) -> bool:
+    versions = specifier.versions
+    # For a single version, packaging takes a pre-release for want of better.
+    return versions.contains(_parsed(version), prereleases=bool(versions.prereleases))

@@ -258,7 +258,7 @@ named_tables: list[str] = []
 
 def _read(path: str, name: str, kind: str, *, own: bool = False) -> tuple[Row, ...]:
     try:
-        found = parse_toml(read_file(path)).get(kind, [])
+        found = (_load(path) if own else _shipped(path)).get(kind, [])
     except FileError as error:
         raise TableError(error.what, where=path) from error
     except ValueError as error:
@@ -269,3 +269,11 @@ def _read(path: str, name: str, kind: str, *, own: bool = False) -> tuple[Row, .
         Row(f"{name} {kind} {position}", fields, own=own)
         for position, fields in enumerate(found, start=1)
     )
+
+
+def _load(path: str) -> dict[str, object]:
+    return parse_toml(read_file(path))
+
+
+# A table may have arrays of several kinds, each read by itself.
+_shipped = functools.cache(_load)

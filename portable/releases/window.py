@@ -7,7 +7,7 @@ import datetime
 import functools
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from portable.releases.release import Release, find_release
 from portable.releases.shipped import UnknownVersion, available_since, newest_version
@@ -22,8 +22,7 @@ __all__ = ["Promise", "Window", "promise_for", "window"]
 _SPAN = re.compile(r"([0-9]{1,4})([ymd])", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class Promise:
+class Promise(NamedTuple):
     """How far apart writer and reader may be.
 
     Args:

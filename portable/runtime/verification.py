@@ -15,7 +15,8 @@ import numpy as np
 from portable.artifact import Artifact
 from portable.bytecode import read
 from portable.errors import PortableError
-from portable.features import analyze, rewritten
+from portable.features import analyze
+from portable.features.rewritten import rewritten
 from portable.pinning import program as programs
 from portable.runtime.executors import (
     BITS,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
     from portable.artifact import ArtifactLike
     from portable.bindings import ReturnedValue
-    from portable.features import Rewritten
+    from portable.features.rewritten import Rewritten
     from portable.runtime.executors import Comparison, Executor
     from portable.runtime.executors.tensors import Array
 
