@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from portable.containers.container import MalformedContainer
 from portable.system.files import InputFile, file_error, new_directory, write_through
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 __all__ = ["Folder", "copy_tree", "files_of"]
 
 
-class Folder(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Folder:
     """A directory that is a container.
 
     Args:
