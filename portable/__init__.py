@@ -47,8 +47,8 @@ native code reads everything else in a child process, with limits of time and me
 
 Policies and the gate are in `portable.policy`, exporters of PyTorch and JAX in
 `portable.exporters`, artifacts x Releases in `portable.matrix`, containers in
-`portable.containers`, tables of Releases in `portable.releases`, real Releases in
-`portable.runtime`. Everything is imported on first use.
+`portable.containers`, audits of many files in `portable.fleet`, tables of Releases in
+`portable.releases`, real Releases in `portable.runtime`. Everything is imported on first use.
 
 An incompatibility is a `Verdict`. What could not be done or checked is an exception derived from
 `PortableError`, listed in docs/errors.md; docs/api-stability.md says what of all this is public.
@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from portable import errors as errors
     from portable import exporters as exporters
     from portable import features as features
+    from portable import fleet as fleet
     from portable import fuzz as fuzz
     from portable import inspection as inspection
     from portable import matrix as matrix
@@ -252,6 +253,7 @@ _ROOMS = {
     "errors": "portable.errors",
     "exporters": "portable.exporters",
     "features": "portable.features",
+    "fleet": "portable.fleet",
     "fuzz": "portable.fuzz",
     "inspection": "portable.inspection",
     "matrix": "portable.matrix",

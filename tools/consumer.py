@@ -61,7 +61,7 @@ def run(name: str) -> int:
     # Observed again each time: what an earlier run saw is no test of this one.
     words += ["--stage", "execute", "--fresh"]
     code = portable([*words, "--judge", "predicted", "-o", result])
-    portable(["matrix", "--from", result])
+    portable(["matrix", "--merge", result])
     return code
 
 
@@ -72,7 +72,7 @@ def merge() -> int:
         print("nothing ran yet: tox -e consumer-jaxlib0.12.0.1", file=sys.stderr)
         return 2
     page = str(ROOT / "matrix.html")
-    code = portable(["matrix", "--from", *found, "--judge", "predicted", "-o", page])
+    code = portable(["matrix", "--merge", *found, "--judge", "predicted", "-o", page])
     print(f"{len(found)} consumers: {page}")
     return code
 

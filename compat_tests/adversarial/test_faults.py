@@ -109,7 +109,7 @@ def test_no_json_ends_in_a_traceback(kind: str, run: Callable[..., Ended], tmp_p
     document = json_documents()[kind]
     path = tmp_path / "document.json"
     path.write_bytes(document)
-    assert run("matrix", "--from", path).code == 2
+    assert run("matrix", "--merge", path).code == 2
     directory = shutil.copytree(next(CORPUS.rglob("torch_xla_2_9_0/container")), tmp_path / "d")
     (directory / "functions/forward.meta").write_bytes(document)
     for words in (["inspect"], ["check", "--for", "jaxlib"], ["minimum"]):
@@ -168,7 +168,7 @@ LINES = {
     "gate -o": ["gate", A, "--policy", "FOLDER/policy.toml", "-o", "FOLDER/@"],
     "matrix": ["matrix", "@", "--for", "nothing"],
     "matrix --for": ["matrix", "FOLDER/none", "--for", "@"],
-    "matrix --from": ["matrix", "--from", "@"],
+    "matrix --merge": ["matrix", "--merge", "@"],
     "matrix --random": ["matrix", "FOLDER/none", "--for", "jaxlib", "--random", "@"],
     "matrix --rtol": ["matrix", "FOLDER/none", "--for", "jaxlib", "--rtol", "@"],
     "env make": ["env", "make", "@"],
@@ -264,7 +264,7 @@ def test_too_little_memory_is_one_line(tmp_path: Path) -> None:
     path = tmp_path / "large.json"
     path.write_bytes(b"[" + b"1.5," * (10 << 20) + b"1]")
     limited = Fault(limits={resource.RLIMIT_DATA: 100 << 20})
-    ended = start(["matrix", "--from", str(path)], limited, tmp_path)
+    ended = start(["matrix", "--merge", str(path)], limited, tmp_path)
     demand_clean(ended)
     assert b"out of memory" in ended.err
 

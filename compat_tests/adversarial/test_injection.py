@@ -323,7 +323,7 @@ def test_no_matrix_is_obeyed(form: str, run: Runner, tmp_path: Path) -> None:
     for document in documents(EVERYTHING, record(sample())):
         path.write_text(json.dumps(document))
         for more in ([], ["--full"]):
-            said = run("matrix", "--from", path, "--format", form, *more, form=form)
+            said = run("matrix", "--merge", path, "--format", form, *more, form=form)
             accepted += said.code != 2
     assert accepted > 10
 

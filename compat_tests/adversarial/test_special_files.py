@@ -43,7 +43,7 @@ TAKES_A_FILE = [
     "gate F --policy X",
     "matrix X --for jaxlib>=0.5 --cache store",
     "matrix F --for jaxlib>=0.5 --cache store --stage execute --inputs X",
-    "matrix --from X",
+    "matrix --merge X",
     "releases add X",
     "releases diff ./X jaxlib==0.9.1",
     "target --for ./X",
@@ -202,7 +202,7 @@ def test_a_folder_full_of_them_is_searched(here: Path) -> None:
 WRITES = [
     "gate F --policy P -o X",
     "gate F --policy P --format json -o X",
-    "matrix --from M -o X",
+    "matrix --merge M -o X",
     "deserialize F -o X",
     "serialize F --target 1.0.0 -o X",
     "pin F --target 1.0.0 -o X",

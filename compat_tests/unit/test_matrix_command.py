@@ -22,7 +22,7 @@ CASE = str(Path(__file__).parents[2] / "corpus" / "elementwise" / "abs_f32")
         ([CASE, "--for", "jaxlib==0.0.1"], "jaxlib"),
         ([CASE, "--for", "no-such-thing>=1"], "no-such-thing"),
         (["nowhere.mlir.bc", "--for", "jaxlib"], "nowhere.mlir.bc: no such file"),
-        (["--from", __file__], "not a matrix"),
+        (["--merge", __file__], "not a matrix"),
         ([CASE, "--for", "jaxlib", "--stage", "execute", "--inputs", "no.npz"], "no.npz"),
     ],
 )
@@ -45,15 +45,15 @@ def test_a_file_that_is_no_result_is_named(
     good, bad = tmp_path / "good.json", tmp_path / "bad.json"
     good.write_text(dump(sample()))
     bad.write_text('{"schema": 99}')
-    assert main(["matrix", "--from", str(good), str(bad)]) == 2
+    assert main(["matrix", "--merge", str(good), str(bad)]) == 2
     assert "bad.json" in capsys.readouterr().err
 
 
 def test_results_are_merged_and_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`--from` reports on earlier results; the ending of FILE says how, the exit code what."""
+    """`--merge` reports on earlier results; the ending of FILE says how, the exit code what."""
     result, page = tmp_path / "result.json", tmp_path / "page.html"
     result.write_text(dump(sample()))
-    assert main(["matrix", "--from", str(result), str(result), "-o", str(page)]) == 1
+    assert main(["matrix", "--merge", str(result), str(result), "-o", str(page)]) == 1
     assert "<html" in page.read_text()
-    assert main(["matrix", "--from", str(result), "--judge", "predicted", "--format", "json"]) == 1
+    assert main(["matrix", "--merge", str(result), "--judge", "predicted", "--format", "json"]) == 1
     assert json.loads(capsys.readouterr().out)["schema"] == 2

@@ -23,7 +23,7 @@ SENSELESS = {
     "matrix F --for jaxlib --rtol=-1": "'-1' is not a number from 0 on",
     "matrix F --for jaxlib --random 0": "inputs require --stage execute",
     "matrix F --for jaxlib --expected F": "add --inputs FILE.npz or --random 0",
-    "matrix --for jaxlib --from F": "run first with --format json",
+    "matrix --for jaxlib --merge F": "run first with --format json",
     "env clear --unused-for=-1": "'-1' is not a number from 0 on",
     "env frob": "invalid choice: 'frob'",
     "inspcet F": "did you mean 'inspect'?",

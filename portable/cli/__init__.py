@@ -33,6 +33,8 @@ COMMANDS = {
     "minimum": "show the minimum target of programs",
     "explain": "show what keeps programs from a target, and how to reach it",
     "gate": "check a tree of artifacts against the project's policy",
+    "audit": "list every artifact of folders and buckets, and what it needs",
+    "plan": "foretell what breaks when other consumers read a fleet",
     "matrix": "read or execute artifacts on real Releases",
     "export": "write an artifact of a PyTorch model or a JAX function",
     "verify-export": "compare an exported PyTorch model with PyTorch",

@@ -54,12 +54,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     )
     add(parser, "--for", default_help="those of the policy; '@NAME' for a set of it")
     parser.add_argument("--policy", metavar="FILE", help="the policy (default: look for it)")
-    parser.add_argument(
-        "--depth",
-        choices=[str(depth) for depth in Depth],
-        help="what is judged: header (what artifacts claim) or content (what they contain) "
-        "(default: that of the policy)",
-    )
+    add(parser, "--depth", default_help="that of the policy")
     add(parser, "--observe")
     parser.add_argument(
         "--as-of", metavar="DATE", help="judge waivers and ages as of this day (default: today)"

@@ -58,7 +58,7 @@ EXAMPLES = """
 portable matrix model.mlir.bc --for 'jaxlib>=0.5' -o report.html
 portable matrix model.mlir.bc --for jaxlib --stage execute --random 0
 portable matrix corpus --artifacts lowest --for jaxlib 'tensorflow>=2.16' --judge predicted
-portable matrix --from monday.json tuesday.json -o both.html
+portable matrix --merge monday.json tuesday.json -o both.html
 """
 EXIT_CODES = {
     0: "every artifact works on every consumer (--judge predicted: no unexplained contradiction)",
@@ -108,7 +108,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     )
     add(what, "--stage", choices=[str(stage) for stage in _STAGES], default=str(Stage.DECODE))
     what.add_argument(
-        "--from",
+        "--merge",
         dest="earlier",
         nargs="+",
         default=[],
@@ -195,8 +195,8 @@ def _demand_sense(chosen: argparse.Namespace) -> None:
     """Refuse options that would otherwise be ignored."""
     if chosen.earlier and (chosen.paths or chosen.consumers):
         raise BadUsage(
-            "--from cannot be used together with PATH or --for",
-            hint="run first with --format json, then name its result after --from",
+            "--merge cannot be used together with PATH or --for",
+            hint="run first with --format json, then name its result after --merge",
         )
     given = chosen.inputs is not None or chosen.random is not None
     if given and chosen.stage != str(Stage.EXECUTE):

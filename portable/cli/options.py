@@ -72,6 +72,10 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
         "help": "the Stage to judge up to: open (opens the container), decode (reads the "
         "artifact), roundtrip (writes it back), compile, execute (computes the same)",
     },
+    "--depth": {
+        "choices": ("header", "content"),
+        "help": "what is looked at: header (what artifacts claim) or content (what they contain)",
+    },
     "--observe": _FLAG
     | {"help": "also read each artifact with the installed libStablehlo, in a child process"},
     "--strictness": {

@@ -25,14 +25,14 @@ _AFTER_S = 2.0
 
 
 @contextlib.contextmanager
-def counting(what: str) -> Iterator[Callable[[int, int], None]]:
+def counting(what: str) -> Iterator[Callable[[int, int | None], None]]:
     """Show how much is done: a bar on a terminal, else a line every ten seconds.
 
     Args:
         what: What is counted, in the plural.
 
     Yields:
-        What to call with how many are done, and how many there are.
+        What to call with how many are done, and how many there are, if that is known.
     """
     if not has_bars():
         yield _lines(what)
@@ -119,13 +119,13 @@ def _status(what: str) -> rich.status.Status | _Line:
     return Console(stderr=True).status(Text(line(what)))
 
 
-def _lines(what: str) -> Callable[[int, int], None]:
+def _lines(what: str) -> Callable[[int, int | None], None]:
     told = time.monotonic()
 
-    def tell(done: int, total: int) -> None:
+    def tell(done: int, total: int | None) -> None:
         nonlocal told
         if time.monotonic() - told >= _EVERY_S:
             told = time.monotonic()
-            note(f"{done:,} of {total:,} {what}")
+            note(f"{done:,} {what}" if total is None else f"{done:,} of {total:,} {what}")
 
     return tell

@@ -13,7 +13,7 @@ import zlib
 from dataclasses import dataclass
 from enum import Enum
 from fnmatch import fnmatchcase, translate
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from portable.bytecode import MAGIC
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from portable.containers.container import Container
 
-__all__ = ["EXCLUDED_FOLDERS", "NAMES", "Fate", "Found", "NothingFound", "find"]
+__all__ = ["EXCLUDED_FOLDERS", "NAMES", "Fate", "Found", "NothingFound", "find", "look_at"]
 
 NAMES = ("*.mlir.bc", "*.mlirbc", "*.exported", "*.bytecode")
 """What the names of artifacts look like, in upper or lower case."""
@@ -120,6 +120,20 @@ def find(
                 yield found
 
 
+def look_at(path: str, opening: Callable[[], Source]) -> Found:
+    """Determine what becomes of one file, wherever it is, by its content and its name.
+
+    Args:
+        path: What to call it.
+        opening: Opens it.
+
+    Returns:
+        As `find` yields it.
+    """
+    search = _plain_search()
+    return search.look(path, opening, marked=search.marked(path))
+
+
 class _Search:
     """What marks an artifact, and what is excluded."""
 
@@ -170,7 +184,8 @@ class _Search:
                     return pattern
         return ""
 
-    def _marked(self, path: str) -> bool:
+    def marked(self, path: str) -> bool:
+        """Say whether the name of a file is that of an artifact."""
         return self._marks(os.path.basename(path).lower()) is not None
 
     def _tree(self, top: str) -> Iterator[Found]:
@@ -219,7 +234,7 @@ class _Search:
         target = os.path.realpath(path)
         if not os.path.exists(target):
             why = "a broken link"
-            return Found(path, Fate.NOT_JUDGED if self._marked(path) else Fate.OTHER, why=why)
+            return Found(path, Fate.NOT_JUDGED if self.marked(path) else Fate.OTHER, why=why)
         if os.path.isdir(target):
             if target in walked:
                 return Found(path, Fate.OTHER)
@@ -230,27 +245,36 @@ class _Search:
 
     def _file(self, path: str, *, regular: bool = True) -> Found:
         """Determine by its content and its name what becomes of a file."""
-        marked = self._marked(path)
+        marked = self.marked(path)
+        if not regular and not marked:
+            return Found(path, Fate.OTHER)
+        return self.look(path, partial(Source, path), marked=marked)
+
+    def look(self, path: str, opening: Callable[[], Source], *, marked: bool) -> Found:
+        """Determine what becomes of a file once it is opened."""
         try:
-            if not regular and not marked:
-                return Found(path, Fate.OTHER)
-            source = Source(path)
+            source = opening()
             kind = kind_of_file(source)
+            if marked or kind in _ARTIFACTS:
+                return _opened(path, partial(open_source, kind, source))
+            why = self._hidden(path, source)
         except FileError as error:
             return Found(path, Fate.NOT_JUDGED, why=error.what)
-        if marked or kind in _ARTIFACTS:
-            return _opened(path, partial(open_source, kind, source))
-        why = self._hidden(path, source)
         return Found(path, Fate.NOT_JUDGED if why else Fate.OTHER, why=why)
 
     def _hidden(self, path: str, source: Source) -> str:
         """Say what keeps an artifact that is in a file from being read."""
         stem, suffix = os.path.splitext(path.lower())
-        if (suffix in _COMPRESSED and self._marked(stem)) or _unpacked(source).startswith(MAGIC):
+        if (suffix in _COMPRESSED and self.marked(stem)) or _unpacked(source).startswith(MAGIC):
             return "a compressed artifact"
         if path.endswith(f"/{_MODEL_AS_TEXT}"):
             return "a SavedModel in text form"
         return ""
+
+
+@cache
+def _plain_search() -> _Search:
+    return _Search((), (), ".")
 
 
 _HINT = f"looked for MLIR bytecode, containers, and {', '.join(NAMES)}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from portable.system.files import FileError, InputFile, is_special, read_file
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from portable.bytecode.encoding import Buffer
 
-__all__ = ["Edit", "Source"]
+__all__ = ["Edit", "Ranges", "Source"]
 
 # Files of at most this size are read at once: one call costs less than several.
 _SMALL = 1 << 16
@@ -34,6 +34,24 @@ class Edit(NamedTuple):
     zeros: int = 0
 
 
+class Ranges(Protocol):
+    """What is read by ranges: a file, or an object of a bucket. As `InputFile`."""
+
+    @property
+    def path(self) -> str:
+        """What it is called."""
+
+    @property
+    def identity(self) -> object:
+        """What makes it this one and no other."""
+
+    def __len__(self) -> int:
+        """Return how many bytes it has."""
+
+    def read(self, start: int = 0, stop: int | None = None) -> bytes:
+        """Return some of the bytes, or raise FileError."""
+
+
 class Source:
     """The bytes of one file, or bytes in memory.
 
@@ -41,7 +59,7 @@ class Source:
     never mapped, so that cutting it short is an error and not the end of this process.
 
     Args:
-        source: A path, or the bytes.
+        source: A path, the bytes, or what is read by ranges.
 
     Attributes:
         path: The file; empty for bytes in memory.
@@ -53,22 +71,24 @@ class Source:
 
     __slots__ = ("_data", "_file", "identity", "path")
 
-    def __init__(self, source: str | bytes) -> None:
-        self.path = "" if isinstance(source, bytes) else source
-        self._file: InputFile | None = None
+    def __init__(self, source: str | bytes | Ranges) -> None:
+        self.path = ""
+        self._file: Ranges | None = None
         self._data: bytes | None = None
         self.identity: object = None
         if isinstance(source, bytes):
             self._data = source
-        elif is_special(source):
+            return
+        self.path = source if isinstance(source, str) else source.path
+        if isinstance(source, str) and is_special(source):
             self._data = read_file(source)
+            return
+        file: Ranges = InputFile(source) if isinstance(source, str) else source
+        self.identity = file.identity
+        if isinstance(file, InputFile) and len(file) <= _SMALL:
+            self._data = file.read()
         else:
-            file = InputFile(source)
-            self.identity = file.identity
-            if len(file) <= _SMALL:
-                self._data = file.read()
-            else:
-                self._file = file
+            self._file = file
 
     def __len__(self) -> int:
         return len(self._file if self._data is None else self._data)  # type: ignore[arg-type]  # one of both
@@ -121,14 +141,17 @@ class Source:
             write_zeros,
         )
 
-        if self.identity is not None and InputFile(self.path).identity != self.identity:
+        here = self._file is None or isinstance(self._file, InputFile)
+        if here and self.identity is not None and InputFile(self.path).identity != self.identity:
             raise FileError("changed since it was opened", where=self.path, hint="try again")
         at = 0
         for edit in (*sorted(edits, key=lambda edit: edit.start), Edit(len(self), len(self))):
             if self._data is not None:
                 write_bytes(target, self._data[at : edit.start])
-            elif self._file is not None:
+            elif isinstance(self._file, InputFile):
                 copy_bytes(self._file, target, at, edit.start)
+            elif self._file is not None:
+                write_bytes(target, self._file.read(at, edit.start))
             write_bytes(target, edit.data)
             write_zeros(target, edit.zeros)
             at = edit.stop

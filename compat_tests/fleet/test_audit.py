@@ -1,0 +1,162 @@
+"""An audit of folders: complete, repeatable, resumable, whatever lies there."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow
+import pyarrow.parquet
+import pytest
+
+from portable.cli import main
+from portable.fleet import FleetError, PlaceError, audit
+
+CORPUS = Path(__file__).parents[2] / "corpus"
+FAMILY = CORPUS / "collectives"
+
+
+def _rows(path: Path) -> list[dict[str, object]]:
+    found: list[dict[str, object]] = pyarrow.parquet.read_table(path).to_pylist()
+    return found
+
+
+def _files(root: Path) -> list[str]:
+    return [str(path) for path in root.rglob("*") if not path.is_dir() or path.is_symlink()]
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A copy of one family of the corpus."""
+    return Path(shutil.copytree(FAMILY, tmp_path / "models"))
+
+
+def test_every_file_has_a_row_and_every_artifact_its_version(tree: Path, tmp_path: Path) -> None:
+    """The names of sealed artifacts say for which Version they were written."""
+    done = audit([str(tree)], tmp_path / "fleet.parquet", depth="content")
+    rows = _rows(tmp_path / "fleet.parquet")
+    assert [row["place"] for row in rows] == sorted(_files(tree))
+    assert done.objects == len(rows)
+    artifacts = [row for row in rows if row["kind"] != "other"]
+    assert done.artifacts == len(artifacts) > 100
+    for row in artifacts:
+        assert Path(str(row["place"])).name.split("+")[0] == row["claimed"]
+        assert row["error"] is None
+        assert row["subject"]
+
+
+def test_what_is_odd_is_told_and_stops_nothing(tree: Path, tmp_path: Path) -> None:
+    """Links, pipes, damage, names that are no UTF-8: each has a row that says so."""
+    good = next(tree.rglob("*.mlir.bc")).read_bytes()
+    (tree / "empty.mlir.bc").write_bytes(b"")
+    (tree / "cut.mlir.bc").write_bytes(good[: len(good) // 2])
+    (tree / "link.mlir.bc").symlink_to(tree)
+    (tree / "zero.mlir.bc").symlink_to("/dev/zero")
+    os.mkfifo(tree / "pipe.mlir.bc")
+    Path(os.fsdecode(os.fsencode(tree) + b"/\xff\x1b[31m.mlir.bc")).write_bytes(good)
+    done = audit([str(tree)], tmp_path / "fleet.parquet", depth="content")
+    odd = {Path(str(row["place"])).name: row["error"] for row in _rows(tmp_path / "fleet.parquet")}
+    assert done.objects == len(_files(FAMILY)) + 6
+    told = {name: error for name, error in odd.items() if error}
+    assert told.keys() == {
+        "empty.mlir.bc", "cut.mlir.bc", "link.mlir.bc", "zero.mlir.bc", "pipe.mlir.bc"
+    }  # fmt: skip
+    assert odd[r"\xff" + "\x1b[31m.mlir.bc"] is None
+
+
+def test_a_second_audit_reads_what_changed_and_nothing_else(tree: Path, tmp_path: Path) -> None:
+    """And ends with the same file as an audit that has no memory."""
+    fleet = tmp_path / "fleet.parquet"
+    audit([str(tree)], fleet, depth="content")
+    artifacts = sorted(tree.rglob("*.mlir.bc"))
+    artifacts[3].unlink()
+    artifacts[5].write_bytes(artifacts[9].read_bytes())
+    (tree / "new.mlir.bc").write_bytes(artifacts[9].read_bytes())
+    again = audit([str(tree)], fleet, depth="content")
+    assert again.objects - again.unchanged == 2
+    audit([str(tree)], tmp_path / "fresh.parquet", depth="content")
+    assert _rows(fleet) == _rows(tmp_path / "fresh.parquet")
+    assert audit([str(tree)], fleet, depth="header").unchanged == 0
+
+
+def test_an_audit_that_is_killed_goes_on(tmp_path: Path) -> None:
+    """Whenever it is killed: nothing is lost or twice, and nothing is left behind."""
+    whole, fleet = tmp_path / "whole.parquet", tmp_path / "fleet.parquet"
+    audit([str(CORPUS)], whole)
+    command = [sys.executable, "-I", "-m", "portable", "audit", str(CORPUS), "-o", str(fleet)]
+    chance = random.Random(7)  # noqa: S311 - moments to kill at
+    killed = 0
+    for _ in range(6):
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL) as child:
+            time.sleep(chance.uniform(0.3, 3))
+            child.send_signal(signal.SIGKILL)
+        killed += child.returncode == -signal.SIGKILL
+        assert not fleet.exists() or _rows(fleet) == _rows(whole)
+    assert killed
+    subprocess.run(command, check=False, stdout=subprocess.DEVNULL)
+    assert _rows(fleet) == _rows(whole)
+    assert set(tmp_path.iterdir()) == {fleet, whole}
+
+
+def test_two_audits_do_not_write_one_file(tree: Path, tmp_path: Path) -> None:
+    """The second is refused before it reads anything."""
+    fleet = str(tmp_path / "fleet.parquet")
+
+    def second(_: object) -> None:
+        with pytest.raises(FleetError, match="another audit writes it"):
+            audit([str(tree)], fleet)
+
+    audit([str(tree)], fleet, tell=second)
+
+
+def _not_fleets(folder: Path) -> Iterator[Path]:
+    (folder / "text.parquet").write_text("no Parquet")
+    yield folder / "text.parquet"
+    table = pyarrow.table({"place": ["x"]})
+    pyarrow.parquet.write_table(table, folder / "other.parquet")
+    yield folder / "other.parquet"
+    older = table.replace_schema_metadata({"portable.fleet": "0"})
+    pyarrow.parquet.write_table(older, folder / "older.parquet")
+    yield folder / "older.parquet"
+
+
+def test_a_file_that_is_no_fleet_is_never_replaced(tree: Path, tmp_path: Path) -> None:
+    """Nor is one of another release."""
+    for path in _not_fleets(tmp_path):
+        content = path.read_bytes()
+        with pytest.raises(FleetError):
+            audit([str(tree)], path)
+        assert path.read_bytes() == content
+
+
+def test_places_are_named_once(tree: Path, tmp_path: Path) -> None:
+    """One that lies in another would be counted twice; one that is missing is an error."""
+    inner = next(path for path in tree.iterdir() if path.is_dir())
+    for places in ([tree, tree], [tree, inner]):
+        with pytest.raises(FleetError, match="lies inside of"):
+            audit([str(place) for place in places], tmp_path / "fleet.parquet")
+    with pytest.raises(PlaceError, match="no such folder"):
+        audit([str(tree / "missing")], tmp_path / "fleet.parquet")
+    with pytest.raises(PlaceError, match="cannot list ftp://"):
+        audit(["ftp://host/models"], tmp_path / "fleet.parquet")
+
+
+def test_the_command_says_what_it_found(
+    tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 0 where everything was read, 2 where something was not."""
+    fleet = str(tmp_path / "fleet.parquet")
+    assert main(["audit", str(tree), "-o", fleet]) == 0
+    (tree / "cut.mlir.bc").write_bytes(b"ML\xefR")
+    assert main(["audit", str(tree), "-o", fleet]) == 2
+    out = capsys.readouterr().out
+    assert "1 could not be read" in out
+    assert main(["audit", fleet, "--query", "damaged"]) == 0
+    assert "cut.mlir.bc" in capsys.readouterr().out

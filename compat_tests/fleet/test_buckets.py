@@ -1,0 +1,82 @@
+"""An audit of a bucket: what a folder with the same files says, by small reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import obstore
+import pyarrow.parquet
+import pytest
+
+from compat_tests.fleet.conftest import Bucket
+from portable.fleet import PlaceError, audit, places
+from portable.policy import Depth
+
+FAMILY = Path(__file__).parents[2] / "corpus" / "control_flow"
+SAME = ("inside", "kind", "claimed", "producer", "required", "minimum", "signatures", "subject")
+
+
+def _said(path: Path, root: str) -> dict[str, dict[str, object]]:
+    rows = pyarrow.parquet.read_table(path).to_pylist()
+    return {
+        row["place"].removeprefix(root): {name: row[name] for name in (*SAME, "size", "error")}
+        for row in rows
+    }
+
+
+@pytest.mark.parametrize("depth", Depth)
+def test_a_bucket_says_what_its_folder_says(bucket: Bucket, tmp_path: Path, depth: Depth) -> None:
+    """And a second audit reads nothing of what is the same."""
+    bucket.fill(FAMILY)
+    fleet, here = tmp_path / "bucket.parquet", tmp_path / "folder.parquet"
+    done = audit([bucket.url], fleet, depth=depth)
+    audit([str(FAMILY)], here, depth=depth)
+    assert _said(fleet, bucket.url) == _said(here, str(FAMILY))
+    obstore.put(bucket.store, "new.mlir.bc", next(FAMILY.rglob("*.mlir.bc")).read_bytes())
+    again = audit([bucket.url], fleet, depth=depth)
+    assert (again.objects, again.unchanged) == (done.objects + 1, done.objects)
+
+
+def test_what_happens_between_listing_and_reading_is_told(
+    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An object that vanishes, and one that is replaced, are rows with the reason."""
+    good = next(FAMILY.rglob("*.mlir.bc")).read_bytes()
+    for name in ("a.mlir.bc", "b.mlir.bc", "c.mlir.bc"):
+        obstore.put(bucket.store, name, good)
+    listed = list(places.open_place(bucket.url).objects())
+    obstore.delete(bucket.store, "a.mlir.bc")
+    obstore.put(bucket.store, "b.mlir.bc", good + b"more")
+    monkeypatch.setattr(places._Bucket, "objects", lambda _: iter(listed))
+    done = audit([bucket.url], tmp_path / "fleet.parquet")
+    said = _said(tmp_path / "fleet.parquet", bucket.url + "/")
+    assert done.damaged == 2
+    assert "not found" in str(said["a.mlir.bc"]["error"])
+    assert "changed since it was listed" in str(said["b.mlir.bc"]["error"])
+    assert said["c.mlir.bc"]["error"] is None
+
+
+def test_large_objects_are_not_read_whole(
+    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A header is in the first 64 KB, which one request brings."""
+    good = next(FAMILY.rglob("*.mlir.bc")).read_bytes()
+    for number in range(3):
+        obstore.put(bucket.store, f"{number}.mlir.bc", good + bytes(5_000_000))
+    asked: list[tuple[int, int]] = []
+    plain = obstore.get
+
+    def counting(*arguments: object, options: dict[str, object]) -> object:
+        asked.append(options["range"])  # type: ignore[arg-type]  # as `open` asks
+        return plain(*arguments, options=options)
+
+    monkeypatch.setattr(obstore, "get", counting)
+    assert audit([bucket.url], tmp_path / "fleet.parquet").artifacts == 3
+    assert asked == [(0, 65536)] * 3
+
+
+def test_a_bucket_that_cannot_be_listed_is_an_error(bucket: Bucket, tmp_path: Path) -> None:
+    """One that is not there; nothing is written."""
+    with pytest.raises(PlaceError):
+        audit([bucket.url + "-missing"], tmp_path / "fleet.parquet")
+    assert not (tmp_path / "fleet.parquet").exists()

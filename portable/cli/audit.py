@@ -1,0 +1,126 @@
+"""List every artifact of folders and buckets, with what it claims and needs, as Parquet.
+
+URLs are folders, or buckets with a prefix: s3://, gs://, az://; servers and credentials stand in
+the environment, as those of their own tools (AWS_ENDPOINT_URL, AWS_ACCESS_KEY_ID, ...). Artifacts
+and containers are found by content and by name. What a fleet file knows from an earlier audit is
+read again only where it changed; an audit that was killed goes on where it was.
+
+With --query or --sql a FLEET is asked instead: in SQL, over the views fleet, everything, windows
+and (with --for) verdicts. The queries that ship with portable:
+
+QUERIES
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from portable.cli.options import add
+from portable.cli.output import demand_apart, print_json, print_table, say
+from portable.cli.progress import counting
+from portable.cli.usage import BadUsage, count
+from portable.fleet import Audit, ask, audit, query_names, query_text
+from portable.releases import named_consumers
+
+if TYPE_CHECKING:
+    import argparse
+
+__all__ = ["EXAMPLES", "EXIT_CODES", "options", "run"]
+
+__doc__ = __doc__.replace(  # the table of queries is its one place
+    "QUERIES", "\n".join(f"  {name:<12} {asks}" for name, asks in query_names().items())
+)
+
+EXAMPLES = """
+portable audit models/ s3://serving/models -o fleet.parquet
+portable audit models/ -o fleet.parquet --depth content
+portable audit fleet.parquet --query expiring
+portable audit fleet.parquet --query unread --for 'jaxlib==0.5.3'
+portable audit fleet.parquet --sql 'SELECT kind, count(*) FROM fleet GROUP BY kind'
+"""
+EXIT_CODES = {
+    0: "done",
+    2: "something could not be read (it is in the file, with the reason), or bad usage",
+}
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument(
+        "places",
+        nargs="+",
+        metavar="URL",
+        help="folders and buckets; FLEET with --query, --sql",
+    )
+    add(parser, "--output", default_help="required, unless a FLEET is asked")
+    add(parser, "--depth", default="header")
+    parser.add_argument(
+        "--at-once",
+        type=count,
+        default=16,
+        metavar="N",
+        help="how many requests a server has to answer at once (default: %(default)s)",
+    )
+    question = parser.add_mutually_exclusive_group()
+    question.add_argument("--query", metavar="NAME", help="ask FLEET one of the queries above")
+    question.add_argument("--sql", metavar="STATEMENT", help="ask FLEET this")
+    add(parser, "--for")
+    add(parser, "--all", "--format")
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Audit, or ask what an audit wrote."""
+    asked = chosen.query is not None or chosen.sql is not None
+    if asked == (chosen.output is not None) or (asked and len(chosen.places) > 1):
+        raise BadUsage(
+            "missing --output" if not asked else "--query and --sql take one FLEET, no --output",
+            hint="e.g. portable audit models/ -o fleet.parquet",
+        )
+    return _ask(chosen) if asked else _audit(chosen)
+
+
+def _audit(chosen: argparse.Namespace) -> int:
+    demand_apart(chosen.output, *chosen.places)
+    with counting("objects") as tell:
+        done = audit(
+            chosen.places,
+            chosen.output,
+            depth=chosen.depth,
+            at_once=chosen.at_once,
+            tell=lambda done: tell(done.objects, None),
+        )
+    if chosen.format == "json":
+        print_json(done.record())
+    else:
+        _say(done, chosen.output)
+    return 2 if done.damaged else 0
+
+
+def _say(done: Audit, output: str) -> None:
+    print_table(("kind", "count"), [(kind, f"{n:,}") for kind, n in done.kinds.most_common()])
+    say(
+        f"{output}: {done.artifacts:,} artifacts in {done.objects:,} objects, of which "
+        f"{done.unchanged:,} are unchanged"
+    )
+    if done.damaged:
+        say(f"{done.damaged:,} could not be read: portable audit {output} --query damaged")
+
+
+def _ask(chosen: argparse.Namespace) -> int:
+    sql = chosen.sql if chosen.sql is not None else query_text(chosen.query)
+    consumers = named_consumers(*chosen.consumers).releases
+    names, rows = ask(chosen.places[0], sql, consumers)
+    if chosen.format == "json":
+        found = [dict(zip(names, map(_plain, row), strict=True)) for row in rows]
+        print_json({"columns": list(names), "rows": found})
+    else:
+        print_table(names, [[_text(cell) for cell in row] for row in rows])
+    return 0
+
+
+def _text(cell: object) -> str:
+    return "" if cell is None else str(cell)
+
+
+def _plain(cell: object) -> object:
+    return cell if isinstance(cell, (str, int, float, list)) or cell is None else str(cell)

@@ -1,0 +1,121 @@
+"""Foretell what breaks when other consumers have to read a fleet, or when a Window ends.
+
+FLEET is what `portable audit` wrote. Every artifact that --from reads and --to does not stops; of
+those that are read before and after only the number is shown. Verdicts are predicted from what the
+audit read and from today's tables; with --depth content it read more than what artifacts claim.
+
+--today is a calendar instead: until when upstream promises that artifacts are read, counted from
+the day on which their Version was first available, since no artifact of it is older. An artifact
+that was written later for that Version is promised for longer.
+"""
+
+from __future__ import annotations
+
+import datetime
+from typing import TYPE_CHECKING
+
+from portable.cli.options import add
+from portable.cli.output import print_json, print_table, say
+from portable.cli.usage import BadUsage
+from portable.fleet import Plan, Transition, calendar, plan
+from portable.releases import named_consumers
+from portable.verdict import Stage
+
+if TYPE_CHECKING:
+    import argparse
+
+__all__ = ["EXAMPLES", "EXIT_CODES", "options", "run"]
+
+EXAMPLES = """
+portable plan fleet.parquet --from 'jaxlib==0.9.1' --to 'jaxlib==0.12.0.1'
+portable plan fleet.parquet --from 'jaxlib>=0.5' --to 'jaxlib>=0.5' 'tensorflow~=2.18' --all
+portable plan fleet.parquet --from 'jaxlib==0.9.1' --to 'jaxlib==0.4.33' --stage open --format json
+portable plan fleet.parquet --today
+"""
+EXIT_CODES = {
+    0: "nothing stops; or nothing ends within 90 days (--today)",
+    1: "something stops; or ends within 90 days (--today)",
+    2: "not known whether something stops, or bad usage",
+}
+_DAYS = (30, 90, 365)
+_SHOWN = 5
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("fleet", metavar="FLEET", help="what portable audit wrote")
+    for name, who in (("--from", "who reads the artifacts now"), ("--to", "who is to read them")):
+        parser.add_argument(
+            name, dest=name[2:], nargs="+", default=[], metavar="SPEC", help=f"{who}, as for check"
+        )
+    parser.add_argument("--today", action="store_true", help="show what leaves its Window when")
+    add(parser, "--stage", choices=[str(stage) for stage in Stage], default=str(Stage.DECODE))
+    add(parser, "--all", "--format")
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Plan a move, or show the calendar."""
+    moves = bool(getattr(chosen, "from")), bool(chosen.to)
+    if any(moves) == chosen.today or len(set(moves)) > 1:
+        raise BadUsage("either --from and --to, or --today")
+    return _calendar(chosen) if chosen.today else _move(chosen)
+
+
+def _move(chosen: argparse.Namespace) -> int:
+    before, after = (named_consumers(*specs) for specs in (getattr(chosen, "from"), chosen.to))
+    found = plan(chosen.fleet, before.releases, after.releases, stage=Stage[chosen.stage.upper()])
+    uncovered = [*before.uncovered, *after.uncovered]
+    holds = found.holds if found.holds is False or not uncovered else None
+    if chosen.format == "json":
+        print_json({"compatible": holds, "not_covered": uncovered} | found.record())
+    else:
+        _say(found, shown=None if chosen.all else _SHOWN)
+        for text in uncovered:
+            say(f"not known: {text}")
+    return {True: 0, False: 1, None: 2}[holds]
+
+
+def _say(found: Plan, shown: int | None) -> None:
+    for outlook in found.outlooks:
+        say(f"{outlook.change}: {len(outlook.artifacts):,} artifacts: {outlook.reason}")
+        if outlook.remedy:
+            say(f"  {outlook.remedy}")
+        for name in outlook.artifacts[:shown]:
+            say(f"  {name}")
+        if shown is not None and len(outlook.artifacts) > shown:
+            say(f"  and {len(outlook.artifacts) - shown:,} more; --all prints them")
+    changes = [one for one in Transition if one is not Transition.KEEPS and found.count(one)]
+    counts = [f"{found.count(one):,} {one}" for one in changes]
+    if found.damaged:
+        counts.append(f"{len(found.damaged):,} could not be read in the audit")
+    if found.by_claim:
+        say(
+            f"{found.by_claim:,} are judged by what they claim; audit with --depth content for more"
+        )
+    does = found.stage.says(passed=True)
+    say("; ".join([*counts, f"{found.kept:,} are kept: the new consumer {does} (predicted)"]))
+
+
+def _calendar(chosen: argparse.Namespace) -> int:
+    today = datetime.date.today()
+    found = calendar(chosen.fleet)
+    left = {one: (one.until - today).days for one in found if one.until}
+    if chosen.format == "json":
+        print_json({"on": today.isoformat(), "windows": [one.record(today) for one in found]})
+    else:
+        rows = [
+            (str(one.version), one.kind, str(one.until or "not known"), _when(left.get(one)),
+             f"{one.artifacts:,}")
+            for one in found
+        ]  # fmt: skip
+        print_table(("version", "kind", "promised until", "when", "artifacts"), rows)
+        for days in _DAYS:
+            ending = sum(one.artifacts for one, rest in left.items() if 0 <= rest <= days)
+            say(f"within {days} days: {ending:,} artifacts")
+    return 1 if any(rest <= _DAYS[1] for rest in left.values()) else 0
+
+
+def _when(days: int | None) -> str:
+    if days is None:
+        return ""
+    return f"in {days:,} days" if days >= 0 else f"{-days:,} days ago"

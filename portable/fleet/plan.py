@@ -1,0 +1,264 @@
+"""The plan: what a move from some consumers to others breaks and mends, artifact by artifact."""
+
+from __future__ import annotations
+
+import datetime
+import functools
+from collections import Counter
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from portable.containers import Kind
+from portable.fleet.rows import OTHER, columns_of
+from portable.fleet.subjects import read_subject
+from portable.policy import Depth
+from portable.prediction import predict
+from portable.releases import Release, UnknownVersion, resolve_target, window
+from portable.verdict import Stage, worst
+from portable.version import Version
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+    from portable.prediction import Subject
+
+__all__ = ["Expiring", "Outlook", "Plan", "Transition", "calendar", "plan"]
+
+
+class Transition(Enum):
+    """What a move changes for an artifact."""
+
+    STOPS = "stops"
+    STARTS = "starts"
+    FAILS = "fails before and after"
+    KEEPS = "keeps"
+    UNKNOWN = "not known"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@dataclass(slots=True)
+class Outlook:
+    """What a move changes for the artifacts that are predicted alike.
+
+    Args:
+        change: What changes.
+        reason: The Verdict that says why, with its consumer; empty where nothing is in the way.
+        remedy: What to do about it; empty where nothing has to be done.
+        artifacts: Their names: place, and name in a container.
+    """
+
+    change: Transition
+    reason: str
+    remedy: str = ""
+    artifacts: list[str] = field(default_factory=list)
+
+    def record(self) -> dict[str, object]:
+        """Return it as plain data for JSON."""
+        return {
+            "change": str(self.change),
+            "reason": self.reason,
+            "remedy": self.remedy,
+            "artifacts": self.artifacts,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a move breaks and mends.
+
+    Args:
+        before: Who reads the artifacts now.
+        after: Who is to read them.
+        stage: Up to which Stage they are judged.
+        outlooks: What changes, the gravest first; those with most artifacts first.
+        kept: How many artifacts nothing changes for.
+        by_claim: How many are judged by what their header claims alone.
+        damaged: The names of what could not be read in the audit.
+    """
+
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    stage: Stage
+    outlooks: tuple[Outlook, ...]
+    kept: int
+    by_claim: int
+    damaged: tuple[str, ...]
+
+    def count(self, change: Transition) -> int:
+        """Return how many artifacts something changes for."""
+        if change is Transition.KEEPS:
+            return self.kept
+        return sum(len(one.artifacts) for one in self.outlooks if one.change is change)
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether nothing stops: False where something does, None where that is not known."""
+        if self.count(Transition.STOPS):
+            return False
+        return None if self.damaged or self.count(Transition.UNKNOWN) else True
+
+    def record(self) -> dict[str, object]:
+        """Return it as plain data for JSON."""
+        return {
+            "before": list(self.before),
+            "after": list(self.after),
+            "stage": str(self.stage),
+            "counts": {str(one): self.count(one) for one in Transition},
+            "by_claim": self.by_claim,
+            "outlooks": [outlook.record() for outlook in self.outlooks],
+            "damaged": list(self.damaged),
+        }
+
+
+def plan(
+    fleet: str | os.PathLike[str],
+    before: Sequence[Release],
+    after: Sequence[Release],
+    *,
+    stage: Stage = Stage.DECODE,
+) -> Plan:
+    """Foretell what changes when other Releases have to read a fleet.
+
+    Every Verdict is predicted: from what the audit has read, and today's tables.
+
+    Args:
+        fleet: What `audit` wrote.
+        before: Who reads the artifacts now; all of them have to.
+        after: Who is to read them.
+        stage: Up to which Stage they are judged.
+
+    Raises:
+        FleetError: It is no fleet file.
+    """
+    judge = functools.cache(functools.partial(_judged, tuple(before), tuple(after), stage))
+    target = resolve_target(*after).version
+    outlooks: dict[tuple[Transition, str, str], Outlook] = {}
+    kept, by_claim, damaged = 0, 0, []
+    asked = ("place", "inside", "depth", "kind", "minimum", "subject", "error")
+    for place, inside, depth, kind, minimum, subject, error in columns_of(fleet, asked):
+        if kind == OTHER:
+            continue
+        name = f"{place}: {inside}" if inside else str(place)
+        if error is not None or subject is None:
+            damaged.append(name)
+            continue
+        by_claim += depth == str(Depth.HEADER)
+        change, reason, by_pin = judge(subject)
+        if change is Transition.KEEPS:
+            kept += 1
+            continue
+        key = (change, reason, _remedy(by_pin, minimum, target))
+        outlooks.setdefault(key, Outlook(*key)).artifacts.append(name)
+    order = list(Transition)
+    gravest = sorted(
+        outlooks.values(), key=lambda one: (order.index(one.change), -len(one.artifacts))
+    )
+    who, others = (tuple(map(str, releases)) for releases in (before, after))
+    return Plan(who, others, stage, tuple(gravest), kept, by_claim, tuple(damaged))
+
+
+_CHANGES: dict[tuple[bool | None, bool | None], Transition] = {
+    (True, True): Transition.KEEPS,
+    (True, False): Transition.STOPS,
+    (False, True): Transition.STARTS,
+    (False, False): Transition.FAILS,
+}
+
+
+def _judged(
+    before: tuple[Release, ...], after: tuple[Release, ...], stage: Stage, text: str
+) -> tuple[Transition, str, bool]:
+    """Return what changes, why, and whether another Version of the program may mend it."""
+    subject = read_subject(text)
+    then, was, _ = _held(subject, before, stage)
+    now, reason, by_pin = _held(subject, after, stage)
+    return _CHANGES.get((then, now), Transition.UNKNOWN), reason or was, by_pin
+
+
+def _held(
+    subject: Subject, releases: Sequence[Release], stage: Stage
+) -> tuple[bool | None, str, bool]:
+    """Return whether all get through a Stage, and what the first says that does not."""
+    verdicts = [predict(subject, release) for release in releases]
+    held = worst(verdict.holds(stage) for verdict in verdicts)
+    if held is True:
+        return True, "", False
+    first = next(verdict for verdict in verdicts if verdict.holds(stage) is held)
+    if held is False:
+        by_pin = first.stage is Stage.WINDOW  # another Version of the program has other ops
+        return False, f"{first.consumer}: {first.says}: {first.reason}", by_pin
+    unknown = (one.what for one in first.not_known if one.stage <= stage)
+    reason = next(unknown, f"{stage} is not predicted")
+    return None, f"{first.consumer}: not known: {reason}", False
+
+
+def _remedy(by_pin: bool, minimum: str | None, target: Version) -> str:
+    if not by_pin:
+        return ""
+    if minimum is None:
+        return "audit with --depth content, to know whether pin can mend it"
+    if Version.parse(minimum) <= target:
+        return f"pin for {target}"
+    return f"none: the program needs {minimum}, and {target} is what they all read"
+
+
+@dataclass(frozen=True, slots=True)
+class Expiring:
+    """Artifacts of one Version and kind that leave its window.
+
+    Args:
+        version: What they claim.
+        kind: What file they are, or are in.
+        until: Readers built up to this day promise to read them; None for a Version that no table
+            has.
+        artifacts: How many there are.
+    """
+
+    version: Version
+    kind: str
+    until: datetime.date | None
+    artifacts: int
+
+    def record(self, on: datetime.date) -> dict[str, object]:
+        """Return it as plain data for JSON, with the days that are left."""
+        return {
+            "version": str(self.version),
+            "kind": self.kind,
+            "until": self.until.isoformat() if self.until else None,
+            "days": (self.until - on).days if self.until else None,
+            "artifacts": self.artifacts,
+        }
+
+
+def calendar(fleet: str | os.PathLike[str]) -> tuple[Expiring, ...]:
+    """Say when the artifacts of a fleet leave the window that upstream promises, earliest first.
+
+    A jax.export file has jax's own promise, which is shorter; both count from the day on which
+    its Version was first available, since no artifact of it is older.
+
+    Args:
+        fleet: What `audit` wrote.
+
+    Raises:
+        FleetError: It is no fleet file.
+    """
+    claims = columns_of(fleet, ("claimed", "kind"))
+    counted = Counter((claimed, kind) for claimed, kind in claims if claimed and kind)
+    found = []
+    for (claimed, kind), count in counted.items():
+        version = Version.parse(claimed)
+        found.append(Expiring(version, kind, _until(version, kind), count))
+    return tuple(sorted(found, key=lambda one: (one.until or datetime.date.max, one.version)))
+
+
+def _until(version: Version, kind: str) -> datetime.date | None:
+    try:
+        promised = window(version)
+    except UnknownVersion:
+        return None
+    by_jax = kind == str(Kind.EXPORTED)
+    return promised.jax_readable_until if by_jax else promised.readable_until

@@ -1,0 +1,3 @@
+-- Which artifacts leave the window that upstream promises within 90 days, or have left it.
+SELECT place, inside, kind, claimed, until, until - current_date AS days
+FROM fleet JOIN windows USING (claimed, kind) WHERE until - current_date <= 90 ORDER BY until, place, inside

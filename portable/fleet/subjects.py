@@ -1,0 +1,106 @@
+"""What a prediction needs to know of an artifact, as one line of JSON, and back.
+
+A plan asks again what an audit has read: millions of artifacts, but few different Subjects.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from portable.containers.container import Opener
+from portable.errors import PortableError
+from portable.features import Feature, FeatureKind
+from portable.features.model import RemovedForm
+from portable.prediction import Subject
+from portable.system.documents import parse_json
+from portable.version import Version
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class FleetError(PortableError):
+    """A fleet file is something else or older than this release, or a library is missing."""
+
+
+__all__ = ["read_subject", "write_subject"]
+
+_OCCURS = (True, False, None)
+_SETS = ("present", "kinds", "custom_calls")
+
+
+def write_subject(subject: Subject) -> str:
+    """Write a Subject; two that are predicted alike have the same text.
+
+    Where in the program something is, and how often, is left out: no prediction asks for it.
+    """
+    opener = subject.opener
+    return json.dumps(
+        {
+            "claimed": _text(subject.claimed),
+            "format": subject.format,
+            "required": _text(subject.required),
+            "features": [[str(one.kind), one.name, str(one.version)] for one in subject.features],
+            "removed": [
+                [one.name, str(one.last), str(one.refused), one.reason] for one in subject.removed
+            ],
+            "forms": [
+                sorted(name for name, occurs in subject.forms.items() if occurs is one)
+                for one in _OCCURS
+            ],
+            "unknown": list(subject.unknown),
+            "opener": opener
+            and [opener.framework, opener.opens, opener.refuses, opener.form, opener.alone],
+            "too_deep": subject.too_deep,
+        }
+        | {name: sorted(getattr(subject, name)) for name in _SETS}
+    )
+
+
+def read_subject(text: str) -> Subject:
+    """Read what `write_subject` wrote.
+
+    Raises:
+        FleetError: It is something else.
+    """
+    try:
+        return _subject(parse_json(text.encode()))
+    except (KeyError, TypeError, ValueError, AttributeError, PortableError) as error:
+        raise FleetError(
+            f"a subject is not what an audit writes: {error!r:.200}", hint="audit again"
+        ) from None
+
+
+def _subject(found: Mapping[str, Any]) -> Subject:
+    opener = found["opener"]
+    return Subject(
+        claimed=_version(found["claimed"]),
+        format=int(found["format"]),
+        required=_version(found["required"]),
+        features=[
+            Feature(FeatureKind(kind), name, Version.parse(version), 0, (), "")
+            for kind, name, version in found["features"]
+        ],
+        removed=[
+            RemovedForm(name, Version.parse(last), Version.parse(refused), 0, (), reason)
+            for name, last, refused, reason in found["removed"]
+        ],
+        forms={
+            name: occurs
+            for occurs, names in zip(_OCCURS, found["forms"], strict=True)
+            for name in names
+        },
+        unknown=tuple(found["unknown"]),
+        opener=opener and Opener(*opener),
+        too_deep=str(found["too_deep"]),
+        **{name: frozenset(found[name]) for name in _SETS},
+    )
+
+
+def _text(version: Version | None) -> str | None:
+    return str(version) if version else None
+
+
+def _version(text: str | None) -> Version | None:
+    return Version.parse(text) if text else None
