@@ -27,7 +27,6 @@ class FleetError(PortableError):
 __all__ = ["read_subject", "write_subject"]
 
 _OCCURS = (True, False, None)
-_SETS = ("present", "kinds", "custom_calls")
 
 
 def write_subject(subject: Subject) -> str:
@@ -49,12 +48,14 @@ def write_subject(subject: Subject) -> str:
                 sorted(name for name, occurs in subject.forms.items() if occurs is one)
                 for one in _OCCURS
             ],
+            "present": sorted(subject.present),
+            "kinds": sorted(subject.kinds),
+            "custom_calls": sorted(subject.custom_calls),
             "unknown": list(subject.unknown),
             "opener": opener
             and [opener.framework, opener.opens, opener.refuses, opener.form, opener.alone],
             "too_deep": subject.too_deep,
         }
-        | {name: sorted(getattr(subject, name)) for name in _SETS}
     )
 
 
@@ -94,7 +95,9 @@ def _subject(found: Mapping[str, Any]) -> Subject:
         unknown=tuple(found["unknown"]),
         opener=opener and Opener(*opener),
         too_deep=str(found["too_deep"]),
-        **{name: frozenset(found[name]) for name in _SETS},
+        present=frozenset(found["present"]),
+        kinds=frozenset(found["kinds"]),
+        custom_calls=frozenset(found["custom_calls"]),
     )
 
 
