@@ -19,9 +19,11 @@ from portable.bundle.writing import (
     bundle_files,
     bundle_program,
 )
+from portable.containers.bundle import IsABundle
 
 __all__ = [
     "Bundled",
+    "IsABundle",
     "NotServed",
     "Picked",
     "Unbundled",
