@@ -23,6 +23,7 @@ from portable.policy import (
 )
 from portable.policy.gate import CannotObserve
 from portable.policy.report import as_github, as_junit, as_record, as_text
+from portable.policy.summary import as_html, as_markdown, conclusion
 from portable.system.files import FileError
 from portable.verdict import Basis, Outcome, Stage, Verdict
 
@@ -264,3 +265,45 @@ def test_the_command_ends_with_0_1_or_2(tree: Path) -> None:
         assert wrong.returncode == 2
         assert wrong.stderr.startswith("error: ")
         assert wrong.stderr.count("\n") == 1
+
+
+def test_a_summary_concludes_in_one_sentence_and_names_every_artifact(tree: Path) -> None:
+    """Markdown and HTML say the same; what fails comes first, and foreign text stays text."""
+    mixed = _mixed(tree)
+    assert conclusion(mixed) == "Failed: 1 of 4 artifacts for 1 consumer."
+    passed = gate([tree / "add.mlir.bc"], _policy(tree))
+    assert conclusion(passed) == f"Passed: 1 artifact for {len(passed.consumers)} consumers."
+    head, _, titles, _, *rows = as_markdown(mixed).splitlines()
+    assert head == "### portable gate: Failed: 1 of 4 artifacts for 1 consumer."
+    assert titles == "| artifact | jaxlib | why |"
+    assert [row.partition(".mlir")[0].rpartition("/")[2][:3] for row in rows] == [
+        "bad", "tan", "add", "cal",
+    ]  # fmt: skip
+    assert "waived until 2026-12-31 (why)" in rows[1]
+    assert "| 0 of 1 |" in rows[1]
+    assert "| 1 of 1 |" in rows[2]
+    page = as_html(mixed)
+    assert "bad&lt;&amp;\\x07,:%\\n.mlir.bc" in page
+    assert "bad<" not in page
+    assert "<p class=conclusion>Failed: 1 of 4 artifacts for 1 consumer.</p>" in page
+    assert page.count("<tr>") == 1 + len(mixed.files)
+    assert "default-src 'none'" in page
+
+
+def test_one_run_writes_many_reports(tree: Path) -> None:
+    """Each by the ending of its name; an unknown ending is bad usage before anything is judged."""
+    (tree / "portable.toml").write_text('[consumers]\na = ["jaxlib>=0.5"]\n')
+    names = ("r.json", "r.xml", "r.md", "r.html")
+    words = [word for name in names for word in ("--report", name)]
+    done = _run(tree, ".", "--format", "github", *words)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads((tree / "r.json").read_text())["passed"] is True
+    assert ET.parse(tree / "r.xml").getroot().tag == "testsuite"  # noqa: S314 - ours
+    assert (tree / "r.md").read_text().startswith("### portable gate: Passed: 3 artifacts")
+    assert (tree / "r.html").read_text().startswith("<!DOCTYPE html>")
+    wrong = _run(tree, ".", "--report", "r.pdf")
+    assert wrong.returncode == 2
+    assert "valid endings: .json, .xml, .md, .html" in wrong.stderr
+    over = _run(tree, ".", "--report", "add.mlir.bc.md", "--report", "portable.toml")
+    assert over.returncode == 2
+    assert (tree / "portable.toml").read_text().startswith("[consumers]")

@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING
 
 from portable.cli.options import add
 from portable.cli.output import demand_apart, write_report, write_text
-from portable.cli.usage import BadUsage
+from portable.cli.usage import BadUsage, destination
 from portable.errors import PortableError
-from portable.policy import Depth, GateResult, Policy, PolicyNotFound, Rules, gate, load_policy
+from portable.policy import Depth, Policy, PolicyNotFound, Rules, gate, load_policy
 from portable.policy.report import as_github, as_json, as_junit, as_text
+from portable.policy.summary import as_html, as_markdown
 
 if TYPE_CHECKING:
     import argparse
@@ -33,9 +34,19 @@ __all__ = ["EXAMPLES", "EXIT_CODES", "BadDate", "options", "run"]
 EXAMPLES = """
 portable gate models/
 portable gate models/ --for 'jaxlib>=0.5' 'tensorflow~=2.18'
-portable gate models/ --format junit -o gate.xml
+portable gate models/ --report gate.html --report gate.xml
 portable gate --changed a.mlir.bc b.mlir.bc --policy release.toml --format github
 """
+_RENDERERS = {
+    "text": as_text,
+    "json": as_json,
+    "junit": as_junit,
+    "github": as_github,
+    "markdown": as_markdown,
+    "html": as_html,
+}
+# What the ending of a report's name stands for.
+_ENDINGS = {".json": "json", ".xml": "junit", ".md": "markdown", ".html": "html"}
 EXIT_CODES = {
     0: "every artifact passes",
     1: "an artifact violates the policy",
@@ -78,14 +89,24 @@ def options(parser: argparse.ArgumentParser) -> None:
     )
     add(parser, "--all")
     add(parser, "--output", default="-")
-    add(parser, "--format", choices=("text", "json", "junit", "github"))
+    add(parser, "--format", choices=tuple(_RENDERERS))
+    parser.add_argument(
+        "--report",
+        action="append",
+        default=[],
+        type=destination,
+        metavar="FILE",
+        help=f"also write a report; its ending is the format: {', '.join(_ENDINGS)} (repeatable)",
+    )
 
 
 def run(chosen: argparse.Namespace) -> int:
     """Check a tree of artifacts."""
     if not chosen.paths and not chosen.changed:
         raise BadUsage("missing PATH", hint="e.g. portable gate models/")
-    demand_apart(chosen.output, chosen.policy, *chosen.paths)
+    styles = [_style(path) for path in chosen.report]
+    for output in (chosen.output, *chosen.report):
+        demand_apart(output, chosen.policy, *chosen.paths)
     policy = _policy(chosen)
     if chosen.depth:
         policy = replace(policy, rules=replace(policy.rules, depth=Depth(chosen.depth)))
@@ -97,8 +118,13 @@ def run(chosen: argparse.Namespace) -> int:
         strict=chosen.strict,
         changed=chosen.changed,
     )
-    demand_apart(chosen.output, *{str(file.path) for file in result.files})
-    _write(result, chosen.format, chosen.output)
+    judged = {str(file.path) for file in result.files}
+    for output in (chosen.output, *chosen.report):
+        demand_apart(output, *judged)
+    for output, style in zip(chosen.report, styles, strict=True):
+        write_text(output, _RENDERERS[style](result))
+    write = write_report if chosen.format == "text" else write_text
+    write(chosen.output, _RENDERERS[chosen.format](result))
     if result.unreadable or result.incomplete or result.undecided:
         return 2
     return 0 if result.passed else 1
@@ -128,7 +154,11 @@ def _observe(artifact: Artifact) -> Verdict:
     return observe(artifact)
 
 
-def _write(result: GateResult, style: str, output: str) -> None:
-    renderers = {"text": as_text, "json": as_json, "junit": as_junit, "github": as_github}
-    write = write_report if style == "text" else write_text
-    write(output, renderers[style](result))
+def _style(path: str) -> str:
+    """Return the format that the ending of a report's name stands for."""
+    for ending, style in _ENDINGS.items():
+        if path.endswith(ending):
+            return style
+    raise BadUsage(
+        f"unknown ending of the report {path!r}", hint=f"valid endings: {', '.join(_ENDINGS)}"
+    )

@@ -528,6 +528,9 @@
       [seen.length - good.length, "observed otherwise"],
       [cells.length - seen.length, "not observed"],
     ];
+    find("artifacts").append(...items.map((one) => make("li", {}, make("span", { class: "mono" }, one.name),
+      one.claimed === null ? ", claims no Version" : `, written for ${one.claimed}`)));
+    find("artifacts").parentNode.open = items.length <= 12;
     find("totals").append(...rows.filter(([number]) => number > 0).map(([number, what]) =>
       make("li", {}, make("b", {}, number.toLocaleString("en")), ` ${what}`)));
   }

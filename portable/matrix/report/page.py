@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import html
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from portable.escaping import json_text, line
+from portable.escaping import line
 from portable.matrix.document import parse, record
-from portable.matrix.report.tally import totals
+from portable.matrix.report.tally import conclusion, totals
+from portable.system.page import fill, page, read
 
 if TYPE_CHECKING:
     from portable.matrix import Matrix
@@ -22,10 +20,7 @@ _HERE = Path(__file__).parent
 
 
 def render(matrix: Matrix) -> str:
-    """Write the page.
-
-    Its data is the document of the Matrix; `page.js` draws it. A content security policy lets the
-    browser run that script alone and reach nothing, whatever the names of files hold.
+    """Write the page: its data is the document of the Matrix, which `page.js` draws.
 
     Args:
         matrix: What to write.
@@ -33,20 +28,17 @@ def render(matrix: Matrix) -> str:
     Returns:
         HTML, in ASCII where it is data.
     """
-    style, script = _read("page.css"), _read("page.js")
-    parts = {
-        "style": style,
-        "script": script,
-        "style-hash": _hash(style),
-        "script-hash": _hash(script),
-        "totals": html.escape(line("; ".join(totals(matrix)))),
-        "data": _data(matrix),
-    }
-    # In one pass: what is put in may look like a mark itself.
-    return re.sub(r"\{\{([a-z-]+)\}\}", lambda mark: parts[mark[1]], _read("page.html"))
+    words = {"conclusion": conclusion(matrix), "totals": "; ".join(totals(matrix))}
+    return page(
+        "StableHLO compatibility matrix",
+        fill(read(_HERE / "page.html"), {k: html.escape(line(text)) for k, text in words.items()}),
+        style=read(_HERE / "page.css"),
+        script=read(_HERE / "page.js"),
+        data=_data(matrix),
+    )
 
 
-def _data(matrix: Matrix) -> str:
+def _data(matrix: Matrix) -> dict[str, object]:
     document = record(matrix)
     rows = document["cells"]
     assert isinstance(rows, list)  # noqa: S101 - for the type checker: `record` makes it one
@@ -56,16 +48,4 @@ def _data(matrix: Matrix) -> str:
         position: str(cell.agreement)
         for position, cell in zip(positions, parse(document).cells, strict=True)
     }
-    known = [agreements[position] for position in range(len(agreements))]
-    text = json_text(document | {"agreements": known})
-    # The end of the script, or a comment in it, must not be found in the data.
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def _read(name: str) -> str:
-    return (_HERE / name).read_text("utf-8")
-
-
-def _hash(text: str) -> str:
-    digest = hashlib.sha256(text.encode()).digest()
-    return f"sha256-{base64.b64encode(digest).decode()}"
+    return document | {"agreements": [agreements[one] for one in range(len(agreements))]}

@@ -14,7 +14,34 @@ if TYPE_CHECKING:
     from portable.matrix import Cell, Matrix
     from portable.version import Version
 
-__all__ = ["alike", "describe", "outcomes", "squares", "subject", "totals"]
+__all__ = ["alike", "conclusion", "describe", "outcomes", "squares", "subject", "totals"]
+
+
+_NAMED = 5
+"""How many artifacts a conclusion names."""
+
+
+def conclusion(matrix: Matrix) -> str:
+    """Say in one sentence who has no obstacle, and where predictions were wrong.
+
+    Args:
+        matrix: Which.
+
+    Returns:
+        `25 of 42 consumers pass all of 3 artifacts (add, tan, conv); no cell contradicts its
+        prediction.`
+    """
+    failing = {cell.release for cell in matrix.cells if not cell.verdict.compatible}
+    names = list(dict.fromkeys(item.name for item in matrix.items))
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    passing = len(matrix.releases) - len(failing)
+    wrong = len(matrix.contradictions)
+    return (
+        f"{passing} of {_many(len(matrix.releases), 'consumer')} pass all of "
+        f"{_many(len(matrix.items), 'artifact')} ({', '.join(names[:_NAMED])}{more}); "
+        f"{_many(wrong, 'cell') if wrong else 'no cell'} "
+        f"{'contradicts' if wrong < 2 else 'contradict'} its prediction."
+    )
 
 
 def totals(matrix: Matrix) -> list[str]:
