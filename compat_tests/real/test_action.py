@@ -92,7 +92,7 @@ def runner(tmp_path: Path, installed: Path) -> Runner:
 
 
 def test_an_action_is_well_formed() -> None:
-    """Every input is described and used, every step that runs names its shell; the page lists them."""
+    """Every input is described and used, every step that runs names its shell."""
     text = (ROOT / "action.yml").read_text()
     for name, one in ACTION["inputs"].items():
         assert one["description"]
