@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections import Counter
 from pathlib import Path
 
 import obstore
@@ -9,10 +11,12 @@ import pyarrow.parquet
 import pytest
 
 from compat_tests.fleet.conftest import Bucket
+from portable.containers.finding import find
 from portable.fleet import PlaceError, audit, places
 from portable.policy import Depth
 
 FAMILY = Path(__file__).parents[2] / "corpus" / "control_flow"
+CONTAINERS = Path(__file__).parents[1] / "data" / "containers"
 SAME = ("inside", "kind", "claimed", "producer", "required", "minimum", "signatures", "subject")
 
 
@@ -35,6 +39,25 @@ def test_a_bucket_says_what_its_folder_says(bucket: Bucket, tmp_path: Path, dept
     obstore.put(bucket.store, "new.mlir.bc", next(FAMILY.rglob("*.mlir.bc")).read_bytes())
     again = audit([bucket.url], fleet, depth=depth)
     assert (again.objects, again.unchanged) == (done.objects + 1, done.objects)
+
+
+@pytest.mark.parametrize("remote", [True, False])
+def test_every_artifact_in_a_container_has_a_row(
+    bucket: Bucket, tmp_path: Path, remote: bool
+) -> None:
+    """The same that the gate finds, by their digests."""
+    expected = Counter(
+        hashlib.sha256(entry.data).hexdigest()
+        for found in find([CONTAINERS])
+        if found.container
+        for entry in found.container.artifacts()
+    )
+    bucket.fill(CONTAINERS)
+    place = bucket.url if remote else str(CONTAINERS)
+    audit([place], tmp_path / "fleet.parquet", depth="content")
+    rows = pyarrow.parquet.read_table(tmp_path / "fleet.parquet").to_pylist()
+    assert Counter(row["digest"] for row in rows if row["digest"]) == expected
+    assert {"TensorFlow SavedModel", "jax.export.Exported"} <= {row["kind"] for row in rows}
 
 
 def test_what_happens_between_listing_and_reading_is_told(

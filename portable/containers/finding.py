@@ -10,7 +10,7 @@ import lzma
 import os
 import re
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from fnmatch import fnmatchcase, translate
 from functools import cache, partial
@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING
 
 from portable.bytecode import MAGIC
 from portable.containers.container import NoArtifact
+from portable.containers.folder import Folder
 from portable.containers.kind import LAYOUT, Kind, kind_of_directory, kind_of_file
-from portable.containers.opening import CONTAINERS, open_path, open_source
+from portable.containers.opening import CONTAINERS, open_folder, open_path, open_source
 from portable.containers.source import Source
 from portable.errors import PortableError
 from portable.system.files import FileError, file_error, is_special
@@ -130,8 +131,25 @@ def look_at(path: str, opening: Callable[[], Source]) -> Found:
     Returns:
         As `find` yields it.
     """
+    if os.path.basename(path) == _MARKS[0]:
+        found = _opened(path, lambda: open_folder(_Alone(os.path.dirname(path), opening=opening)))
+        return Found(path, Fate.OTHER) if isinstance(found.error, NoArtifact) else found
     search = _plain_search()
     return search.look(path, opening, marked=search.marked(path))
+
+
+@dataclass(frozen=True, slots=True)
+class _Alone(Folder):
+    """The one file of a SavedModel that is looked into, wherever it is."""
+
+    opening: Callable[[], Source] = field(kw_only=True)
+
+    def source(self, inside: str) -> Source:
+        del inside
+        return self.opening()
+
+    def has_file(self, inside: str) -> bool:
+        return inside == _MARKS[0]
 
 
 class _Search:

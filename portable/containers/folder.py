@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from portable.containers.container import MalformedContainer
+from portable.containers.source import Source
 from portable.system.files import InputFile, file_error, new_directory, write_through
 
 if TYPE_CHECKING:
@@ -52,6 +53,10 @@ class Folder:
                 hint="replace links by copies: cp -rL",
             )
         return path
+
+    def source(self, inside: str) -> Source:
+        """Open a regular file in it, as `file` finds it."""
+        return Source(self.file(inside))
 
     def has(self, inside: str) -> bool:
         """Say whether there is something at a path inside."""

@@ -20,6 +20,7 @@ __all__ = [
     "CONTAINERS",
     "artifacts_in",
     "open_container",
+    "open_folder",
     "open_path",
     "open_source",
     "open_version",
@@ -58,7 +59,7 @@ def open_path(source: str | os.PathLike[str] | bytes, *, within: str = "") -> Co
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
         if os.path.isdir(path):
-            return _open_folder(Folder(path, within))
+            return open_folder(Folder(path, within))
         found = Source(path)
     else:
         found = Source(bytes(source))
@@ -82,7 +83,15 @@ def open_source(kind: Kind, source: Source) -> Container:
     return Plain(kind, source)
 
 
-def _open_folder(folder: Folder) -> Container:
+def open_folder(folder: Folder) -> Container:
+    """Open a directory, wherever its files lie, as `open_path`.
+
+    Args:
+        folder: The directory.
+
+    Raises:
+        PortableError: As `open_path`.
+    """
     kind = kind_of_folder(folder)
     if kind not in CONTAINERS:
         raise NotAContainer(kind, directory=True, where=folder.path)

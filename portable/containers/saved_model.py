@@ -23,7 +23,7 @@ from portable.containers.container import (
 from portable.containers.kind import Kind
 from portable.containers.protobuf import Field, fields, number, only, relengthened, text
 from portable.containers.rewriting import Rewritable
-from portable.containers.source import Edit, Source
+from portable.containers.source import Edit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -90,7 +90,7 @@ class SavedModel(Rewritable):
     def __init__(self, folder: Folder) -> None:
         self.path = path = folder.path
         try:
-            self._source = Source(folder.file(_FILE))
+            self._source = folder.source(_FILE)
             data = self._source.load()
             self._calls, self.warnings = _calls(data)
             self.versions: Mapping[str, str] = _versions(data)
