@@ -35,6 +35,7 @@ COMMANDS = {
     "gate": "check a tree of artifacts against the project's policy",
     "audit": "list every artifact of folders and buckets, and what it needs",
     "plan": "foretell what breaks when other consumers read a fleet",
+    "repin-all": "pin again what consumers of a fleet do not read",
     "matrix": "read or execute artifacts on real Releases",
     "export": "write an artifact of a PyTorch model or a JAX function",
     "verify-export": "compare an exported PyTorch model with PyTorch",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from portable.fleet.audit import Audit, audit
+from portable.fleet.mending import Mended, Mending, mend
 from portable.fleet.places import PlaceError
 from portable.fleet.plan import Expiring, Outlook, Plan, Transition, calendar, plan
 from portable.fleet.queries import InvalidQuery, ask, query_names, query_text
@@ -13,6 +14,8 @@ __all__ = [
     "Expiring",
     "FleetError",
     "InvalidQuery",
+    "Mended",
+    "Mending",
     "Outlook",
     "PlaceError",
     "Plan",
@@ -20,6 +23,7 @@ __all__ = [
     "ask",
     "audit",
     "calendar",
+    "mend",
     "plan",
     "query_names",
     "query_text",

@@ -20,7 +20,7 @@ from portable.system.files import FileError, InputFile, file_error
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["Object", "Place", "PlaceError", "open_place"]
+__all__ = ["Object", "Place", "PlaceError", "fetch", "is_remote", "open_place"]
 
 _BLOCK = 64 << 10
 
@@ -91,6 +91,25 @@ def open_place(url: str) -> Place:
             f"cannot list {scheme}://", where=url, hint=f"valid: a path, {', '.join(_SCHEMES)}"
         )
     return _Bucket(url.rstrip("/"))
+
+
+def is_remote(place: str) -> bool:
+    """Say whether a place is in a bucket."""
+    return place.partition("://")[0] in _SCHEMES
+
+
+def fetch(place: str) -> bytes:
+    """Return the bytes of one object of a bucket.
+
+    Args:
+        place: Its URL, as an audit has it.
+
+    Raises:
+        PlaceError: There is no such bucket.
+        FileError: The object cannot be read.
+    """
+    prefix, _, key = place.rpartition("/")
+    return _Bucket(prefix).fetch(key)
 
 
 _SCHEMES = {"s3": "s3://", "gs": "gs://", "az": "az://"}
@@ -194,6 +213,12 @@ class _Bucket:
             return data
 
         return Source(_Ranges(where, found.size, found.etag, ask))
+
+    def fetch(self, key: str) -> bytes:
+        """Return the bytes of one object, whatever its ETag."""
+        where = f"{self.url}/{key}"
+        found = self._asked(lambda: self._obstore.get(self._store, key).bytes(), where, FileError)
+        return bytes(found)
 
     def _asked(self, ask: Callable[[], Any], where: str, error_type: type[PortableError]) -> Any:
         errors = self._obstore.exceptions

@@ -1,0 +1,83 @@
+"""What consumers do not read is pinned again: to another place, once, and they read it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from compat_tests.fleet.conftest import Bucket
+from portable.cli import main
+from portable.containers import artifacts_in
+from portable.fleet import Mended, audit, mend
+from portable.prediction import predict
+from portable.releases import find_release
+from portable.verdict import Stage
+
+ROOT = Path(__file__).parents[2]
+CASES = ROOT / "corpus" / "accuracy"
+CONTAINERS = ROOT / "compat_tests" / "data" / "containers"
+OLD = "jaxlib==0.5.3"
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """Artifacts that the consumer reads, some that it does not, and containers."""
+    tree = tmp_path / "models"
+    for case in sorted(CASES.iterdir())[:2]:
+        shutil.copytree(case, tree / case.name)
+    shutil.copy(CONTAINERS / "gate-vjp0-jax-0.12.0.1.exported", tree)
+    (tree / "cut.mlir.bc").write_bytes(b"ML\xefR\x06")
+    return tree
+
+
+def _content(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_the_consumer_reads_every_object_or_its_copy(tree: Path, tmp_path: Path) -> None:
+    """Originals are as they were; a second run writes nothing."""
+    before = _content(tree)
+    fleet, copies = tmp_path / "fleet.parquet", tmp_path / "copies"
+    audit([str(tree)], fleet, depth="content")
+    done = list(mend(fleet, OLD, to=copies))
+    assert {one.mended for one in done} == {Mended.READ, Mended.WRITTEN, Mended.FAILED}
+    assert [one.place for one in done if one.mended is Mended.FAILED] == [str(tree / "cut.mlir.bc")]
+    release = find_release("jaxlib 0.5.3")
+    for one in done:
+        if one.mended is not Mended.FAILED:
+            for _, artifact in artifacts_in(one.to or one.place):
+                assert predict(artifact, release).holds(Stage.DECODE)
+    assert _content(tree) == before
+    written = _content(copies)
+    again = list(mend(fleet, OLD, to=copies))
+    assert sum(one.mended is Mended.THERE for one in again) == len(written) > 0
+    assert _content(copies) == written
+
+
+def test_what_is_there_and_no_copy_is_not_written_over(tree: Path, tmp_path: Path) -> None:
+    """It is told."""
+    fleet, copies = tmp_path / "fleet.parquet", tmp_path / "copies"
+    audit([str(tree)], fleet, depth="content")
+    written = next(one for one in mend(fleet, OLD, to=copies) if one.mended is Mended.WRITTEN)
+    Path(written.to).write_bytes(Path(written.place).read_bytes())
+    kept = Path(written.to).read_bytes()
+    (again,) = [one for one in mend(fleet, OLD, to=copies) if one.place == written.place]
+    assert again.mended is Mended.FAILED
+    assert Path(written.to).read_bytes() == kept
+
+
+def test_a_bucket_is_mended_on_this_machine(
+    bucket: Bucket, tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One command audits, one plans, one pins again."""
+    bucket.fill(tree)
+    fleet, copies = str(tmp_path / "fleet.parquet"), str(tmp_path / "copies")
+    assert main(["audit", bucket.url, "-o", fleet, "--depth", "content"]) == 2  # one is cut
+    assert main(["plan", fleet, "--from", "jaxlib==0.12.0.1", "--to", OLD]) == 1
+    assert main(["repin-all", fleet, "--for", OLD, "-o", copies, "--format", "json"]) == 1
+    found = json.loads(capsys.readouterr().out.partition("(predicted)\n")[2])
+    assert found["counts"]["not written"] == 1
+    assert found["counts"]["written"] == len(_content(Path(copies))) > 0

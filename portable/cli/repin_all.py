@@ -1,0 +1,65 @@
+"""Pin again every artifact of a fleet that named consumers do not read.
+
+FLEET is what `portable audit` wrote. Copies are written into the folder --output, under the bucket
+and key, or the path, of the original, which is never written over. What the consumers read as it is
+has no copy. A second run makes what is missing; copies from before are judged and not made again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from portable.cli.options import PIPELINE, add, pipeline_arguments
+from portable.cli.output import print_json, say
+from portable.cli.progress import counting
+from portable.fleet import Mended, Mending, mend
+
+if TYPE_CHECKING:
+    import argparse
+
+__all__ = ["EXAMPLES", "EXIT_CODES", "options", "run"]
+
+EXAMPLES = """
+portable repin-all fleet.parquet --for 'jaxlib==0.5.3' -o pinned/
+portable repin-all fleet.parquet --for 'jaxlib>=0.5' 'tensorflow~=2.18' -o pinned/ --allow exact
+"""
+EXIT_CODES = {
+    0: "the consumers read every artifact, or a copy of it",
+    1: "some cannot be written for them",
+    2: "bad usage",
+}
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("fleet", metavar="FLEET", help="what portable audit wrote")
+    add(parser, "--for", required=True)
+    add(parser, "--output", required=True)
+    add(parser, *PIPELINE)
+    add(parser, "--all", "--format")
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Pin again what has to be."""
+    done: list[Mending] = []
+    with counting("objects") as tell:
+        for one in mend(
+            chosen.fleet, *chosen.consumers, to=chosen.output, **pipeline_arguments(chosen)
+        ):
+            done.append(one)
+            tell(len(done), None)
+    counts = Counter(one.mended for one in done)
+    if chosen.format == "json":
+        print_json(
+            {
+                "counts": {str(each): counts[each] for each in Mended},
+                "objects": [one.record() for one in done],
+            }
+        )
+    else:
+        for one in done:
+            if one.why:
+                say(f"{one.place}: {one.mended}: {one.why}")
+        say("; ".join(f"{counts[each]:,} {each}" for each in Mended if counts[each]) or "nothing")
+    return 1 if counts[Mended.FAILED] else 0

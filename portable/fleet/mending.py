@@ -1,0 +1,176 @@
+"""Pin again what some consumers do not read: the originals stay, what is written lies elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from portable.containers.opening import CONTAINERS, open_path
+from portable.errors import PortableError
+from portable.fleet.places import PlaceError, fetch, is_remote
+from portable.fleet.rows import OTHER, columns_of
+from portable.fleet.subjects import read_subject
+from portable.pinning import pipeline
+from portable.pinning.repinning import pin_all
+from portable.prediction import predict
+from portable.releases import named_consumers
+from portable.system import children
+from portable.system.files import file_error
+from portable.verdict import Stage, worst
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator
+    from typing import Unpack
+
+    from portable.artifact import Artifact
+    from portable.pinning.options import PinOptions
+    from portable.releases import Release
+
+__all__ = ["Mended", "Mending", "mend"]
+
+
+class Mended(Enum):
+    """What became of one object."""
+
+    READ = "read as it is"
+    WRITTEN = "written"
+    THERE = "written before"
+    FAILED = "not written"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Mending:
+    """What became of one object, and where a copy of it is.
+
+    Args:
+        place: The object.
+        mended: What became of it.
+        to: The copy; empty where there is none.
+        why: Why there is none that all consumers read.
+    """
+
+    place: str
+    mended: Mended
+    to: str = ""
+    why: str = ""
+
+    def record(self) -> dict[str, object]:
+        """Return it as plain data for JSON."""
+        return {
+            "place": self.place,
+            "outcome": str(self.mended),
+            "to": self.to,
+            "why": self.why,
+        }
+
+
+def mend(
+    fleet: str | os.PathLike[str],
+    *wants: str,
+    to: str | os.PathLike[str],
+    **options: Unpack[PinOptions],
+) -> Iterator[Mending]:
+    """Pin again, one after another, what the consumers do not read or are not known to.
+
+    Nothing is written over: a copy of `s3://bucket/a.mlir.bc` is `TO/bucket/a.mlir.bc`. One that is
+    there from before, and that all of them read, is not made again.
+
+    Args:
+        fleet: What `audit` wrote.
+        wants: The consumers, as for `portable.pin`.
+        to: The folder for the copies.
+        options: As for `portable.serialize`.
+
+    Yields:
+        Every object, in the order of the file.
+
+    Raises:
+        FleetError: It is no fleet file.
+        PortableError: The consumers cannot be understood.
+    """
+    releases = named_consumers(*wants).releases
+    asked = ("place", "kind", "subject", "error")
+    rows = (row for row in columns_of(fleet, asked) if row[1] != OTHER)
+    for place, group in groupby(rows, lambda row: str(row[0])):
+        known = list(group)
+        errors = [error for *_, error in known if error is not None]
+        held = [_reads(subject, releases) for *_, subject, _ in known if subject is not None]
+        if errors:
+            yield Mending(place, Mended.FAILED, why=f"not read in the audit: {errors[0]}")
+        elif worst(held) is True:
+            yield Mending(place, Mended.READ)
+        else:
+            yield _mend(place, wants, releases, Path(to), options)
+
+
+def _reads(subject: str, releases: tuple[Release, ...]) -> bool | None:
+    what = read_subject(subject)
+    return worst(predict(what, release).holds(Stage.DECODE) for release in releases)
+
+
+_SAVED_MODEL = "/saved_model.pb"
+
+
+def _mend(
+    place: str,
+    wants: tuple[str, ...],
+    releases: tuple[Release, ...],
+    folder: Path,
+    options: PinOptions,
+) -> Mending:
+    path = place.removesuffix(_SAVED_MODEL)
+    try:
+        copy = folder / _inside(path)
+        if copy.exists():
+            return _there(place, copy, releases)
+        if path != place and is_remote(place):
+            raise PlaceError("a SavedModel is a directory", hint="copy it to this machine")
+        _make(copy.parent)
+        _write(fetch(place) if is_remote(place) else path, wants, str(copy), options)
+    except PortableError as error:
+        return Mending(place, Mended.FAILED, why=str(error))
+    return Mending(place, Mended.WRITTEN, str(copy))
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise file_error("write", error, folder) from error
+
+
+def _inside(place: str) -> str:
+    """Return where in a folder the copy of an object is: its bucket and its key."""
+    parts = [part for part in place.partition("://")[2].split("/") or () if part]
+    parts = parts or [part for part in place.split("/") if part]
+    if not {".", ".."}.isdisjoint(parts):
+        raise PlaceError("leads out of its folder", where=place, hint="audit it by another path")
+    return "/".join(parts)
+
+
+def _there(place: str, copy: Path, releases: tuple[Release, ...]) -> Mending:
+    """Judge a copy that was made before; what is no such copy is never written over."""
+    if worst(predict(copy, release).holds(Stage.DECODE) for release in releases) is True:
+        return Mending(place, Mended.THERE, str(copy))
+    return Mending(place, Mended.FAILED, why=f"{copy} is there, and not every consumer reads it")
+
+
+def _write(source: str | bytes, wants: tuple[str, ...], to: str, options: PinOptions) -> None:
+    container = open_path(source)
+    size = sum(len(entry.data) for entry in container.artifacts())
+    limit = children.patience(size)
+    if container.kind in CONTAINERS:
+        found = children.call(pin_all, source, *wants, timeout=limit, **options)
+        found.write(container, to)
+        return
+    (entry,) = container.artifacts()
+    pinned = children.call(pipeline.pin, entry.data, *wants, timeout=limit, **options)
+    artifact: Artifact = pinned.artifact
+    artifact.save(to)
