@@ -26,6 +26,7 @@ CHECKS = {
     "model_zoo write --check": "package",
     "full_scan --check": "jaxlib",
     "pages --check": "jaxlib",
+    "screens --check": "jaxlib",
     "negative --check": "jaxlib",
     "seal --check": "jaxlib",
     "observe_readers --check": "releases",

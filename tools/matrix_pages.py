@@ -1,6 +1,6 @@
 """The pages of the full matrix, made of its raw results in `docs/matrix/*.tsv`.
 
-python -m tools matrix_pages             write docs/matrix/observed.md and reads.svg
+python -m tools matrix_pages             write docs/matrix/observed.md and its pictures
 python -m tools matrix_pages --check     exit 1 if they are not those of the raw results
 """
 
@@ -157,7 +157,11 @@ def _load(name: str) -> tuple[str, tuple[str, ...], tuple[Row, ...]]:
 
 def pages(results: Results) -> dict[str, str]:
     """Return the pages by file name."""
-    return {"observed.md": _page(results), "reads.svg": _picture(results)}
+    return {
+        "observed.md": _page(results),
+        "reads.svg": _picture(results),
+        "jaxlib.svg": _picture(results, "jaxlib "),
+    }
 
 
 def write_pages(results: Results) -> None:
@@ -250,12 +254,14 @@ _LEFT, _TOP, _CELL = 190, 60, 16
 _SQUARE = 'width="14" height="14"'
 
 
-def _picture(results: Results) -> str:
+def _picture(results: Results, of: str = "") -> str:
+    """Draw the heat map, or the rows of it whose names begin so."""
+    drawn = [y for y, name in enumerate(results.consumers) if name.startswith(of)]
     targets = sorted({row.target for row in results.artifacts}, key=Version.parse)
     minors = list(dict.fromkeys(str(Version.parse(target).target) for target in targets))
     shares = _shares(results, minors)
     width = _LEFT + len(minors) * _CELL + 10
-    height = _TOP + len(results.consumers) * _CELL + 10
+    height = _TOP + len(drawn) * _CELL + 10
     size = f'width="{width}" height="{height}"'
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="11">',
@@ -265,8 +271,8 @@ def _picture(results: Results) -> str:
     for x, minor in enumerate(minors):
         at = _LEFT + x * _CELL + 12
         lines.append(f'<text transform="translate({at},{_TOP - 5}) rotate(-60)">{minor}</text>')
-    for y, name in enumerate(results.consumers):
-        top = _TOP + y * _CELL
+    for row, y in enumerate(drawn):
+        name, top = results.consumers[y], _TOP + row * _CELL
         lines.append(f'<text x="{_LEFT - 6}" y="{top + 12}" text-anchor="end">{name}</text>')
         for x, minor in enumerate(minors):
             read, asked = shares[y][minor]

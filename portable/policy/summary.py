@@ -18,10 +18,12 @@ __all__ = ["as_html", "as_markdown", "conclusion"]
 # A summary on GitHub may have a megabyte, a comment 65,536 characters.
 _ROWS = 200
 _STYLE = """
+table { table-layout: auto; }
 td { height: auto; padding: 3px 8px; font-size: 13px; vertical-align: top; }
-td, th { overflow-wrap: anywhere; }
-thead th { position: static; text-align: left; padding: 3px 8px; height: auto; }
-td.share-0, td.share-2, td.share-4 { text-align: right; border: 1px solid var(--page); }
+td:first-child, td:last-child, li { overflow-wrap: anywhere; }
+td:first-child { min-width: 12em; }
+thead th { position: static; text-align: left; padding: 3px 8px; height: auto; font-weight: 600; }
+td.share-0, td.share-2, td.share-4 { text-align: right; white-space: nowrap; }
 h2 { margin-top: 20px; }
 """
 
@@ -152,7 +154,8 @@ def _reasons(file: Checked) -> list[str]:
     for one in file.findings:
         waived = f"waived until {one.waiver.expires} ({one.waiver.reason}): " if one.waiver else ""
         text = one.message.removeprefix(f"{one.consumer}: ")
-        groups.setdefault(f"{waived}{one.rule}: {text}", []).append(one.consumer)
+        rule = "" if one.consumer else f"{one.rule}: "
+        groups.setdefault(f"{waived}{rule}{text}", []).append(one.consumer)
     return [
         f"{names[0]}{f' and {len(names) - 1} more' if len(names) > 1 else ''}: {reason}"
         if names[0]

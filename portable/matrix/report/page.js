@@ -517,7 +517,8 @@
 
   function drawTotals() {
     find("about").textContent = `Observed up to ${data.stage}, ${data.date}: what real consumers did `
-      + `with real artifacts, beside what the tables predict.`;
+      + `with real artifacts, beside what the tables predict. A row is a consumer, a column the Version that artifacts `
+      + `were written for; a number is the percentage of them that pass, and a square without one stands for all.`;
     const seen = cells.filter((cell) => results[cell.result].observed !== null);
     const good = seen.filter((cell) => results[cell.result].outcome === "compatible");
     const rows = [
