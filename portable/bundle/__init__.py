@@ -11,7 +11,8 @@ What it is on the disk and in a registry: docs/bundles.md.
 
 from __future__ import annotations
 
-from portable.bundle.picking import Picked, pick, unpack
+from portable.bundle.picking import Picked, pick, push, unpack
+from portable.bundle.registry import RegistryError
 from portable.bundle.writing import (
     Bundled,
     NotServed,
@@ -26,9 +27,11 @@ __all__ = [
     "IsABundle",
     "NotServed",
     "Picked",
+    "RegistryError",
     "Unbundled",
     "bundle_files",
     "bundle_program",
     "pick",
+    "push",
     "unpack",
 ]

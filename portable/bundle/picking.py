@@ -15,8 +15,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from portable.bundle.registry import SCHEME, Registry
 from portable.containers import Kind, NotAContainer, kind_of_directory
-from portable.containers.bundle import FORMAT, REQUIRED, ImageLayout, demand_claim, parse_member
+from portable.containers.bundle import (
+    FORMAT,
+    REQUIRED,
+    ImageLayout,
+    demand_claim,
+    listed_members,
+    parse_member,
+)
 from portable.containers.container import place
 from portable.containers.folder import Folder
 from portable.containers.oci import demand_content
@@ -46,14 +54,14 @@ if TYPE_CHECKING:
     from portable.containers.bundle import Member
     from portable.containers.oci import Descriptor
 
-__all__ = ["Origin", "Picked", "pick", "unpack"]
+__all__ = ["Origin", "Picked", "pick", "push", "unpack"]
 
 
 class Origin(Protocol):
     """Where a bundle lies: a directory, or a registry."""
 
-    def members(self) -> tuple[Member, ...]:
-        """Return what the bundle lists, newest Version first."""
+    def index(self) -> tuple[Descriptor, bytes]:
+        """Return the index, and what it is."""
 
     def document(self, descriptor: Descriptor) -> bytes:
         """Return a document, compared with its descriptor."""
@@ -67,16 +75,18 @@ class Picked:
     """What was taken out of a bundle, and why.
 
     Args:
+        digest: Of the index of the bundle, which stands for all that is in it.
         version: The Version; None where no Version is known to be read by every consumer.
-        digest: Of its manifest; empty where there is none.
+        manifest: The digest of its manifest; empty where there is none.
         verdicts: What is predicted of every consumer, by Version, as far as they were looked at:
             from the newest to the one that was taken.
         stage: The Stage up to which it was chosen.
         uncovered: Consumers of which nothing is known.
     """
 
-    version: Version | None
     digest: str
+    version: Version | None
+    manifest: str
     verdicts: Mapping[Version, tuple[Verdict, ...]]
     stage: Stage
     uncovered: tuple[str, ...] = ()
@@ -95,8 +105,9 @@ class Picked:
     def record(self) -> dict[str, object]:
         """Return everything as plain data for JSON."""
         return {
-            "version": str(self.version) if self.version else None,
             "digest": self.digest,
+            "version": str(self.version) if self.version else None,
+            "manifest": self.manifest,
             "stage": str(self.stage),
             "not_covered": list(self.uncovered),
             "versions": [
@@ -119,7 +130,7 @@ def pick(
     """Take the newest Version out of a bundle that every consumer reads.
 
     Args:
-        bundle: The directory.
+        bundle: The directory, or `oci://host/name:tag`.
         consumers: Who has to read it, as for `named_consumers`.
         to: Where: a file, which is replaced if it exists, or a new directory where the Version has
             several files.
@@ -131,16 +142,18 @@ def pick(
     Raises:
         MalformedContainer: The bundle is damaged, or is not what it claims.
         NotAContainer: It is no bundle.
+        RegistryError: The registry does not have it.
         FileError: It cannot be read, or `to` cannot be written.
         PortableError: As `named_consumers`.
     """
     named = named_consumers(*consumers)
     demand_place(to)
     origin, label = _origin(bundle), os.fspath(bundle)
+    top, data = origin.index()
     verdicts: dict[Version, tuple[Verdict, ...]] = {}
-    picked = Picked(None, "", verdicts, stage, named.uncovered)
+    picked = Picked(top.digest, None, "", verdicts, stage, named.uncovered)
     with scratch.folder(str(Path(to).absolute().parent)) as staged:
-        for member in origin.members():
+        for member in listed_members(top, data):
             claim = _claim(member)
             verdicts[member.version] = found = predict_all(claim, named.releases) if claim else ()
             if _held(found, stage, ()) is False:
@@ -150,7 +163,7 @@ def pick(
             verdicts[member.version] = found = predict_all(subjects_in(container), named.releases)
             if _held(found, stage, named.uncovered) is True:
                 _move(tree, to)
-                return replace(picked, version=member.version, digest=member.descriptor.digest)
+                return replace(picked, version=member.version, manifest=member.descriptor.digest)
             shutil.rmtree(tree)
     return picked
 
@@ -159,7 +172,7 @@ def unpack(bundle: str | os.PathLike[str], *, to: str | os.PathLike[str]) -> tup
     """Take every Version out of a bundle.
 
     Args:
-        bundle: The directory.
+        bundle: As for `pick`.
         to: A new directory, with one of the name of each Version in it.
 
     Returns:
@@ -169,8 +182,8 @@ def unpack(bundle: str | os.PathLike[str], *, to: str | os.PathLike[str]) -> tup
         PortableError: As `pick`.
     """
     origin = _origin(bundle)
-    with new_directory(to, origin=bundle) as staged:
-        members = origin.members()
+    with new_directory(to) as staged:
+        members = listed_members(*origin.index())
         for member in members:
             _delivered(origin, member, Path(staged, member.name), os.fspath(bundle))
     return tuple(member.version for member in members)
@@ -196,6 +209,10 @@ def demand_place(to: str | os.PathLike[str]) -> None:
 
 def _origin(bundle: str | os.PathLike[str]) -> Origin:
     path = os.fspath(bundle)
+    return Registry(path) if path.startswith(SCHEME) else _layout(path)
+
+
+def _layout(path: str) -> ImageLayout:
     if (kind := kind_of_directory(path)) is not Kind.BUNDLE:
         raise NotAContainer(kind, directory=Path(path).is_dir(), where=path)
     return ImageLayout(Folder(path))
@@ -244,3 +261,21 @@ def _move(tree: Path, to: str | os.PathLike[str]) -> None:
         (files[0] if alone else tree).replace(to)
     except OSError as error:
         raise file_error("write", error, to) from error
+
+
+def push(bundle: str | os.PathLike[str], reference: str) -> str:
+    """Send a bundle to a registry.
+
+    Args:
+        bundle: Its directory.
+        reference: `oci://host/name:tag`.
+
+    Returns:
+        The digest that the name now stands for.
+
+    Raises:
+        RegistryError: The registry refuses it.
+        NotAContainer: It is no bundle.
+        MalformedContainer: The bundle is damaged.
+    """
+    return Registry(reference).push(_layout(os.fspath(bundle))).digest

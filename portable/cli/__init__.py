@@ -28,6 +28,7 @@ COMMANDS = {
     "pin": "write an artifact that named consumers can read",
     "bundle": "write several Versions of a program under one name, for many consumers",
     "pick": "take the Version that named consumers read out of a bundle",
+    "push": "send a bundle to a registry",
     "check": "check which consumers can read artifacts",
     "inspect": "show what a file is, claims and requires",
     "minimum": "show the minimum target of programs",

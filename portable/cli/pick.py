@@ -26,6 +26,7 @@ __all__ = ["EXAMPLES", "EXIT_CODES", "options", "run"]
 EXAMPLES = """
 portable pick model.bundle --for 'jaxlib==0.5.3' -o model.mlir.bc
 portable pick model.bundle --for installed -o model.mlir.bc
+portable pick oci://registry.example:5000/model:1 --for 'jaxlib==0.5.3' -o model.mlir.bc
 portable pick model.bundle --for plugin.so -o model.mlir.bc
 portable pick model.bundle --unpack -o versions
 """
@@ -39,7 +40,9 @@ EXIT_CODES = {
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("bundle", metavar="BUNDLE", help="the directory of a bundle")
+    parser.add_argument(
+        "bundle", metavar="BUNDLE", help="the directory of a bundle, or oci://host/name:tag"
+    )
     add(parser, "--for")
     parser.add_argument(
         "--unpack", action="store_true", help="write every Version, in a new directory"

@@ -97,12 +97,12 @@ class Member:
         return str(self.version)
 
 
-def listed_members(index: Index, where: str) -> tuple[Member, ...]:
+def listed_members(descriptor: Descriptor, data: bytes) -> tuple[Member, ...]:
     """Return what the index of a bundle lists.
 
     Args:
-        index: The index.
-        where: What to call it in errors.
+        descriptor: What the index is.
+        data: The document, compared with its descriptor.
 
     Returns:
         The members, newest Version first.
@@ -111,6 +111,8 @@ def listed_members(index: Index, where: str) -> tuple[Member, ...]:
         NoArtifact: It is the index of something else, such as container images.
         MalformedContainer: It lists something else than Versions, or one twice.
     """
+    where = descriptor.path
+    index = Index.parse(data, where)
     form = index.annotations.get(BUNDLE_MARK)
     if form is None:
         raise NoArtifact(
@@ -201,8 +203,8 @@ class ImageLayout:
         self.folder = folder
         self._checked: dict[str, int] = {}
 
-    def members(self) -> tuple[Member, ...]:
-        """Return what the bundle lists, newest Version first.
+    def index(self) -> tuple[Descriptor, bytes]:
+        """Return the index of the bundle, and what it is.
 
         Raises:
             NoArtifact: The layout holds something else.
@@ -219,7 +221,7 @@ class ImageLayout:
                 where=self.folder.path,
                 hint="the index.json of a bundle names one image index and nothing else",
             )
-        return listed_members(Index.parse(self.document(top[0]), top[0].path), top[0].path)
+        return top[0], self.document(top[0])
 
     def document(self, descriptor: Descriptor) -> bytes:
         """Return a document.
@@ -321,7 +323,9 @@ class Bundle(Rewritable):
         self._layout = ImageLayout(folder)
         self._members: dict[str, Container] = {}
         try:
-            manifests = {one.name: self._manifest(one) for one in self._layout.members()}
+            manifests = {
+                one.name: self._manifest(one) for one in listed_members(*self._layout.index())
+            }
             for name, manifest in manifests.items():
                 for layer in (manifest.config, *manifest.layers):
                     self._layout.demand_there(layer)

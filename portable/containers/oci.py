@@ -64,9 +64,9 @@ class Descriptor:
     annotations: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, data: bytes, media_type: str, annotations: Mapping[str, str]) -> Descriptor:
+    def of(cls, data: bytes, media_type: str) -> Descriptor:
         """Describe bytes."""
-        return cls(media_type, f"sha256:{sha256(data).hexdigest()}", len(data), annotations)
+        return cls(media_type, f"sha256:{sha256(data).hexdigest()}", len(data))
 
     @classmethod
     def parse(cls, fields: object, where: str) -> Descriptor:

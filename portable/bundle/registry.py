@@ -1,0 +1,200 @@
+"""Bundles in a registry: `oci://host/name:tag`, spoken to by oras.
+
+The tag is looked up once; what its answer names is fetched by digest, so that a tag that moves
+meanwhile changes nothing. An answer is read as far as its descriptor says that it goes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import logging
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from portable.containers.bundle import listed_members, parse_member
+from portable.containers.copying import write_bytes
+from portable.containers.oci import INDEX, LARGEST, MANIFEST, Descriptor, demand_document
+from portable.errors import PortableError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from io import FileIO
+
+    from portable.containers.bundle import ImageLayout
+
+__all__ = ["SCHEME", "Registry", "RegistryError"]
+
+SCHEME = "oci://"
+"""How references to registries begin."""
+
+_HOST = re.compile(r"[A-Za-z0-9.-]+(:[0-9]+)?|\[[0-9a-fA-F:]+\](:[0-9]+)?")
+_LOOPBACK = re.compile(r"localhost|127(\.[0-9]+){3}|\[::1\]")
+# Of one answer, or between two pieces of one.
+_SECONDS = 60
+_PIECE = 1 << 20
+# Larger files are sent in pieces: oras reads each whole into memory.
+_WHOLE = 32 << 20
+_DONE = {200, 201, 202}
+
+
+class RegistryError(PortableError):
+    """A registry cannot be reached, refuses, or does not have what was requested."""
+
+
+class Registry:
+    """One name in a registry.
+
+    Args:
+        reference: `oci://host[:port]/name`, with `:tag` or `@sha256:DIGEST` behind it. Loopback
+            addresses are spoken to without TLS, as other tools do.
+
+    Raises:
+        RegistryError: It is no such reference, the registry cannot be reached, or oras is missing.
+    """
+
+    def __init__(self, reference: str) -> None:
+        self.reference = reference
+        try:
+            import oras.container  # noqa: PLC0415 - an extra
+            import oras.provider  # noqa: PLC0415 - the same
+        except ImportError:
+            hint = "pip install 'stablehlo-portable[bundle]'"
+            raise RegistryError("needs oras", where=reference, hint=hint) from None
+        # Its errors repeat what the registry says, as it is, on standard error.
+        logging.getLogger("oras.logger").addHandler(logging.NullHandler())
+        host, _, name = reference.removeprefix(SCHEME).partition("/")
+        insecure = _LOOPBACK.fullmatch(host.rpartition(":")[0] or host) is not None
+        if not name or not _HOST.fullmatch(host) or not {".", ":"} & set(host):
+            raise self._wrong()
+        try:
+            self._name = oras.container.Container(f"{host}/{name}")
+        except ValueError:
+            raise self._wrong() from None
+        # Its retries take two minutes to say that nothing listens.
+        once = oras.provider.Registry.do_request.__wrapped__
+        client = type("Client", (oras.provider.Registry,), {"do_request": once})
+        self._client = client(host, insecure=insecure)
+        session = self._client.session
+        session.request = functools.partial(session.request, timeout=_SECONDS)
+        with self._failing():
+            self._client.auth.load_configs(self._name)
+
+    def _wrong(self) -> RegistryError:
+        hint = "write oci://host[:port]/name:tag"
+        return RegistryError("not the name of a bundle", where=self.reference, hint=hint)
+
+    def index(self) -> tuple[Descriptor, bytes]:
+        """Return the index of the bundle, and what it is from now on: a tag may move.
+
+        Raises:
+            RegistryError: The registry does not have it.
+            MalformedContainer: It has another digest than was requested.
+        """
+        data = self._get(self._name.manifest_url(), LARGEST, accept=INDEX)
+        found = Descriptor.of(data, INDEX)
+        if self._name.digest:
+            demand_document(data, replace(found, digest=self._name.digest))
+        return found, data
+
+    def document(self, descriptor: Descriptor) -> bytes:
+        """Return a document that was compared with its descriptor.
+
+        Args:
+            descriptor: Which.
+
+        Raises:
+            RegistryError: The registry does not have it.
+            MalformedContainer: It is something else than it should be.
+        """
+        url = self._name.manifest_url(descriptor.digest)
+        data = self._get(url, min(descriptor.size, LARGEST), accept=descriptor.media_type)
+        return demand_document(data, descriptor)
+
+    def copy(self, descriptor: Descriptor, target: FileIO) -> None:
+        """Write a blob into a stream, as far as its descriptor says; its content is not checked.
+
+        Args:
+            descriptor: Which.
+            target: An unbuffered stream.
+
+        Raises:
+            RegistryError: The registry does not have it, or sends more.
+            OSError: It cannot be written.
+        """
+        url = self._name.get_blob_url(descriptor.digest)
+        for piece in self._pieces(url, descriptor.size, accept="*/*"):
+            write_bytes(target, piece)
+
+    def push(self, layout: ImageLayout) -> Descriptor:
+        """Send a bundle: what the registry lacks of its files, its manifests, and then its index.
+
+        Args:
+            layout: The bundle; each file is compared with its digest before it is sent.
+
+        Returns:
+            What the name now stands for.
+
+        Raises:
+            RegistryError: The registry refuses.
+            MalformedContainer: The bundle is damaged.
+        """
+        top, data = layout.index()
+        for member in listed_members(top, data):
+            document = layout.document(member.descriptor)
+            manifest = parse_member(document, member)
+            for blob in (manifest.config, *manifest.layers):
+                with self._failing():
+                    self._demand_done(
+                        self._client.upload_blob(
+                            layout.blob(blob),
+                            self._name,
+                            {"digest": blob.digest, "size": blob.size},
+                            do_chunked=blob.size > _WHOLE,
+                        )
+                    )
+            self._put(member.descriptor.digest, document, MANIFEST)
+        self._put(self._name.digest or self._name.tag, data, INDEX)
+        return top
+
+    def _put(self, name: str, data: bytes, media_type: str) -> None:
+        url = f"{self._client.prefix}://{self._name.manifest_url(name)}"
+        headers = {"Content-Type": media_type}
+        with self._failing():
+            self._demand_done(self._client.do_request(url, "PUT", data=data, headers=headers))
+
+    def _get(self, url: str, size: int, *, accept: str) -> bytes:
+        return b"".join(self._pieces(url, size, accept=accept))
+
+    def _pieces(self, url: str, size: int, *, accept: str) -> Iterator[bytes]:
+        """Yield an answer piece by piece; it has at most this many bytes."""
+        # What is compressed on the way could grow to anything.
+        headers = {"Accept": accept, "Accept-Encoding": "identity"}
+        with self._failing():
+            url = f"{self._client.prefix}://{url}"
+            answer = self._client.do_request(url, "GET", headers=headers, stream=True)
+        with answer:
+            self._demand_done(answer)
+            with self._failing():
+                for piece in answer.iter_content(_PIECE):
+                    size -= len(piece)
+                    if size < 0:
+                        raise RegistryError("sends more than was announced", where=self.reference)
+                    yield piece
+
+    def _demand_done(self, answer: Any) -> None:
+        if answer.status_code not in _DONE:
+            said = f"the registry answers {answer.status_code} ({answer.reason})"
+            raise RegistryError(said, where=self.reference)
+
+    @contextlib.contextmanager
+    def _failing(self) -> Iterator[None]:
+        """Have what goes wrong on the way be one kind of error."""
+        import requests  # noqa: PLC0415 - as oras
+        from oras.auth import AuthenticationException  # noqa: PLC0415 - the same
+
+        try:
+            yield
+        except (requests.RequestException, AuthenticationException, ValueError) as error:
+            raise RegistryError(f"{error}"[:500], where=self.reference) from error

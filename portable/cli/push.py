@@ -1,0 +1,45 @@
+"""Send a bundle to a registry.
+
+Of its files only those that the registry lacks are sent. Loopback addresses are spoken to without
+TLS; credentials are those of `docker login`. skopeo, oras and crane send the directory as well.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from portable.bundle import push
+from portable.cli.options import add
+from portable.cli.output import print_json, say
+from portable.cli.progress import waiting
+
+if TYPE_CHECKING:
+    import argparse
+
+__all__ = ["EXAMPLES", "EXIT_CODES", "options", "run"]
+
+EXAMPLES = """
+portable push model.bundle oci://registry.example:5000/model:1
+"""
+EXIT_CODES = {
+    0: "sent",
+    2: "the registry refuses it, the bundle is damaged, or bad usage",
+}
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("bundle", metavar="BUNDLE", help="the directory of a bundle")
+    parser.add_argument("reference", metavar="REFERENCE", help="oci://host[:port]/name:tag")
+    add(parser, "--format")
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Send a bundle."""
+    with waiting(f"{chosen.bundle}: sending it to {chosen.reference}"):
+        digest = push(chosen.bundle, chosen.reference)
+    if chosen.format == "json":
+        print_json({"reference": chosen.reference, "digest": digest})
+    else:
+        say(f"{chosen.reference}: {digest}")
+    return 0
