@@ -6,16 +6,22 @@ An exception means "could not do or could not check"; an incompatibility that wa
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from portable.escaping import line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = ["PortableError"]
 
 
 class PortableError(Exception):
-    """A record of what went wrong, formatted once and always as one line.
+    """A record of what went wrong; as text always one line, `where: what; hint`.
 
     Args:
         what: What went wrong, in words a user knows.
+        details: What it consists of, one text each.
         where: The file, op or location it happened at.
         needs: The Version that would do.
         target: The Target that was requested.
@@ -26,6 +32,7 @@ class PortableError(Exception):
         self,
         what: str,
         *,
+        details: Sequence[str] = (),
         where: str | None = None,
         needs: str | None = None,
         target: str | None = None,
@@ -33,6 +40,7 @@ class PortableError(Exception):
     ) -> None:
         super().__init__(what)
         self.what = what
+        self.details = tuple(details)
         self.where = where
         self.needs = needs
         self.target = target
@@ -55,14 +63,27 @@ class PortableError(Exception):
         return {name: value for name, value in fields.items() if value is not None}
 
     def __str__(self) -> str:
+        details = f": {'; '.join(self.details)}" if self.details else ""
+        hint = f"; {self.hint}" if self.hint else ""
+        return line(self._head(details) + hint)
+
+    def lines(self) -> list[str]:
+        """Return the error as the command line shows it.
+
+        Returns:
+            One line; where there are details, one more for each and one for the hint.
+        """
+        if not self.details:
+            return [str(self)]
+        return [line(text) for text in (self._head(), *self.details, self.hint) if text]
+
+    def _head(self, details: str = "") -> str:
         # A place is a name, which is shown as it is; a diagnostic of a compiler may have lines.
         text = f"{line(self.where)}: " if self.where else ""
-        text += " ".join(self.what.split())
-        if self.needs and f"needs {self.needs}" not in self.what:
+        text += " ".join(f"{self.what}{details}".split())
+        if self.needs and f"needs {self.needs}" not in text:
             text += f" (needs {self.needs})"
-        if self.hint:
-            text += f"; {self.hint}"
-        return line(text)
+        return text
 
     def __reduce__(self) -> tuple[object, ...]:
         # Exceptions with keyword-only fields do not pickle by default; process pools need it.

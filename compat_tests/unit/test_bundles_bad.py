@@ -115,7 +115,7 @@ BAD: dict[str, tuple[Callable[[Layout], object], str]] = {
     ),
     "a form of the future": (
         lambda b: b.index.update(annotations={"stablehlo.portable.bundle": "2"}),
-        "a bundle of form '2'; 1 is known",
+        "unknown form '2' of a bundle, not 1",
     ),
     "an index in the index": (
         lambda b: b.index["manifests"][0].update(mediaType=b.index["mediaType"]),

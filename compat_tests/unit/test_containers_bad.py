@@ -166,17 +166,17 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "a pickle": (
         lambda d: (d / ARRAY).write_bytes(pickle.dumps(Loaded())),
-        "a pickle instead of an array; not opened",
+        "a pickle instead of an array",
     ),
     "an array of objects": (
         lambda d: (d / ARRAY).write_bytes(saved(np.array([Loaded()] * 5, object))),
-        "a pickle instead of an array; not opened",
+        "a pickle instead of an array",
     ),
     "a zip bomb": (
         lambda d: zipfile.ZipFile(d / ARRAY, "w", zipfile.ZIP_DEFLATED).writestr(
             "x.npy", bytes(1 << 24)
         ),
-        "a zip archive instead of an array; not opened",
+        "a zip archive instead of an array",
     ),
     "a claim of a huge array": (
         lambda d: (d / ARRAY).write_bytes(

@@ -1,8 +1,13 @@
-"""Every error is a record that prints as one line."""
+"""Every error is a record that prints as one line: where, what, what to do."""
 
+import ast
 import importlib
 import pickle
 import pkgutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
 
 import portable
 from portable import PortableError
@@ -39,6 +44,67 @@ def test_errors_cross_process_boundaries() -> None:
         assert copy.record() == error.record()
 
 
+def test_details_have_a_line_each_on_the_command_line() -> None:
+    """The Verdict first, then what it consists of, then what to do; as text all on one line."""
+    error = PortableError("no", details=["a needs 2", "b"], where="x", needs="3", hint="try 3")
+    assert error.lines() == ["x: no (needs 3)", "a needs 2", "b", "try 3"]
+    assert str(error) == "x: no: a needs 2; b (needs 3); try 3"
+    assert PortableError("no", where="x", hint="try 3").lines() == ["x: no; try 3"]
+
+
+def _raised() -> Iterator[tuple[str, ast.Call]]:
+    """Yield every call in the package that makes an error, with where it stands."""
+    names = {kind.__name__ for kind in _errors()} | {"__init__"}
+    root = Path(portable.__file__).parent
+    for path in sorted(root.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in names:
+                yield f"{path.relative_to(root)}:{node.lineno}", node
+
+
+def _errors() -> list[type[Exception]]:
+    """Return every exception of the package, those of private names too."""
+    found = []
+    for info in pkgutil.walk_packages(portable.__path__, "portable."):
+        if "inside" in info.name or info.name.endswith("__main__"):
+            continue  # `inside` runs without this package, in the environment of a Release
+        for value in vars(importlib.import_module(info.name)).values():
+            own = isinstance(value, type) and value.__module__ == info.name
+            if own and issubclass(value, Exception):
+                found.append(value)
+    return found
+
+
+def _edges(node: ast.expr) -> tuple[str, str]:
+    """Return how a text begins and ends, as far as it is written out; the rest is a value."""
+    parts = node.values if isinstance(node, ast.JoinedStr) else [node]
+    first, last = parts[0] if parts else None, parts[-1] if parts else None
+    begins = first.value if isinstance(first, ast.Constant) else ""
+    ends = last.value if isinstance(last, ast.Constant) else ""
+    return (begins, ends) if isinstance(begins, str) and isinstance(ends, str) else ("", "")
+
+
+RAISED = list(_raised())
+
+
+def test_errors_that_are_raised_are_found() -> None:
+    """Else the next test has nothing to look at."""
+    assert len(RAISED) > 300
+
+
+@pytest.mark.parametrize("call", [call for _, call in RAISED], ids=[where for where, _ in RAISED])
+def test_each_error_says_what_and_what_to_do_in_one_form(call: ast.Call) -> None:
+    """Parts of a sentence, which "; " joins: no capital at the beginning, no stop at the end."""
+    for what in call.args[:1]:
+        assert "; " not in ast.unparse(what), "a second part of what is a hint, or a detail"
+    texts = [word.value for word in call.keywords if word.arg in {"hint", "what"}]
+    for text in [*call.args[:1], *texts]:
+        begins, ends = _edges(text)
+        word = begins.split(" ")[0]
+        assert not word[:1].isupper() or not word[1:].islower(), f"{begins!r} begins a sentence"
+        assert not ends.endswith((".", "!", ";", ":", ",", " ")) or ends.endswith("..."), ends
+
+
 def test_every_public_name_exists() -> None:
     """`portable.X` works for every X in `__all__`, except where a compiler would be imported."""
     for name in portable.__all__:
@@ -47,11 +113,5 @@ def test_every_public_name_exists() -> None:
 
 def test_every_exception_derives_from_the_root() -> None:
     """A caller that catches PortableError catches them all."""
-    for info in pkgutil.walk_packages(portable.__path__, "portable."):
-        if "inside" in info.name or info.name.endswith("__main__"):
-            continue  # `inside` runs without this package, in the environment of a Release
-        module = importlib.import_module(info.name)
-        for value in vars(module).values():
-            own = isinstance(value, type) and value.__module__ == info.name
-            if own and issubclass(value, Exception) and not value.__name__.startswith("_"):
-                assert issubclass(value, PortableError), value
+    for kind in _errors():
+        assert issubclass(kind, PortableError) or kind.__name__.startswith("_"), kind

@@ -64,7 +64,7 @@ def demand_shallow(content: Bytecode, where: str | None = None) -> None:
     """
     found = excess(content)
     if found:
-        raise TooDeep(found, where=where, hint="reduce the nesting; no library can read it")
+        raise TooDeep(found, where=where, hint="reduce the nesting")
 
 
 def _depth(pool: Pool) -> int:
@@ -121,9 +121,9 @@ def demand_shallow_text(text: str | bytes, where: str | None = None) -> None:
     depth = max(_brackets(data), _aliases(data))
     if depth > limit("text"):
         raise TooDeep(
-            f"brackets or aliases nested {depth} deep; Releases are known to read {limit('text')}",
+            f"brackets or aliases nested {depth} deep, Releases read {limit('text')}",
             where=where,
-            hint="reduce the nesting; no library can read it",
+            hint="reduce the nesting",
         )
 
 

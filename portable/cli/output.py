@@ -236,8 +236,12 @@ def show_verification(verification: Verification, before: str, after: str) -> No
 
 
 def complain(error: PortableError, *, as_json: bool) -> None:
-    """Print an error as one line on standard error."""
-    _print_error(json_text(error.record()) if as_json else line(f"error: {error}"))
+    """Print an error on standard error: one line, and one for each detail."""
+    if as_json:
+        _print_error(json_text(error.record()))
+        return
+    first, *others = error.lines()
+    _print_error("\n".join([line(f"error: {first}"), *(f"  {other}" for other in others)]))
 
 
 def _print_error(text: str) -> None:

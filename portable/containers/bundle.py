@@ -122,7 +122,7 @@ def listed_members(descriptor: Descriptor, data: bytes) -> tuple[Member, ...]:
         )
     if form != BUNDLE_FORM:
         raise MalformedContainer(
-            f"a bundle of form {form!r:.40}; {BUNDLE_FORM} is known", where=where, hint=_NEWER
+            f"unknown form {form!r:.40} of a bundle, not {BUNDLE_FORM}", where=where, hint=_NEWER
         )
     if not index.manifests:
         raise MalformedContainer("a bundle without Versions", where=where)

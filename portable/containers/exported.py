@@ -162,7 +162,7 @@ class Exported(Rewritable):
             edits.append(front)
             end += len(front.data) + front.zeros - _LENGTH
         if end > _LARGEST:
-            raise TooLarge(f"{end} bytes; a flatbuffer has at most {_LARGEST}", where=self.path)
+            raise TooLarge(f"{end} bytes exceed the {_LARGEST} of a flatbuffer", where=self.path)
         return {"": partial(self._source.write, edits + behind)}
 
 

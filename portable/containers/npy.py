@@ -77,7 +77,7 @@ def _refused(head: bytes, where: str) -> MalformedContainer:
     for start, what in _REFUSED.items():
         if head.startswith(start):
             return MalformedContainer(
-                f"{what} instead of an array; not opened",
+                f"{what} instead of an array",
                 0,
                 where=where,
                 hint="save the array again: numpy.save(file, array, allow_pickle=False)",

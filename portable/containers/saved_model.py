@@ -149,7 +149,7 @@ class SavedModel(Rewritable):
             edits += [edit for call in self._calls for edit in _unpartitioned(call)]
         size = len(self._source) + sum(len(edit.data) - (edit.stop - edit.start) for edit in edits)
         if size > _LARGEST:
-            raise TooLarge(f"{size} bytes; a protobuf has at most {_LARGEST}", where=self.path)
+            raise TooLarge(f"{size} bytes exceed the {_LARGEST} of a protobuf", where=self.path)
         return {_FILE: partial(self._source.write, edits), _FINGERPRINT: None}
 
 
@@ -249,7 +249,7 @@ def _named(data: Buffer, message: Field | None) -> str:
     field = only(data, message, _NAME)
     if field is not None and (size := field.stop - field.start) > _LONGEST_NAME:
         raise MalformedContainer(
-            f"a name of {size:,} bytes; at most {_LONGEST_NAME:,} are read",
+            f"a name of {size:,} bytes, above the limit of {_LONGEST_NAME:,}",
             field.start,
             hint="rename the function or node, and save the model again",
         )

@@ -188,7 +188,7 @@ class ExportedArtifact:
         wanted = self.inputs
         if len(inputs) != len(wanted):
             takes = ", ".join(a.name for a in wanted) or "nothing"
-            raise InputMismatch(f"the model takes {takes}; {len(inputs)} inputs were given")
+            raise InputMismatch(f"{len(inputs)} inputs given, but the model takes {takes}")
         self._check_sizes(inputs)
         given = {a.position: array for a, array in zip(wanted, inputs, strict=True)}
         return [

@@ -93,7 +93,7 @@ def check_expected(item: Item, expected: Sequence[Array]) -> None:
     if not fits:
         returned = ", ".join(map(str, results)) or "nothing"
         given = ", ".join(f"{array.dtype} of shape {array.shape}" for array in expected)
-        raise InputMismatch(f"main returns {returned}; expected are {given or 'no arrays'}")
+        raise InputMismatch(f"main returns {returned}, but {given or 'no arrays'} are expected")
 
 
 def _rounding(arrays: Sequence[Array]) -> float:

@@ -73,9 +73,9 @@ class NotExpressible(PortableError):
         features: tuple[Feature, ...],
         hint: str | None,
     ) -> None:
-        named = "; ".join(_describe(feature) for feature in features)
         super().__init__(
-            f"the program cannot be expressed at {target}: {named}",
+            f"the program cannot be expressed at {target}",
+            details=[_describe(feature) for feature in features],
             needs=str(minimum) if minimum else None,
             target=str(target),
             hint=hint,

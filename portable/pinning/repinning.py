@@ -157,7 +157,7 @@ def _must_widen(container: Container, wants: tuple[TargetRequest, ...]) -> bool:
         closed, wider = obstacle, ""
     release, why = closed
     raise NotOpened(
-        f"{release} does not open it: {why}" + (f"; {wider}" if wider else ""),
+        f"{release} does not open it: {why}" + (f", {wider}" if wider else ""),
         where=container.path,
         hint="name consumers that open it, or export the model again with a release of "
         f"{container.opener.framework} whose containers they open",

@@ -227,7 +227,7 @@ def gate(
     policy.demand_unexpired(day)
     if policy.rules.stage > Stage.DECODE:
         raise CannotObserve(
-            f"the policy demands stage {policy.rules.stage}; the gate judges up to {Stage.DECODE}",
+            f"the policy demands {policy.rules.stage}, but the gate judges up to {Stage.DECODE}",
             where=f"{policy.where}: rules.stage",
             hint="known obstacles at later Stages still count; execute the artifacts with "
             "`portable matrix --stage execute`",
