@@ -295,7 +295,7 @@ def test_what_cannot_be_widened_is_refused(
     data = (CONTAINERS.parent / "artifacts" / "sdy+1.11.0.mlir.bc").read_bytes()
     jax2tf.replace({jax2tf.artifacts()[0].name: data}, to=model)
     told = {
-        (exported, "jaxlib==0.5.3"): "is opened by jax>=0.8.2; its shardings are written in a form",
+        (exported, "jaxlib==0.5.3"): "is opened by jax>=0.8.2, its shardings are written in a form",
         (model, "tensorflow==2.16.2"): "has shardings of Shardy, which XlaCallModule 9 does not",
     }
     for (path, consumer), why in told.items():
