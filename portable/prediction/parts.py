@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from portable.bytecode.entries import ATTRIBUTES, TYPES, reference
 from portable.bytecode.layouts import BUILTIN, VHLO, table
+from portable.bytecode.vhlo import inherent
+from portable.system.tables import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from portable.bytecode.entries import Pool, PoolEntry
     from portable.prediction.forms import Reading
 
-__all__ = ["PARTS"]
+__all__ = ["PARTS", "property_kinds"]
 
 
 def _names(names: str) -> frozenset[str]:
@@ -163,6 +165,30 @@ def _holding(kind: str, *, types: bool) -> frozenset[int]:
     )
 
 
+@functools.cache
+def property_kinds() -> dict[str, frozenset[str]]:
+    """Return the kinds of attributes that each property of VHLO's ops can be, by its name."""
+    found: dict[str, set[str]] = {}
+    for kind, names in read_table(__file__, "properties.ini")["properties"].items():
+        for name in names.split():
+            found.setdefault(name, set()).add(kind)
+    return {name: frozenset(kinds) for name, kinds in found.items()}
+
+
+def _property_of_another_kind(reading: Reading) -> bool | None:
+    """Find a property that is no attribute of its kind: most such artifacts are not read."""
+    content, pool, kinds = reading.content, reading.content.pool, property_kinds()
+    pairs = {
+        (field, number)
+        for signature in reading.signatures
+        for dialect, name, _ in (content.names[signature.name],)
+        for field in (dialect == VHLO and inherent(dialect, name)) or ()
+        if field in kinds and (number := content.inherent(signature, field)) is not None
+    }
+    another = any(_kind(pool, ATTRIBUTES, number) not in kinds[field] for field, number in pairs)
+    return None if another else False
+
+
 PARTS: dict[str, Callable[[Reading], bool | None]] = {
     "float attribute of a type that is no floating-point type": _typed("float_v1", _FLOATS),
     "integer attribute of a type that is no integer type": _typed(
@@ -186,6 +212,7 @@ PARTS: dict[str, Callable[[Reading], bool | None]] = {
     ),
     "bounds in something else than the type of a tensor": _bounds_elsewhere,
     "type or attribute of MLIR inside one of VHLO or on an op of VHLO": _of_mlir,
+    "property of an op that is an attribute of another kind": _property_of_another_kind,
     "unranked memref": lambda reading: "type:unranked_memref" in reading.present,
 }
 """Forms as refusals.toml and advisories.toml name them, each with how to find it."""

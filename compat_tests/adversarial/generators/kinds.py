@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
     from portable.bytecode.layouts import Layout
 
-__all__ = ["artifacts"]
+__all__ = ["Kind", "Pool", "artifacts", "kinds"]
 
 _TYPES, _ATTRIBUTES = "types", "attributes"
 
 
-class _Kind(NamedTuple):
+class Kind(NamedTuple):
     """A kind of type or attribute."""
 
     table: str
@@ -31,6 +31,7 @@ class _Kind(NamedTuple):
 
     @property
     def layout(self) -> Layout:
+        """How it is written."""
         return table(self.dialect, self.table)[self.code]
 
     def __str__(self) -> str:
@@ -40,7 +41,7 @@ class _Kind(NamedTuple):
 class _Part(NamedTuple):
     """A field that points to another entry: of pairs the second, or what is in an array there."""
 
-    kind: _Kind
+    kind: Kind
     field: str
     encoding: str
     inner: bool = False
@@ -73,17 +74,18 @@ _NUMBERS = {"flags": 1, "width": 32 << 2, "size": 2, "dense_array.size": 1}
 _NUMBERS["rng_distribution_v1.value"] = 1  # there is no 0
 
 
-def _kinds(table_: str) -> list[_Kind]:
+def kinds(table_: str) -> list[Kind]:
+    """Return the kinds of a table whose entries can stand alone."""
     return [
-        _Kind(table_, dialect, code)
+        Kind(table_, dialect, code)
         for dialect in (VHLO, BUILTIN)
         for code, layout in table(dialect, table_).items()
         if layout.name not in _INVOLVED
     ]
 
 
-def _named(table_: str, dialect: str, name: str) -> _Kind:
-    found = [kind for kind in _kinds(table_) if kind.layout.name == name]
+def _named(table_: str, dialect: str, name: str) -> Kind:
+    found = [kind for kind in kinds(table_) if kind.layout.name == name]
     return next(kind for kind in found if kind.dialect == dialect)
 
 
@@ -92,7 +94,7 @@ def _target(encoding: str) -> str:
 
 
 def _parts() -> Iterator[_Part]:
-    for kind in (*_kinds(_TYPES), *_kinds(_ATTRIBUTES)):
+    for kind in (*kinds(_TYPES), *kinds(_ATTRIBUTES)):
         for field, encoding in kind.layout.fields:
             if kind.dialect == VHLO and encoding in POINTERS:
                 yield _Part(kind, field, encoding)
@@ -100,19 +102,20 @@ def _parts() -> Iterator[_Part]:
                     yield _Part(kind, field, encoding, inner=True)
 
 
-class _Pool:
-    """Types and attributes, made when they are pointed to."""
+class Pool:
+    """Types and attributes, made when they are pointed to; behind those that are there."""
 
-    def __init__(self) -> None:
+    def __init__(self, types: int = 0, attributes: int = 0) -> None:
         self.entries: dict[str, list[tuple[str, bytes]]] = {_TYPES: [], _ATTRIBUTES: []}
-        self._made: dict[_Kind, int] = {}
+        self._first = {_TYPES: types, _ATTRIBUTES: attributes}
+        self._made: dict[Kind, int] = {}
 
     def add(self, table_: str, dialect: str, data: bytes) -> int:
         """Add an entry; return its number."""
         self.entries[table_].append((dialect, data))
-        return len(self.entries[table_]) - 1
+        return self._first[table_] + len(self.entries[table_]) - 1
 
-    def right(self, kind: _Kind) -> int:
+    def right(self, kind: Kind) -> int:
         """Return the number of an entry with nothing wrong."""
         if kind not in self._made:
             data = [self._field(kind, *field) for field in kind.layout.fields]
@@ -121,7 +124,7 @@ class _Pool:
             )
         return self._made[kind]
 
-    def wrong(self, part: _Part, filler: _Kind) -> int:
+    def wrong(self, part: _Part, filler: Kind) -> int:
         """Return the number of an entry that points to something of another kind."""
         kind = part.kind
         data = [
@@ -140,7 +143,7 @@ class _Pool:
             filler = self.add(_ATTRIBUTES, VHLO, entry(1, 1, filler))
         return _pointer(part.encoding, filler)
 
-    def _field(self, kind: _Kind, field: str, encoding: str) -> bytes:
+    def _field(self, kind: Kind, field: str, encoding: str) -> bytes:
         if encoding == "pairs" or field in {"sub_axis_info", "nested"}:
             return varint(0)
         if encoding in POINTERS:
@@ -153,13 +156,13 @@ class _Pool:
             return entry(1, 2 * (field == "shape"))
         return varint(_NUMBERS.get(f"{kind.layout.name}.{field}", _NUMBERS.get(field, 0)))
 
-    def _pointed(self, kind: _Kind, field: str, encoding: str) -> int:
+    def _pointed(self, kind: Kind, field: str, encoding: str) -> int:
         table_, full = _target(encoding), f"{kind.layout.name}.{field}"
         if full in _ARRAYS:
             inner = self.right(_named(table_, VHLO, _ARRAYS[full]))
             return self.add(table_, VHLO, entry(1, 1, inner))
         default = _DEFAULT[table_, kind.dialect]
-        names = {one.layout.name for one in _kinds(table_) if one.dialect == kind.dialect}
+        names = {one.layout.name for one in kinds(table_) if one.dialect == kind.dialect}
         wanted = _RIGHT.get(full, _RIGHT.get(field, default))
         return self.right(_named(table_, kind.dialect, wanted if wanted in names else default))
 
@@ -170,7 +173,7 @@ def _pointer(encoding: str, number: int) -> bytes:
     return varint(number << 1 | 1 if encoding == "optional" else number)
 
 
-def _artifact(pool: _Pool, table_: str, subject: int) -> bytes:
+def _artifact(pool: Pool, table_: str, subject: int) -> bytes:
     """Return an artifact whose function has an attribute, or one of a type."""
     add = pool.add
     if table_ == _TYPES:
@@ -197,16 +200,16 @@ def _artifact(pool: _Pool, table_: str, subject: int) -> bytes:
 def artifacts() -> Iterator[tuple[str, bytes]]:
     """Yield every artifact with a name: `right KIND`, or `PART = KIND`."""
 
-    def pool() -> _Pool:
-        found = _Pool()
+    def pool() -> Pool:
+        found = Pool()
         found.add(_ATTRIBUTES, BUILTIN, entry(15))
         return found
 
-    for kind in (*_kinds(_TYPES), *_kinds(_ATTRIBUTES)):
+    for kind in (*kinds(_TYPES), *kinds(_ATTRIBUTES)):
         made = pool()
         yield f"right {kind}", _artifact(made, kind.table, made.right(kind))
     for part in _parts():
-        for kind in _kinds(_target(part.encoding)):
+        for kind in kinds(_target(part.encoding)):
             # Readers do not come to an end of these: once is enough.
             if kind.layout.name != "unranked_memref":
                 made = pool()
