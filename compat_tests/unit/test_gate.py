@@ -184,9 +184,9 @@ def test_a_gate_that_checks_nothing_does_not_pass(tmp_path: Path) -> None:
 
 
 def test_stages_that_nothing_reaches_are_refused(tree: Path) -> None:
-    """Neither a prediction nor the installed library says more than whether it reads."""
-    with pytest.raises(CannotObserve, match="the gate judges up to decode"):
-        gate([tree], _policy(tree, rules={"stage": "execute"}))
+    """Whether an artifact is written back as it was is not predicted."""
+    with pytest.raises(CannotObserve, match="demands roundtrip, which is not predicted"):
+        gate([tree], _policy(tree, rules={"stage": "roundtrip"}))
 
 
 def test_an_observer_is_asked_of_every_artifact(tree: Path) -> None:

@@ -36,9 +36,11 @@ def _check(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str
     [
         (PLAIN, "jaxlib", "decode", 0, "45 compatible: reads it (predicted)"),
         (PLAIN, "jaxlib", "open", 0, "45 compatible: reads it (predicted)"),
-        # Only executing tells what comes after reading.
-        (PLAIN, "jaxlib", "compile", 2, "not known whether it compiles it"),
-        (PLAIN, "jaxlib", "execute", 2, "not known whether it computes the same"),
+        # What was executed, and what was not.
+        (PLAIN, "jaxlib>=0.5,<=0.10.2", "compile", 0, "compatible: compiles it (predicted)"),
+        (PLAIN, "jaxlib==0.10.2", "execute", 0, "1 compatible: computes the same (predicted)"),
+        (PLAIN, "libtpu", "compile", 2, "no program was executed on libtpu"),
+        (PLAIN, "jaxlib", "roundtrip", 2, "not known whether it writes back what it read"),
         # A known obstacle counts, however late it comes.
         (QUANTIZED, "jaxlib>=0.9", "decode", 1, "12 incompatible: does not compile it (predicted)"),
         (QUANTIZED, "jaxlib>=0.9", "open", 1, "12 incompatible: does not compile it (predicted)"),
@@ -99,6 +101,7 @@ def test_a_custom_call_that_a_release_lacks_is_a_reason() -> None:
     subject = replace(
         examine(Artifact.load(path)),
         custom_calls=frozenset({target, other}),
+        signatures=frozenset({f"custom_call {target}", f"custom_call {other}"}),
         present=frozenset({f"custom_call:{target}", f"custom_call:{other}"}),
     )
     verdict = predict(subject, "jaxlib 0.10.2")

@@ -20,7 +20,7 @@ from portable.containers.container import readers_of
 from portable.containers.kind import Kind
 from portable.errors import PortableError
 from portable.pinning.locations import naming
-from portable.prediction import Mode, combined, examine, predict_all
+from portable.prediction import Mode, blamed, combined, examine, predict_all
 from portable.releases import named_consumers
 from portable.verdict import Stage, worst
 
@@ -42,7 +42,7 @@ EXAMPLES = """
 portable check model.mlir.bc --for 'jaxlib>=0.5' 'tensorflow~=2.18'
 portable check *.mlir.bc --for jaxlib --all
 portable check model.mlir.bc --observe
-portable check model.exported --for 'jaxlib>=0.5' --stage compile
+portable check model.exported --for 'jaxlib>=0.5' --stage execute
 portable check model.mlir.bc --for 'stablehlo==1.9.0'
 """
 EXIT_CODES = {
@@ -94,6 +94,8 @@ def run(chosen: argparse.Namespace) -> int:
     return code
 
 
+# How many places of an op signature are shown.
+_PLACES = 3
 _CODES = {True: 0, False: 1, None: 2}
 _SUMMARY = {0: "compatible", 1: "incompatible", 2: "not known or not checked"}
 
@@ -116,6 +118,8 @@ def _check(chosen: argparse.Namespace, path: str, consumers: Consumers) -> Repor
                 say(f"{path}: container opened by {reader}")
         for label, verdicts in found.items():
             _print(label, verdicts, stage, everything=chosen.all)
+            for part in groups[label]:
+                _print_blamed(part, verdicts)
 
     record = {"compatible": passes} | _record(container, parts, found)
     return Report(_CODES[passes], record, show)
@@ -153,7 +157,7 @@ def _verdicts(
     # Without consumers there is nothing to predict, and a damaged file may still be observed.
     if releases:
         subjects = {part.name: _subject(part, artifact) for part, artifact in pairs}
-        verdicts += predict_all(subjects, releases, chosen.mode)
+        verdicts += predict_all(subjects, releases, chosen.mode, stage=chosen.stage)
     if chosen.observe:
         observed = [(part.entry.member, _observed(part, one, chosen)) for part, one in pairs]
         verdicts.append(combined(observed))
@@ -190,6 +194,12 @@ def _print(name: str, verdicts: Sequence[Verdict], stage: Stage, *, everything: 
     for unknown, count in Counter(one for v in verdicts for one in v.not_known).items():
         whether = f"whether it {unknown.stage.says(passed=True)}"
         say(f"{name}: not known {whether}: {unknown.what} ({_consumers(count)})")
+
+
+def _print_blamed(part: Part, verdicts: Sequence[Verdict]) -> None:
+    artifact = Artifact.from_bytes(part.data, where=part.label)
+    for signature, places in sorted(blamed(artifact, verdicts).items()):
+        say(f"{part.label}: {signature} at {', '.join(places[:_PLACES])}")
 
 
 def _consumers(count: int) -> str:

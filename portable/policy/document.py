@@ -10,10 +10,11 @@
     [rules]
     consumers = ["@all"]                     # who must read every artifact; default: every set
     depth = "content"                        # or "header": trust the claimed Version, faster
-    stage = "decode"                         # how far it must be known: open, decode
+    stage = "decode"                         # how far it must be known: also compile, execute
     locations = "any"                        # or "points", or "none"
     dialects = ["sdy"]                       # allowed beside StableHLO; default: none
     custom_calls = ["Sharding", "mhlo.*"]    # allowed targets; default: any
+    provided_custom_calls = ["mhlo.my_*"]    # targets that every consumer is given a handler of
     include = ["*.bc"]                       # further names of artifacts
     exclude = ["third_party", "old/*.bc"]    # what is not judged
 
@@ -33,6 +34,7 @@ import datetime
 import enum
 from dataclasses import dataclass, field, replace
 from dataclasses import fields as dataclass_fields
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -125,6 +127,7 @@ class Rules:
         locations: Which locations it may carry.
         dialects: Which dialects it may have beside StableHLO.
         custom_calls: Which custom-call targets it may name, as patterns; None allows any.
+        provided_custom_calls: Which of them every consumer is given a handler of, as patterns.
         include: Further names of artifacts, as patterns. A file whose name matches has to be one;
             what is one by its content is judged whatever its name.
         exclude: Which files and folders are not judged, as patterns of their path relative to the
@@ -137,6 +140,7 @@ class Rules:
     locations: LocationRule = LocationRule.ANY
     dialects: frozenset[str] = frozenset()
     custom_calls: tuple[str, ...] | None = None
+    provided_custom_calls: tuple[str, ...] = ()
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
 
@@ -322,6 +326,9 @@ def _rules(keys: Keys, every_set: tuple[str, ...], root: str | os.PathLike[str])
         locations=keys.choice("locations", LocationRule, LocationRule.ANY),
         dialects=frozenset(keys.texts("dialects")) if "dialects" in keys.fields else frozenset(),
         custom_calls=calls,
+        provided_custom_calls=keys.texts("provided_custom_calls")
+        if "provided_custom_calls" in keys.fields
+        else (),
         include=keys.texts("include") if "include" in keys.fields else (),
         exclude=keys.texts("exclude") if "exclude" in keys.fields else (),
     )
@@ -369,6 +376,8 @@ def _demand_consistent(policy: Policy) -> None:
         "locations": rules.locations is not LocationRule.ANY,
         "dialects": bool(rules.dialects),
         "custom_calls": rules.custom_calls is not None,
+        "provided_custom_calls": bool(rules.provided_custom_calls),
+        "stage": rules.stage > Stage.DECODE,
     }
     if rules.depth is Depth.HEADER and any(content.values()):
         asked = next(name for name, is_asked in content.items() if is_asked)
@@ -377,6 +386,14 @@ def _demand_consistent(policy: Policy) -> None:
             where=f"{where}: rules.{asked}",
             hint='set depth = "content"',
         )
+    for provided in rules.provided_custom_calls:
+        allowed = rules.custom_calls
+        if allowed is not None and not any(fnmatchcase(provided, one) for one in allowed):
+            raise ContradictoryPolicy(
+                f"{provided!r} is provided, but rules.custom_calls does not allow it",
+                where=f"{where}: rules.provided_custom_calls",
+                hint="add it to custom_calls",
+            )
     seen: dict[tuple[Rule, str, str], int] = {}
     for position, waiver in enumerate(policy.waivers):
         key = f"{where}: waivers[{position}]"

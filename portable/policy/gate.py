@@ -221,16 +221,15 @@ def gate(
         NothingToGate: There is no artifact.
         PolicyError: The policy names no consumers.
         ExpiredWaiver: A waiver is past its date.
-        CannotObserve: The policy demands a Stage that neither a prediction nor `observe` reaches.
+        CannotObserve: The policy demands a Stage that is not predicted.
     """
     day = on or datetime.date.today()
     policy.demand_unexpired(day)
-    if policy.rules.stage > Stage.DECODE:
+    if policy.rules.stage is Stage.ROUNDTRIP:
         raise CannotObserve(
-            f"the policy demands {policy.rules.stage}, but the gate judges up to {Stage.DECODE}",
+            "the policy demands roundtrip, which is not predicted",
             where=f"{policy.where}: rules.stage",
-            hint="known obstacles at later Stages still count; execute the artifacts with "
-            "`portable matrix --stage execute`",
+            hint="demand decode, compile or execute, or use `portable matrix --stage roundtrip`",
         )
     if not policy.rules.consumers:
         raise PolicyError(
@@ -350,7 +349,11 @@ class _Check:
         return verdicts, [*_broken(self.rules, subject)]
 
     def _predicted(self, subject: Subject) -> tuple[Verdict, ...]:
-        return predict_all(subject, self.consumers)
+        return predict_all(
+            subject.providing(self.rules.provided_custom_calls),
+            self.consumers,
+            stage=self.rules.stage,
+        )
 
     def _waived(self, finding: Finding) -> Finding:
         for waiver in self.policy.waivers:

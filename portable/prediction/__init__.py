@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from portable.prediction.blame import blamed
 from portable.prediction.mode import Mode
 from portable.prediction.subject import RANGE, Subject, examine, subjects, subjects_in
 from portable.prediction.verdicts import combined, gravity, opening, predict, predict_all
@@ -10,6 +11,7 @@ __all__ = [
     "RANGE",
     "Mode",
     "Subject",
+    "blamed",
     "combined",
     "examine",
     "gravity",

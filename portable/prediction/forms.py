@@ -14,6 +14,7 @@ from portable.prediction import quantized
 from portable.prediction.computing import COMPUTED, TWO_BITS, TYPED
 from portable.prediction.parts import PARTS
 from portable.prediction.quantized import QUANTIZED
+from portable.prediction.signatures import has_operand_types
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -51,7 +52,7 @@ class Reading:
             *TYPED,
             *(quantized.TYPED if self.quantized else ()),
         }
-        wanted = [index for index, name in enumerate(names) if name in typed]
+        wanted = [i for i, name in enumerate(names) if name in typed or has_operand_types(name)]
         self.signatures = content.scan(wanted).signatures
         # Several entries of the table of names can be the same name.
         self._by_op: dict[str, list[OpSignature]] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, TypeAlias
 
 from portable.artifact import Artifact, bytes_of
@@ -13,6 +14,7 @@ from portable.bytecode.layouts import NATIVE_DIALECTS
 from portable.containers.container import place
 from portable.features import analyze
 from portable.prediction.forms import FORMS, KINDS, Reading
+from portable.prediction.signatures import CALL, signatures_by_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,6 +49,8 @@ class Subject:
         forms: For each form of `portable.prediction.forms`, whether it occurs; None for perhaps.
         unknown: What the tables do not know, which may be newer than them.
         custom_calls: The targets of custom calls.
+        signatures: What a compiler has to support, see `portable.prediction.signatures`; None where
+            only a header was read.
         opener: Which Releases open the container that it is in; None for a plain artifact.
         too_deep: What nests deeper than every Release survives; empty if nothing does.
         member: Which Version of a bundle it belongs to; empty for what is in none.
@@ -62,6 +66,7 @@ class Subject:
     forms: Mapping[str, bool | None] = field(default_factory=dict)
     unknown: Sequence[str] = ()
     custom_calls: frozenset[str] = frozenset()
+    signatures: frozenset[str] | None = None
     opener: Opener | None = None
     too_deep: str = ""
     member: str = ""
@@ -75,6 +80,24 @@ class Subject:
     def names(self, kind: str) -> frozenset[str]:
         """Return the names of one kind that occur."""
         return _names(self.present, kind)
+
+    def providing(self, patterns: Sequence[str]) -> Subject:
+        """Return the same without the custom calls that every Consumer is given a handler of.
+
+        Args:
+            patterns: Their targets, as `my_lib.*`.
+        """
+        provided = {
+            name for name in self.custom_calls if any(fnmatchcase(name, one) for one in patterns)
+        }
+        if not provided:
+            return self
+        return replace(
+            self,
+            custom_calls=self.custom_calls - provided,
+            present=self.present - {f"custom_call:{name}" for name in provided},
+            signatures=self.signatures and self.signatures - {f"{CALL} {n}" for n in provided},
+        )
 
     @property
     def foreign(self) -> frozenset[str]:
@@ -172,5 +195,6 @@ def examine(artifact: Artifact) -> Subject:
         forms={name: found(reading) for name, found in FORMS.items()},
         unknown=analysis.unknown,
         custom_calls=calls,
+        signatures=frozenset(signatures_by_name(reading)),
         too_deep=analysis.too_deep,
     )

@@ -2,9 +2,10 @@
 
 A prediction is not an observation. It says what the tables know: the Version that the bytes
 require, the floor of their bytecode format, dialects outside StableHLO, ops and forms that were
-removed, who opens the container, and Advisories. A compatible prediction is valid up to Stage
-`decode`, in words: the Consumer reads it. An incompatible one names the Stage at which the Consumer
-is expected to fail, however late that is. Unknowns that it depends on are listed with it.
+removed, who opens the container, Advisories, and what each Release was seen to make of the op
+signatures in it. A compatible prediction is valid up to the Stage that was requested, by default
+`decode`: the Consumer reads it. An incompatible one names the Stage at which the Consumer is
+expected to fail, however late that is. Unknowns that it depends on are listed with it.
 
 Advisories name a Feature as `kind:name` (`op:vhlo.tan_v1`, `type:i4`, `dialect:sdy`,
 `location:file_line_col_range`, `attribute:mesh_v1`), or in the words of a form that
@@ -20,7 +21,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from portable.features import FeatureKind
 from portable.features.rules import rules
+from portable.prediction.blame import blames
 from portable.prediction.mode import Mode
+from portable.prediction.signatures import CALL
 from portable.prediction.subject import subjects
 from portable.prediction.tables import PRODUCER
 from portable.releases import (
@@ -33,6 +36,7 @@ from portable.releases import (
     normalize_name,
     window,
 )
+from portable.releases.capability import Ability, capabilities_of, computed_everywhere
 from portable.releases.refusal import dialect_readers, refusals
 from portable.verdict import Basis, Diagnostic, NotKnown, Outcome, Severity, Stage, Verdict
 from portable.version import Version
@@ -91,16 +95,17 @@ def _rank(finding: _Finding) -> tuple[bool, Stage, bool, Stage]:
     return (inside, max(finding.stage, Stage.DECODE), not finding.advised, finding.stage)
 
 
-_REACHED = Stage.DECODE
-"""The Stage of a prediction in which nothing is found."""
+# How many op signatures are listed of which something is not known; of the rest, their number.
+_LISTED = 20
 
 
-def predict(what: Judged, release: Release | str) -> Verdict:
+def predict(what: Judged, release: Release | str, *, stage: Stage | str = Stage.DECODE) -> Verdict:
     """Predict what becomes of an artifact, or of all in a container, on one Release.
 
     Args:
         what: A path or bytes, an Artifact, an Inspection, or what `examine` read.
         release: The Consumer, as a Release or `jaxlib 0.4.33`.
+        stage: How far to judge; obstacles that are known at later Stages count too.
 
     Returns:
         A predicted Verdict; of several artifacts the worst one's, of the Versions in a bundle the
@@ -116,7 +121,7 @@ def predict(what: Judged, release: Release | str) -> Verdict:
         FileError: The path cannot be read.
     """
     consumer = find_release(release) if isinstance(release, str) else release
-    return predict_all(what, (consumer,))[0]
+    return predict_all(what, (consumer,), stage=stage)[0]
 
 
 def _worst(found: Sequence[Verdict]) -> Verdict:
@@ -136,6 +141,8 @@ def predict_all(
     what: Judged,
     releases: Iterable[Release],
     mode: Mode | str = Mode.FULL_TRANSITIVE,
+    *,
+    stage: Stage | str = Stage.DECODE,
 ) -> tuple[Verdict, ...]:
     """Predict what becomes of an artifact on a set of Releases.
 
@@ -143,6 +150,7 @@ def predict_all(
         what: As for `predict`.
         releases: The set.
         mode: Which of them count, see `portable.prediction.mode`.
+        stage: As for `predict`.
 
     Returns:
         One Verdict for each Release that counts, in the order of the set.
@@ -152,7 +160,9 @@ def predict_all(
     if (newest := max((one for one in written if one), default=None)) is not None:
         chosen = Mode(mode).select(chosen, newest)
     features = _advised_features(chosen)
-    each = [_verdicts(_Facts.of(subject, features), chosen) for subject in found.values()]
+    upto = Stage[stage.upper()] if isinstance(stage, str) else stage
+    facts = (_Facts.of(subject, features) for subject in found.values())
+    each = [_verdicts(one, chosen, upto) for one in facts]
     members = [subject.member for subject in found.values()]
     if members == [""]:
         return each[0]
@@ -191,8 +201,8 @@ def _advised_features(releases: tuple[Release, ...]) -> tuple[str, ...]:
 
 # Of 4,000 artifacts of the corpus 730 differ in what decides; of one producer's there are fewer.
 @functools.lru_cache(maxsize=256)
-def _verdicts(facts: _Facts, releases: tuple[Release, ...]) -> tuple[Verdict, ...]:
-    return tuple(map(facts.verdict, releases))
+def _verdicts(facts: _Facts, releases: tuple[Release, ...], stage: Stage) -> tuple[Verdict, ...]:
+    return tuple(facts.verdict(release, stage) for release in releases)
 
 
 class _Need(NamedTuple):
@@ -220,7 +230,7 @@ class _Facts(NamedTuple):
     removed: tuple[RemovedForm, ...]
     forms: tuple[tuple[Refusal, bool | None], ...]
     features: tuple[tuple[str, bool | None], ...]
-    custom_calls: tuple[str, ...]
+    signatures: tuple[str, ...] | None
 
     @classmethod
     def of(cls, subject: Subject, features: Iterable[str]) -> _Facts:
@@ -251,21 +261,23 @@ class _Facts(NamedTuple):
                 for name in features
                 if (occurs := _present(name, subject)) is not False
             ),
-            custom_calls=tuple(sorted(subject.custom_calls)),
+            signatures=_unsettled(subject.signatures),
         )
 
-    def verdict(self, consumer: Release) -> Verdict:
-        """Return the Verdict for one Consumer."""
+    def verdict(self, consumer: Release, stage: Stage) -> Verdict:
+        """Return the Verdict for one Consumer, up to a Stage."""
+        # Whether an artifact is written back as it was is not predicted.
+        reached = Stage.DECODE if stage <= Stage.ROUNDTRIP else stage
         own = f"{consumer} stands in your own table: {consumer.evidence}"
         notes = [own] if consumer.own else []
         findings: list[_Finding] = []
         unknown: list[NotKnown] = []
-        for one in self._found(consumer, notes):
+        for one in self._found(consumer, reached, notes):
             if isinstance(one, NotKnown):
                 unknown.append(one)
             else:
                 findings.append(one)
-        early = min((one.stage for one in unknown if one.stage <= _REACHED), default=None)
+        early = min((one.stage for one in unknown if one.stage <= reached), default=None)
         if findings:
             gravest = min(findings, key=_rank)
         elif early is not None:
@@ -277,7 +289,7 @@ class _Facts(NamedTuple):
             old = [need.until for need in self.needs if consumer.current < need.since]
             needs = ", or at most ".join(map(str, [self.required or "nothing newer", *old]))
             reason = f"needs {needs}, has {consumer.has}"
-            gravest = _Finding(Outcome.COMPATIBLE, _REACHED, reason)
+            gravest = _Finding(Outcome.COMPATIBLE, reached, reason)
         others = [finding.reason for finding in findings if finding is not gravest]
         return Verdict(
             consumer=str(consumer),
@@ -292,15 +304,16 @@ class _Facts(NamedTuple):
             not_known=tuple(unknown),
         )
 
-    def _found(self, release: Release, notes: list[str]) -> Iterator[_Finding | NotKnown]:
+    def _found(
+        self, release: Release, reached: Stage, notes: list[str]
+    ) -> Iterator[_Finding | NotKnown]:
         if self.opener is not None:
             yield from _opened(self.opener, release)
         yield from self._outside_window(release)
         yield from self._undecodable(release, notes)
         if self.features:
             yield from self._advised(release)
-        if self.custom_calls:
-            yield from _called(self.custom_calls, release)
+        yield from self._compiled(release, reached, notes)
 
     def _outside_window(self, release: Release) -> Iterator[_Finding]:
         if self.claimed and release.minimum and self.claimed < release.minimum.target:
@@ -344,6 +357,57 @@ class _Facts(NamedTuple):
                 reason = f"{advisory.id}: {advisory.reason or advisory.feature}"
                 yield _Finding(EFFECTS[advisory.effect], advisory.stage, reason, advised=True)
 
+    def _compiled(
+        self, release: Release, reached: Stage, notes: list[str]
+    ) -> Iterator[_Finding | NotKnown]:
+        """Yield what is known of op signatures, and what is not where it is to be judged."""
+        known = capabilities_of(release)
+        if reached > Stage.DECODE:
+            if not known.source:
+                yield NotKnown(Stage.COMPILE, f"no program was executed on {release}")
+            elif self.signatures is None:
+                yield NotKnown(Stage.COMPILE, "which ops it has: only the header was read")
+            notes.append(f"ops that are not listed otherwise compute the same: {known.source}")
+        advised = {one.feature for one in advisories_for(release)}
+        doubts: list[NotKnown] = []
+        for signature in self.signatures or ():
+            support = known.support(signature)
+            if support in _FAILING:
+                outcome, stage, does = _FAILING[support]
+                yield _Finding(outcome, stage, blames(signature, f"{does}, {known.source}"))
+            elif support is not Ability.COMPUTES and signature.replace(" ", ":", 1) not in advised:
+                doubts += _doubts(signature, support, reached if known.source else Stage.DECODE)
+        yield from doubts[:_LISTED]
+        if len(doubts) > _LISTED:
+            yield NotKnown(Stage.COMPILE, f"{len(doubts) - _LISTED} more ops or custom calls")
+
+
+# What a failing op signature leads to, and in words.
+_FAILING = {
+    Ability.REFUSES: (Outcome.INCOMPATIBLE, Stage.COMPILE, "refused"),
+    Ability.CRASHES: (Outcome.CRASHED, Stage.COMPILE, "crashed"),
+    Ability.WRONG: (Outcome.WRONG_RESULT, Stage.EXECUTE, "computed something else"),
+}
+
+
+def _doubts(signature: str, support: Ability, reached: Stage) -> Iterator[NotKnown]:
+    """Yield what is not known of an op signature; of one that is no custom call only if asked."""
+    op, _, target = signature.partition(" ")
+    stage = Stage.EXECUTE if support is Ability.COMPILES else Stage.COMPILE
+    if op == CALL:
+        yield NotKnown(stage, f"custom call {target!r}")
+    elif stage <= reached:
+        yield NotKnown(stage, f"{signature} ({support.says})")
+
+
+@functools.lru_cache(maxsize=64)
+def _unsettled(signatures: frozenset[str] | None) -> tuple[str, ...] | None:
+    """Return custom calls, and what not every Release is known to compute, sorted."""
+    if signatures is None:
+        return None
+    calls = {one for one in signatures if one.startswith(f"{CALL} ")}
+    return tuple(sorted(calls | {one for one in signatures if not computed_everywhere(one)}))
+
 
 def _refuses(stage: Stage, reason: str) -> _Finding:
     return _Finding(Outcome.INCOMPATIBLE, stage, reason)
@@ -355,13 +419,6 @@ def _opened(opener: Opener, release: Release) -> Iterator[_Finding | NotKnown]:
         yield NotKnown(Stage.OPEN, why)
     elif not opens:
         yield _refuses(Stage.OPEN, why)
-
-
-def _called(names: Iterable[str], release: Release) -> Iterator[NotKnown]:
-    told = {advisory.feature for advisory in advisories_for(release)}
-    for name in sorted(names):
-        if f"custom_call:{name}" not in told:
-            yield NotKnown(Stage.COMPILE, f"custom call {name!r}")
 
 
 def _needs(subject: Subject) -> Iterator[_Need]:

@@ -6,12 +6,13 @@ the oldest releases compile it and crash when they execute it.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 from typing import Any
 
 from .answer import Unavailable
 
-__all__ = ["initialize", "register"]
+__all__ = ["carried", "initialize", "register"]
 
 _LAPACK = "jaxlib.cpu._lapack"
 # Each where the release has it.
@@ -22,20 +23,24 @@ _TYPED = "_ffi"
 _NEEDS_SCIPY = (b"lapack_", b"blas_")
 
 
+def carried() -> dict[str, Any]:
+    """Return the handlers that there are, by the targets of calls."""
+    found: dict[str, Any] = {}
+    for name in _CARRIED:
+        with contextlib.suppress(ImportError):
+            found |= importlib.import_module(name).registrations()
+    return found
+
+
 def register(xla: Any) -> None:
     """Register every handler there is.
 
     Args:
         xla: `jaxlib.xla_client`.
     """
-    for name in _CARRIED:
-        try:
-            carried = importlib.import_module(name).registrations()
-        except ImportError:
-            continue
-        for target, handler in carried.items():
-            interface = {"api_version": 1} if target.endswith(_TYPED) else {}
-            xla.register_custom_call_target(target, handler, platform="cpu", **interface)
+    for target, handler in carried().items():
+        interface = {"api_version": 1} if target.endswith(_TYPED) else {}
+        xla.register_custom_call_target(target, handler, platform="cpu", **interface)
 
 
 def initialize(program: bytes) -> None:

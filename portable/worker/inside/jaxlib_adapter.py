@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from . import cpu_handlers
 from .bindings import Bindings, ModuleEra, TextEra
 from .engines import Engines
 
@@ -37,7 +38,9 @@ def load(library: str, limit: float) -> Bindings:
 
     def facts() -> Payload:
         evaluates = _eval_module(stablehlo, name)
-        return {"serialize_api": name, "eval_module": evaluates, "exec_era": _exec_era()}
+        handlers = sorted(cpu_handlers.carried())
+        eras = {"serialize_api": name, "eval_module": evaluates, "exec_era": _exec_era()}
+        return {**eras, "handlers": handlers}
 
     era = ERAS[name](stablehlo)
     return Bindings(stablehlo, era, facts, _engines(stablehlo, era))

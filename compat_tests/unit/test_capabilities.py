@@ -1,0 +1,243 @@
+"""What Releases compile: the table, and what is predicted by it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from portable.artifact import Artifact
+from portable.bytecode import read
+from portable.policy import ContradictoryPolicy, gate, parse_policy
+from portable.prediction import Subject, blamed, predict, verdicts
+from portable.prediction.forms import Reading
+from portable.prediction.signatures import signatures_by_name
+from portable.releases import find_release, releases
+from portable.releases.capability import (
+    TABLE,
+    Ability,
+    capabilities_of,
+    computed_everywhere,
+    parse,
+)
+from portable.releases.table import TableError
+from portable.verdict import Outcome, Stage
+from portable.version import Version
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[2]
+ARTIFACTS = ROOT / "compat_tests" / "data" / "artifacts"
+LAPACK = ROOT / "compat_tests" / "data" / "lapack"
+CORPUS = ROOT / "corpus"
+
+
+def _of_corpus(case: str) -> Path:
+    return next(CORPUS.glob(f"*/{case}/artifacts/*"))
+
+
+def _subject(*signatures: str) -> Subject:
+    """Return an artifact of which no table but that of capabilities says anything."""
+    return replace(Subject.claim(Version.parse("0.9.0"), 1), signatures=frozenset(signatures))
+
+
+@pytest.mark.parametrize(
+    ("case", "signatures"),
+    [
+        ("add_f32", {"add f32"}),
+        ("add_complex_f32", {"add complex<f32>"}),
+        ("compare_EQ_FLOAT_f32", {"compare f32 -> bool"}),
+        ("is_finite_f32", {"is_finite f32 -> bool"}),
+        ("custom_call_plain", {"custom_call foo"}),
+        ("sort_two_operands_f32", {"sort f32", "sort i32", "compare f32 -> bool"}),
+        ("uniform_quantize_i8_f32", {"uniform_quantize f32 -> quant"}),
+    ],
+)
+def test_the_signatures_of_a_program(case: str, signatures: set[str]) -> None:
+    """Each op with its element types, neighbours of one type once, a custom call by its target."""
+    data = _of_corpus(case).read_bytes()
+    found = signatures_by_name(Reading(read(data), data))
+    assert found.keys() == signatures
+
+
+SMALL_TABLE = """\
+# head
+[jaxlib]\tcpu\t2026-11-22\t0.5.0 0.7.0 0.9.0
+add\tccc\tf32;bf16
+tan\trcc\tf32
+sort\txwm\ti4
+"""
+
+
+@pytest.fixture
+def small_table(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Put a small table in the place of the one that ships."""
+    caches = (capabilities_of, computed_everywhere, verdicts._unsettled, verdicts._verdicts)
+    sections = parse(SMALL_TABLE)
+    monkeypatch.setattr("portable.releases.capability._sections", lambda: sections)
+    for cached in caches:
+        cached.cache_clear()
+    yield
+    for cached in caches:
+        cached.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("version", "signature", "support"),
+    [
+        ("0.5.0", "add f32", Ability.COMPUTES),
+        ("0.5.0", "tan f32", Ability.REFUSES),
+        ("0.5.0", "sort i4", Ability.CRASHES),
+        ("0.7.0", "sort i4", Ability.WRONG),
+        ("0.9.0", "sort i4", Ability.MIXED),
+        # Between two that were executed: where they agree.
+        ("0.8.0", "tan f32", Ability.COMPUTES),
+        ("0.6.0", "tan f32", Ability.UNTRIED),
+        ("0.5.0", "add f64", Ability.UNTRIED),
+        ("0.5.0", "erf f32", Ability.UNTRIED),
+    ],
+)
+@pytest.mark.usefixtures("small_table")
+def test_what_a_release_makes_of_a_signature(
+    version: str, signature: str, support: Ability
+) -> None:
+    """The letter of the Release, or of both its neighbours; everything else was not tried."""
+    known = capabilities_of(find_release("jaxlib", version))
+    assert known.support(signature) is support
+    # Before the first and after the last there is no neighbour on one side.
+    for name in ("jaxlib 0.4.38", "jaxlib 0.10.0", "libtpu 0.0.30"):
+        assert not capabilities_of(find_release(name)).source
+
+
+@pytest.mark.parametrize(
+    "row", ["add\tcc\tf32", "add\tccc", "add\tccz\tf32", "add\tccc\tf32\tmore", "add"]
+)
+def test_rows_that_do_not_fit(row: str) -> None:
+    """A row with other letters than the section has Releases names its line."""
+    with pytest.raises(TableError, match="row 3"):
+        parse(f"# head\n[jaxlib]\tcpu\t2026-11-22\t0.5.0 0.7.0 0.9.0\n{row}\n")
+
+
+def test_the_table_names_releases_that_there_are() -> None:
+    """In order, each once, and no signature twice; it is small."""
+    text = Path(TABLE).read_text("utf-8")
+    assert len(text) < 2_000_000
+    for distribution, section in parse(text).items():
+        known = [release.version for release in releases(distribution)]
+        assert list(section.executed) == [one for one in known if one in section.executed]
+        for rows in section.rows.values():
+            listed = [types for _, each in rows for types in each]
+            assert len(listed) == len(set(listed))
+
+
+@pytest.mark.usefixtures("small_table")
+@pytest.mark.parametrize(
+    ("version", "signatures", "outcome", "stage", "reason"),
+    [
+        ("0.7.0", ["add f32", "tan f32"], Outcome.COMPATIBLE, Stage.EXECUTE, "needs 0.9.0"),
+        ("0.5.0", ["add f32", "tan f32"], Outcome.INCOMPATIBLE, Stage.COMPILE, "tan f32: refused"),
+        ("0.5.0", ["tan f32", "sort i4"], Outcome.CRASHED, Stage.COMPILE, "sort i4: crashed"),
+        ("0.7.0", ["sort i4"], Outcome.WRONG_RESULT, Stage.EXECUTE, "sort i4: computed something"),
+        ("0.9.0", ["sort i4"], Outcome.NOT_KNOWN, Stage.COMPILE, "some programs with it fail"),
+        ("0.9.0", ["add f32", "erf f32"], Outcome.NOT_KNOWN, Stage.COMPILE, "erf f32 (not tried)"),
+        ("0.6.0", ["tan f32"], Outcome.NOT_KNOWN, Stage.COMPILE, "tan f32 (not tried)"),
+        ("0.10.0", ["add f32"], Outcome.NOT_KNOWN, Stage.COMPILE, "no program was executed on"),
+        ("0.9.0", None, Outcome.NOT_KNOWN, Stage.COMPILE, "only the header was read"),
+        # An obstacle that is known counts more than what is not known.
+        ("0.5.0", ["erf f32", "tan f32"], Outcome.INCOMPATIBLE, Stage.COMPILE, "tan f32: refused"),
+    ],
+)
+def test_a_prediction_goes_to_the_end(
+    version: str, signatures: list[str] | None, outcome: Outcome, stage: Stage, reason: str
+) -> None:
+    """Whatever fails is named with its evidence; what was not tried is never compatible."""
+    subject = _subject(*signatures or ())
+    subject = subject if signatures is not None else replace(subject, signatures=None)
+    verdict = predict(subject, f"jaxlib {version}", stage=Stage.EXECUTE)
+    assert (verdict.outcome, verdict.stage) == (outcome, stage)
+    assert reason in verdict.reason
+    passes = {Outcome.COMPATIBLE: True, Outcome.NOT_KNOWN: None}.get(outcome, False)
+    assert verdict.holds(Stage.EXECUTE) is passes
+    # Up to reading only the obstacles count.
+    read_only = predict(subject, f"jaxlib {version}")
+    assert read_only.holds(Stage.DECODE) is (passes is not False)
+    assert not read_only.not_known
+
+
+@pytest.mark.usefixtures("small_table")
+def test_the_evidence_is_named() -> None:
+    """Which Releases were executed, on what, and when: also where nothing fails."""
+    between = predict(_subject("add f32"), "jaxlib 0.8.0", stage="execute")
+    said = " ".join(diagnostic.message for diagnostic in between.diagnostics)
+    assert "executed on jaxlib 0.7.0 and 0.9.0, cpu, 2026-11-22" in said
+    refused = predict(_subject("tan f32"), "jaxlib 0.5.0")
+    assert refused.reason == "tan f32: refused, executed on jaxlib 0.5.0, cpu, 2026-11-22"
+
+
+def test_ten_thousand_custom_calls() -> None:
+    """Some are listed, and how many more there are."""
+    targets = [f"custom_call target {number}" for number in range(10_000)]
+    verdict = predict(_subject(*targets), "jaxlib 0.10.2")
+    assert verdict.compatible
+    assert len(verdict.not_known) == 21
+    assert verdict.not_known[-1].what == "9980 more ops or custom calls"
+
+
+def test_the_ops_to_blame_have_places() -> None:
+    """Where the bytes say it: file, line and column."""
+    artifact = Artifact.load(_of_corpus("uniform_quantize_i8_f32"))
+    verdict = predict(artifact, "jaxlib 0.10.2")
+    places = blamed(artifact, [verdict])
+    assert places.keys() == {"uniform_quantize f32 -> quant"}
+    assert not blamed(artifact, [predict(artifact, "libtpu 0.0.30")])
+
+
+@pytest.mark.parametrize(
+    ("exported_by", "release", "holds"),
+    [
+        # What JAX exported in 2023 calls handlers that jaxlib dropped in 0.6.0.
+        ("0.4.20", "jaxlib 0.4.13", True),
+        ("0.4.20", "jaxlib 0.5.3", True),
+        ("0.4.20", "jaxlib 0.10.2", False),
+        ("0.10.2", "jaxlib 0.10.2", True),
+    ],
+)
+def test_calls_of_lapack(exported_by: str, release: str, *, holds: bool) -> None:
+    """As compat_tests/real/executors/test_lapack.py sees it on the real Releases."""
+    path = LAPACK / f"jax-{exported_by}" / "cholesky.mlir.bc"
+    assert predict(path, release, stage=Stage.COMPILE).holds(Stage.COMPILE) is holds
+
+
+def test_a_gate_up_to_compiling(tmp_path: Path) -> None:
+    """A custom call fails it as not known, unless it is declared as provided."""
+    path = tmp_path / "calls.mlir.bc"
+    path.write_bytes(_of_corpus("custom_call_plain").read_bytes())
+    rules: dict[str, object] = {"stage": "compile"}
+    fields: dict[str, object] = {"consumers": {"all": ["jaxlib==0.10.2"]}, "rules": rules}
+    result = gate([tmp_path], parse_policy(fields, root=tmp_path))
+    assert not result.passed
+    assert "custom call 'foo'" in str(result.findings[0].message)
+    rules["provided_custom_calls"] = ["fo*"]
+    assert gate([tmp_path], parse_policy(fields, root=tmp_path)).passed
+
+
+@pytest.mark.parametrize(
+    ("rules", "says"),
+    [
+        ({"custom_calls": ["a.*"], "provided_custom_calls": ["b.x"]}, "does not allow it"),
+        ({"depth": "header", "provided_custom_calls": ["b.x"]}, "requires the content"),
+        ({"depth": "header", "stage": "compile"}, "requires the content"),
+    ],
+)
+def test_declarations_that_contradict_each_other(
+    rules: dict[str, object], says: str, tmp_path: Path
+) -> None:
+    """A policy that cannot hold is refused where it is written."""
+    fields: dict[str, object] = {"consumers": {"all": ["jaxlib==0.10.2"]}, "rules": rules}
+    with pytest.raises(ContradictoryPolicy, match=says):
+        parse_policy(fields, root=tmp_path)
+    allowed = {"custom_calls": ["b.*"], "provided_custom_calls": ["b.x", "b.*"]}
+    assert parse_policy({**fields, "rules": allowed}, root=tmp_path).rules.provided_custom_calls

@@ -1,0 +1,55 @@
+"""Where the ops are that keep a Consumer from compiling an artifact."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from portable.bytecode import read
+from portable.bytecode.text import location_text
+from portable.prediction.forms import Reading
+from portable.prediction.signatures import signatures_by_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from portable.artifact import Artifact
+    from portable.verdict import Verdict
+
+__all__ = ["blamed", "blames"]
+
+
+def blames(signature: str, why: str) -> str:
+    """Return the line of a Verdict that blames an op signature."""
+    return f"{signature}: {why}"
+
+
+def blamed(artifact: Artifact, verdicts: Iterable[Verdict]) -> dict[str, tuple[str, ...]]:
+    """Find what Verdicts blame.
+
+    Args:
+        artifact: What was judged.
+        verdicts: What came of it.
+
+    Returns:
+        The op signatures that are blamed, each with the places of its first ops.
+    """
+    said = {
+        text
+        for verdict in verdicts
+        for text in (verdict.reason, *(each.message for each in verdict.diagnostics))
+    }
+    if not said:
+        return {}
+    content = read(artifact.data)
+    named = signatures_by_name(Reading(content, artifact.data))
+    found = {
+        name: signatures
+        for name, signatures in named.items()
+        # In the Verdict on a bundle its Version comes first.
+        if any(f": {blames(name, '')}" in f": {text}" for text in said)
+    }
+    places = content.scan().locations({one for each in found.values() for one in each})
+    return {
+        name: tuple(location_text(content.pool, at) for one in signatures for at in places[one])
+        for name, signatures in found.items()
+    }

@@ -1,0 +1,137 @@
+"""What a compiler has to support: each op with its element types, as capabilities name them.
+
+`add f32`, `compare f64 -> bool`, `gather f32 i32 -> f32`, `iota i64?`: the op without its version,
+the element types of operands and results, `?` where a shape is dynamic, `?bounded` where it has
+bounds. Neighbours of one type are written once, a custom call is written with its target. Of an op
+whose operands are of the types of its results, as of most, only the results are written: what
+operands are takes far longer to read. An op of several results that are treated alike, as `sort`,
+has one signature for each type.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import TYPE_CHECKING
+
+from portable.bytecode.layouts import VHLO
+from portable.bytecode.text import type_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from portable.bytecode.entries import Pool
+    from portable.bytecode.operations import OpSignature
+    from portable.prediction.forms import Reading
+
+__all__ = ["CALL", "has_operand_types", "signatures_by_name"]
+
+CALL = "custom_call"
+"""The op whose signature is the target."""
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Ops whose operands may be of other types than their results.
+_TYPED = _words(
+    "abs batch_norm_grad batch_norm_inference batch_norm_training bitcast_convert compare complex"
+    " convert convolution dot dot_general dynamic_broadcast_in_dim dynamic_conv dynamic_gather"
+    " dynamic_iota dynamic_pad dynamic_reshape dynamic_slice dynamic_update_slice einsum fft gather"
+    " get_dimension_size imag is_finite map real real_dynamic_slice reduce reduce_scatter"
+    " reduce_window rng rng_bit_generator scatter select_and_scatter set_dimension_size"
+    " torch_index_select unary_einsum uniform_dequantize uniform_quantize all_reduce"
+)
+# Those of many operands: one type after another, unless results are of other types than operands.
+_VARIADIC = _words(
+    "all_gather all_reduce all_to_all case if infeed map optimization_barrier recv reduce"
+    " reduce_scatter reduce_window sort tuple while"
+)
+# Functions, what ends a region and what is inlined are no ops of a compiler.
+_LEFT_OUT = frozenset({"call", "composite", "func", "return"})
+_VERSION = re.compile(r"_v\d+$")
+
+
+def has_operand_types(op: str) -> bool:
+    """Say whether the signature of an op has the types of its operands.
+
+    Args:
+        op: Its name, as `vhlo.convert_v1`.
+    """
+    return _plain(op) in _TYPED
+
+
+def signatures_by_name(reading: Reading) -> dict[str, list[OpSignature]]:
+    """Find what a compiler has to support.
+
+    Args:
+        reading: An artifact's ops.
+
+    Returns:
+        The signatures as capabilities name them, each with those that it stands for.
+    """
+    names = [str(name) for name in reading.content.names]
+    elements = _Elements(reading.content.pool)
+    found: dict[str, list[OpSignature]] = {}
+    for signature in reading.signatures:
+        op = names[signature.name]
+        if op.startswith(f"{VHLO}.") and (plain := _plain(op)) not in _LEFT_OUT:
+            if plain == CALL:
+                target = reading.value(signature, "call_target_name").get("value")
+                texts = [f"{CALL} {target}"]
+            else:
+                texts = [*_texts(plain, signature, elements)]
+            for text in texts:
+                found.setdefault(text, []).append(signature)
+    return found
+
+
+def _plain(op: str) -> str:
+    return _VERSION.sub("", op.removeprefix(f"{VHLO}."))
+
+
+def _texts(op: str, signature: OpSignature, elements: _Elements) -> Iterator[str]:
+    results = [elements.of(type_) for type_ in signature.results]
+    operands = results
+    if op in _TYPED:
+        operands = [elements.of(type_) for type_ in signature.operand_types or ()]
+    if op in _VARIADIC and {*operands} == {*results}:
+        yield from (f"{op} {one}" for one in {*results})
+    elif op not in _TYPED or _once(operands) == _once(results):
+        yield " ".join([op, *_once(results)])
+    else:
+        yield " ".join([op, *_once(operands), "->", *_once(results)])
+
+
+def _once(types: list[str]) -> list[str]:
+    return [one for one, _ in itertools.groupby(types)]
+
+
+class _Elements:
+    """The element types of an artifact's types, as signatures name them."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        self._known: dict[int | None, str] = {None: "unknown"}
+
+    def of(self, type_: int | None) -> str:
+        """Return the element type of a tensor, with `?` if its shape is dynamic, or any type."""
+        known = self._known.get(type_)
+        if known is None and type_ is not None:
+            known = self._known[type_] = self._find(type_)
+        return known or "unknown"
+
+    def _find(self, type_: int) -> str:
+        entry = self._pool.type(type_)
+        element, shape = entry.fields.get("element"), entry.fields.get("shape")
+        if not isinstance(element, int):
+            return _VERSION.sub("", entry.name)
+        # Parameters of quantization do not decide whether a compiler supports it.
+        inner = self._pool.type(element).name.removesuffix("_v1")
+        text = inner if inner.startswith("quant") else type_text(self._pool, element)
+        if entry.name != "tensor_v1":
+            return f"{_VERSION.sub('', entry.name)}<{text}>"
+        dynamic = isinstance(shape, list) and any(size < 0 for size in shape)
+        bounded = entry.fields.get("encoding") is not None
+        return f"{text}{'?' * dynamic}{'bounded' * bounded}"

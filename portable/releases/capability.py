@@ -1,0 +1,180 @@
+"""What Releases compile and compute: op signature by op signature, learnt by executing programs.
+
+`data/capabilities.tsv` is written by `python -m tools capabilities`. A section is one distribution
+on one platform, with the Releases that were executed; a row has what each of them made of the op
+signatures that it lists, as `portable.prediction.signatures` writes them. Of a Release between two
+that were executed it is known where these agree.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from packaging.version import Version as PackageVersion
+
+from portable.releases.table import TableError
+from portable.system.files import read_file
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from portable.releases.release import Release
+
+__all__ = ["TABLE", "Abilities", "Ability", "capabilities_of", "computed_everywhere", "parse"]
+
+TABLE = os.path.join(os.path.dirname(__file__), "data", "capabilities.tsv")
+
+
+class Ability(enum.Enum):
+    """What a Release makes of an op signature; the value is its letter in the table."""
+
+    COMPUTES = "c"
+    COMPILES = "k"
+    """What it computes was compared with nothing."""
+    REFUSES = "r"
+    CRASHES = "x"
+    WRONG = "w"
+    MIXED = "m"
+    """It computes some programs with the signature and fails on others."""
+    UNTRIED = "-"
+    """Nothing with it was executed, or nothing that shows what it makes of it."""
+
+    @property
+    def says(self) -> str:
+        """Why a Ability that is no answer is none."""
+        return _DOUBTS.get(self, "not tried")
+
+
+_DOUBTS = {
+    Ability.COMPILES: "compiles, and its results were not compared",
+    Ability.MIXED: "some programs with it fail",
+}
+_LETTERS = {support.value: support for support in Ability}
+
+
+@dataclass(frozen=True, slots=True)
+class Abilities:
+    """What one Release makes of op signatures.
+
+    Args:
+        source: Which executions show it, in one line; empty where there are none.
+        rows: By op the outcomes of all Releases that were executed, and what signatures have them.
+        positions: Which outcomes count: those of the Release, or of its neighbours.
+    """
+
+    source: str
+    rows: Mapping[str, Sequence[tuple[str, frozenset[str]]]]
+    positions: tuple[int, ...]
+
+    def support(self, signature: str) -> Ability:
+        """Look up an op signature.
+
+        Args:
+            signature: As `convert f32 -> bf16`.
+
+        Returns:
+            What the Release makes of it; `UNTRIED` also where its neighbours do not agree.
+        """
+        op, _, types = signature.partition(" ")
+        for outcomes, listed in self.rows.get(op, ()):
+            if types in listed:
+                found = {outcomes[position] for position in self.positions}
+                return _LETTERS[found.pop()] if len(found) == 1 else Ability.UNTRIED
+        return Ability.UNTRIED
+
+
+_NOTHING = Abilities("", {}, ())
+
+
+@dataclass(frozen=True, slots=True)
+class _Section:
+    platform: str
+    date: str
+    executed: tuple[str, ...]
+    rows: dict[str, list[tuple[str, frozenset[str]]]]
+
+
+@functools.cache
+def capabilities_of(release: Release) -> Abilities:
+    """Return what is known of what a Release compiles, on the CPU.
+
+    Args:
+        release: Which.
+
+    Returns:
+        What it makes of op signatures: nothing, without a source, where neither it was executed nor
+        an older and a newer one.
+
+    Raises:
+        TableError: The table does not make sense.
+    """
+    section = _sections().get(release.distribution)
+    if section is None:
+        return _NOTHING
+    executed = section.executed
+    if release.version in executed:
+        positions: tuple[int, ...] = (executed.index(release.version),)
+    else:
+        order = PackageVersion(release.version)
+        newer = next((at for at, one in enumerate(executed) if PackageVersion(one) > order), 0)
+        if not newer:
+            return _NOTHING
+        positions = (newer - 1, newer)
+    names = " and ".join(executed[position] for position in positions)
+    source = f"executed on {release.distribution} {names}, {section.platform}, {section.date}"
+    return Abilities(source, section.rows, positions)
+
+
+@functools.cache
+def computed_everywhere(signature: str) -> bool:
+    """Say whether every Release that was executed computes an op signature.
+
+    Args:
+        signature: As `add f32`.
+    """
+    op, _, types = signature.partition(" ")
+    everywhere = Ability.COMPUTES.value
+    return all(
+        any(types in listed and not outcomes.strip(everywhere) for outcomes, listed in rows)
+        for rows in (section.rows.get(op, ()) for section in _sections().values())
+    )
+
+
+@functools.cache
+def _sections() -> dict[str, _Section]:
+    return parse(read_file(TABLE).decode())
+
+
+def parse(text: str) -> dict[str, _Section]:
+    """Read the table.
+
+    Args:
+        text: What is in it.
+
+    Returns:
+        Its sections, by distribution.
+
+    Raises:
+        TableError: A row does not make sense.
+    """
+    sections: dict[str, _Section] = {}
+    section = None
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.startswith("#"):
+            continue
+        first, *fields = line.split("\t")
+        if first.startswith("["):
+            platform, date, executed = fields
+            section = _Section(platform, date, tuple(executed.split()), {})
+            sections[first.strip("[]")] = section
+            continue
+        fits = section and len(fields) == 2 and len(fields[0]) == len(section.executed)
+        if section is None or not fits or not _LETTERS.keys() >= {*fields[0]}:
+            raise TableError("the row does not fit its section", where=f"{TABLE}: row {number}")
+        outcomes, types = fields
+        section.rows.setdefault(first, []).append((outcomes, frozenset(types.split(";"))))
+    return sections

@@ -1,0 +1,465 @@
+"""Find out what each Release compiles: execute a program of every op with every element type.
+
+The programs are those of one op that `portable.fuzz` has: every form of every op of the language
+with every combination of element types, one for the same op signatures, and one with each choice of
+each attribute. Beside them stand those of `custom_calls.toml`. A Release compiles and executes each
+in a worker that is kept warm. What one of them refuses is put down to the only op signature that is
+computed in none of its programs. A result is right where two Releases agree on it, or one and the
+reference interpreter.
+
+    python -m tools capabilities                        do what is missing, and write the table
+    python -m tools capabilities --on 'jaxlib 0.5.3'    execute on one Release more
+    python -m tools capabilities --measure 100          predict and execute generated programs
+
+What was executed is kept in `.tox/capabilities`, one file for each Release; a run that was ended
+goes on where it was. All takes some minutes for each Release.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import datetime
+import hashlib
+import itertools
+import json
+import sys
+import tomllib
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import ml_dtypes
+import numpy as np
+
+from portable import bindings, pin
+from portable.artifact import Artifact
+from portable.bytecode import read
+from portable.errors import PortableError
+from portable.fuzz import generate, one_op_programs
+from portable.prediction import predict
+from portable.prediction.forms import Reading
+from portable.prediction.signatures import CALL, signatures_by_name
+from portable.releases import find_release, releases
+from portable.releases.capability import TABLE, Ability
+from portable.runtime.environments import Environments, Recipe
+from portable.runtime.executors import (
+    BITS,
+    ExecutionFailed,
+    Tolerance,
+    compare,
+    executor_of,
+    find_executor,
+    random_inputs,
+)
+from portable.runtime.executors.tensors import dtype_named, stored
+from portable.system.files import write_file
+from portable.verdict import Outcome, Stage
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from portable.releases import Release
+    from portable.runtime.executors import Executor
+    from portable.runtime.executors.tensors import Array
+
+    Results: TypeAlias = Mapping[str, Mapping[str, Any]]
+
+__all__ = ["Program", "execute", "load_programs", "main", "references", "supports", "table"]
+
+STORE = Path(__file__).parent.parent / ".tox" / "capabilities"
+_PROGRAMS = STORE / "programs.jsonl"
+# Releases of every era of jaxlib: the wider the gaps, the more is not known between them.
+RELEASES = tuple(
+    f"jaxlib {version}"
+    for version in (
+        *("0.4.13", "0.4.20", "0.4.26", "0.4.30", "0.4.33", "0.4.36", "0.5.3", "0.6.2"),
+        *("0.7.2", "0.8.3", "0.9.2", "0.10.2", "0.11.2", "0.12.0.1"),
+    )
+)
+# Programs that nothing is learnt from: what their seeds begin with, and how many ops they have.
+_HELD_OUT = "held out"
+_OPS = (5, 10, 20, 35, 50)
+# Half of them are of the types that most programs are of.
+_USUAL = frozenset({"i1", "i32", "i64", "ui8", "bf16", "f16", "f32", "f64", "complex<f32>"})
+# What counts first for what is right: the interpreter of this Release.
+_REFERENCE = ("interpreter", "jaxlib 0.10.2")
+_CALLS = Path(__file__).with_name("custom_calls.toml")
+# Every Release reads it.
+_CALLED_AT = "0.14.0"
+_UNKNOWN_CALL = f"{CALL} no_such_target"
+_DIGITS = 12
+_SEED = 0
+_LIMIT_S = 30.0
+# An op that the interpreter lacks ends its process each time.
+_PATIENCE = 3
+_LONGEST_REASON = 200
+# How far results may be off, and so many roundings.
+_RELATIVE, _ABSOLUTE, _ROUNDINGS = 1e-3, 1e-5, 8
+# Beside what became of programs stands which custom calls a Release carries handlers of.
+_HANDLERS = "handlers"
+# Another result each time.
+_RANDOM = frozenset({"rng", "rng_bit_generator"})
+_ENDED = {
+    Outcome.INCOMPATIBLE: Ability.REFUSES,
+    Outcome.CRASHED: Ability.CRASHES,
+    Outcome.HUNG: Ability.CRASHES,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program of one op.
+
+    Args:
+        name: The op, and what tells its programs apart.
+        artifact: The oldest artifact that it can be.
+        signatures: Its op signatures.
+    """
+
+    name: str
+    artifact: Artifact
+    signatures: frozenset[str]
+
+    @property
+    def op(self) -> str:
+        """The op that it is about."""
+        return self.name.partition(" ")[0]
+
+    @property
+    def own(self) -> frozenset[str]:
+        """The signatures of that op."""
+        return frozenset(one for one in self.signatures if one.partition(" ")[0] == self.op)
+
+
+def load_programs() -> list[Program]:
+    """Return the programs, enumerating them where that was not done before."""
+    if not _PROGRAMS.exists():
+        _enumerate()
+    rows = map(json.loads, _PROGRAMS.read_text("utf-8").splitlines())
+    enumerated = [
+        Program(name, Artifact.from_bytes(base64.b64decode(data)), frozenset(signatures))
+        for name, data, signatures in rows
+    ]
+    return [*enumerated, *custom_calls()]
+
+
+def custom_calls() -> Iterator[Program]:
+    """Yield a program for each target of custom calls that some Release may have built in."""
+    table = tomllib.loads(_CALLS.read_text("utf-8"))
+    attributes = dict.fromkeys(table["plain"], "") | table["attributes"]
+    texts = {
+        target: f'''func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {{
+            %0 = stablehlo.custom_call @"{target}"(%a) {{{more}}} : (tensor<4xf32>) -> tensor<4xf32>
+            return %0 : tensor<4xf32>
+        }}'''
+        for target, more in attributes.items()
+    }
+    for target, text in (texts | table["programs"]).items():
+        name = f"{CALL} {target}"
+        yield Program(name, pin(text, _CALLED_AT).artifact, frozenset({name}))
+
+
+def _enumerate() -> None:
+    """Write the programs: as artifacts for the first Version that can express them."""
+    library = bindings.find("jaxlib")
+    context = library.context()
+    seen: set[str] = set()
+    lines = []
+    for one in one_op_programs():
+        module = library.parse(one.program.text, context)
+        data = library.serialize(module, one.program.since.target)
+        signatures = signatures_by_name(Reading(read(data), data)).keys()
+        values = one.variables.items()
+        choices = {f"{one.form} {key} = {value}" for key, value in values if key.islower()}
+        if not {*signatures, *choices} <= seen:
+            seen |= {*signatures, *choices}
+            name = f"{one.form.op} {hashlib.sha256(data).hexdigest()[:_DIGITS]}"
+            lines.append(json.dumps([name, base64.b64encode(data).decode(), sorted(signatures)]))
+    STORE.mkdir(parents=True, exist_ok=True)
+    write_file(_PROGRAMS, "\n".join(lines).encode())
+
+
+def execute(engine: str, release: Release, programs: Sequence[Program]) -> None:
+    """Execute on a Release what was not executed on it before, and keep what became of it."""
+    path = _path(engine, release)
+    done = _results(engine, release)
+    missing = [program for program in programs if program.name not in done]
+    if not missing:
+        return
+    environment = Environments().get(release, to_execute=True)
+    with (
+        find_executor(engine, environment, limit=_LIMIT_S) as executor,
+        environment.worker() as worker,
+        path.open("a", encoding="utf-8") as kept,
+    ):
+        handlers = worker.ask({"kind": "probe"}).payload.get("handlers", [])
+        kept.write(json.dumps({"program": _HANDLERS, "targets": handlers}) + "\n")
+        crashed: Counter[str] = Counter()
+        for program in missing:
+            if engine == "interpreter" and crashed[program.op] > _PATIENCE:
+                result = {"ended": Ability.UNTRIED.value, "reason": "not in the interpreter"}
+            else:
+                result = _executed(executor, program, release)
+            crashed[program.op] += result["ended"] == Ability.CRASHES.value
+            kept.write(json.dumps({"program": program.name, **result}) + "\n")
+            kept.flush()
+
+
+def _path(engine: str, release: Release) -> Path:
+    return STORE / f"{release.distribution}-{release.version}-{engine}.jsonl"
+
+
+def _engine(release: Release) -> str:
+    return executor_of(Recipe.of(release, to_execute=True).driver)
+
+
+def _executed(executor: Executor, program: Program, release: Release) -> dict[str, Any]:
+    """Return what became of a program: the letter of a Ability, and why, or what it computed."""
+    predicted = predict(program.artifact, release)
+    if not predicted.compatible and predicted.stage <= Stage.DECODE:
+        return {"ended": Ability.UNTRIED.value, "reason": predicted.reason}
+    try:
+        executable = executor.compile(program.artifact)
+        outputs = executable.run(random_inputs(executable.signature, _SEED))
+    except ExecutionFailed as failure:
+        verdict = failure.verdict
+        ended = _ENDED[verdict.outcome].value
+        return {"ended": ended, "reason": verdict.reason[:_LONGEST_REASON]}
+    except PortableError as error:  # what the Executor cannot be given
+        return {"ended": Ability.UNTRIED.value, "reason": error.what}
+    return {"ended": Ability.COMPUTES.value, "outputs": [_kept(array) for array in outputs]}
+
+
+def _kept(array: Array) -> list[Any]:
+    raw = base64.b64encode(stored(array).tobytes()).decode()
+    return [array.dtype.name, list(array.shape), raw]
+
+
+def _array(kept: Sequence[Any]) -> Array:
+    name, shape, raw = kept
+    return np.frombuffer(base64.b64decode(raw), dtype_named(name)).reshape(shape)
+
+
+def _results(engine: str, release: Release) -> dict[str, dict[str, Any]]:
+    """Return what became of each program, by its name."""
+    path = _path(engine, release)
+    lines = path.read_text("utf-8").splitlines() if path.exists() else []
+    return {result["program"]: result for result in map(json.loads, lines)}
+
+
+def references(runs: Sequence[Results]) -> dict[str, list[Array]]:
+    """Find what programs compute: what two runs agree on, the first runs first.
+
+    Args:
+        runs: What became of each program in each run.
+
+    Returns:
+        The outputs, by the program; without those that no two agree on, as with random numbers.
+    """
+    computed: dict[str, list[list[Array]]] = defaultdict(list)
+    for run in runs:
+        for name, result in run.items():
+            if "outputs" in result:
+                computed[name].append([*map(_array, result["outputs"])])
+    agreed: dict[str, list[Array]] = {}
+    for name, outputs in computed.items():
+        pairs = itertools.combinations(outputs, 2)
+        right = next((one for one, other in pairs if _same(one, other)), None)
+        if right is not None and name.partition(" ")[0] not in _RANDOM:
+            agreed[name] = right
+    return agreed
+
+
+def _same(expected: Sequence[Array], found: Sequence[Array]) -> bool:
+    return len(expected) == len(found) and all(
+        compare(one, other, _near(one.dtype)).same
+        for one, other in zip(expected, found, strict=True)
+    )
+
+
+def _near(dtype: np.dtype[Any]) -> Tolerance:
+    """Return how far off a sum of a few numbers of a type may be."""
+    if dtype.name.startswith(("bool", "int", "uint")):
+        return BITS
+    roundings = _ROUNDINGS * float(ml_dtypes.finfo(dtype).eps)
+    return Tolerance(relative=max(_RELATIVE, roundings), absolute=_ABSOLUTE)
+
+
+def supports(
+    programs: Sequence[Program], results: Results, right: Mapping[str, list[Array]]
+) -> dict[str, Ability]:
+    """Say what a Release makes of op signatures.
+
+    Args:
+        programs: What was executed.
+        results: What became of each, by its name.
+        right: What they compute.
+
+    Returns:
+        What it makes of each signature that programs show.
+    """
+    ended = [
+        (program, _ended(results[program.name], right.get(program.name))) for program in programs
+    ]
+    # What compiles is not to blame; what computes the same is not to blame for other results.
+    compiled, computed = (
+        _passing(ended, {Ability.COMPUTES, Ability.COMPILES, Ability.WRONG}),
+        _passing(ended, {Ability.COMPUTES}),
+    )
+    found = dict.fromkeys(computed, Ability.COMPUTES)
+    for program, end in ended:
+        if end in {Ability.COMPUTES, Ability.UNTRIED}:
+            continue
+        own = program.own
+        blamed = program.signatures - (compiled if end in _NOT_COMPILED else computed)
+        if len(blamed) > 1:
+            blamed &= own
+        for signature in blamed:
+            # One that is refused here and crashes there may crash anywhere.
+            found[signature] = max(end, found.get(signature, end), key=_GRAVITY.index)
+        if not blamed:
+            found |= dict.fromkeys(own, Ability.MIXED)
+    return found
+
+
+def _passing(ended: Sequence[tuple[Program, Ability]], ends: Collection[Ability]) -> frozenset[str]:
+    """Return the signatures that passed in a program about their op.
+
+    In a program about another op they may have been left out, because nothing is computed from
+    them: there they count only if no program about their own op failed.
+    """
+    passed, beside, failed = (set[str]() for _ in range(3))
+    for program, end in ended:
+        if end in ends:
+            passed |= program.own
+            beside |= program.signatures
+        else:
+            failed |= program.own
+    return frozenset(passed | (beside - failed))
+
+
+_NOT_COMPILED = {Ability.REFUSES, Ability.CRASHES}
+_GRAVITY = [Ability.COMPILES, Ability.WRONG, Ability.REFUSES, Ability.CRASHES, Ability.MIXED]
+
+
+def _ended(result: Mapping[str, Any], right: list[Array] | None) -> Ability:
+    if "outputs" not in result:
+        return Ability(result["ended"])
+    if right is None:
+        return Ability.COMPILES
+    found = [*map(_array, result["outputs"])]
+    return Ability.COMPUTES if _same(right, found) else Ability.WRONG
+
+
+def table(programs: Sequence[Program]) -> str:
+    """Return the table, of everything that was executed."""
+    names = {program.name for program in programs}
+    # The newest first: it is right more often.
+    known = [one for one in reversed(releases()) if _installable(one)]
+    runs = {one: _results(_engine(one), one) for one in known}
+    runs = {one: results for one, results in runs.items() if names <= results.keys()}
+    engine, name = _REFERENCE
+    right = references([_results(engine, find_release(name)), *runs.values()])
+    lines = [_HEAD]
+    for distribution, group in itertools.groupby(reversed(runs), lambda one: one.distribution):
+        of = [*group]
+        found = [supports(programs, runs[one], right) for one in of]
+        carried = [set(runs[one][_HANDLERS]["targets"]) for one in of]
+        for of_one, targets in zip(found, carried, strict=True):
+            missing = set().union(*carried) - targets
+            of_one |= {f"{CALL} {target}": of_one[_UNKNOWN_CALL] for target in missing}
+            of_one |= {f"{CALL} {target}": Ability.COMPUTES for target in targets}
+        lines += [f"[{distribution}]\tcpu\t{_date(of)}\t{' '.join(one.version for one in of)}"]
+        lines += _rows(found)
+    return "\n".join(lines) + "\n"
+
+
+def _rows(found: Sequence[Mapping[str, Ability]]) -> Iterator[str]:
+    """Yield the signatures of each op that Releases make the same of."""
+    rows: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for signature in sorted(set().union(*found)):
+        outcomes = "".join(one.get(signature, Ability.UNTRIED).value for one in found)
+        op, _, types = signature.partition(" ")
+        rows[op, outcomes].append(types)
+    return (f"{op}\t{outcomes}\t{';'.join(types)}" for (op, outcomes), types in rows.items())
+
+
+def _date(of: Sequence[Release]) -> datetime.date:
+    last = max(_path(_engine(one), one).stat().st_mtime for one in of)
+    return datetime.datetime.fromtimestamp(last, datetime.UTC).date()
+
+
+_HEAD = """\
+# What Releases compile and compute: op, what each Release makes of it, op signatures; derived by
+# python -m tools capabilities. c computes, k compiles to results that nothing was compared with,
+# r refuses, x crashes, w computes something else, m now this and now that, - not tried: what the
+# Release cannot read, and what no program shows alone."""
+
+
+def _installable(release: Release) -> bool:
+    try:
+        return bool(_engine(release))
+    except PortableError:  # no environment, or nothing to execute with
+        return False
+
+
+def measure(release: Release, count: int) -> Counter[str]:
+    """Predict and execute generated programs, which the table was not learnt from.
+
+    Args:
+        release: The Release.
+        count: How many programs.
+
+    Returns:
+        How many ended how: what was predicted, and what was seen.
+    """
+    library = bindings.find("jaxlib")
+    context = library.context()
+    found: Counter[str] = Counter()
+    environment = Environments().get(release, to_execute=True)
+    with find_executor(_engine(release), environment, limit=_LIMIT_S) as executor:
+        for number in range(count):
+            elements = _USUAL if number % 2 else ()
+            ops = _OPS[number % len(_OPS)]
+            program = generate(f"{_HELD_OUT} {number}", ops=ops, elements=elements)
+            module = library.parse(program.text, context)
+            artifact = Artifact.from_bytes(library.serialize(module, program.since.target))
+            verdict = predict(artifact, release, stage=Stage.EXECUTE)
+            if verdict.stage <= Stage.DECODE and not verdict.compatible:
+                found["not read"] += 1
+                continue
+            ended = _executed(executor, Program("generated", artifact, frozenset()), release)
+            seen = Ability(ended["ended"]).name.lower()
+            found[f"{verdict.says}: {seen}"] += 1
+            if verdict.compatible and seen != "computes":
+                print(f"{number}: {seen}: {ended.get('reason', '')}", flush=True)
+    return found
+
+
+def main() -> int:
+    """Execute, and write the table, or measure predictions; return the exit code."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--on", nargs="+", default=RELEASES, metavar="RELEASE")
+    parser.add_argument("--measure", type=int, metavar="N", help="predict and execute N programs")
+    chosen = parser.parse_args()
+    if chosen.measure:
+        for name in chosen.on:
+            for ended, count in sorted(measure(find_release(name), chosen.measure).items()):
+                print(f"{name}: {count} {ended}", flush=True)
+        return 0
+    programs = load_programs()
+    execute(*_REFERENCE[:1], find_release(_REFERENCE[1]), programs)
+    for name in chosen.on:
+        release = find_release(name)
+        execute(_engine(release), release, programs)
+        print(f"{release}: {len(programs)} programs", flush=True)
+        write_file(TABLE, table(programs).encode())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
