@@ -87,6 +87,16 @@ def test_a_wheel_tells_its_distribution(tmp_path: Path) -> None:
     assert str(found.bracket) == "at least 1.4.0, below 1.5.0"
 
 
+@pytest.mark.parametrize("dialect", ["chlo", "mhlo", "sdy", "stablehlo"])
+def test_a_dialect_is_named_by_one_of_its_ops(dialect: str) -> None:
+    """Whatever stands before the op's name; a longer name is another one."""
+    ops = {"chlo": "broadcast_add", "mhlo": "add_dependency", "sdy": "manual_computation"}
+    name = f"{dialect}.{ops.get(dialect, 'broadcast_in_dim')}"
+    everything = names_of("1.4.0")
+    assert read_runtime(library(*everything, name)).dialects == tuple(sorted({dialect, "vhlo"}))
+    assert read_runtime(library(*everything, f"{name}s", f"a{name}")).dialects == ("vhlo",)
+
+
 def test_a_folder_and_bytes_are_read_like_the_file(tmp_path: Path) -> None:
     """An unpacked wheel, and what was downloaded into memory."""
     data = library(*names_of("1.4.0"))

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NotARuntime", "Runtime", "read_runtime"]
 
-_PIECE = 4 << 20
+_PIECE = 1 << 20
 # Longer than any name that is looked for; what may lie across two pieces is seen in the second.
 _NAME = 96
 # deflate packs a library to a third or a fifth; what grows more is made to grow.
@@ -45,16 +45,12 @@ _DAMAGED = (
 # Wheels have no others; lzma takes as much memory as an archive says.
 _METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 
-_VERSIONED = re.compile(rb"_v[1-9][0-9]?(?![0-9A-Za-z_])")
-_BEFORE = re.compile(rb"[0-9A-Za-z_\-.]+\Z")
-_CUSTOM_CALL = re.compile(rb"_ffi\0")
-# The names of values of enums, which have no number.
-_CASES = tuple(name for name in markers() if name.isupper())
-# One op of each dialect, as its registration spells it; names that end alike are found in one pass.
-_DIALECTS = (
-    re.compile(rb"hlo\.(?:abs_v1|broadcast_add|add_dependency|broadcast_in_dim)(?![0-9A-Za-z_])"),
-    re.compile(rb"sdy\.manual_computation(?![0-9A-Za-z_])"),
+# All that is looked for has an underscore: one pass finds the versioned names, the targets of custom
+# calls, and of each dialect one op, as its registration spells it.
+_NAMED = re.compile(
+    rb"_(?:ffi\0|(?:v[1-9][0-9]?|add|dependency|in_dim|computation)(?![0-9A-Za-z_]))"
 )
+_BEFORE = re.compile(rb"[0-9A-Za-z_\-.]+\Z")
 _OPS = frozenset(
     {
         "chlo.broadcast_add",
@@ -64,6 +60,8 @@ _OPS = frozenset(
         "vhlo.abs_v1",
     }
 )
+# The names of values of enums, which have no number.
+_CASES = tuple(name for name in markers() if name.isupper())
 
 
 class NotARuntime(PortableError):
@@ -171,12 +169,16 @@ class _Strings:
         self.custom_calls: set[str] = set()
 
     def add(self, data: bytes) -> None:
-        self.names.update(_identifiers(_VERSIONED, data))
-        self.names.update(case for case in _CASES if case.encode() in data)
-        self.custom_calls.update(_identifiers(_CUSTOM_CALL, data))
-        for pattern in _DIALECTS:
-            ops = _OPS.intersection(_identifiers(pattern, data))
-            self.dialects.update(op.partition(".")[0] for op in ops)
+        missing = (case for case in _CASES if case not in self.names)
+        self.names.update(case for case in missing if case.encode() in data)
+        for name in set(_identifiers(data)):
+            if name in _OPS:
+                self.dialects.add(name.partition(".")[0])
+            if name.endswith("_ffi"):
+                self.custom_calls.add(name)
+            elif name[-1].isdigit():
+                self.names.add(name)
+
 
 
 def _libraries(source: str | bytes) -> Iterator[_Strings]:
@@ -241,9 +243,9 @@ def _read(stream: IO[bytes], limit: int, member: str) -> Iterator[_Strings]:
     yield found
 
 
-def _identifiers(pattern: re.Pattern[bytes], data: bytes) -> Iterator[str]:
+def _identifiers(data: bytes) -> Iterator[str]:
     """Yield the text before each match and the match, if it is a name."""
-    for match in pattern.finditer(data):
+    for match in _NAMED.finditer(data):
         start, stop = match.span()
         before = _BEFORE.search(data, max(0, start - _NAME), start)
         if before:
