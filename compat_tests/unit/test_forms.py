@@ -50,9 +50,9 @@ class Program:
         """Return the number of a tensor type without a shape."""
         return self._type(entry(25, element))
 
-    def quantized(self, storage: str = "i8_v1", scale: int = 1) -> int:
-        """Return the number of a quantized type of f32."""
-        parts = (self.scalar(storage), self.scalar("f32_v1"), *_signed(scale, 0, -8, 7))
+    def quantized(self, storage: str = "i8_v1", scale: int = 1, expressed: str = "f32_v1") -> int:
+        """Return the number of a quantized type."""
+        parts = (self.scalar(storage), self.scalar(expressed), *_signed(scale, 0, -8, 7))
         return self._type(entry(24, 1, *parts))
 
     def _type(self, data: bytes) -> int:
@@ -245,10 +245,16 @@ def test_nine_operations(count: int) -> None:
     assert found["dot_general with an algorithm of nine operations"] is (count == 9)
 
 
-# What is said of f (f32), q, r (quantized by another scale), s (quantized in 16 bits), p (i1).
+# What is said of f (f32), q, r (quantized by another scale), s (quantized in 16 bits), t (f16
+# quantized), p (i1).
 MIXED = "elementwise op or reshape of quantized and other types"
 ANOTHER = "reshape to other quantization parameters"
-DOT = "dot_general of quantized types in other ways than all or the right operand"
+DOT, CONVOLUTION, DYNAMIC_CONV = (
+    f"{op} of quantized types in other ways than all or the right operand"
+    for op in ("dot_general", "convolution", "dynamic_conv")
+)
+RESHAPED = "dynamic_reshape to other quantization parameters"
+EXPRESSED = "uniform_quantize to a type that expresses another one"
 EARLY = "quantized operand of an op that took none before 0.14, or f16 or f64 quantized"
 LATER = "quantized operand of an op that took none before 0.19"
 QUANTIZED = {
@@ -278,9 +284,21 @@ QUANTIZED = {
         "qq q": set[str](), "qr q": set(), "qq r": set(), "fq f": set(), "ff f": set(),
         "qf f": {DOT}, "qq f": {DOT}, "ff q": {DOT}, "fq q": {DOT}, "qs q": {DOT}, "qq s": set(),
     }.items()},
+    **{f"{op} {kinds}": {name} if bad else set() for op, name in {
+        "convolution_v1": CONVOLUTION, "dynamic_conv_v1": DYNAMIC_CONV,
+    }.items() for kinds, bad in {
+        "qq q": False, "qr q": False, "fq f": False, "ff f": False, "qf f": True, "qq f": True,
+        "ff q": True, "fq q": True, "qs q": True, "hq h": True, "fq h": True, "qt q": True,
+    }.items()},
+    "dot_general_v1 hq h": {DOT},
+    "dot_general_v1 qt q": {DOT},
+    "dynamic_reshape_v1 qp q": set(),
+    "dynamic_reshape_v1 qp r": {RESHAPED},
+    "dynamic_reshape_v1 fp q": set(),
     "uniform_quantize_v1 f q": set(),
-    "uniform_quantize_v1 h q": {EARLY},
-    "uniform_quantize_v1 d q": {EARLY},
+    "uniform_quantize_v1 h q": {EARLY, EXPRESSED},
+    "uniform_quantize_v1 d q": {EARLY, EXPRESSED},
+    "uniform_quantize_v1 q t": {EXPRESSED},
     "uniform_quantize_v1 q r": set(),
     "uniform_dequantize_v1 q f": set(),
     "uniform_dequantize_v1 q h": {EARLY},
@@ -297,10 +315,12 @@ def test_quantized_types_by_operand(what: str) -> None:
         "f": program.scalar("f32_v1"), "h": program.scalar("f16_v1"),
         "d": program.scalar("f64_v1"), "p": program.scalar("bool_v1"),
         "q": program.quantized(), "r": program.quantized(scale=2), "s": program.quantized("i16_v1"),
+        "t": program.quantized(expressed="f16_v1"),
     }  # fmt: skip
     types = {name: program.tensor(number, 2) for name, number in element.items()}
     found = program.forms(op, [types[one] for one in operands], [types[one] for one in results])
     named = {MIXED, ANOTHER, DOT, EARLY, LATER, "convert of a quantized type"}
+    named |= {CONVOLUTION, DYNAMIC_CONV, RESHAPED, EXPRESSED}
     assert {name for name in named if found[name]} == QUANTIZED[what]
 
 

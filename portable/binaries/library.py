@@ -45,8 +45,8 @@ _DAMAGED = (
 # Wheels have no others; lzma takes as much memory as an archive says.
 _METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 
-# All that is looked for has an underscore: one pass finds the versioned names, the targets of custom
-# calls, and of each dialect one op, as its registration spells it.
+# All that is looked for has an underscore: one pass finds the versioned names, the targets of
+# custom calls, and of each dialect one op, as its registration spells it.
 _NAMED = re.compile(
     rb"_(?:ffi\0|(?:v[1-9][0-9]?|add|dependency|in_dim|computation)(?![0-9A-Za-z_]))"
 )
@@ -178,7 +178,6 @@ class _Strings:
                 self.custom_calls.add(name)
             elif name[-1].isdigit():
                 self.names.add(name)
-
 
 
 def _libraries(source: str | bytes) -> Iterator[_Strings]:

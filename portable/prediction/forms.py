@@ -45,13 +45,7 @@ class Reading:
         pool = content.pool
         self.quantized = quantized.is_quantized(pool.type_names())
         names = [str(name) for name in content.names]
-        typed = {
-            _RNG,
-            *_CONVOLUTIONS,
-            _DYNAMIC_RESHAPE,
-            *TYPED,
-            *(quantized.TYPED if self.quantized else ()),
-        }
+        typed = _TYPED.union(quantized.TYPED if self.quantized else ())
         wanted = [i for i, name in enumerate(names) if name in typed or has_operand_types(name)]
         self.signatures = content.scan(wanted).signatures
         # Several entries of the table of names can be the same name.
@@ -223,6 +217,14 @@ def _different_operands(reading: Reading, *ops: str) -> bool:
         _compared(reading, (signature.operand_types or ())[:2]) for signature in reading.of(*ops)
     )
     return any(len(names) > 1 and not all(n.startswith("f8") for n in names) for names in found)
+
+
+def _retypes(op: str) -> Callable[[Reading], bool]:
+    """Find an op whose result has another element type than its first operand."""
+    return lambda reading: any(
+        len(_compared(reading, [*(signature.operand_types or ())[:1], *signature.results])) > 1
+        for signature in reading.of(op)
+    )
 
 
 def _compared(reading: Reading, types: Iterable[int | None]) -> set[str]:
@@ -410,9 +412,10 @@ def _future_result(reading: Reading) -> bool:
 _RNG = "vhlo.rng_v1"
 # Channel types, by their numbers in XLA.
 _DEVICE_TO_DEVICE, _DEVICE_TO_HOST, _HOST_TO_DEVICE = 1, 2, 3
-_DYNAMIC_RESHAPE = "vhlo.dynamic_reshape_v1"
+_RETYPED = ("vhlo.dynamic_reshape_v1", "vhlo.dynamic_broadcast_in_dim_v1")
 # The ops whose operand types a form depends on.
 _DYNAMIC_CONV = ("vhlo.dynamic_conv_v1", "vhlo.dynamic_conv_v2")
+_TYPED = frozenset({_RNG, *_DYNAMIC_CONV, "vhlo.convolution_v1", *_RETYPED, *TYPED})
 _BATCHING = {
     "vhlo.gather_v2": "operand_batching_dims",
     "vhlo.dynamic_gather_v2": "operand_batching_dims",
@@ -433,9 +436,13 @@ FORMS: dict[str, Callable[[Reading], bool | None]] = {
     "dynamic_conv of operands of different types": lambda reading: _different_operands(
         reading, *_DYNAMIC_CONV
     ),
-    "dynamic_reshape to another element type": lambda reading: any(
-        len(_compared(reading, [*(signature.operand_types or ())[:1], *signature.results])) > 1
-        for signature in reading.of(_DYNAMIC_RESHAPE)
+    "dynamic_reshape to another element type": _retypes(_RETYPED[0]),
+    "dynamic_broadcast_in_dim to another element type": _retypes(_RETYPED[1]),
+    "dynamic_conv with padding that is not of integers": lambda reading: any(
+        not reading.element(padding).startswith(("i", "ui"))
+        for signature in reading.of(*_DYNAMIC_CONV)
+        for padding in (signature.operand_types or ())[2:3]
+        if padding is not None
     ),
     "window_reversal that is not the same in all dimensions": _window_reversal,
     "add of booleans": lambda reading: any(

@@ -36,8 +36,12 @@ _SINCE_0_19 = _vhlo(
     "batch_norm_grad_v1 batch_norm_inference_v1 batch_norm_training_v1 ceil_v1 cholesky_v1 floor_v1"
     " iota_v1 is_finite_v1 reduce_precision_v1 round_nearest_afz_v1 round_nearest_even_v1"
 )
-_CLAMP, _CONVERT, _DOT, _RESHAPE = _vhlo("clamp_v1 convert_v1 dot_general_v1 reshape_v1")
-_DOTS = (_DOT, "vhlo.dot_general_v2")
+_CLAMP, _CONVERT, _RESHAPE = _vhlo("clamp_v1 convert_v1 reshape_v1")
+_DYNAMIC_RESHAPE, _CONVOLUTION = _vhlo("dynamic_reshape_v1 convolution_v1")
+_DOTS, _DYNAMIC_CONVS = (
+    _vhlo("dot_general_v1 dot_general_v2"),
+    _vhlo("dynamic_conv_v1 dynamic_conv_v2"),
+)
 _QUANTIZE, _DEQUANTIZE = _vhlo("uniform_quantize_v1 uniform_dequantize_v1")
 TYPED = (*_ELEMENTWISE, *_SINCE_0_19, _CLAMP, _CONVERT, *_DOTS, _QUANTIZE)
 """The ops whose operand types a form depends on, where there are quantized types."""
@@ -87,17 +91,52 @@ def _differs(*ops: str) -> Callable[[Reading], bool]:
     )
 
 
-def _dot(reading: Reading) -> bool:
-    """Find a dot_general that neither is quantized throughout, in one storage, nor hybrid."""
-    pool = reading.content.pool
-    for _, elements, _ in _of(reading, _DOTS):
-        kinds = tuple(_name(reading, e) in _QUANTIZED for e in elements)
-        if True not in kinds or kinds == (False, True, False):
-            continue
-        storages = {pool.type(e).fields.get("storage") for e in elements[:2]}
-        if kinds != (True, True, True) or len(storages) > 1:
+def _product(*ops: str) -> Callable[[Reading], bool]:
+    """Find a product that neither is quantized throughout, in one storage, nor hybrid.
+
+    What is quantized expresses one type everywhere, which whatever is not quantized has.
+    """
+
+    def find(reading: Reading) -> bool:
+        for _, found, _ in _of(reading, ops):
+            # A dynamic_conv has its padding as a third operand.
+            elements = [*found[:2], *found[-1:]]
+            names = [_name(reading, e) in _QUANTIZED for e in elements]
+            if True not in names:
+                continue
+            storages = {_part(reading, e, "storage") for e in elements[:2]}
+            whole = names == [True, True, True] and len(storages) == 1
+            one = len({_expressed(reading, e) for e in elements}) == 1
+            if not one or not (whole or names == [False, True, False]):
+                return True
+        return False
+
+    return find
+
+
+def _part(reading: Reading, element: int, field: str) -> object:
+    return reading.content.pool.type(element).fields.get(field)
+
+
+def _expressed(reading: Reading, element: int) -> object:
+    """Return the type that a quantized type stands for; another one is its own."""
+    quantized = _name(reading, element) in _QUANTIZED
+    return _part(reading, element, "expressed") if quantized else element
+
+
+def _reshapes(reading: Reading) -> bool:
+    """Find a dynamic_reshape between quantized types that differ; its shape is an operand too."""
+    for _, elements, _ in _of(reading, (_DYNAMIC_RESHAPE,)):
+        ends = {*elements[:1], *elements[-1:]}
+        if len(ends) > 1 and all(_name(reading, e) in _QUANTIZED for e in ends):
             return True
     return False
+
+
+def _requantizes(reading: Reading) -> bool:
+    """Find a uniform_quantize to a type that expresses another one than its operand."""
+    found = (elements for _, elements, _ in _of(reading, (_QUANTIZE,)))
+    return any(len({_expressed(reading, e) for e in elements}) > 1 for elements in found)
 
 
 def _late(reading: Reading) -> bool:
@@ -128,7 +167,17 @@ QUANTIZED: dict[str, Callable[[Reading], bool]] = {
         "elementwise op or reshape of quantized and other types": _mixed,
         "convert of a quantized type": _any(_CONVERT),
         "reshape to other quantization parameters": _differs(_RESHAPE),
-        "dot_general of quantized types in other ways than all or the right operand": _dot,
+        "dynamic_reshape to other quantization parameters": _reshapes,
+        "dot_general of quantized types in other ways than all or the right operand": _product(
+            *_DOTS
+        ),
+        "convolution of quantized types in other ways than all or the right operand": _product(
+            _CONVOLUTION
+        ),
+        "dynamic_conv of quantized types in other ways than all or the right operand": _product(
+            *_DYNAMIC_CONVS
+        ),
+        "uniform_quantize to a type that expresses another one": _requantizes,
         "quantized operand of an op that took none before 0.14, or f16 or f64 quantized": _late,
         "quantized operand of an op that took none before 0.19": lambda reading: (
             _any(*_SINCE_0_19)(reading) or _differs(_CLAMP)(reading)
