@@ -27,7 +27,7 @@ def test_ci_runs_the_readmes_test_command() -> None:
 
 def test_the_readmes_commands_and_calls_exist() -> None:
     """Every `portable X` is a command, every `portable.x` a public name or a module."""
-    for command in re.findall(r"`portable ([a-z]+)", README):
+    for command in re.findall(r"`portable ([a-z-]+)", README):
         assert command in COMMANDS, command
     for dotted in re.findall(r"`(portable\.[A-Za-z_.]+)", README):
         assert pkgutil.resolve_name(dotted), dotted
