@@ -43,7 +43,7 @@ NO_REPORT = {
 # Commands that say something of artifacts: consumers are named by --for, a Version by --target.
 TAKES_CONSUMERS = {
     "pin", "serialize", "explain", "export", "verify-export", "target", "check", "gate", "audit",
-    "repin-all",    "matrix", "bundle", "pick",
+    "repin-all",    "matrix", "bundle", "pick", "fuzz",
 }  # fmt: skip
 # Two names that must not be used for what has a name already.
 BANNED = {"--full", "--tolerance", "--consumers", "--release", "--json", "--verbose", "--silent"}

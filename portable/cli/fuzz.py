@@ -1,41 +1,61 @@
-"""Generate StableHLO programs that are always valid, with inputs for them.
+"""Generate StableHLO programs that are always valid, or hunt with them for what Releases get wrong.
 
 generate writes COUNT programs as MLIR text, each with a function main, and their inputs as archives
 of arrays named 0, 1, ... Together they reach every op, attribute form and element type. The same
 seed gives the same programs; program N of a seed does not depend on how many there are, and another
 --size or --target changes it only in part. No compiler is needed.
+
+hunt executes such programs on the consumers for some hours. StableHLO's interpreter, in the newest
+jaxlib among them, says what is right, and how much of a difference rounding explains. Each other
+difference is confirmed, reduced to few ops, told apart by its cause, and dated over all Releases by
+bisection. --output is a directory with the causes and a page about them (README.md); the same
+command again continues there.
 """
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from portable.cli.making import tell_line
+from portable.cli.matrix import newest_jaxlib
 from portable.cli.options import add
-from portable.cli.output import print_json, say
+from portable.cli.output import note, print_json, say
 from portable.cli.progress import counting
-from portable.cli.usage import BadUsage, count, natural
+from portable.cli.usage import BadUsage, count, limit, natural
 from portable.fuzz import generate, inputs_for
+from portable.fuzz.campaign import Campaign
 from portable.fuzz.generation import OPS
-from portable.releases import resolve_target
+from portable.fuzz.hunting import SIZE, Hunt
+from portable.matrix import Store
+from portable.releases import resolve_target, runnable_releases
+from portable.runtime.environments import Environments
 from portable.runtime.executors.tensors import stored_arrays
 from portable.system.files import new_directory, write_file
 
 if TYPE_CHECKING:
     import argparse
 
+    from portable.fuzz.campaign import Progress
+
 __all__ = ["EXAMPLES", "EXIT_CODES", "options", "run"]
 
 EXAMPLES = """
 portable fuzz generate --seed 7 --count 100 -o programs
 portable fuzz generate --seed 7 --count 100 --target 1.0.0 --only reduce add -o programs
+portable fuzz hunt --for 'jaxlib>=0.9' --hours 2 -o hunted
 """
-EXIT_CODES = {0: "done", 2: "could not generate, or bad usage"}
+EXIT_CODES = {
+    0: "done; no difference was found that the specification does not leave open (hunt)",
+    1: "differences were found (hunt)",
+    2: "could not do it, or bad usage",
+}
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("action", choices=["generate"], help="what to do")
+    parser.add_argument("action", choices=sorted(_ACTIONS), help="what to do")
     parser.add_argument(
         "--seed",
         type=natural,
@@ -48,31 +68,47 @@ def options(parser: argparse.ArgumentParser) -> None:
         type=count,
         default=10,
         metavar="K",
-        help="how many programs to make (default: %(default)s)",
+        help="generate: how many programs to make (default: %(default)s)",
     )
     parser.add_argument(
         "--size",
         type=count,
-        default=OPS,
         metavar="N",
-        help="how many ops each has, without constants (default: %(default)s)",
+        help=f"how many ops each has, without constants (default: {OPS}; hunt: {SIZE})",
     )
     parser.add_argument(
-        "--only", nargs="+", default=[], metavar="OP", help="use these ops, such as reduce, alone"
+        "--only",
+        nargs="+",
+        default=[],
+        metavar="OP",
+        help="use these ops, such as reduce, alone",
     )
-    add(parser, "--target", "--output", "--format")
+    parser.add_argument(
+        "--hours",
+        type=limit,
+        default=1.0,
+        metavar="H",
+        help="hunt: begin no other round after so many hours (default: %(default)g)",
+    )
+    add(parser, "--for", "--target", "--output", "--format")
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Write the programs."""
+    """Generate programs, or hunt with them."""
     if chosen.output in {None, "-"}:
-        raise BadUsage("missing --output", hint="name a new directory: -o programs")
+        raise BadUsage("missing --output", hint="name a directory: -o programs")
+    if bool(chosen.consumers) != (chosen.action == "hunt"):
+        raise BadUsage("--for is what hunt requires, and generate does not take")
+    return _ACTIONS[chosen.action](chosen)
+
+
+def _generate(chosen: argparse.Namespace) -> int:
     version = resolve_target(chosen.target).version if chosen.target else None
     written = []
     with new_directory(chosen.output) as folder, counting("programs") as tell:
         for number in range(chosen.count):
             seed = f"{chosen.seed}/{number}"
-            made = generate(seed, ops=chosen.size, version=version, only=chosen.only)
+            made = generate(seed, ops=chosen.size or OPS, version=version, only=chosen.only)
             name = f"{chosen.seed}-{number:06}"
             write_file(Path(folder, f"{name}.mlir"), made.text.encode())
             write_file(Path(folder, f"{name}.npz"), stored_arrays(inputs_for(made.arguments, seed)))
@@ -83,3 +119,44 @@ def run(chosen: argparse.Namespace) -> int:
     else:
         say(f"{chosen.output}: {chosen.count} programs, with inputs")
     return 0
+
+
+def _hunt(chosen: argparse.Namespace) -> int:
+    releases = list(dict.fromkeys(runnable_releases(*chosen.consumers)))
+    judge = newest_jaxlib(releases)
+    if judge is None:
+        raise BadUsage("no jaxlib among the consumers", hint="its interpreter is the judge")
+    campaign = Campaign(Path(chosen.output), chosen.seed)
+    environments = Environments(progress=tell_line)
+    page = Path(chosen.output, "README.md")
+
+    def tell(progress: Progress) -> None:
+        write_file(page, campaign.page().encode())
+        note(f"{progress.programs} programs, {len(progress.causes)} causes")
+
+    with Store(Path(chosen.output, "observations.sqlite")) as store:
+        hunt = Hunt(
+            campaign,
+            releases,
+            judge,
+            store,
+            environments,
+            seed=chosen.seed,
+            size=chosen.size or SIZE,
+            only=chosen.only,
+        )
+        hunt.run(time.monotonic() + chosen.hours * _HOUR_S, tell)
+    causes = list(campaign.causes())
+    found = [cause for cause in causes if not cause.explained]
+    if chosen.format == "json":
+        print_json(campaign.progress.record() | {"found": [cause.record() for cause in causes]})
+    else:
+        say(
+            f"{page}: {campaign.progress.programs} programs, {len(found)} causes of differences, "
+            f"{len(causes) - len(found)} more that the specification leaves open"
+        )
+    return 1 if found else 0
+
+
+_ACTIONS = {"generate": _generate, "hunt": _hunt}
+_HOUR_S = 3600.0

@@ -241,6 +241,29 @@ def _drop_results(work: _Work, numbers: Sequence[int]) -> None:
         end.erase()
 
 
+def _earlier(work: _Work) -> list[tuple[int, Any]]:
+    """Return what could be returned in the place of each result: what it is computed from."""
+    return [
+        (number, operand)
+        for number, value in enumerate(work.end.operands)
+        if not isinstance(value.owner, work.ir.Block)
+        for operand in value.owner.operands
+        if isinstance(operand.type, work.ir.RankedTensorType) and "quant" not in str(operand.type)
+    ]
+
+
+def _return_earlier(work: _Work, numbers: Sequence[int]) -> None:
+    """Have `main` return an operand of the op that computes a result."""
+    place, other = _earlier(work)[numbers[0]]
+    end = work.end
+    returned = list(end.operands)
+    returned[place] = other
+    with work.ir.InsertionPoint(end):
+        work.ir.Operation.create("func.return", operands=returned)
+    work.abandon(end)
+    end.erase()
+
+
 def _cut_with(
     replacement: Callable[[_Work, Any, Any], Any],
 ) -> Callable[[_Work, Sequence[int]], None]:
@@ -273,8 +296,9 @@ def _same_operand(work: _Work, operation: Any, result: Any) -> Any:
 
 def _new_argument(work: _Work, operation: Any, result: Any) -> Any:
     """Return a new argument of `main`: what computed the value is not needed then."""
-    tensor = isinstance(result.type, work.ir.RankedTensorType)
-    if not tensor or "quant" in str(result.type) or not work.in_main(operation):
+    plain = isinstance(result.type, work.ir.RankedTensorType) and "quant" not in str(result.type)
+    constant = operation.name == "stablehlo.constant"
+    if constant or not plain or not work.in_main(operation):
         return None
     work.kept.append(None)
     return work.block.add_argument(result.type, work.ir.Location.unknown())
@@ -385,6 +409,7 @@ def _types(text: str) -> list[tuple[str, str]]:
 
 KINDS = {
     "results": _EditKind(_results, _drop_results),
+    "earlier": _EditKind(lambda work: len(_earlier(work)), _return_earlier, together=False),
     "calls": _EditKind(_calls, _inline, together=False),
     "unused": _EditKind(_ops, _cut_with(_nothing)),
     "arguments": _EditKind(_ops, _cut_with(_new_argument)),

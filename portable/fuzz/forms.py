@@ -99,6 +99,7 @@ class Form:
         functions: The functions that it calls.
         where: What must hold of the variables; empty where they are free.
         random: Whether it returns what no two runs have alike.
+        judged: Whether StableHLO's interpreter has the op.
         variables: What each variable may be, in the order of the table.
         own_since: The first Version with the form, where that is not the first with the op.
         newer: The first Version with an element type in the form, where it is later than both.
@@ -113,6 +114,7 @@ class Form:
     functions: tuple[Region, ...]
     where: str
     random: bool
+    judged: bool
     variables: Mapping[str, tuple[str | int, ...]]
     own_since: str = ""
     newer: Mapping[str, Version] = field(default_factory=dict)
@@ -198,6 +200,58 @@ def bits(element: str) -> int:
     return int(digits[0]) if digits else 0
 
 
+def top(element: str) -> int:
+    """Return the largest number of an integer type."""
+    return int((1 << bits(element) - (kind(element) == "i")) - 1)
+
+
+def identity(op: str, element: str) -> str:
+    """Return the number that changes no other by an op, as MLIR writes it in a constant.
+
+    Args:
+        op: What a reduction does: `add`, `maximum` and so on.
+        element: The element type; of complex numbers there is no least and no greatest.
+    """
+    element = expressed(element) or element
+    if op in {"add", "or", "xor", "multiply"} or element.startswith("complex"):
+        one = op == "multiply"
+        if element == "i1":
+            return str(one).lower()
+        if element[0] in "iu":
+            return str(int(one))
+        return f"({one:.1f}, 0.0)" if element.startswith("complex") else f"{one:.1f}"
+    least = op == "maximum"
+    if element == "i1":
+        return str(not least).lower()
+    if element[0] in "iu":
+        signed = kind(element) == "i"
+        if op == "and":
+            return "-1" if signed else str(top(element))
+        return str(-top(element) - 1 if signed else 0) if least else str(top(element))
+    if element in _INFINITE:
+        sign = 1 << bits(element) - 1 if least else 0
+        return f"0x{_INFINITE[element] | sign:X}"
+    if element == "f8E8M0FNU":  # it has no sign
+        return "5.877471754111438e-39" if least else "1.7014118346046923e+38"
+    return f"{-_LARGEST[element] if least else _LARGEST[element]:.1f}"
+
+
+# The bits of infinity, and the largest numbers of narrow types, of which most have no infinity.
+_INFINITE = {"f64": 0x7FF0000000000000, "f32": 0x7F800000, "f16": 0x7C00, "bf16": 0x7F80}
+_LARGEST = {
+    "f8E4M3FN": 448.0,
+    "f8E5M2": 57344.0,
+    "f8E4M3FNUZ": 240.0,
+    "f8E5M2FNUZ": 57344.0,
+    "f8E4M3B11FNUZ": 30.0,
+    "f8E4M3": 240.0,
+    "f8E3M4": 15.5,
+    "f4E2M1FN": 6.0,
+    "f6E2M3FN": 7.5,
+    "f6E3M2FN": 28.0,
+}
+
+
 def kind(element: str) -> str:
     """Return `i`, `u`, `f` or `c`: what sort of numbers an element type has."""
     if element.startswith("ui"):
@@ -255,7 +309,7 @@ def language() -> tuple[Form, ...]:
 
 _KEYS = frozenset(
     ("ops", "form", "operands", "results", "attributes", "regions", "functions", "where", "since")
-) | {"newer", "random"}
+) | {"judged", "newer", "random"}
 
 
 def _forms(row: Mapping[str, Any], classes: Mapping[str, list[str]]) -> Iterator[Form]:
@@ -283,6 +337,7 @@ def _forms(row: Mapping[str, Any], classes: Mapping[str, list[str]]) -> Iterator
             functions=functions,
             where=row.get("where", ""),
             random=row.get("random", False),
+            judged=row.get("judged", True),
             variables=variables,
             own_since=row.get("since", ""),
             newer=newer,
@@ -342,10 +397,12 @@ _OPERATORS: Mapping[type, Callable[..., Any]] = {
 }
 _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "bits": bits,
+    "identity": identity,
     "kind": kind,
     "expressed": expressed,
     "max": max,
     "min": min,
+    "top": top,
 }
 
 

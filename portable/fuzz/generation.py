@@ -78,6 +78,7 @@ def generate(
     ops: int = OPS,
     version: Version | None = None,
     only: Collection[str] = (),
+    judged: bool = False,
     elements: Collection[str] = (),
 ) -> Generated:
     """Make a program.
@@ -87,6 +88,7 @@ def generate(
         ops: How many ops it has, without those in regions and those that make constants.
         version: The Version that must be able to express it; by default any does.
         only: The ops to use; by default all.
+        judged: Use those alone that StableHLO's interpreter has.
         elements: The element types to use; by default all.
 
     Returns:
@@ -95,7 +97,7 @@ def generate(
     Raises:
         NothingToGenerate: There is no such op at that Version.
     """
-    forms = [one for one in language() if not only or one.op in only]
+    forms = [one for one in language() if (not only or one.op in only) and one.judged >= judged]
     forms = [one for one in forms if version is None or one.since <= version]
     builder = Builder(forms, version, frozenset(elements))
     first = Choices(seed)

@@ -62,6 +62,7 @@ class Batch:
         files: The content of every file that the items name, for a machine without them; None
             where the paths are good.
         judging: Whether outputs are requested, and nothing is compared.
+        executor: What executes, a key of `EXECUTORS`; empty for the first one of the Release.
     """
 
     release: str
@@ -72,6 +73,7 @@ class Batch:
     offline: bool | None = None
     files: Mapping[str, bytes] | None = None
     judging: bool = False
+    executor: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +237,7 @@ class _Bench:
         self._release = batch.release
         self._stage = batch.stage
         self._limit = batch.limit
+        self._chosen = batch.executor
         self._worker = environment.worker(limit=batch.limit)
         self._executor: Executor | None = None
 
@@ -313,7 +316,7 @@ class _Bench:
 
     def _engine(self) -> Executor:
         if self._executor is None:
-            name = executor_of(self._environment.recipe.driver)
+            name = self._chosen or executor_of(self._environment.recipe.driver)
             self._executor = find_executor(name, self._environment, limit=self._limit)
         return self._executor
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from portable.matrix.item import Item
     from portable.matrix.store import Store
     from portable.releases import Release
+    from portable.runtime.executors.tensors import Array
 
 
 __all__ = ["LIMIT_S", "Run"]
@@ -65,6 +66,7 @@ class Run:
             has a process of its Release. A task for an `executor` carries its files with it.
         limit: Seconds that a Release may take for one step with one artifact.
         fresh: Whether to observe again what is known already.
+        on: What executes on each Release, a key of `EXECUTORS`; by default its first.
         progress: Called with how many artifacts x Releases are known, and how many there are.
     """
 
@@ -77,6 +79,7 @@ class Run:
         executor: Executor | None = None,
         limit: float = LIMIT_S,
         fresh: bool = False,
+        on: str = "",
         progress: Callable[[int, int], None] = _quiet,
     ) -> None:
         self.store = store
@@ -85,6 +88,7 @@ class Run:
         self.executor = executor
         self.limit = limit
         self.fresh = fresh
+        self.on = on
         self.progress = progress
 
     def matrix(self, items: Sequence[Item], releases: Sequence[Release]) -> Matrix:
@@ -151,13 +155,39 @@ class Run:
             item = replace(item, reference=f"{release.distribution}=={release.version}")
             verdict, note = seen[name].verdict, seen[name].note
             if verdict is not None and verdict.compatible:
-                outputs = arrays_in(self.store.outputs(str(release), name))
+                outputs = arrays_in(self.store.outputs(self._kept(str(release)), name))
                 return with_expected(item, folder, ordered(outputs), absolute)
             why = note if verdict is None else f"{release} {failure(verdict)}"
             return replace(item, unjudged=f"nothing to compare with: {why}")
 
         pairs = zip(items, keys, strict=True)
         return tuple(item if name is None else judged(item, name) for item, name in pairs)
+
+    def computed(
+        self, items: Sequence[Item], releases: Sequence[Release]
+    ) -> Iterator[tuple[Item, Release, Observation, list[Array]]]:
+        """Have Releases execute artifacts, and compare nothing.
+
+        Args:
+            items: The artifacts, with inputs.
+            releases: The Releases.
+
+        Yields:
+            What each Release did with each artifact, and its outputs where it executed it.
+        """
+        keys = [key(item, Stage.EXECUTE) for item in items]
+        distinct = dict(zip(keys, items, strict=True))
+        known = self._observe(distinct, releases, self.progress, judging=True)
+        for item, name in zip(items, keys, strict=True):
+            for release in releases:
+                seen = known[str(release)][name]
+                works = seen.verdict is not None and seen.verdict.compatible
+                data = self.store.outputs(self._kept(str(release)), name) if works else b""
+                yield item, release, seen, ordered(arrays_in(data)) if data else []
+
+    def _kept(self, release: str) -> str:
+        """Return what the Observations of a Release are kept under."""
+        return f"{release} ({self.on})" if self.on else release
 
     def _observe(
         self,
@@ -171,13 +201,14 @@ class Run:
         reusable = frozenset() if self.fresh else distinct.keys()
         known = {
             str(r): _settled(
-                self.store.find(str(r), self.stage, reusable, judging=judging), self.limit
+                self.store.find(self._kept(str(r)), self.stage, reusable, judging=judging),
+                self.limit,
             )
             for r in releases
         }
 
         def keep(name: str, found: Mapping[Key, Observation]) -> None:
-            self.store.keep(name, self.stage, found, judging=judging)
+            self.store.keep(self._kept(name), self.stage, found, judging=judging)
             known[name] |= {one: replace(seen, outputs=b"") for one, seen in found.items()}
             progress(sum(map(len, known.values())), len(known) * len(distinct))
 
@@ -223,7 +254,7 @@ class Run:
         return ""
 
     def _batch(self, name: str, items: Sequence[Item], *, judging: bool) -> Batch:
-        batch = Batch(name, self.stage, tuple(items), self.limit, judging=judging)
+        batch = Batch(name, self.stage, tuple(items), self.limit, judging=judging, executor=self.on)
         if self.executor is not None:
             return packed(batch)
         directory, offline = str(self.environments.directory), self.environments.offline

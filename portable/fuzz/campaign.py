@@ -1,0 +1,209 @@
+"""What a hunt has done and found, as files: rounds, causes, and a page about both."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import Counter
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from portable.escaping import markdown
+from portable.fuzz.forms import language
+from portable.runtime.executors.tensors import stored_arrays
+from portable.system.files import read_file, write_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from portable.fuzz.reduction import Candidate
+
+__all__ = ["Campaign", "Cause", "Progress", "signature_of"]
+
+_NAME = re.compile(r"[^a-z0-9]+")
+_OP = re.compile(r"\"?stablehlo\.(\w+)")
+_TYPE = re.compile(r"tensor<(?:(?:\d+|\?)x)*([^<>]+(?:<[^<>]*>)?)>")
+_HEADS = (
+    *("cause", "how often", "Releases", "difference", "first bad", "first good"),
+    *("left open", "foreseen"),
+)
+_SILENT = frozenset({"return", "constant"})
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """One way in which Releases compute something else, with the smallest program that shows it.
+
+    Args:
+        kind: The sort of difference, or how the process ended.
+        ops: The ops of the program, each with its element types.
+        releases: Where it is seen, among those of the hunt.
+        program: The program.
+        seed: The generated program that led to it.
+        detail: The difference.
+        first_bad: The first Release known to have it, when an earlier one has not.
+        first_good: The first Release after it that has it no more.
+        explained: What the specification leaves open that explains it; empty where nothing does.
+        foreseen: What `predict` says of it for all these Releases; empty where it does not know.
+    """
+
+    kind: str
+    ops: tuple[str, ...]
+    releases: tuple[str, ...]
+    program: str
+    seed: str
+    detail: str
+    first_bad: str = ""
+    first_good: str = ""
+    explained: str = ""
+    foreseen: str = ""
+
+    def record(self) -> dict[str, object]:
+        """Return the cause as plain data for JSON."""
+        return {"name": self.name} | asdict(self)
+
+    @property
+    def name(self) -> str:
+        """What its folder is called; the same cause has the same name."""
+        said = _NAME.sub("-", f"{'-'.join(self.ops)}-{self.kind}".lower())[:60].strip("-")
+        told = repr((self.kind, self.ops, self.releases))
+        return f"{said}-{hashlib.sha256(told.encode()).hexdigest()[:6]}"
+
+
+@dataclass(slots=True)
+class Progress:
+    """What a hunt has done.
+
+    Args:
+        rounds: How many rounds.
+        programs: How many programs.
+        judged: How many of them the interpreter executed.
+        seconds: How long it took.
+        executed: How many each Release has executed.
+        refused: How many each Release has refused.
+        forms: How many programs had each form.
+        causes: How often each cause was found, by its name.
+        unconfirmed: The differences that were not there a second time, with their seeds.
+    """
+
+    rounds: int = 0
+    programs: int = 0
+    judged: int = 0
+    seconds: float = 0.0
+    executed: Counter[str] = field(default_factory=Counter)
+    refused: Counter[str] = field(default_factory=Counter)
+    forms: Counter[str] = field(default_factory=Counter)
+    causes: Counter[str] = field(default_factory=Counter)
+    unconfirmed: Counter[str] = field(default_factory=Counter)
+
+    def record(self) -> dict[str, object]:
+        """Return what was done as plain data for JSON."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    def add(self, other: Progress) -> None:
+        """Count another one too."""
+        for name in self.__slots__:
+            mine, theirs = getattr(self, name), getattr(other, name)
+            setattr(self, name, mine + theirs)
+
+
+class Campaign:
+    """The folder of a hunt. What is written to it is there whole or not at all.
+
+    Args:
+        folder: Where; made if missing, continued if it is there.
+        seed: What the programs are made from: each seed has its own rounds.
+    """
+
+    def __init__(self, folder: Path, seed: int) -> None:
+        self.folder = folder
+        self._causes = folder / "causes"
+        self._rounds = folder / "rounds" / str(seed)
+        for one in (self._causes, self._rounds):
+            one.mkdir(parents=True, exist_ok=True)
+        self.progress = Progress()
+        for path in sorted(self._rounds.parent.glob("*/*.json")):
+            self.progress.add(_progress(json.loads(read_file(path))))
+
+    def next_round(self) -> int:
+        """Return the number of the first round that is not there."""
+        return len(list(self._rounds.glob("*.json")))
+
+    def add_round(self, number: int, done: Progress) -> None:
+        """Write down a round."""
+        write_file(self._rounds / f"{number:06}.json", json.dumps(done.record()).encode())
+        self.progress.add(done)
+
+    def add_cause(self, cause: Cause, smallest: Candidate) -> None:
+        """Write down a cause with its program and inputs; one that is there is replaced."""
+        place = self._causes / cause.name
+        place.mkdir(exist_ok=True)
+        write_file(place / "program.mlir", cause.program.encode())
+        write_file(place / "inputs.npz", stored_arrays(smallest.inputs or ()))
+        # Last: a folder without it is not whole, and is no cause.
+        write_file(place / "cause.json", json.dumps(asdict(cause), indent=1).encode())
+
+    def causes(self) -> Iterator[Cause]:
+        """Yield every cause."""
+        for path in sorted(self._causes.glob("*/cause.json")):
+            fields = json.loads(read_file(path))
+            lists = {name: tuple(fields[name]) for name in ("ops", "releases")}
+            yield Cause(**(fields | lists))
+
+    def page(self) -> str:
+        """Return what the hunt has done and found, as Markdown."""
+        done = self.progress
+        found = sorted(self.causes(), key=lambda cause: (bool(cause.explained), cause.ops))
+        unconfirmed, hours = done.unconfirmed.total(), f"{done.seconds / 3600:.1f}"
+        missing = sorted({str(form) for form in language()} - done.forms.keys())
+        lines = [
+            "# What a hunt found",
+            "",
+            f"{done.programs} programs in {hours} hours; the interpreter judged {done.judged}.",
+            f"Differences that were not there a second time: {unconfirmed}.",
+            "",
+            "| Release | executed | refused |",
+            "|---|---|---|",
+        ]
+        lines += [
+            f"| {release} | {done.executed[release]} | {done.refused[release]} |"
+            for release in sorted(done.executed | done.refused)
+        ]
+        lines += [
+            "",
+            f"Forms of ops in the programs: {len(done.forms)} of {len(language())}; without one: ",
+            ", ".join(missing) or "none",
+            "",
+            f"| {' | '.join(_HEADS)} |",
+            "|" + "---|" * len(_HEADS),
+        ]
+        for cause in found:
+            cells = (
+                " ".join(cause.ops),
+                str(done.causes[cause.name]),
+                ", ".join(cause.releases),
+                f"{cause.kind}: {cause.detail}",
+                cause.first_bad,
+                cause.first_good,
+                cause.explained,
+                cause.foreseen,
+            )
+            lines.append(f"| {' | '.join(map(markdown, cells))} |")
+        return "\n".join(lines) + "\n"
+
+
+def _progress(fields: Mapping[str, Any]) -> Progress:
+    counted = {name: Counter(value) for name, value in fields.items() if isinstance(value, dict)}
+    return Progress(**(dict(fields) | counted))
+
+
+def signature_of(text: str) -> tuple[str, ...]:
+    """Return the ops of a program in order, each with its element types: `add(f32)`."""
+    found = []
+    for line in text.splitlines():
+        match = _OP.search(line)
+        if match and match[1] not in _SILENT:
+            found.append(f"{match[1]}({' '.join(dict.fromkeys(_TYPE.findall(line)))})")
+    return tuple(found)

@@ -1,0 +1,410 @@
+"""Hunt: run generated programs on real Releases, and reduce each that computes something else.
+
+Rounds of programs go through the matrix: every Release in its process, every observation kept, so
+that a hunt that was killed goes on where it was. StableHLO's interpreter judges. A difference is
+confirmed, reduced, and told apart by its cause: the ops that are left, the sort of difference, and
+the Releases that have it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections import Counter
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from portable.errors import PortableError
+from portable.fuzz.campaign import Cause, Progress, signature_of
+from portable.fuzz.generation import generate
+from portable.fuzz.inputs import inputs_for
+from portable.fuzz.judging import departure, left_open, nudged, nudged_text
+from portable.fuzz.reduction import ConditionNeverHolds, ConditionNotStable, reduce
+from portable.matrix import Item, Run
+from portable.matrix.inputs import with_inputs
+from portable.pinning import serialize
+from portable.prediction import predict
+from portable.releases import runnable_releases
+from portable.runtime.executors import ExecutionFailed, executor_of, find_executor
+from portable.system import children, scratch
+from portable.verdict import Outcome, Stage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+
+    from portable.artifact import Artifact
+    from portable.fuzz.campaign import Campaign
+    from portable.fuzz.generation import Generated
+    from portable.fuzz.reduction import Candidate
+    from portable.matrix import Store
+    from portable.releases import Release
+    from portable.runtime.environments import Environments
+    from portable.runtime.executors import Executor
+    from portable.runtime.executors.tensors import Array
+    from portable.verdict import Verdict
+    from portable.version import Version
+
+__all__ = ["ELEMENTS", "SIZE", "Hunt", "boundaries"]
+
+ROUND = 30
+SIZE = 6
+ELEMENTS = (
+    *("f32", "f64", "f16", "bf16", "complex<f32>", "complex<f64>", "i1"),
+    *("i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64"),
+)
+"""The element types whose precision tells a difference from a rounding."""
+
+_INTERPRETER = "interpreter"
+_NUDGES = (1, 2)
+_LIMIT_S = 30.0
+_WRITING_S = 120.0
+# Of programs that differ alike on the same Releases, how many of a round are reduced.
+_EACH = 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Find:
+    """A program that computes something else, and where."""
+
+    program: Generated
+    inputs: tuple[Array, ...]
+    seed: str
+    kind: str
+    releases: tuple[Release, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """A generated program as it is executed: itself, and with inputs that are a few ulps off."""
+
+    program: Generated
+    inputs: tuple[Array, ...]
+    items: tuple[Item, ...]
+
+
+class Hunt:
+    """A hunt.
+
+    Args:
+        campaign: Where rounds and causes are written down.
+        releases: What to run the programs on.
+        judge: Whose interpreter is taken for right.
+        store: Where observations are kept.
+        environments: Where the Releases are, or are made.
+        seed: What the programs are made from.
+        size: How many ops each has.
+        only: The ops to use; by default all that the judge has.
+    """
+
+    def __init__(
+        self,
+        campaign: Campaign,
+        releases: Sequence[Release],
+        judge: Release,
+        store: Store,
+        environments: Environments,
+        *,
+        seed: int = 0,
+        size: int = SIZE,
+        only: Collection[str] = (),
+    ) -> None:
+        self.campaign = campaign
+        self.releases = tuple(releases)
+        self.judge = judge
+        self._store = store
+        self._environments = environments
+        self._seed = seed
+        self._size = size
+        self._only = frozenset(only)
+
+    def run(self, until: float, tell: Callable[[Progress], None]) -> None:
+        """Hunt for a time.
+
+        Args:
+            until: The time of `time.monotonic` when no other round is begun.
+            tell: Called after each round.
+        """
+        while time.monotonic() < until:
+            began, number = time.monotonic(), self.campaign.next_round()
+            done = self.round(number)
+            done.seconds = time.monotonic() - began
+            self.campaign.add_round(number, done)
+            tell(self.campaign.progress)
+
+    def round(self, number: int) -> Progress:
+        """Run one round of programs, and write down the causes of what they find.
+
+        Args:
+            number: Which; the same number has the same programs.
+
+        Returns:
+            What was done in it.
+        """
+        seeds = [f"{self._seed}/{one}" for one in range(number * ROUND, (number + 1) * ROUND)]
+        made = {
+            seed: generate(seed, ops=self._size, only=self._only, judged=True, elements=ELEMENTS)
+            for seed in seeds
+        }
+        done = Progress(rounds=1, programs=len(made))
+        for one in made.values():
+            done.forms.update(set(one.forms))
+        with scratch.folder() as folder:
+            finds = list(self._finds(made, Path(folder), done))
+        for find in _few_of_each(finds):
+            try:
+                cause = self._reduced(find)
+            except (ConditionNeverHolds, ConditionNotStable):
+                done.unconfirmed[f"{find.seed}: {find.kind}"] += 1
+            else:
+                done.causes[cause.name] += 1
+        return done
+
+    def _finds(
+        self, made: Mapping[str, Generated], folder: Path, done: Progress
+    ) -> Iterator[_Find]:
+        subjects = dict(_subjects(made, folder))
+        judged = self._judged(subjects)
+        done.judged = len(judged)
+        kinds: dict[tuple[str, str], list[Release]] = {}
+        for release in self.releases:
+            items = [subjects[seed].items[0] for seed in judged]
+            readable = [one for one in items if _reads(release, one.claimed)]
+            for item, _, seen, outputs in self._run().computed(readable, [release]):
+                if seen.verdict is not None:
+                    counted = done.executed if outputs else done.refused
+                    counted[str(release)] += 1
+                    text, right = made[item.name].text, judged[item.name]
+                    kind, _ = _difference(text, right, seen.verdict, outputs)
+                    if kind:
+                        kinds.setdefault((item.name, kind), []).append(release)
+        for (seed, kind), releases in kinds.items():
+            yield _Find(made[seed], subjects[seed].inputs, seed, kind, tuple(releases))
+
+    def _judged(self, subjects: Mapping[str, _Subject]) -> dict[str, list[list[Array]]]:
+        """Return what programs should compute, also for inputs that are a few ulps off."""
+        items = {(i.digest, i.inputs): i for one in subjects.values() for i in one.items}
+        known = {
+            (item.digest, item.inputs): outputs
+            for item, _, _, outputs in self._run(_INTERPRETER).computed(
+                list(items.values()), [self.judge]
+            )
+            if outputs
+        }
+        found = {
+            seed: [known.get((item.digest, item.inputs), []) for item in one.items]
+            for seed, one in subjects.items()
+        }
+        return {seed: outputs for seed, outputs in found.items() if all(outputs)}
+
+    def _run(self, on: str = "") -> Run:
+        return Run(
+            self._store, Stage.EXECUTE, environments=self._environments, limit=_LIMIT_S, on=on
+        )
+
+    def _reduced(self, find: _Find) -> Cause:
+        """Confirm and reduce a find, and see which Releases have it."""
+        with ExitStack() as stack:
+            judge = stack.enter_context(self._executor(self.judge, _INTERPRETER))
+            tried = stack.enter_context(self._executor(find.releases[-1]))
+            target = find.program.since.first_target
+            smallest = reduce(
+                find.program.text,
+                lambda one: _trial(one, target, judge, tried)[0] == find.kind,
+                inputs=find.inputs,
+                bodies=False,
+                workers=1,
+            ).smallest
+            _, detail = _trial(smallest, target, judge, tried)
+
+            def shows(release: Release) -> bool | None:
+                try:
+                    with self._executor(release) as executor:
+                        return _trial(smallest, target, judge, executor)[0] == find.kind
+                except PortableError:  # the Release is not available here
+                    return None
+
+            affected = tuple(one for one in self.releases if one in find.releases or shows(one))
+            bad, good = self._history(affected, shows)
+        explained = left_open(smallest.text, find.kind)
+        foreseen = _foreseen(smallest.text, target, affected)
+        cause = Cause(
+            find.kind,
+            signature_of(smallest.text),
+            tuple(map(str, affected)),
+            smallest.text,
+            find.seed,
+            detail,
+            bad,
+            good,
+            explained.id if explained else "",
+            foreseen,
+        )
+        self.campaign.add_cause(cause, smallest)
+        return cause
+
+    def _history(
+        self, affected: Sequence[Release], shows: Callable[[Release], bool | None]
+    ) -> tuple[str, str]:
+        """Return the first bad and the first good Release, over the whole table."""
+        distribution = affected[-1].distribution
+        table = runnable_releases(distribution)
+        known = {one: one in affected for one in self.releases if one in table}
+        edges = boundaries(table, known, shows)
+        bad = [str(release) for release, state in edges if state]
+        good = [str(release) for release, state in edges if not state]
+        return (bad[0] if bad else ""), (good[-1] if good else "")
+
+    def _executor(self, release: Release, name: str = "") -> Executor:
+        environment = self._environments.get(release, to_execute=True)
+        chosen = name or executor_of(environment.recipe.driver)
+        return find_executor(chosen, environment, limit=_LIMIT_S)
+
+
+def boundaries(
+    table: Sequence[Release],
+    known: Mapping[Release, bool],
+    shows: Callable[[Release], bool | None],
+) -> list[tuple[Release, bool]]:
+    """Find by bisection where something begins and ends.
+
+    Args:
+        table: All Releases, from the oldest to the newest.
+        known: Those of which it is known whether they show it.
+        shows: Whether another one does; None where that cannot be said.
+
+    Returns:
+        The first Release after each change, with what it is from there on.
+    """
+    places = [number for number, release in enumerate(table) if release in known]
+    states = {number: known[table[number]] for number in places}
+    edges = []
+    for before, after in itertools.pairwise(places):
+        if states[before] == states[after]:
+            continue
+        low, high = before, after
+        candidates = list(range(low + 1, high))
+        while candidates:
+            middle = candidates[len(candidates) // 2]
+            state = shows(table[middle])
+            if state is None:
+                candidates.remove(middle)
+            elif state == states[before]:
+                candidates = [one for one in candidates if one > middle]
+            else:
+                high = middle
+                candidates = [one for one in candidates if one < middle]
+        edges.append((table[high], states[after]))
+    return edges
+
+
+def _few_of_each(finds: Sequence[_Find]) -> Iterator[_Find]:
+    """Yield the smallest of the finds that are alike."""
+    seen: Counter[tuple[str, tuple[Release, ...]]] = Counter()
+    for find in sorted(finds, key=lambda one: len(one.program.text)):
+        alike = (find.kind, find.releases)
+        seen[alike] += 1
+        if seen[alike] <= _EACH:
+            yield find
+
+
+def _reads(release: Release, version: Version | None) -> bool:
+    return version is not None and version <= release.current.target
+
+
+def _difference(
+    text: str,
+    judged: Sequence[Sequence[Array]],
+    verdict: Verdict,
+    outputs: Sequence[Array],
+) -> tuple[str, str]:
+    """Return the sort of difference, and what differs; nothing where nothing does."""
+    if verdict.outcome is Outcome.CRASHED:
+        return f"crash with {verdict.reason}", verdict.reason
+    if not outputs:
+        return "", ""
+    found = departure(text, judged[0], judged[1:], outputs)
+    return (found.kind, str(found)) if found else ("", "")
+
+
+def _trial(
+    candidate: Candidate, target: Version, judge: Executor, tried: Executor
+) -> tuple[str, str]:
+    """Run a candidate as a find was run; return as `_difference` does."""
+    inputs = list(candidate.inputs or ())
+    try:
+        texts = [candidate.text, *(nudged_text(candidate.text, one) for one in _NUDGES)]
+        sets = [inputs, *(nudged(inputs, one) for one in _NUDGES)]
+        artifact, *others = (
+            serialize(text, target, locations="strip", expand=False) for text in texts
+        )
+        judged = [
+            judge.compile(one).run(given)
+            for one, given in zip((artifact, *others), sets, strict=True)
+        ]
+    except PortableError:  # the interpreter does not have it
+        return "", ""
+    try:
+        outputs = tried.compile(artifact).run(inputs)
+    except ExecutionFailed as failed:
+        return _difference(candidate.text, judged, failed.verdict, ())
+    found = departure(candidate.text, judged[0], judged[1:], outputs)
+    return (found.kind, str(found)) if found else ("", "")
+
+
+def _foreseen(text: str, target: Version, releases: Sequence[Release]) -> str:
+    """Return what `predict` says of all the Releases; nothing where it does not foresee it."""
+    artifact = serialize(text, target, locations="strip", expand=False)
+    verdicts = [predict(artifact, release) for release in releases]
+    return verdicts[0].reason if all(not one.compatible for one in verdicts) else ""
+
+
+def _subjects(made: Mapping[str, Generated], folder: Path) -> Iterator[tuple[str, _Subject]]:
+    for seed, artifacts in _artifacts(made).items():
+        inputs = _without_denormals(inputs_for(made[seed].arguments, seed))
+        sets = [inputs, *(nudged(inputs, one) for one in _NUDGES)]
+        items = []
+        for number, (artifact, given) in enumerate(zip(artifacts, sets, strict=True)):
+            place = folder / f"{seed.replace('/', '-')}-{number}"
+            place.mkdir()
+            artifact.save(place / "program.mlir.bc")
+            item = Item(seed, str(place / "program.mlir.bc"), artifact.digest, artifact.version)
+            items.append(with_inputs(item, place, inputs=given, relative=0.0))
+        yield seed, _Subject(made[seed], tuple(inputs), tuple(items))
+
+
+def _artifacts(made: Mapping[str, Generated]) -> dict[str, list[Artifact]]:
+    """Serialize programs, each for the first Version that expresses it; in a child.
+
+    Returns:
+        For each one the program itself, and those with constants that are a few ulps off.
+    """
+    wanted = [
+        ([one.text, *(nudged_text(one.text, n) for n in _NUDGES)], one.since.first_target)
+        for one in made.values()
+    ]
+    written: list[list[Artifact]] = children.call(_serialized, wanted, timeout=_WRITING_S)
+    return {seed: found for seed, found in zip(made, written, strict=True) if found}
+
+
+def _serialized(wanted: Sequence[tuple[Sequence[str], Version]]) -> list[list[Artifact]]:
+    found: list[list[Artifact]] = []
+    for texts, target in wanted:
+        try:
+            found.append([serialize(t, target, locations="strip", expand=False) for t in texts])
+        except PortableError:  # newer than the installed library
+            found.append([])
+    return found
+
+
+def _without_denormals(arrays: Sequence[Array]) -> list[Array]:
+    """Replace denormal numbers by zero: executors flush them, each at other places."""
+    return [_flushed(array) if array.dtype.kind == "f" else array for array in arrays]
+
+
+def _flushed(array: Array) -> Array:
+    small = np.abs(array) < np.finfo(array.dtype).smallest_normal
+    return np.where(small, np.zeros_like(array), array)

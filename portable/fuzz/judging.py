@@ -1,0 +1,231 @@
+"""Whether a Release computes something else than it should, as far as rounding does not explain it.
+
+The interpreter of StableHLO says what is right, and how much rounding matters: it runs the same
+program on inputs that are a few ulps off. An element that changes much or that jumps says nothing;
+what is left is compared with a margin. What the specification leaves open besides is a table,
+`data/left_open.toml`, for programs that are reduced to few ops.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from portable.runtime.executors.tensors import dtype_of
+from portable.system.documents import parse_toml
+from portable.system.files import read_file
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from portable.runtime.executors.tensors import Array
+
+__all__ = ["Departure", "LeftOpen", "departure", "left_open", "nudged", "nudged_text"]
+
+_TABLE = Path(__file__).parent / "data" / "left_open.toml"
+_FLOATS = re.compile(r"(?<=[x<])(f64|f32|f16|bf16|f8\w+|f6\w+|f4\w+)(?=>)")
+_DECIMAL = re.compile(r"(?<![\w.])-?\d+\.\d+(?:e[+-]?\d+)?")
+# Below this precision a few roundings are as large as what is computed.
+_COARSE = 2.0**-7
+_ULPS = 64
+_SPREADS = 16.0
+
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """How an output differs from what it should be.
+
+    Args:
+        kind: What sort of difference: `NaN for a number`, `another integer` and so on.
+        output: Which output.
+        index: Where in it.
+        expected: The value there, as text.
+        actual: What it was.
+    """
+
+    kind: str
+    output: int
+    index: tuple[int, ...]
+    expected: str
+    actual: str
+
+    def __str__(self) -> str:
+        where = ", ".join(map(str, self.index))
+        return f"output {self.output} [{where}]: {self.expected} became {self.actual}"
+
+
+def nudged(arrays: Sequence[Array], seed: int) -> list[Array]:
+    """Return inputs that are a few ulps off, where they are floats."""
+    random = np.random.default_rng(seed)
+    return [_nudged(array, random) for array in arrays]
+
+
+def nudged_text(text: str, seed: int) -> str:
+    """Return a program whose constants are a few ulps off, where they are floats."""
+    random = np.random.default_rng(seed)
+
+    def nudge(number: re.Match[str], epsilon: float) -> str:
+        return repr(float(number[0]) * (1 + epsilon * int(random.choice((-3, -2, 2, 3)))))
+
+    def line(one: str) -> str:
+        kinds = _FLOATS.findall(one)
+        if "stablehlo.constant" not in one or not kinds:
+            return one
+        epsilon = _epsilon(dtype_of(kinds[-1]))
+        return _DECIMAL.sub(lambda number: nudge(number, epsilon), one)
+
+    return "".join(map(line, text.splitlines(keepends=True)))
+
+
+def _nudged(array: Array, random: np.random.Generator) -> Array:
+    if array.dtype.kind == "c":
+        made = np.empty_like(array)
+        made.real, made.imag = _nudged(array.real, random), _nudged(array.imag, random)
+        return made
+    if not _is_float(array):
+        return array
+    epsilon = _epsilon(array.dtype)
+    factor = 1 + epsilon * random.integers(-3, 4, array.shape)
+    with np.errstate(all="ignore"):
+        return np.asarray(array.astype(np.float64) * factor).astype(array.dtype)
+
+
+def departure(
+    text: str,
+    expected: Sequence[Array],
+    spread: Sequence[Sequence[Array]],
+    actual: Sequence[Array],
+) -> Departure | None:
+    """Find where outputs differ by more than rounding explains.
+
+    Args:
+        text: The program.
+        expected: What it should compute.
+        spread: What it should compute for inputs that are a few ulps off.
+        actual: What it did compute.
+
+    Returns:
+        The first such difference; None if there is none.
+    """
+    epsilon = max((_epsilon(dtype_of(name)) for name in _FLOATS.findall(text)), default=0.0)
+    for number, (right, found) in enumerate(zip(expected, actual, strict=True)):
+        if right.shape != found.shape:
+            return Departure("another shape", number, (), str(right.shape), str(found.shape))
+        near = [arrays[number] for arrays in spread]
+        for kind, wrong in _wrong(right, near, found, epsilon):
+            if wrong.any():
+                place = tuple(int(i) for i in np.argwhere(wrong)[0])
+                return Departure(kind, number, place, str(right[place]), str(found[place]))
+    return None
+
+
+def _wrong(
+    right: Array, near: Sequence[Array], found: Array, epsilon: float, largest: float = 0.0
+) -> list[tuple[str, Array]]:
+    """Return where an output differs, by the sort of difference."""
+    if right.dtype.kind == "c":
+        return [
+            pair
+            for part in ("real", "imag")
+            for pair in _wrong(
+                getattr(right, part),
+                [getattr(one, part) for one in near],
+                getattr(found, part),
+                epsilon,
+                _largest(np.abs(right)),
+            )
+        ]
+    if not _is_float(right):
+        stable = np.ones(right.shape, bool)
+        for one in near:
+            stable &= one == right
+        kind = "another boolean" if right.dtype == bool else "another integer"
+        return [(kind, stable & (found != right))]
+    wide, other = right.astype(np.float64), found.astype(np.float64)
+    nearby = [one.astype(np.float64) for one in near]
+    stable = np.ones(right.shape, bool)
+    with np.errstate(all="ignore"):
+        for one in nearby:
+            stable &= (np.isnan(one) == np.isnan(wide)) & (np.isinf(one) == np.isinf(wide))
+        nan = np.isnan(wide), np.isnan(other)
+        finite = np.isfinite(wide) & np.isfinite(other)
+        spread = np.max([np.abs(one - wide) for one in nearby] or [np.zeros(right.shape)], axis=0)
+        spread = np.where(np.isfinite(spread), spread, 0.0)
+        largest = largest or _largest(np.abs(wide))
+        margin = _ULPS * epsilon * largest + _SPREADS * spread + _least(right.dtype)
+        far = finite & (np.abs(wide - other) > margin)
+        bounded = np.abs(wide) < np.sqrt(float(_info(right.dtype).max))
+    coarse = epsilon >= _COARSE
+    return [
+        ("NaN for a number", stable & np.isfinite(wide) & nan[1] & ~np.bool_(coarse)),
+        ("a number for NaN", stable & nan[0] & ~nan[1]),
+        ("infinity for a number", stable & bounded & np.isinf(other) & ~np.bool_(coarse)),
+        ("another number", stable & far & ~np.bool_(coarse)),
+    ]
+
+
+def _largest(sizes: Array) -> float:
+    return float(sizes[np.isfinite(sizes)].max(initial=0.0))
+
+
+def _is_float(array: Array) -> bool:
+    return array.dtype.kind == "f" or array.dtype.name.startswith(("bfloat", "float"))
+
+
+def _info(dtype: Any) -> Any:
+    if dtype.isbuiltin == 1:
+        return np.finfo(dtype)
+    import ml_dtypes  # noqa: PLC0415 - only for the types that numpy lacks
+
+    return ml_dtypes.finfo(dtype)
+
+
+def _epsilon(dtype: Any) -> float:
+    return float(_info(dtype).eps)
+
+
+def _least(dtype: Any) -> float:
+    """Return the smallest number with full precision: smaller ones may become zero."""
+    return float(_info(dtype).smallest_normal)
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOpen:
+    """Something that the specification does not say.
+
+    Args:
+        id: What to call it.
+        program: A pattern that the text of a reduced program has.
+        kinds: The sorts of difference that it explains; all if there are none.
+        why: The sentence of the specification, or what of it is missing.
+    """
+
+    id: str
+    program: re.Pattern[str]
+    kinds: tuple[str, ...]
+    why: str
+
+
+@cache
+def _rows() -> tuple[LeftOpen, ...]:
+    table = parse_toml(read_file(_TABLE))
+    return tuple(
+        LeftOpen(row["id"], re.compile(row["program"]), tuple(row.get("kinds", ())), row["why"])
+        for row in table["open"]
+    )
+
+
+def left_open(text: str, kind: str) -> LeftOpen | None:
+    """Return what leaves open that a reduced program computes something else; None if nothing does.
+
+    Args:
+        text: The program.
+        kind: The sort of difference.
+    """
+    fits = (row for row in _rows() if not row.kinds or kind in row.kinds)
+    return next((row for row in fits if row.program.search(text)), None)
