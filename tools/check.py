@@ -14,7 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-__all__ = ["CHECKS", "main"]
+__all__ = ["CHECKS", "main", "tool"]
 
 # Each command, and what it takes. `vhlo_tables --check` also takes a checkout of StableHLO.
 CHECKS = {
@@ -36,6 +36,11 @@ CHECKS = {
 _TAKES = ("package", "jaxlib", "releases")
 
 
+def tool(*words: str) -> list[str]:
+    """Return the command line of one of these tools, in an isolated Python."""
+    return [sys.executable, "-I", str(Path(__file__).with_name("__main__.py")), *words]
+
+
 def main() -> int:
     """Run the commands; return the exit code."""
     parser = argparse.ArgumentParser(
@@ -47,10 +52,10 @@ def main() -> int:
     for words, takes in CHECKS.items():
         if takes in allowed:
             print(f"{words}:", flush=True)
-            command = [sys.executable, "-I", str(Path(__file__).with_name("__main__.py"))]
-            if subprocess.run(
-                [*command, *words.split()], check=False, cwd=Path(__file__).parent.parent
-            ).returncode:
+            done = subprocess.run(
+                tool(*words.split()), check=False, cwd=Path(__file__).parent.parent
+            )
+            if done.returncode:
                 stale.append(words)
     print(f"stale: {', '.join(stale) or 'nothing'}")
     return 1 if stale else 0

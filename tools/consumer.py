@@ -18,7 +18,6 @@ from pathlib import Path
 from portable.cli import main as portable
 from portable.releases import Release, find_release, releases
 from portable.runtime.environments import Recipe, UnsupportedDistribution
-from portable.worker import Driver
 
 __all__ = ["ERAS", "consumers"]
 
@@ -40,7 +39,7 @@ def consumers() -> dict[str, Release]:
 
 def _reads(release: Release) -> bool:
     try:
-        return Recipe.of(release).driver is not Driver.PLUGIN
+        return Recipe.of(release).driver != "plugin"
     except UnsupportedDistribution:
         return False
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from portable.matrix.document import load
 from portable.system.files import write_file
+from tools.check import tool
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -31,6 +32,7 @@ __all__ = ["changes", "main", "page"]
 
 ROOT = Path(__file__).parent.parent
 PAGES = ROOT / "docs" / "releases"
+_PORTABLE = (sys.executable, "-I", "-m", "portable")
 
 
 def changes(matrix: Matrix) -> Iterator[tuple[str, str, str]]:
@@ -104,21 +106,20 @@ def main() -> int:
     parser.add_argument("--pages", type=Path, default=PAGES)
     chosen = parser.parse_args()
     name, _, version = chosen.requirement.partition("==")
-    _run("tools", "measure_release", chosen.requirement)
+    _run(*tool("measure_release", chosen.requirement))
     listed = json.loads(
-        _run("portable", "releases", "list", f"{name}<{version}", "--format", "json")
+        _run(*_PORTABLE, "releases", "list", f"{name}<{version}", "--format", "json")
     )
     # Of Releases that were only read, nothing can be run.
     runs = [one for one in listed["releases"] if one.get("python")]
     before = f"{name}=={runs[-1]['version']}"
-    upgrade = _run(
-        "portable", "releases", "diff", before, chosen.requirement, "--format", "markdown"
-    )
+    words = ["releases", "diff", before, chosen.requirement, "--format", "markdown"]
+    upgrade = _run(*_PORTABLE, *words)
     corpus = [str(ROOT / "corpus" / one) for one in chosen.case] or [str(ROOT / "corpus")]
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder, "matrix.json")
         words = ["--for", before, chosen.requirement, "--artifacts", "ends", "--stage", "execute"]
-        _run("portable", "matrix", *corpus, *words, "--judge", "predicted", "-o", str(result))
+        _run(*_PORTABLE, "matrix", *corpus, *words, "--judge", "predicted", "-o", str(result))
         matrix = load(result.read_bytes())
     chosen.pages.mkdir(parents=True, exist_ok=True)
     path = chosen.pages / f"{name}-{version}.md"
@@ -127,9 +128,7 @@ def main() -> int:
     return 1 if any(cell.unexplained for cell in matrix.contradictions) else 0
 
 
-def _run(module: str, *words: str) -> str:
-    file = {"tools": str(Path(__file__).with_name("__main__.py"))}.get(module)
-    command = [sys.executable, "-I", *([file] if file else ["-m", module]), *words]
+def _run(*command: str) -> str:
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False, cwd=ROOT)
     if done.returncode not in {0, 1}:
         raise SystemExit(f"failed with {done.returncode}: {' '.join(command)}")

@@ -175,7 +175,7 @@ class Killer:
 
 def _unheld() -> Iterator[Path]:
     """Yield what is in shared memory under a name of ours, and is held by no process."""
-    for path in Path("/dev/shm").glob(".portable-*.tmp"):  # noqa: S108 - looked at alone
+    for path in Path("/dev/shm").glob(".portable-*.tmp"):  # noqa: S108 - only listed, nothing is written there
         with contextlib.suppress(OSError):  # gone since, or held
             handle = os.open(path, os.O_RDONLY)
             try:

@@ -138,7 +138,7 @@ def test_no_part_of_a_corpus_is_anything_but_a_file(part: str, here: Path) -> No
 
 @pytest.mark.parametrize("kind", INPUTS)
 def test_the_own_table_is_a_file(kind: str, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What else lies there is told by every command that asks for Releases, at once."""
+    """Every command that needs the Releases reports at once what else is there."""
     monkeypatch.setenv("PORTABLE_CACHE", str(here))
     path = make(kind, here / "releases.toml")
     before = snapshot(here)

@@ -107,7 +107,7 @@ def load(library, limit):
 '''
 KIND = """    ExecutorKind(
         name="echo",
-        drivers=(Driver.ECHO,),
+        drivers=(Driver("echo"),),
         distributions=("numpy",),
         capabilities=Capabilities(_CPU, frozenset()),
         hint="pip install numpy",
@@ -211,17 +211,11 @@ def test_a_release(project: Path) -> None:
 
 
 def test_an_executor(project: Path) -> None:
-    """An adapter, a name of its driver, one row: programs run on it."""
+    """An adapter and one row: programs run on it."""
     said = _row("Executor")
-    for place in ("portable/worker/inside/", "`Driver`", "portable/runtime/executors/running.py"):
+    for place in ("portable/worker/inside/", "portable/runtime/executors/running.py"):
         assert place in said
     (project / "portable/worker/inside/echo_adapter.py").write_text(ADAPTER)
-    _edit(
-        project,
-        "portable/worker/supervisor.py",
-        '    TORCH_XLA = "torch-xla"\n',
-        '    TORCH_XLA = "torch-xla"\n    ECHO = "echo"\n',
-    )
     _edit(project, "portable/runtime/executors/running.py", ")\nEXECUTORS = {", KIND)
     words = ("run", ADD, "--random", "0", "--executor", "echo")
     assert "executed on numpy" in _says(project, *words)

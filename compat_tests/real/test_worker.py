@@ -135,7 +135,7 @@ def test_a_plugin_tells_its_version(release: Release) -> None:
     assert said.payload["current"] == "1.13.3"
     extension = release("tensorflow 2.16.2").library
     assert extension is not None
-    with Worker(None, Driver.PLUGIN, library=extension) as worker:
+    with Worker(None, Driver("plugin"), library=extension) as worker:
         assert worker.ask({"kind": "probe"}).status is Status.UNAVAILABLE
 
 

@@ -1,4 +1,4 @@
-"""What changed since the last release is told once for each change, and renders."""
+"""Each change since the last release has one fragment of the changelog, and all of them render."""
 
 from __future__ import annotations
 

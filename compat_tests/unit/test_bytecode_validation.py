@@ -54,7 +54,7 @@ DEFECTS = [
     ("layouts.ini", "precision_v1 value:varint", "precision_v1 value:svarint", "is an enum"),
     ("layouts.ini", "[builtin widths]", "[builtin width]", "has the sections"),
     ("layouts.ini", "i2_v1 = 2", "i3_v1 = 2", "i3_v1 is no scalar type of vhlo"),
-    ("layouts.ini", "i2_v1 = 2", "i2_v1 = two", "'two' is no number of bits"),
+    ("layouts.ini", "i2_v1 = 2", "i2_v1 = two", "'two' is not a number of bits"),
     ("layouts.ini", "i2_v1 = 2\n", "", "the scalar type i2_v1 has no width"),
     ("layouts.ini", "f80 = 80", "f90 = 80", "f90 is no scalar type of builtin"),
 ]  # fmt: skip

@@ -9,11 +9,12 @@ import pytest
 
 from compat_tests.helpers.sealed import CASES
 from portable.cli import main
+from portable.cli.corpus import _ACTIONS
 
 
 @pytest.fixture
 def corpus(tmp_path: Path) -> Path:
-    """Return a corpus of one Case that nobody has sealed."""
+    """Return a corpus of one Case that is not sealed."""
     case = CASES["tanh_f32"].directory
     shutil.copytree(case, tmp_path / "ours" / case.parent.name / case.name)
     return tmp_path / "ours"
@@ -47,7 +48,7 @@ def test_what_was_sealed_is_not_sealed_again(
 
 
 def test_what_is_no_case_is_not_sealed(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A damaged manifest is told before anything is sealed."""
+    """A damaged manifest is an error before anything is sealed."""
     manifest = next(corpus.rglob("case.toml"))
     manifest.write_text("schema = 99\n", "utf-8")
     assert main(["corpus", "seal", "--corpus", str(corpus)]) == 2
@@ -57,11 +58,16 @@ def test_what_is_no_case_is_not_sealed(corpus: Path, capsys: pytest.CaptureFixtu
 
 @pytest.mark.parametrize(
     "words",
-    [["list", "--platform", "cuda"], ["seal", "--on", "jaxlib 0.10.2"], ["run", "nothing_so"]],
+    [
+        ["list", "--platform", "cuda"],
+        ["seal", "--on", "jaxlib 0.10.2"],
+        ["run", "nothing_so"],
+        *([action, "--family", "quantized"] for action in sorted(_ACTIONS) if action != "new"),
+    ],
 )
 def test_what_does_not_fit_the_action_is_refused(
     corpus: Path, words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """One line, before anything is executed."""
+    """One line, before anything is executed; no option is ignored."""
     assert main(["corpus", *words, "--corpus", str(corpus)]) == 2
     assert capsys.readouterr().err.count("\n") == 1

@@ -50,7 +50,7 @@ def client(request: pytest.FixtureRequest, empty: Path) -> Installer:
     uv = find_uv()
     if request.param == "uv" and uv is None:
         pytest.skip("uv is not installed")
-    return UvInstaller(uv) if request.param == "uv" and uv else CopyingPip(empty=empty)
+    return UvInstaller(uv=uv) if request.param == "uv" and uv else CopyingPip(empty=empty)
 
 
 @pytest.fixture(autouse=True)

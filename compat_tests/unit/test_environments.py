@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import threading
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -305,23 +306,18 @@ def test_a_cache_that_cannot_be_written(tmp_path: Path) -> None:
         Environments(tmp_path / "file" / "x").get(KEPT)
 
 
-class _Interrupted:
+@dataclass(frozen=True, slots=True)
+class _Interrupted(PipInstaller):
     """An installer that is stopped in the middle, by ctrl-C or a full disk."""
 
-    name = "interrupted"
-
-    def __init__(self, error: BaseException) -> None:
-        self.error = error
+    error: BaseException | None = None
 
     def create(self, directory: Path, python: str) -> None:
         """Leave half an environment."""
         del python
         (directory / "bin").mkdir(parents=True)
+        assert self.error is not None
         raise self.error
-
-    def install(self, directory: Path, requirements: object, **more: object) -> None:
-        """Never get here."""
-        raise AssertionError(directory, requirements, more)
 
 
 @needs_uv
@@ -329,7 +325,7 @@ class _Interrupted:
 def test_an_interrupted_installation_is_not_taken_for_whole(error: BaseException) -> None:
     """What ctrl-C or a full disk leaves behind is made again by the next run."""
     with pytest.raises((KeyboardInterrupt, EnvironmentFailed)):
-        Environments(installer=_Interrupted(error)).get(WHOLE)
+        Environments(installer=_Interrupted(error=error)).get(WHOLE)
     assert Environments().all() == ()
     made = Environments().get(WHOLE)
     assert json.loads((made.directory / "portable-environment.json").read_text())["files"]

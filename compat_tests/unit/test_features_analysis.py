@@ -223,7 +223,7 @@ def test_unknown_types_and_attributes_are_named_by_code(table: str) -> None:
 
 @pytest.mark.parametrize("name", enums())
 def test_a_value_that_an_enum_does_not_have_is_unknown(name: str) -> None:
-    """The number after the last is told with its enum; those of the table are no news."""
+    """The number after the last is reported with its enum; those of the table are not."""
     (code,) = [at for at, layout in layouts("vhlo", "attributes").items() if layout.name == name]
     values = enums()[name].values()
 

@@ -1,4 +1,4 @@
-"""Each file under a path is judged, or left out for a reason that is told."""
+"""Each file under a path is judged, or left out for a reason that is reported."""
 
 from __future__ import annotations
 

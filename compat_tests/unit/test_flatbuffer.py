@@ -1,4 +1,4 @@
-"""Tables of flatbuffers, to the last byte: what just fits is read, one byte more is told."""
+"""Tables of flatbuffers, to the last byte: what just fits is read, one byte more is an error."""
 
 from __future__ import annotations
 

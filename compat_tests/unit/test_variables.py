@@ -46,7 +46,7 @@ def test_a_worker_knows_no_secret(tmp_path: Path) -> None:
     """Nor where packages come from: what it needs is on a list."""
 
     def ask(program: str) -> None:
-        with Worker(program, Driver.PLUGIN) as worker:
+        with Worker(program, Driver("plugin")) as worker:
             worker.ask({"kind": "probe"})
 
     told = _told(tmp_path, ask)
@@ -60,7 +60,7 @@ def test_an_installer_knows_its_index_and_no_secret(tmp_path: Path) -> None:
     """The way to the packages is passed on, and nothing else."""
 
     def ask(program: str) -> None:
-        UvInstaller(program).install(tmp_path, ["numpy"], dependencies=False)
+        UvInstaller(uv=program).install(tmp_path, ["numpy"], dependencies=False)
 
     told = _told(tmp_path, ask)
     assert "secret" not in told.values()

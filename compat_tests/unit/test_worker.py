@@ -29,7 +29,7 @@ def library(tmp_path: Path) -> Path:
 @pytest.fixture
 def worker(library: Path) -> Worker:
     """Return a worker for it, with a short limit."""
-    return Worker(sys.executable, Driver.TENSORFLOW, library=library, limit=20.0)
+    return Worker(sys.executable, Driver("tensorflow"), library=library, limit=20.0)
 
 
 def _read(text: str) -> dict[str, str]:
@@ -126,7 +126,7 @@ def test_a_busy_job_ends_though_nobody_watches(library: Path, tmp_path: Path) ->
     told = tmp_path / "told"
     code = (
         "import sys; from portable.worker import Driver, Worker\n"
-        "worker = Worker(sys.executable, Driver.TENSORFLOW, library=sys.argv[1], limit=1.0)\n"
+        "worker = Worker(sys.executable, Driver('tensorflow'), library=sys.argv[1], limit=1.0)\n"
         "worker.ask({'kind': 'read', 'text': 'busy ' + sys.argv[2]})\n"
     )
     parent = subprocess.Popen([sys.executable, "-c", code, library, told])
@@ -206,7 +206,7 @@ def test_an_unknown_kind_is_unavailable(worker: Worker) -> None:
 def test_a_python_that_does_not_run(tmp_path: Path) -> None:
     """A missing interpreter is a typed error that says what to do."""
     with (
-        Worker(tmp_path / "python", Driver.JAXLIB) as worker,
+        Worker(tmp_path / "python", Driver("jaxlib")) as worker,
         pytest.raises(WorkerFailed, match="environment"),
     ):
         worker.ask({"kind": "probe"})
@@ -225,7 +225,7 @@ def test_a_release_that_dies_while_loading(tmp_path: Path, source: str, status: 
     """A crash, a hang or an error at import is one typed answer for every job, and one attempt."""
     path = tmp_path / "extension.py"
     path.write_text(source, encoding="utf-8")
-    with Worker(sys.executable, Driver.TENSORFLOW, library=path, load_limit=2.0) as worker:
+    with Worker(sys.executable, Driver("tensorflow"), library=path, load_limit=2.0) as worker:
         answers = [worker.ask(_read("a")) for _ in range(3)]
         assert worker.starts == 1
     assert {answer.status for answer in answers} == {status}
@@ -239,7 +239,7 @@ def test_a_plugin_that_cannot_be_used(tmp_path: Path, kind: str) -> None:
         path.write_text("not a library", encoding="utf-8")
     if kind == "no entry":
         path = Path(ctypes.util.find_library("c") or "libc.so.6")
-    with Worker(None, Driver.PLUGIN, library=path) as worker:
+    with Worker(None, Driver("plugin"), library=path) as worker:
         answer = worker.ask({"kind": "probe"})
     assert answer.status is Status.UNAVAILABLE
     assert ("GetPjrtApi" in answer.error) == (kind == "no entry")

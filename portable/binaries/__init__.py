@@ -1,4 +1,4 @@
-"""Runtimes as files: which StableHLO a shared library reads, told without loading it."""
+"""Runtimes as files: which StableHLO a shared library reads; no file is loaded."""
 
 from __future__ import annotations
 

@@ -25,9 +25,14 @@ class LibraryError(PortableError):
     """LibStablehlo refused; `diagnostics` says why."""
 
     def __init__(
-        self, what: str, *, diagnostics: tuple[Diagnostic, ...] = (), **fields: str | None
+        self,
+        what: str,
+        *,
+        diagnostics: tuple[Diagnostic, ...] = (),
+        where: str | None = None,
+        hint: str | None = None,
     ) -> None:
-        super().__init__(what, **fields)
+        super().__init__(what, where=where, hint=hint)
         self.diagnostics = diagnostics
 
     def record(self) -> dict[str, object]:

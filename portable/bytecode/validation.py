@@ -171,7 +171,7 @@ def _check_widths(dialect: str, layouts: Table) -> None:
     for name, width in layouts[section].items():
         where = f"[{section}] {name}"
         _demand(name in plain, _LAYOUTS, where, f"{name} is no scalar type of {dialect}")
-        _demand(width.isdecimal(), _LAYOUTS, where, f"{width!r} is no number of bits")
+        _demand(width.isdecimal(), _LAYOUTS, where, f"{width!r} is not a number of bits")
     for name in sorted(plain - _NO_NUMBER if dialect == "vhlo" else ()):
         there = name in layouts[section]
         _demand(there, _LAYOUTS, f"[{section}]", f"the scalar type {name} has no width")

@@ -59,7 +59,6 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--program", type=Path, metavar="FILE.mlir", help="new: the program")
     parser.add_argument(
         "--family",
-        default="own",
         metavar="NAME",
         help="new: the folder it is put in (default: own)",
     )
@@ -70,6 +69,8 @@ def run(chosen: argparse.Namespace) -> int:
     """Do one of the actions."""
     if (chosen.action == "new") != (chosen.program is not None):
         raise CorpusError("new requires --program, and no other action takes it")
+    if chosen.family is not None and chosen.action != "new":
+        raise CorpusError("--family is for new")
     named = chosen.action in {"show", "new"}
     if (chosen.case is None) == named and chosen.action != "run":
         raise CorpusError(
@@ -96,7 +97,7 @@ def _find(start: Path) -> Path:
 def _new(corpus: Path, chosen: argparse.Namespace) -> int:
     from portable.corpus.making import make_case
 
-    case = make_case(corpus, chosen.family, chosen.case, chosen.program)
+    case = make_case(corpus, chosen.family or "own", chosen.case, chosen.program)
     if chosen.format == "json":
         print_json(_record(case))
     else:

@@ -100,7 +100,9 @@ _HINT = "name the plugin's shared library; vendors' plugins may need their drive
 
 def _ask(path: str, where: str, timeout: float) -> Mapping[str, object]:
     try:
-        with Worker(None, Driver.PLUGIN, library=path, limit=timeout, load_limit=timeout) as worker:
+        with Worker(
+            None, Driver("plugin"), library=path, limit=timeout, load_limit=timeout
+        ) as worker:
             answer = worker.ask({"kind": "probe"})
     except WorkerFailed as failure:
         raise PluginUnreadable(f"no answer: {failure}", where=where) from None

@@ -88,7 +88,7 @@ class Release:
         python: The interpreter to run it on.
         requires_python: What its metadata demand of the interpreter.
         numpy: Which numpy it needs to execute.
-        confidence: Confidence `current` is.
+        confidence: How `current` is known.
         method: How `current` was found.
         measured: When.
         evidence: What was seen.

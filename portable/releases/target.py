@@ -26,7 +26,7 @@ class Target:
     Args:
         version: The Version, patch zero.
         reason: One line that says why it is this one.
-        confidence: Confidence the binding fact is.
+        confidence: How the fact that binds is known.
         binding: The Release that allows no newer Version, if it is a Release that binds.
         runner_up: What the Target would be without everything that binds at this Version.
         caveats: What the answer does not cover.

@@ -1,9 +1,9 @@
-"""Measure Releases: ask them what they are, and write what they answered as rows of a table.
+"""Measure Releases, and write the results as rows of a table.
 
-One makes the environment of a Release, reads its StableHLO Versions (or climbs the ladder of
-one artifact per Version where it has no way to say), and looks up its date and digest. A file is
-read statically, by the names in it. Notes, and what cannot be measured, stay as they
-are.
+To measure a Release is to make its environment, query its StableHLO Versions (where it has no
+function for that, to have it read one artifact for each Version), and look up its date and digest
+on the package index. A file, which cannot be run, is read statically, by the names in it. Notes,
+and fields that cannot be measured, are left unchanged.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from portable.system import scratch
 from portable.system.documents import parse_toml
 from portable.system.files import read_file, write_file
 from portable.version import Version
-from portable.worker import Answer, Driver, Status
+from portable.worker import Answer, Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -146,7 +146,7 @@ def measure(requirement: str, environments: Environments, rows: list[Row]) -> Ro
     row |= _installed_metadata(environment, numpy)
     with environment.worker(limit=60) as worker:
         probed = worker.ask({"kind": "probe"})
-        if environment.recipe.driver is not Driver.IREE:
+        if environment.recipe.driver != "iree":
             return row | _told(environment, probed)
         return row | climb(worker.ask, environments, rows)
 
@@ -161,7 +161,7 @@ def _told(environment: Environment, answer: Answer) -> Row:
     if not answer.ok:
         raise CannotMeasure(f"{environment.consumer} did not say: {answer.status} {answer.reason}")
     said = dict(answer.payload)
-    plugin = environment.recipe.driver is Driver.PLUGIN
+    plugin = environment.recipe.driver == "plugin"
     found: Row = {"current": said["current"], "minimum": said.get("minimum")}
     found |= {"confidence": "measured", "method": "plugin" if plugin else "bindings"}
     for field in ("week_4", "week_12", "serialize_api", "exec_era", "eval_module"):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["observe"]
 
 # The drivers of bindings that a Python environment can hold, and the package that shows them.
-_INSTALLABLE = {Driver.JAXLIB: "jaxlib", Driver.TORCH_MLIR: "torch_mlir"}
+_INSTALLABLE = {Driver("jaxlib"): "jaxlib", Driver("torch-mlir"): "torch_mlir"}
 
 
 def observe(artifact: ArtifactLike, *, timeout: float | None = None) -> Verdict:

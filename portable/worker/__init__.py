@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from portable.worker.answer import Answer, Status
-from portable.worker.supervisor import LIMIT_S, Driver, Worker, WorkerFailed
+from portable.worker.supervisor import LIMIT_S, Driver, Worker, WorkerFailed, drivers
 
-__all__ = ["LIMIT_S", "Answer", "Driver", "Status", "Worker", "WorkerFailed"]
+__all__ = ["LIMIT_S", "Answer", "Driver", "Status", "Worker", "WorkerFailed", "drivers"]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import enum
 import fcntl
+import functools
 import json
 import os
 import sys
@@ -21,7 +21,7 @@ from portable.worker.answer import Answer, Status, diagnostic, printed
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-__all__ = ["Driver", "Worker", "WorkerFailed"]
+__all__ = ["Driver", "Worker", "WorkerFailed", "drivers"]
 
 # One job; reading an artifact takes milliseconds, and 20 s is what a hang was measured against.
 LIMIT_S = 30.0
@@ -39,18 +39,30 @@ _QUIET = {
 }
 
 
-class Driver(enum.Enum):
-    """How a Release is driven."""
+class Driver(str):
+    """How a Release is driven: an adapter, `NAME_adapter.py` in `portable/worker/inside`."""
 
-    JAXLIB = "jaxlib"
-    TENSORFLOW = "tensorflow"
-    TORCH_MLIR = "torch-mlir"
-    IREE = "iree"
-    PLUGIN = "plugin"
-    TORCH_XLA = "torch-xla"
+    __slots__ = ()
 
-    def __str__(self) -> str:
-        return self.value
+    def __new__(cls, name: str) -> Self:
+        """Find a driver.
+
+        Args:
+            name: The name of its adapter, with `-` for `_`.
+
+        Raises:
+            ValueError: There is no such adapter.
+        """
+        if name not in drivers():
+            raise ValueError(f"{name!r} is not a driver; known are {', '.join(sorted(drivers()))}")
+        return super().__new__(cls, name)
+
+
+@functools.cache
+def drivers() -> frozenset[str]:
+    """Return the names of all drivers."""
+    found = (path.stem for path in Path(_FOLDER).glob("*/*_adapter.py"))
+    return frozenset(name.removesuffix("_adapter").replace("_", "-") for name in found)
 
 
 class WorkerFailed(PortableError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import contextlib
 import importlib.util
 import re
@@ -10,7 +11,7 @@ import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, ClassVar
 
 from portable.errors import PortableError
 from portable.runtime.environments.interpreter import PythonMissing, find_python, find_uv
@@ -78,17 +79,26 @@ _MEANINGS: tuple[tuple[str, type[EnvironmentFailed], str], ...] = (
 )
 
 
-class Installer(Protocol):
-    """Makes an environment and installs into it."""
+@dataclass(frozen=True, slots=True)
+class Installer(abc.ABC):
+    """Makes an environment and installs into it.
 
-    @property
-    def name(self) -> str:
-        """The name of the client."""
-        ...
+    Args:
+        offline: Whether the network must not be used.
+    """
 
+    name: ClassVar[str]
+    """The name of the client."""
+
+    offline: bool = False
+
+    @abc.abstractmethod
     def create(self, directory: Path, python: str) -> None:
         """Make an empty environment with a Python of this version."""
-        ...
+
+    @abc.abstractmethod
+    def _command(self, python: Path) -> list[str]:
+        """Return what installs wheels for an interpreter, without the requirements."""
 
     def install(
         self,
@@ -106,16 +116,18 @@ class Installer(Protocol):
             dependencies: Whether to install what they depend on too.
             digests: The sha256 that the file of each may have, all pinned; None for any.
         """
-        ...
+        command = self._command(directory.absolute() / "bin" / "python")
+        command += [] if dependencies else ["--no-deps"]
+        with _named(requirements, digests) as named:
+            _act(["program", *command, *named], requirements[-1], digests)
 
 
 @dataclass(frozen=True, slots=True)
-class UvInstaller:
+class UvInstaller(Installer):
     """uv: files are hard-linked from its cache."""
 
-    uv: str
-    offline: bool = False
-    name: str = "uv"
+    name: ClassVar[str] = "uv"
+    uv: str = "uv"
 
     def create(self, directory: Path, python: str) -> None:
         """Make an empty environment with a Python of this version."""
@@ -123,56 +135,29 @@ class UvInstaller:
         where = str(directory.absolute())
         _act(["program", self.uv, "venv", "-q", "--no-project", "-p", found, where])
 
-    def install(
-        self,
-        directory: Path,
-        requirements: Sequence[str],
-        *,
-        dependencies: bool,
-        digests: Lock | None = None,
-    ) -> None:
-        """Install requirements, with or without what they depend on."""
-        command = [self.uv, "pip", "install", "-q", "-p", str(_python(directory))]
-        command += ["--no-build", *(() if dependencies else ("--no-deps",))]
-        command += ["--offline"] if self.offline else []
-        with _named(requirements, digests) as named:
-            _act(["program", *command, *named], requirements[-1], digests)
+    def _command(self, python: Path) -> list[str]:
+        offline = ["--offline"] if self.offline else []
+        return [self.uv, "pip", "install", "-q", "-p", str(python), "--no-build", *offline]
 
 
 @dataclass(frozen=True, slots=True)
-class PipInstaller:
+class PipInstaller(Installer):
     """The standard library's venv, and pip."""
 
-    offline: bool = False
-    name: str = "pip"
+    name: ClassVar[str] = "pip"
 
     def create(self, directory: Path, python: str) -> None:
         """Make an empty environment with a Python of this version."""
         found = str(find_python(python, with_pip=True, fetch=not self.offline))
         _act(["program", found, "-I", "-m", "venv", str(directory.absolute())])
 
-    def install(
-        self,
-        directory: Path,
-        requirements: Sequence[str],
-        *,
-        dependencies: bool,
-        digests: Lock | None = None,
-    ) -> None:
-        """Install requirements, with or without what they depend on."""
-        pip = [str(_python(directory)), "-I", "-m", "pip", "install", "-q"]
-        command = [*pip, "--only-binary", ":all:", *(() if dependencies else ("--no-deps",))]
+    def _command(self, python: Path) -> list[str]:
         if self.offline:
             raise Unreachable(
                 "pip does not install from its cache without the network",
                 hint="install uv, or run once with PORTABLE_OFFLINE unset",
             )
-        with _named(requirements, digests) as named:
-            _act(["program", *command, *named], requirements[-1], digests)
-
-
-def _python(directory: Path) -> Path:
-    return directory.absolute() / "bin" / "python"
+        return [str(python), "-I", "-m", "pip", "install", "-q", "--only-binary", ":all:"]
 
 
 def find_installer(*, offline: bool) -> Installer:
@@ -185,7 +170,7 @@ def find_installer(*, offline: bool) -> Installer:
         The installer.
     """
     uv = find_uv()
-    return PipInstaller(offline) if uv is None else UvInstaller(uv, offline)
+    return PipInstaller(offline) if uv is None else UvInstaller(offline, uv=uv)
 
 
 def download(

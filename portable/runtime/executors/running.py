@@ -33,7 +33,7 @@ _KINDS = (
     # jaxlib, 0.4.13 or later.
     ExecutorKind(
         name="pjrt",
-        drivers=(Driver.JAXLIB,),
+        drivers=(Driver("jaxlib"),),
         distributions=("jaxlib",),
         capabilities=Capabilities(("cpu", "cuda", "tpu", "*.so"), _TOKEN),
         hint="pip install 'stablehlo-portable[jaxlib]'",
@@ -42,7 +42,7 @@ _KINDS = (
     # jaxlib, 0.4.33 or later, and torch-mlir in an environment of its own.
     ExecutorKind(
         name="interpreter",
-        drivers=(Driver.JAXLIB, Driver.TORCH_MLIR),
+        drivers=(Driver("jaxlib"), Driver("torch-mlir")),
         distributions=("jaxlib",),
         capabilities=Capabilities(_CPU, _TOKEN),
         hint="pip install 'stablehlo-portable[jaxlib]'",
@@ -50,7 +50,7 @@ _KINDS = (
     # IREE's compiler and runtime: nothing in it is XLA. Any IREE, 3.0.0 or later.
     ExecutorKind(
         name="iree",
-        drivers=(Driver.IREE,),
+        drivers=(Driver("iree"),),
         distributions=("iree-base-compiler", "iree-base-runtime"),
         capabilities=Capabilities(_CPU, _TOKEN | _SMALL | {"f8E3M4", "f8E4M3", "f8E4M3B11FNUZ"}),
         hint="pip install 'stablehlo-portable[iree]'",
@@ -60,7 +60,7 @@ _KINDS = (
     # expects two in it.
     ExecutorKind(
         name="tensorflow",
-        drivers=(Driver.TENSORFLOW,),
+        drivers=(Driver("tensorflow"),),
         distributions=("tensorflow",),
         capabilities=Capabilities(_CPU, _TOKEN | _SMALL | {"f8E3M4", "f8E4M3", "f8E8M0FNU"}),
         hint="pip install 'stablehlo-portable[tensorflow]'",
@@ -70,7 +70,7 @@ _KINDS = (
     # way to the device.
     ExecutorKind(
         name="torch_xla",
-        drivers=(Driver.TORCH_XLA,),
+        drivers=(Driver("torch-xla"),),
         distributions=("torch-xla", "torch"),
         capabilities=Capabilities(
             _CPU,
