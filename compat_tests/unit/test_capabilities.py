@@ -202,7 +202,9 @@ def test_the_ops_to_blame_have_places() -> None:
         ("0.4.20", "jaxlib 0.4.13", True),
         ("0.4.20", "jaxlib 0.5.3", True),
         ("0.4.20", "jaxlib 0.10.2", False),
+        ("0.4.20", "jaxlib 0.12.0.1", False),
         ("0.10.2", "jaxlib 0.10.2", True),
+        ("0.10.2", "jaxlib 0.12.0.1", True),
     ],
 )
 def test_calls_of_lapack(exported_by: str, release: str, *, holds: bool) -> None:

@@ -37,8 +37,8 @@ def _check(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str
         (PLAIN, "jaxlib", "decode", 0, "45 compatible: reads it (predicted)"),
         (PLAIN, "jaxlib", "open", 0, "45 compatible: reads it (predicted)"),
         # What was executed, and what was not.
-        (PLAIN, "jaxlib>=0.5,<=0.10.2", "compile", 0, "compatible: compiles it (predicted)"),
-        (PLAIN, "jaxlib==0.10.2", "execute", 0, "1 compatible: computes the same (predicted)"),
+        (PLAIN, "jaxlib", "compile", 0, "45 compatible: compiles it (predicted)"),
+        (PLAIN, "jaxlib", "execute", 0, "45 compatible: computes the same (predicted)"),
         (PLAIN, "libtpu", "compile", 2, "no program was executed on libtpu"),
         (PLAIN, "jaxlib", "roundtrip", 2, "not known whether it writes back what it read"),
         # A known obstacle counts, however late it comes.

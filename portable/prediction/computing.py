@@ -147,6 +147,18 @@ def _pads_by_less_than_nothing(reading: Reading) -> bool:
     return False
 
 
+def _open_dimension(reading: Reading) -> bool:
+    """Find a tensor of which neither the type nor bounds say how large it may be."""
+    pool, arguments = reading.content.pool, reading.content.scan().arguments
+    results = {type_ for signature in reading.signatures for type_ in signature.results}
+    for index in results | arguments:
+        fields = pool.type(index).fields
+        shape = fields.get("shape")
+        if fields.get("encoding") is None and isinstance(shape, list) and min(shape, default=0) < 0:
+            return True
+    return False
+
+
 def _asks_what_is_known(reading: Reading) -> bool:
     """Find a get_dimension_size of a dimension whose size is static in the type."""
     for signature in reading.of(*_SIZES):
@@ -195,6 +207,7 @@ COMPUTED: dict[str, Callable[[Reading], bool | None]] = {
         # Beside each operand stands its initial value.
         and any(signature.operands > 2 for signature in reading.of("vhlo.reduce_v1"))
     ),
+    "dynamic dimension without bounds": _open_dimension,
     "pad by a negative amount": _pads_by_less_than_nothing,
     "get_dimension_size of a known dimension": _asks_what_is_known,
     "negative i4": lambda reading: _perhaps("type:i4" in reading.present),
