@@ -62,6 +62,7 @@ from portable.system.lazy import lazy
 
 if TYPE_CHECKING:
     from portable import artifact as artifact
+    from portable import attestation as attestation
     from portable import binaries as binaries
     from portable import bindings as bindings
     from portable import bundle as bundle
@@ -244,6 +245,7 @@ _NAMES = {
 }
 _ROOMS = {
     "artifact": "portable.artifact",
+    "attestation": "portable.attestation",
     "binaries": "portable.binaries",
     "bindings": "portable.bindings",
     "bundle": "portable.bundle",

@@ -280,3 +280,10 @@ def test_an_artifact_belongs_to_one_version(tmp_path: Path) -> None:
     with pytest.raises(MalformedContainer, match="has an artifact of 1"):
         bundle_files([tmp_path / "0.9.0", tmp_path / "1.17.0"], to=tmp_path / "bundle")
     assert not (tmp_path / "bundle").exists()
+
+
+def test_the_empty_config_is_checked(layout: Layout) -> None:
+    """The two bytes that registries want, and nothing reads."""
+    flip(layout.blob(layout.manifests[0]["config"]))
+    with pytest.raises(MalformedContainer, match="was changed or damaged"):
+        open_container(layout.path)

@@ -28,6 +28,7 @@ PARSERS = {name: parser.build(name, load(name)) for name in COMMANDS}
 ARTIFACT = {"FILE", "PATH", "PROGRAM"}
 # Commands that take one artifact, and why.
 TAKES_ONE = {
+    "attest": "--output and --attestation are about one artifact or bundle",
     "pin": "--output is written for one program or container",
     "serialize": "--output is written for one program",
     "deserialize": "--output is written for one program",
@@ -43,7 +44,7 @@ NO_REPORT = {
 # Commands that say something of artifacts: consumers are named by --for, a Version by --target.
 TAKES_CONSUMERS = {
     "pin", "serialize", "explain", "export", "verify-export", "target", "check", "gate", "audit",
-    "repin-all",    "matrix", "bundle", "pick", "fuzz",
+    "repin-all",    "matrix", "bundle", "pick", "fuzz", "attest",
 }  # fmt: skip
 # Two names that must not be used for what has a name already.
 BANNED = {"--full", "--tolerance", "--consumers", "--release", "--json", "--verbose", "--silent"}

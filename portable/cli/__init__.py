@@ -29,6 +29,7 @@ COMMANDS = {
     "bundle": "write several Versions of a program under one name, for many consumers",
     "pick": "take the Version that named consumers read out of a bundle",
     "push": "send a bundle to a registry",
+    "attest": "sign or verify a statement about which consumers read an artifact or bundle",
     "check": "check which consumers can read artifacts",
     "inspect": "show what a file is, claims and requires",
     "minimum": "show the minimum target of programs",

@@ -327,7 +327,8 @@ class Bundle(Rewritable):
                 one.name: self._manifest(one) for one in listed_members(*self._layout.index())
             }
             for name, manifest in manifests.items():
-                for layer in (manifest.config, *manifest.layers):
+                self._layout.blob(manifest.config)
+                for layer in manifest.layers:
                     self._layout.demand_there(layer)
                 tree = _Tree(place(self.path, name), layout=self._layout, files=manifest.files)
                 self._members[name] = opened = inside(tree, next(iter(tree.files)))

@@ -1,0 +1,307 @@
+"""A signed statement about an artifact or a bundle: what was predicted of whom, and when.
+
+An in-toto Statement in a DSSE envelope, in the form of Sigstore's bundles, signed and verified
+with a key and without a network. Its predicate: docs/attestations.md.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import json
+import os
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from portable.containers.bundle import ImageLayout, listed_members, parse_member
+from portable.containers.container import MalformedContainer
+from portable.containers.folder import Folder
+from portable.containers.kind import Kind, kind_of_directory, kind_of_file
+from portable.containers.oci import parse_fields
+from portable.containers.opening import open_path, open_source
+from portable.containers.source import Source
+from portable.errors import PortableError
+from portable.prediction import predict_all, subjects_in
+from portable.releases import named_consumers
+from portable.system.files import read_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from portable.containers.container import Container
+
+__all__ = ["PREDICATE", "SUFFIX", "AttestationError", "Statement", "attest", "verify_attestation"]
+
+PREDICATE = "urn:stablehlo-portable:verdicts:v1"
+"""The type of the predicate."""
+SUFFIX = ".sigstore.json"
+"""What the name of an attestation has behind that of what it is about."""
+
+_STATEMENT = "https://in-toto.io/Statement/v1"
+_PAYLOAD = "application/vnd.in-toto+json"
+_BUNDLE = "application/vnd.dev.sigstore.bundle.v0.3+json"
+_TIME = "%Y-%m-%dT%H:%M:%SZ"
+_LARGEST = 4 << 20
+# How far the clocks of two machines may be apart.
+_AHEAD = datetime.timedelta(minutes=10)
+
+
+class AttestationError(PortableError):
+    """An attestation cannot be made, or does not say what is required."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What an attestation says, after its signature was verified.
+
+    Args:
+        name: What the file or bundle was called.
+        digest: Its SHA-256: of a file, or of the index of a bundle.
+        made: When it was signed.
+        verdicts: For each consumer its record, as `Verdict.record` has it.
+        predicate: Everything that was said.
+    """
+
+    name: str
+    digest: str
+    made: datetime.datetime
+    verdicts: dict[str, dict[str, Any]]
+    predicate: dict[str, Any] = field(repr=False)
+
+    def covers(self, *consumers: str) -> tuple[str, ...]:
+        """Return which consumers it does not say to be compatible.
+
+        Args:
+            consumers: As for `named_consumers`.
+        """
+        named = named_consumers(*consumers)
+        missing = [
+            str(one)
+            for one in named.releases
+            if self.verdicts.get(str(one), {}).get("outcome") != "compatible"
+        ]
+        return (*missing, *named.uncovered)
+
+
+def attest(
+    path: str | os.PathLike[str],
+    *consumers: str,
+    key: str | os.PathLike[str],
+    made: datetime.datetime | None = None,
+) -> bytes:
+    """Sign what is predicted of a file or a bundle.
+
+    Args:
+        path: An artifact, an `Exported`, or a bundle.
+        consumers: Of whom, as for `named_consumers`.
+        key: The private key, in PEM: Ed25519, ECDSA or RSA.
+        made: The time that it says; now when None.
+
+    Returns:
+        The attestation, to be written beside it.
+
+    Raises:
+        AttestationError: It is another directory, the key cannot be used, or securesystemslib is
+            missing.
+        PortableError: As `portable.predict`.
+    """
+    named = named_consumers(*consumers)
+    digest, container = _opened(os.fspath(path))
+    subjects = subjects_in(container)
+    statement = {
+        "_type": _STATEMENT,
+        "subject": [{"name": os.path.basename(os.fspath(path)), "digest": {"sha256": digest}}],
+        "predicateType": PREDICATE,
+        "predicate": {
+            "portable": _version(),
+            "tables": _tables(),
+            "made": (made or _now()).strftime(_TIME),
+            "artifacts": [
+                {
+                    "name": entry.name,
+                    "digest": {"sha256": sha256(entry.data).hexdigest()},
+                    "version": str(subjects[entry.name].claimed or ""),
+                    "required": str(subjects[entry.name].required or ""),
+                }
+                for entry in container.artifacts()
+            ],
+            "verdicts": [one.record() for one in predict_all(subjects, named.releases)],
+            "not_covered": list(named.uncovered),
+        },
+    }
+    payload = json.dumps(statement, sort_keys=True, separators=(",", ":")).encode()
+    return _signed(payload, read_file(key), os.fspath(key))
+
+
+def verify_attestation(
+    path: str | os.PathLike[str],
+    attestation: str | os.PathLike[str],
+    *,
+    key: str | os.PathLike[str],
+    now: datetime.datetime | None = None,
+    max_age: datetime.timedelta | None = None,
+) -> Statement:
+    """Verify that an attestation was signed with a key, and is about these bytes.
+
+    Args:
+        path: The file or the bundle; every blob of a bundle is compared with its digest.
+        attestation: What `attest` returned.
+        key: The public key, in PEM.
+        now: The time that ages are judged at; now when None.
+        max_age: How old it may be; of any age when None.
+
+    Returns:
+        What it says.
+
+    Raises:
+        AttestationError: It is damaged, was signed with another key or not at all, is about
+            something else, or is too old.
+        PortableError: The file or the bundle cannot be read.
+    """
+    where = os.fspath(attestation)
+    payload = _payload(read_file(attestation, _LARGEST + 1), read_file(key), where)
+    found = _stated(payload, where)
+    digest, _ = _opened(os.fspath(path))
+    if found.digest != digest:
+        raise AttestationError(
+            f"is about {found.name}, sha256:{found.digest}, not about sha256:{digest}", where=where
+        )
+    age = (now or _now()) - found.made
+    if age < -_AHEAD:
+        raise AttestationError(f"was made on {found.made}, which is in the future", where=where)
+    if max_age is not None and age > max_age:
+        hint = "attest it again"
+        raise AttestationError(f"was made on {found.made}, too long ago", where=where, hint=hint)
+    return found
+
+
+def _now() -> datetime.datetime:
+    return datetime.datetime.now(datetime.UTC)
+
+
+def _version() -> str:
+    from importlib.metadata import version  # 35 ms
+
+    return version("stablehlo-portable")
+
+
+def _tables() -> str:
+    """Return a digest of the tables that predictions come from."""
+    found = sha256()
+    for room in ("features", "releases"):
+        for path in sorted((Path(__file__).parent / room / "data").iterdir()):
+            if path.is_file():
+                found.update(f"{room}/{path.name}\0".encode() + path.read_bytes() + b"\0")
+    return found.hexdigest()
+
+
+def _opened(path: str) -> tuple[str, Container]:
+    """Return the digest of a file, or of the index of a bundle, with what was read of it."""
+    if not os.path.isdir(path):
+        source = Source(path)
+        data = source.load()
+        return sha256(data).hexdigest(), open_source(kind_of_file(data), source)
+    folder = Folder(path)
+    if kind_of_directory(path) is not Kind.BUNDLE:
+        hint = "bundle it, and attest the bundle"
+        raise AttestationError("a directory that is no bundle", where=path, hint=hint)
+    layout = ImageLayout(folder)
+    top, data = layout.index()
+    for member in listed_members(top, data):
+        manifest = parse_member(layout.document(member.descriptor), member)
+        for blob in (manifest.config, *manifest.layers):
+            layout.blob(blob)
+    return top.digest.partition(":")[2], open_path(path)
+
+
+def _signed(payload: bytes, pem: bytes, where: str) -> bytes:
+    """Return a bundle of Sigstore's with an envelope of DSSE in it."""
+    with _library(where):
+        from cryptography.hazmat.primitives.serialization import load_pem_private_key
+        from securesystemslib.dsse import Envelope
+        from securesystemslib.signer import CryptoSigner
+
+        signer = CryptoSigner(load_pem_private_key(pem, None))
+        envelope = Envelope(payload, _PAYLOAD, {})
+        envelope.sign(signer)
+        document = {
+            "mediaType": _BUNDLE,
+            "verificationMaterial": {
+                "publicKey": {"hint": signer.public_key.keyid},
+                "tlogEntries": [],
+            },
+            "dsseEnvelope": envelope.to_dict(),
+        }
+    return json.dumps(document, indent=2).encode() + b"\n"
+
+
+def _payload(data: bytes, pem: bytes, where: str) -> bytes:
+    """Return what was signed with a key; nothing else of the document is used."""
+    try:
+        fields = parse_fields(data, where)
+    except MalformedContainer as error:
+        raise AttestationError(error.what, where=where) from None
+    envelope = fields.get("dsseEnvelope")
+    if fields.get("mediaType") != _BUNDLE or not isinstance(envelope, dict):
+        raise AttestationError(f"not a {_BUNDLE} with a dsseEnvelope", where=where)
+    if envelope.get("payloadType") != _PAYLOAD:
+        raise AttestationError(f"its payload is no {_PAYLOAD}", where=where)
+    signature = _only_signature(envelope.get("signatures"), where)
+    with _library(where):
+        from cryptography.hazmat.primitives.serialization import load_pem_public_key
+        from securesystemslib.dsse import Envelope
+        from securesystemslib.exceptions import VerificationError
+        from securesystemslib.signer import SSlibKey
+
+        key = SSlibKey.from_crypto(load_pem_public_key(pem))
+        # The name of a key in an envelope is not signed, and says nothing.
+        signatures = [{"keyid": key.keyid, "sig": signature}]
+        found = Envelope.from_dict(envelope | {"signatures": signatures})
+        try:
+            found.verify([key], 1)
+        except VerificationError:
+            raise AttestationError("not signed with this key", where=where) from None
+    return bytes(found.payload)
+
+
+def _only_signature(value: object, where: str) -> str:
+    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict):
+        found = value[0].get("sig")
+        if isinstance(found, str):
+            return found
+    raise AttestationError("has not exactly one signature", where=where)
+
+
+@contextlib.contextmanager
+def _library(where: str) -> Iterator[None]:
+    """Have what is wrong with keys and signatures be one kind of error."""
+    try:
+        from securesystemslib.exceptions import Error
+    except ImportError:
+        hint = "pip install 'stablehlo-portable[attest]'"
+        raise AttestationError("needs securesystemslib", where=where, hint=hint) from None
+    try:
+        yield
+    except (Error, ValueError, TypeError, KeyError) as error:
+        raise AttestationError(f"key or signature cannot be used: {error}", where=where) from error
+
+
+def _stated(payload: bytes, where: str) -> Statement:
+    try:
+        fields = parse_fields(payload, where)
+        if (fields["_type"], fields["predicateType"]) != (_STATEMENT, PREDICATE):
+            raise ValueError(f"it is a {fields['predicateType']}")
+        (subject,) = fields["subject"]
+        predicate = fields["predicate"]
+        made = datetime.datetime.strptime(predicate["made"], _TIME).replace(tzinfo=datetime.UTC)
+        verdicts = {str(one["consumer"]): dict(one) for one in predicate["verdicts"]}
+        return Statement(
+            str(subject["name"]), str(subject["digest"]["sha256"]), made, verdicts, predicate
+        )
+    except MalformedContainer as error:
+        raise AttestationError(error.what, where=where) from None
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        what = f"is signed, but is no statement about Verdicts: {error}"
+        raise AttestationError(what, where=where) from None

@@ -1,0 +1,101 @@
+"""Sign or verify a statement about which consumers read an artifact or a bundle.
+
+sign predicts the Verdicts of the consumers, and writes them to FILE.sigstore.json or --output,
+signed with the private key of --key. verify checks without a network that such a file was signed
+with the public key of --key, is about these very bytes, is not older than --max-age and says that
+every consumer of --for reads them.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from typing import TYPE_CHECKING
+
+from portable.attestation import SUFFIX, AttestationError, attest, verify_attestation
+from portable.cli.options import add
+from portable.cli.output import demand_apart, print_json, say, write_bytes
+from portable.cli.usage import BadUsage
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Mapping
+
+__all__ = ["EXAMPLES", "EXIT_CODES", "options", "run"]
+
+EXAMPLES = """
+portable attest sign model.mlir.bc --for 'jaxlib>=0.5' --key private.pem
+portable attest sign model.bundle --for 'jaxlib>=0.5' --key private.pem -o model.sigstore.json
+portable attest verify model.mlir.bc --key public.pem --max-age 90d --for 'jaxlib>=0.5'
+"""
+EXIT_CODES = {
+    0: "signed, or verified",
+    1: "verified, but it does not say that every consumer of --for reads it",
+    2: "not signed with this key, about something else, too old, damaged, or bad usage",
+}
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("action", choices=sorted(_ACTIONS), help="what to do")
+    parser.add_argument("subject", metavar="FILE", help="an artifact, an Exported, or a bundle")
+    parser.add_argument("--key", required=True, metavar="FILE.pem", help="the key")
+    parser.add_argument(
+        "--attestation",
+        metavar="FILE.json",
+        help=f"verify: what was signed (default: FILE{SUFFIX})",
+    )
+    parser.add_argument(
+        "--max-age", metavar="DAYS", help="verify: how old it may be, for example 90d"
+    )
+    add(parser, "--for", "--output", "--format")
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Sign or verify."""
+    return _ACTIONS[chosen.action](chosen)
+
+
+def _sign(chosen: argparse.Namespace) -> int:
+    if not chosen.consumers:
+        raise BadUsage("missing --for", hint="e.g. --for 'jaxlib>=0.5'")
+    if chosen.attestation or chosen.max_age:
+        raise BadUsage("--attestation and --max-age are for verify")
+    output = chosen.output or chosen.subject.rstrip("/") + SUFFIX
+    demand_apart(output, chosen.subject, chosen.key)
+    write_bytes(output, attest(chosen.subject, *chosen.consumers, key=chosen.key))
+    if chosen.format == "json":
+        print_json({"output": output})
+    elif output != "-":
+        say(f"{output}: signed")
+    return 0
+
+
+def _verify(chosen: argparse.Namespace) -> int:
+    if chosen.output:
+        raise BadUsage("--output is for sign")
+    path = chosen.attestation or chosen.subject.rstrip("/") + SUFFIX
+    found = verify_attestation(chosen.subject, path, key=chosen.key, max_age=_age(chosen.max_age))
+    missing = found.covers(*chosen.consumers) if chosen.consumers else ()
+    if chosen.format == "json":
+        said = {"made": found.made.isoformat(), "digest": found.digest}
+        print_json({"statement": said | found.predicate, "not_said_to_read": list(missing)})
+    else:
+        say(f"{chosen.subject}: attested on {found.made:%Y-%m-%d %H:%M} UTC")
+        for consumer, verdict in found.verdicts.items():
+            say(f"  {consumer}: {verdict.get('says')} ({verdict.get('basis')})")
+        for consumer in missing:
+            say(f"  not said to read it: {consumer}")
+    return 1 if missing else 0
+
+
+def _age(text: str | None) -> datetime.timedelta | None:
+    if text is None:
+        return None
+    match = re.fullmatch(r"([0-9]{1,5})d", text, re.ASCII)
+    if match is None:
+        raise AttestationError(f"{text!r:.40} is no age", hint="e.g. 90d")
+    return datetime.timedelta(days=int(match[1]))
+
+
+_ACTIONS: Mapping[str, Callable[[argparse.Namespace], int]] = {"sign": _sign, "verify": _verify}
