@@ -190,7 +190,7 @@ class Campaign:
                 cause.explained,
                 cause.foreseen,
             )
-            lines.append(f"| {' | '.join(map(markdown, cells))} |")
+            lines.append(f"| {' | '.join(markdown(cell) if cell else '' for cell in cells)} |")
         return "\n".join(lines) + "\n"
 
 

@@ -1,0 +1,37 @@
+"""The reproducers of docs/findings, on the Releases that they are about: with the wheel alone."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from portable.runtime.environments import Environment
+
+FINDINGS = Path(__file__).parents[2] / "docs" / "findings"
+# Whether each shows it.
+SHOWN = {
+    ("count-leading-zeros-folded", "jaxlib 0.9.1"): True,
+    ("count-leading-zeros-folded", "jaxlib 0.10.2"): True,
+    ("count-leading-zeros-folded", "jaxlib 0.12.0.1"): False,
+    ("interpreter-irfft-odd", "jaxlib 0.12.0.1"): True,
+}
+
+
+def test_every_finding_has_a_reproducer() -> None:
+    """And is tried below; of 25 lines at most."""
+    folders = {path.name for path in FINDINGS.iterdir() if path.is_dir()}
+    assert folders == {name for name, _ in SHOWN}
+    for name in folders:
+        assert len((FINDINGS / name / "reproduce.py").read_text().splitlines()) <= 30
+
+
+@pytest.mark.parametrize(("name", "on"), SHOWN)
+def test_a_reproducer_shows_it(name: str, on: str, release: Callable[[str], Environment]) -> None:
+    """It exits with 1 where the result is wrong, and with 0 where it is right."""
+    command = [str(release(on).python), "-I", str(FINDINGS / name / "reproduce.py")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert "found: " in done.stdout, done.stderr
+    assert done.returncode == SHOWN[name, on]
