@@ -299,9 +299,9 @@ def _demand_ours(file: Any, where: str) -> None:
         (file.schema_arrow.metadata or {}).get(b"portable.fleet", b"").decode("ascii", "replace")
     )
     if found != str(SCHEMA):
-        what = f"has schema {found}" if found else "is not a fleet file"
+        what = f"schema {found}" if found else "a file without schema"
         raise FleetError(
-            f"{what}; this release writes {SCHEMA}",
+            f"{what}, not schema {SCHEMA}",
             where=where,
             hint="portable audit writes it again",
         )
