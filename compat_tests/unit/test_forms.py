@@ -354,7 +354,7 @@ ASKED = [
     *("all_reduce_v2", "constant_v1", "convert_v1", "convolution_v1", "custom_call_v1"),
     *("dot_general_v2", "dynamic_broadcast_in_dim_v1", "dynamic_conv_v2", "func_v1", "gather_v2"),
     *("get_dimension_size_v1", "pad_v1", "recv_v1", "reduce_v1", "reshape_v1", "rng_v1"),
-    *("scatter_v2", "send_v1", "uniform_quantize_v1"),
+    *("scatter_v2", "send_v1", "uniform_quantize_v1", "dynamic_conv_v1", "dynamic_reshape_v1"),
 ]
 
 
@@ -383,11 +383,13 @@ def test_attributes_of_another_kind_are_survived(op: str, kind: str) -> None:
     """Whatever an op's attributes, operands and results are: an answer, or a typed error."""
     program = Program()
     attributes = dict.fromkeys(row_of(op).attributes, _of_kind(program, kind))
-    given = [program.scalar("token_v1"), program.quantized()]
-    for operands in ([], given, given * 3):
-        with contextlib.suppress(MalformedArtifact):
-            found = program.forms(op, operands, operands[:1], attributes=attributes)
-            assert set(found.values()) <= {True, False, None}
+    quantized = program.quantized()
+    given = [program.scalar("token_v1"), quantized, program.tensor(quantized, 2)]
+    for operands in ([], given, given[::-1], given * 3):
+        for results in ([], operands[:1]):
+            with contextlib.suppress(MalformedArtifact):
+                found = program.forms(op, operands, results, attributes=attributes)
+                assert set(found.values()) <= {True, False, None}
 
 
 # Forms that a pattern over the text of a program can tell: another witness than the bytecode.
