@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from packaging.version import Version as PackageVersion
 
 from portable import Version
+from portable.prediction import predict
 from portable.releases import (
     Confidence,
     UnknownRelease,
@@ -120,3 +123,18 @@ def test_a_version_is_a_consumer(spec: str, currents: list[str]) -> None:
     assert [str(one.current) for one in found] == currents
     assert [str(one) for one in found] == [f"stablehlo {version}" for version in currents]
     assert {one.confidence for one in found} == {Confidence.STATED}
+
+
+@pytest.mark.parametrize(
+    ("name", "confidence"),
+    [("jax-tt-plugin 0.1.0", "static"), ("jaxlib 0.4.32", "bracketed"), ("jaxlib 0.4.33", "")],
+)
+def test_a_verdict_says_how_sure_its_version_is(name: str, confidence: str) -> None:
+    """Whether it reads or refuses: the reason has the bracket and the confidence."""
+    release, artifacts = find_release(name), Path(__file__).parents[1] / "data" / "artifacts"
+    for artifact, compatible in (("add_f32+0.9.0", True), ("future_result+1.15.0", False)):
+        verdict = predict(artifacts / f"{artifact}.mlir.bc", release)
+        assert verdict.compatible is compatible
+        assert verdict.reason.endswith(
+            f"has {release.has}" + (f" ({confidence})" if confidence else "")
+        )

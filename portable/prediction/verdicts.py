@@ -288,7 +288,7 @@ class _Facts(NamedTuple):
                 notes += _unpromised(self.claimed.target, consumer.current)
             old = [need.until for need in self.needs if consumer.current < need.since]
             needs = ", or at most ".join(map(str, [self.required or "nothing newer", *old]))
-            reason = f"needs {needs}, has {consumer.has}"
+            reason = f"needs {needs}, {_has(consumer)}"
             gravest = _Finding(Outcome.COMPATIBLE, reached, reason)
         others = [finding.reason for finding in findings if finding is not gravest]
         return Verdict(
@@ -322,7 +322,7 @@ class _Facts(NamedTuple):
             )
         for need in self.needs:
             if not need.is_met(release.current):
-                yield _refuses(Stage.WINDOW, f"{need.what}, has {release.has}")
+                yield _refuses(Stage.WINDOW, f"{need.what}, {_has(release)}")
 
     def _undecodable(self, release: Release, notes: list[str]) -> Iterator[_Finding | NotKnown]:
         if self.too_deep:
@@ -343,7 +343,7 @@ class _Facts(NamedTuple):
     def _not_known(self, name: str, release: Release) -> _Finding | NotKnown:
         what, claimed = f"{name}, which the tables do not know", self.claimed
         if claimed and release.target < claimed.target:
-            text = f"has {what}, and was written for {claimed}; has {release.has}"
+            text = f"has {what}, and was written for {claimed}; {_has(release)}"
             return _refuses(Stage.WINDOW, text)
         return NotKnown(Stage.DECODE, what)
 
@@ -409,6 +409,11 @@ def _unsettled(signatures: frozenset[str] | None) -> tuple[str, ...] | None:
     return tuple(sorted(calls | {one for one in signatures if not computed_everywhere(one)}))
 
 
+def _has(release: Release) -> str:
+    """Say which Version a Release has, and how that is known where it was not measured."""
+    return f"has {release.has}" + ("" if release.exact else f" ({release.confidence})")
+
+
 def _refuses(stage: Stage, reason: str) -> _Finding:
     return _Finding(Outcome.INCOMPATIBLE, stage, reason)
 
@@ -457,7 +462,7 @@ def _format(number: int, release: Release) -> Iterator[_Finding]:
     if since is None:
         yield _refuses(Stage.DECODE, f"bytecode format {number} is newer than any known")
     elif release.target < since:
-        text = f"bytecode format {number} is read from {since} on, has {release.has}"
+        text = f"bytecode format {number} is read from {since} on, {_has(release)}"
         yield _refuses(Stage.DECODE, text)
 
 
