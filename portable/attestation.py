@@ -10,6 +10,7 @@ import contextlib
 import datetime
 import json
 import os
+import re
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -28,11 +29,19 @@ from portable.releases import named_consumers
 from portable.system.files import read_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from portable.containers.container import Container
 
-__all__ = ["PREDICATE", "SUFFIX", "AttestationError", "Statement", "attest", "verify_attestation"]
+__all__ = [
+    "PREDICATE",
+    "SUFFIX",
+    "AttestationError",
+    "Statement",
+    "attest",
+    "parse_age",
+    "verify_attestation",
+]
 
 PREDICATE = "urn:stablehlo-portable:verdicts:v1"
 """The type of the predicate."""
@@ -70,19 +79,34 @@ class Statement:
     verdicts: dict[str, dict[str, Any]]
     predicate: dict[str, Any] = field(repr=False)
 
-    def covers(self, *consumers: str) -> tuple[str, ...]:
+    def uncovered(
+        self, *consumers: str, sets: Mapping[str, Sequence[str]] | None = None
+    ) -> tuple[str, ...]:
         """Return which consumers it does not say to be compatible.
 
         Args:
             consumers: As for `named_consumers`.
+            sets: The consumer sets of a policy, by name.
         """
-        named = named_consumers(*consumers)
+        named = named_consumers(*consumers, consumers=sets)
         missing = [
             str(one)
             for one in named.releases
             if self.verdicts.get(str(one), {}).get("outcome") != "compatible"
         ]
         return (*missing, *named.uncovered)
+
+
+def parse_age(text: str) -> datetime.timedelta:
+    """Read an age in days: `90d`.
+
+    Raises:
+        AttestationError: It is none.
+    """
+    match = re.fullmatch(r"([0-9]{1,5})d", text, re.ASCII)
+    if match is None:
+        raise AttestationError(f"{text!r:.40} is no age", hint="e.g. 90d")
+    return datetime.timedelta(days=int(match[1]))
 
 
 def attest(

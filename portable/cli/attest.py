@@ -8,11 +8,9 @@ every consumer of --for reads them.
 
 from __future__ import annotations
 
-import datetime
-import re
 from typing import TYPE_CHECKING
 
-from portable.attestation import SUFFIX, AttestationError, attest, verify_attestation
+from portable.attestation import SUFFIX, attest, parse_age, verify_attestation
 from portable.cli.options import add
 from portable.cli.output import demand_apart, print_json, say, write_bytes
 from portable.cli.usage import BadUsage
@@ -75,8 +73,9 @@ def _verify(chosen: argparse.Namespace) -> int:
     if chosen.output:
         raise BadUsage("--output is for sign")
     path = chosen.attestation or chosen.subject.rstrip("/") + SUFFIX
-    found = verify_attestation(chosen.subject, path, key=chosen.key, max_age=_age(chosen.max_age))
-    missing = found.covers(*chosen.consumers) if chosen.consumers else ()
+    age = parse_age(chosen.max_age) if chosen.max_age else None
+    found = verify_attestation(chosen.subject, path, key=chosen.key, max_age=age)
+    missing = found.uncovered(*chosen.consumers) if chosen.consumers else ()
     if chosen.format == "json":
         said = {"made": found.made.isoformat(), "digest": found.digest}
         print_json({"statement": said | found.predicate, "not_said_to_read": list(missing)})
@@ -87,15 +86,6 @@ def _verify(chosen: argparse.Namespace) -> int:
         for consumer in missing:
             say(f"  not said to read it: {consumer}")
     return 1 if missing else 0
-
-
-def _age(text: str | None) -> datetime.timedelta | None:
-    if text is None:
-        return None
-    match = re.fullmatch(r"([0-9]{1,5})d", text, re.ASCII)
-    if match is None:
-        raise AttestationError(f"{text!r:.40} is no age", hint="e.g. 90d")
-    return datetime.timedelta(days=int(match[1]))
 
 
 _ACTIONS: Mapping[str, Callable[[argparse.Namespace], int]] = {"sign": _sign, "verify": _verify}

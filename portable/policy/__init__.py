@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from portable.policy.document import (
+    Attested,
     ContradictoryPolicy,
     Depth,
     ExpiredWaiver,
@@ -20,6 +21,7 @@ from portable.policy.gate import Checked, Finding, GateResult, NothingToGate, ga
 from portable.policy.keys import PolicyError
 
 __all__ = [
+    "Attested",
     "Checked",
     "ContradictoryPolicy",
     "Depth",

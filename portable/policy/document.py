@@ -15,11 +15,13 @@
     dialects = ["sdy"]                       # allowed beside StableHLO; default: none
     custom_calls = ["Sharding", "mhlo.*"]    # allowed targets; default: any
     provided_custom_calls = ["mhlo.my_*"]    # targets that every consumer is given a handler of
+    attested = { key = "release.pub", max_age = "90d", must_cover = ["@serving"] }
     include = ["*.bc"]                       # further names of artifacts
     exclude = ["third_party", "old/*.bc"]    # what is not judged
 
     [[waivers]]
-    rule = "consumer"                        # consumer, locations, dialects, custom-calls, artifact
+    rule = "consumer"                        # ..., locations, dialects, custom-calls, artifact,
+                                             # attested
     path = "legacy/*.mlir.bc"
     consumer = "jaxlib==0.9.1"               # only for the rule `consumer`; default: any
     reason = "retired in March"
@@ -38,6 +40,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from portable.attestation import AttestationError, parse_age
 from portable.errors import PortableError
 from portable.policy.keys import Keys, PolicyError
 from portable.releases import resolve_target
@@ -52,6 +55,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 __all__ = [
+    "Attested",
     "ContradictoryPolicy",
     "Depth",
     "ExpiredWaiver",
@@ -89,6 +93,7 @@ class Rule(enum.Enum):
     LOCATIONS = "locations"
     DIALECTS = "dialects"
     CUSTOM_CALLS = "custom-calls"
+    ATTESTED = "attested"
 
     def __str__(self) -> str:
         return self.value
@@ -116,6 +121,21 @@ class LocationRule(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Attested:
+    """What has to be said of every file, in a signed statement beside it.
+
+    Args:
+        key: The public key, in PEM.
+        max_age: How old the statement may be; of any age when None.
+        must_cover: Of whom it has to say that they read it, as wants of `resolve_target`.
+    """
+
+    key: str
+    max_age: datetime.timedelta | None = None
+    must_cover: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Rules:
     """What every artifact must satisfy.
 
@@ -128,6 +148,7 @@ class Rules:
         dialects: Which dialects it may have beside StableHLO.
         custom_calls: Which custom-call targets it may name, as patterns; None allows any.
         provided_custom_calls: Which of them every consumer is given a handler of, as patterns.
+        attested: What a signed statement beside each file has to say; None for nothing.
         include: Further names of artifacts, as patterns. A file whose name matches has to be one;
             what is one by its content is judged whatever its name.
         exclude: Which files and folders are not judged, as patterns of their path relative to the
@@ -141,6 +162,7 @@ class Rules:
     dialects: frozenset[str] = frozenset()
     custom_calls: tuple[str, ...] | None = None
     provided_custom_calls: tuple[str, ...] = ()
+    attested: Attested | None = None
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
 
@@ -329,9 +351,22 @@ def _rules(keys: Keys, every_set: tuple[str, ...], root: str | os.PathLike[str])
         provided_custom_calls=keys.texts("provided_custom_calls")
         if "provided_custom_calls" in keys.fields
         else (),
+        attested=_attested(keys.table("attested"), root) if "attested" in keys.fields else None,
         include=keys.texts("include") if "include" in keys.fields else (),
         exclude=keys.texts("exclude") if "exclude" in keys.fields else (),
     )
+
+
+def _attested(keys: Keys, root: str | os.PathLike[str]) -> Attested:
+    keys.nothing_else(_names(Attested))
+    max_age = None
+    if "max_age" in keys.fields:
+        try:
+            max_age = parse_age(keys.text("max_age"))
+        except AttestationError as error:
+            raise keys.wrong("max_age", str(error)) from None
+    must_cover = _placed(keys.texts("must_cover"), root) if "must_cover" in keys.fields else ()
+    return Attested(str(Path(root) / keys.text("key")), max_age, must_cover)
 
 
 def _waiver(keys: Keys) -> Waiver:
@@ -348,13 +383,12 @@ def _waiver(keys: Keys) -> Waiver:
     )
 
 
-def _names(kind: type[Rules | Waiver]) -> set[str]:
+def _names(kind: type[Attested | Rules | Waiver]) -> set[str]:
     return {one.name for one in dataclass_fields(kind)}
 
 
 def _demand_no_plugin(policy: Policy) -> None:
-    named = {f"consumers.{name}": wants for name, wants in policy.consumers.items()}
-    named["rules.consumers"] = policy.rules.consumers
+    named = _wants(policy)
     for position, waiver in enumerate(policy.waivers):
         named[f"waivers[{position}].consumer"] = (waiver.consumer,)
     for key, wants in named.items():
@@ -366,12 +400,21 @@ def _demand_no_plugin(policy: Policy) -> None:
             )
 
 
+def _wants(policy: Policy) -> dict[str, tuple[str, ...]]:
+    """Return who is named as a consumer, by the key that names them."""
+    rules = policy.rules
+    found = {f"consumers.{name}": wants for name, wants in policy.consumers.items()}
+    if rules.consumers:
+        found["rules.consumers"] = rules.consumers
+    if rules.attested and rules.attested.must_cover:
+        found["rules.attested.must_cover"] = rules.attested.must_cover
+    return found
+
+
 def _demand_consistent(policy: Policy) -> None:
     rules, where = policy.rules, policy.where
-    for name, wants in policy.consumers.items():
-        _demand_answer(policy, wants, f"consumers.{name}")
-    if rules.consumers:
-        _demand_answer(policy, rules.consumers, "rules.consumers")
+    for key, wants in _wants(policy).items():
+        _demand_answer(policy, wants, key)
     content = {
         "locations": rules.locations is not LocationRule.ANY,
         "dialects": bool(rules.dialects),

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from portable.artifact import Artifact
+from portable.attestation import SUFFIX, verify_attestation
 from portable.bytecode import HEADER_BYTES
 from portable.containers.container import place
 from portable.containers.finding import Fate, find
 from portable.containers.finding import NothingFound as NothingToGate
 from portable.containers.kind import Kind
 from portable.errors import PortableError
-from portable.policy.document import Depth, LocationRule, Policy, Rule, Rules, Waiver
+from portable.policy.document import Attested, Depth, LocationRule, Policy, Rule, Rules, Waiver
 from portable.policy.keys import PolicyError
 from portable.prediction import RANGE, Subject, examine, predict_all
 from portable.releases import Release, matching_releases, named_consumers
@@ -238,7 +239,7 @@ def gate(
             hint="add [consumers] to the policy, or use --for",
         )
     consumers = named_consumers(*policy.rules.consumers, consumers=policy.consumers, on=day)
-    check = _Check(policy, consumers.releases, observe)
+    check = _Check(policy, consumers.releases, observe, on)
     checked: list[Checked] = []
     left: dict[Fate, list[Left]] = {fate: [] for fate in Fate}
     missing: list[NothingToGate] = []
@@ -284,9 +285,15 @@ class _Check:
     """The policy, ready to be applied to one file after another."""
 
     def __init__(
-        self, policy: Policy, consumers: tuple[Release, ...], observe: Observe | None
+        self,
+        policy: Policy,
+        consumers: tuple[Release, ...],
+        observe: Observe | None,
+        on: datetime.date | None,
     ) -> None:
         self.policy = policy
+        last = datetime.time(23, 59, 59, tzinfo=datetime.UTC)
+        self.now = datetime.datetime.combine(on, last) if on else None
         self.rules = policy.rules
         self.consumers = consumers
         self.observe = observe
@@ -304,7 +311,22 @@ class _Check:
         checked = [self._artifact(path, entry) for entry in entries]
         if found.container.kind is Kind.BUNDLE:
             checked = [*_needed(checked, [entry.member for entry in entries])]
+        if self.rules.attested and (why := self._unattested(path, self.rules.attested)):
+            finding = self._waived(Finding(path, Rule.ATTESTED, why))
+            checked[0] = replace(checked[0], findings=(*checked[0].findings, finding))
         yield from checked
+
+    def _unattested(self, path: Path, rule: Attested) -> str:
+        """Say what is wrong with the signed statement beside a file; nothing if it is right."""
+        beside = path.with_name(path.name + SUFFIX)
+        try:
+            said = verify_attestation(
+                path, beside, key=rule.key, now=self.now, max_age=rule.max_age
+            )
+            missing = said.uncovered(*rule.must_cover, sets=self.policy.consumers)
+        except PortableError as error:
+            return str(error)
+        return f"is not attested to be read by {', '.join(missing)}" if missing else ""
 
     def _artifact(self, path: Path, entry: Entry) -> Checked:
         try:

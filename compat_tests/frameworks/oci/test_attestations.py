@@ -17,6 +17,7 @@ from portable.attestation import PREDICATE, AttestationError, attest, verify_att
 from portable.bundle import bundle_files
 from portable.cli import main
 from portable.containers import MalformedContainer
+from portable.policy import PolicyError, Rule, gate, parse_policy
 
 ARTIFACTS = Path(__file__).parents[2] / "data" / "artifacts"
 ADD = [ARTIFACTS / f"add_f32+{version}.mlir.bc" for version in ("0.9.0", "1.17.0")]
@@ -111,7 +112,7 @@ def test_a_bundle_is_attested_by_its_index(tmp_path: Path, pair: Pair) -> None:
     bundle_files(ADD, to=bundle)
     path = signed(bundle, pair, READS, OLD)
     found = verify_attestation(bundle, path, key=pair.public)
-    assert found.covers(READS, OLD) == ()
+    assert found.uncovered(READS, OLD) == ()
     assert found.verdicts["stablehlo 0.9.0"]["reason"].startswith("0.9.0: ")
     for blob in sorted((bundle / "blobs" / "sha256").iterdir()):
         data = blob.read_bytes()
@@ -156,9 +157,9 @@ def test_its_age_is_judged(artifact: Path, pair: Pair) -> None:
 def test_what_is_not_said_is_not_covered(artifact: Path, pair: Pair) -> None:
     """A consumer that was not named, or does not read it."""
     found = verify_attestation(artifact, signed(artifact, pair, READS, OLD), key=pair.public)
-    assert found.covers(READS) == ()
-    assert found.covers(OLD) == ("stablehlo 0.9.0",)
-    assert found.covers("jaxlib==0.12.0") == ("jaxlib 0.12.0",)
+    assert found.uncovered(READS) == ()
+    assert found.uncovered(OLD) == ("stablehlo 0.9.0",)
+    assert found.uncovered("jaxlib==0.12.0") == ("jaxlib 0.12.0",)
 
 
 def test_the_commands(artifact: Path, pair: Pair, capsys: pytest.CaptureFixture[str]) -> None:
@@ -211,3 +212,41 @@ def test_what_is_no_attestation_is_one_error(artifact: Path, pair: Pair, text: s
     path.write_text(text)
     with pytest.raises(AttestationError):
         verify_attestation(artifact, path, key=pair.public)
+
+
+def test_a_gate_demands_attestations(artifact: Path, pair: Pair, tmp_path: Path) -> None:
+    """Of every file and bundle: by the key, young enough, of these consumers; or a waiver."""
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    files = [Path(shutil.move(artifact, tree)), tree / "add.bundle"]
+    bundle_files(ADD, to=files[1])
+    rules = {"key": "keys/public.pem", "max_age": "30d", "must_cover": ["@new"]}
+    policy: dict[str, Any] = {"consumers": {"new": [READS]}, "rules": {"attested": rules}}
+
+    def broken(day: int = 20, **rules_: object) -> list[tuple[str, str]]:
+        changed = policy | {"rules": {"attested": rules | rules_}}
+        parsed = parse_policy(changed, root=tmp_path)
+        result = gate(tree, parsed, on=datetime.date(2026, 11, day))
+        assert {one.rule for one in result.findings} <= {Rule.ATTESTED}
+        assert result.passed == (not result.findings)
+        return [(one.path.name, one.message) for one in result.findings]
+
+    names = sorted(path.name for path in files)
+    assert sorted(name for name, _ in broken()) == names
+    for path in files:
+        signed(path, pair)
+    assert broken() == []
+    assert [why for _, why in broken(must_cover=[READS, OLD])] == [
+        "is not attested to be read by stablehlo 0.9.0"
+    ] * 2
+    assert all("too long ago" in why for _, why in broken(max_age="10d"))
+    assert len(broken(max_age="10d")) == 2
+    other = Pair(tmp_path / "other")
+    assert all("not signed with this key" in why for _, why in broken(key=str(other.public)))
+    until = datetime.date(2026, 12, 1)
+    waiver = {"rule": "attested", "path": "tree/*", "reason": "new", "expires": until}
+    waived = policy | {"waivers": [waiver], "rules": {"attested": rules | {"max_age": "1d"}}}
+    assert gate(tree, parse_policy(waived, root=tmp_path), on=until).passed
+    for wrong in ({"max_age": "soon"}, {"key": ""}, {"unknown": 1}, {"must_cover": ["nobody==1"]}):
+        with pytest.raises(PolicyError, match=r"rules\.attested"):
+            parse_policy(policy | {"rules": {"attested": rules | wrong}}, root=tmp_path)
