@@ -233,7 +233,7 @@ def join_files(target: Any, paths: Iterable[str]) -> None:
             writer.write_table(arrow.concat_tables(tables).combine_chunks())
 
 
-_JOINED = 20
+_JOINED = 2
 
 
 def batched(what: Iterable[T], size: int) -> Iterator[list[T]]:
@@ -283,9 +283,9 @@ def opened(path: str | os.PathLike[str]) -> Any:
 def _batches(where: str, columns: Sequence[str] | None = None) -> Iterator[Any]:
     arrow = parquet()
     try:
-        with arrow.parquet.ParquetFile(where) as file:
+        with arrow.parquet.ParquetFile(where, pre_buffer=False) as file:
             _demand_ours(file, where)
-            yield from file.iter_batches(_BATCH, columns=columns)
+            yield from file.iter_batches(_BATCH, columns=columns, use_threads=False)
     except (arrow.ArrowException, OSError) as error:
         said = str(error).partition("\n")[0]
         raise FleetError(f"cannot be read as Parquet: {said}", where=where) from None
