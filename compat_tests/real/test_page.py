@@ -170,11 +170,11 @@ def test_the_keyboard_is_enough(page: Any) -> None:
     from selenium.webdriver import ActionChains, Keys
 
     page.execute_script("document.querySelector('.square[tabindex=\"0\"]').focus()")
-    first = page.switch_to.active_element.get_attribute("aria-label")
+    begin = page.switch_to.active_element.get_attribute("aria-label")
     ActionChains(page).send_keys(Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ARROW_UP).perform()
     second = page.switch_to.active_element.get_attribute("aria-label")
-    assert second.split(",")[0] != first.split(",")[0]
-    assert second.split(":")[0].split(",")[1] == first.split(":")[0].split(",")[1]
+    assert second.split(",")[0] != begin.split(",")[0]
+    assert second.split(":")[0].split(",")[1] == begin.split(":")[0].split(",")[1]
     ActionChains(page).send_keys(Keys.ENTER).perform()
     assert first(page, "#panel").is_displayed()
     assert page.switch_to.active_element.get_attribute("id") == "panel-title"
