@@ -11,7 +11,7 @@ from compat_tests.browser.conftest import Server
 from compat_tests.helpers.accessibility import violations
 from compat_tests.helpers.browser import every, first, resize, scheme, wait
 
-PAGES = ("index", "tutorial", "findings", "matrix/observed", "reference/python", "howto/ci")
+PAGES = ("index", "tutorial", "findings", "matrix/observed", "reference/exit-codes", "howto/ci")
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -50,11 +50,15 @@
     if (first && headings.length > LONG) field(first, sections(headings), "entries");
   }
 
-  // The theme wraps tables when it starts.
+  // The theme wraps tables when it starts, and takes the keyboard from code that it has not measured yet.
   const reach = () => {
-    for (const wide of document.querySelectorAll(".md-typeset__scrollwrap, article pre > code")) wide.tabIndex = 0;
+    for (const wide of document.querySelectorAll(".md-typeset__scrollwrap, article pre > code")) {
+      if (wide.tabIndex < 0) wide.tabIndex = 0;
+    }
   };
-  new MutationObserver(reach).observe(document.body, { childList: true, subtree: true });
+  new MutationObserver(reach).observe(document.body, {
+    childList: true, subtree: true, attributes: true, attributeFilter: ["tabindex"],
+  });
   reach();
   draw();
 })();
