@@ -31,8 +31,8 @@ def test_every_page_is_in_the_navigation() -> None:
     named = _named(navigation)
     assert len(named) == len(set(named))
     pages = {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")}
-    # What is generated of one finding is found by the search.
-    apart = re.compile(r"changelog/|findings/.*/README\.md$")
+    # What is generated of one finding or one Release is found by the search.
+    apart = re.compile(r"changelog/|findings/.*/README\.md$|releases/")
     pages = {name for name in pages if not apart.match(name)}
     derived = {f"reference/{name}" for name in reference()}
     beside = {path.name for path in ROOT.glob("*.md")} - {"README.md"}
