@@ -56,6 +56,26 @@ def bench_serialize() -> Iterator[Figure]:
         yield ratio(f"serialize {ops} ops / expander + bare binding", 1.5, mine, theirs)
         yield ratio(f"serialize {ops} ops / jax.extend.mlir", 0.45, mine, jax)
         yield ratio(f"pin, strictly re-read, {ops} ops / jax.extend.mlir", 0.6, strict, jax)
+    yield _text()
+
+
+def _text() -> Figure:
+    """Time what a warm child costs beyond the work itself, which this process would do."""
+    import portable
+    from portable import bindings
+
+    library = bindings.find("jaxlib")
+    text = program(10)
+
+    def in_child() -> Callable[[], object]:
+        return lambda: portable.serialize(text, TARGET)
+
+    def here() -> Callable[[], object]:
+        return lambda: portable.serialize(library.parse(text, library.context()), TARGET)
+
+    child, own = compare(in_child, here, rounds=200)
+    detail = f"({child * 1000:.2f} / {own * 1000:.2f} ms)"
+    return Figure("serialize 10 ops of text / here", (child - own) * 1000, 2.0, "ms", detail=detail)
 
 
 def bench_minimum() -> Iterator[Figure]:

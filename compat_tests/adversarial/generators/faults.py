@@ -21,6 +21,7 @@ __all__ = [
     "COMPILING",
     "CORPUS",
     "FAULTS",
+    "SHARE",
     "WORDS",
     "Ended",
     "Fault",
@@ -137,7 +138,7 @@ FAULTS: Mapping[str, Fault] = {
 }
 
 
-_SHARE = int(os.environ.get("PORTABLE_FAULTS_SHARE", "4"))
+SHARE = int(os.environ.get("PORTABLE_FAULTS_SHARE", "4"))
 
 
 def pairs(commands: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -149,7 +150,7 @@ def pairs(commands: Mapping[str, str]) -> list[tuple[str, str]]:
         (command, fault)
         for row, command in enumerate(commands)
         for column, fault in enumerate(FAULTS)
-        if (row + column) % _SHARE == 0
+        if (row + column) % SHARE == 0
     ]
 
 
