@@ -22,6 +22,7 @@ from compat_tests.adversarial.generators import (
     containers,
     depths,
     faults,
+    injection,
     kinds,
     properties,
     special_files,
@@ -39,7 +40,7 @@ FIGURES = {
         f"{len(test_special_files.WRITES)} command lines x {len(special_files.OUTPUTS)} kinds"
     ),
     "injection (": (
-        f"{len(test_injection.WORDS)} actions x {len(test_injection.HOSTILE)} hostile words"
+        f"{len(test_injection.WORDS)} actions x {len(injection.HOSTILE)} hostile words"
     ),
     "names in runtimes": f"{len(test_injection.SOME)} texts in every string",
     "parts of a corpus": (
