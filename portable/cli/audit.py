@@ -13,6 +13,7 @@ QUERIES
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from portable.cli.options import add
@@ -97,7 +98,9 @@ def _audit(chosen: argparse.Namespace) -> int:
 
 
 def _say(done: Audit, output: str) -> None:
-    print_table(("kind", "count"), [(kind, f"{n:,}") for kind, n in done.kinds.most_common()])
+    print_table(
+        ("kind", "count"), [(kind, f"{n:,}") for kind, n in Counter(done.kinds).most_common()]
+    )
     say(
         f"{output}: {done.artifacts:,} artifacts in {done.objects:,} objects, of which "
         f"{done.unchanged:,} are unchanged"

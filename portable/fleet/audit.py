@@ -31,7 +31,7 @@ from portable.policy import Depth
 from portable.system.files import demand_output, file_error, write_through
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from portable.fleet.places import Object, Place
     from portable.fleet.rows import Piece
@@ -45,7 +45,7 @@ _AT_ONCE = 16
 """How many requests a server has to answer at once."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Audit:
     """What an audit did.
 
@@ -61,16 +61,24 @@ class Audit:
     unchanged: int = 0
     artifacts: int = 0
     damaged: int = 0
-    kinds: Counter[str] = field(default_factory=Counter)
+    kinds: Mapping[str, int] = field(default_factory=dict)
 
-    def add(self, piece: Piece) -> None:
-        """Count the rows of one object."""
-        self.objects += 1
-        self.unchanged += isinstance(piece, Known)
-        for kind, error in piece.counted if isinstance(piece, Known) else map(_COUNTED, piece):
-            self.damaged += error is not None
-            self.artifacts += error is None and kind != OTHER
-            self.kinds[kind or "unreadable"] += 1
+    def with_parts(self, pieces: Iterable[Piece]) -> Audit:
+        """Count the rows of some more objects."""
+        rows: list[tuple[str | None, str | None]] = []
+        objects = unchanged = 0
+        for piece in pieces:
+            objects += 1
+            unchanged += isinstance(piece, Known)
+            rows += piece.counted if isinstance(piece, Known) else map(_COUNTED, piece)
+        good = sum(error is None and kind != OTHER for kind, error in rows)
+        return Audit(
+            self.objects + objects,
+            self.unchanged + unchanged,
+            self.artifacts + good,
+            self.damaged + sum(error is not None for _, error in rows),
+            Counter(self.kinds) + Counter(kind or "unreadable" for kind, _ in rows),
+        )
 
     def record(self) -> dict[str, object]:
         """Return it as plain data for JSON."""
@@ -119,10 +127,12 @@ def audit(
     with contextlib.closing(_Parts(target)) as parts, _workers(places, at_once) as work:
         known = [*parts.earlier, [target] if Path(target).exists() else []]
         formers = [Former(files, str(depth)) for files in known]
-        look = _Look(str(depth), formers, work, done)
+        look = _Look(str(depth), formers, work)
         for place in places:
             for group in batched(place.objects(), _PART):
-                parts.keep(look.part(place, group))
+                pieces = look.part(place, group)
+                parts.keep(pieces)
+                done = done.with_parts(pieces)
                 tell(done)
         parts.finish(target)
     return done
@@ -156,22 +166,17 @@ class _Look:
         depth: As for `audit`.
         formers: What is known of them.
         work: Maps a function over them.
-        done: Where they are counted.
     """
 
     depth: str
     formers: Sequence[Former]
     work: Callable[..., Iterable[Piece]]
-    done: Audit
 
     def part(self, place: Place, group: Sequence[Object]) -> list[Piece]:
         """Return the rows of some objects, which are in the order of their keys."""
         names = [_name(place, found) for found in group]
         known = [self._known(name, found) for name, found in zip(names, group, strict=True)]
-        pieces = list(self.work(partial(self._piece, place), names, group, known))
-        for piece in pieces:
-            self.done.add(piece)
-        return pieces
+        return list(self.work(partial(self._piece, place), names, group, known))
 
     def _known(self, name: str, found: Object) -> Known | None:
         # Every one of them has to be asked: they go forward together.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import functools
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -40,7 +40,7 @@ class Transition(Enum):
         return self.value
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Outlook:
     """What a move changes for the artifacts that are predicted alike.
 
@@ -54,7 +54,7 @@ class Outlook:
     change: Transition
     reason: str
     remedy: str = ""
-    artifacts: list[str] = field(default_factory=list)
+    artifacts: tuple[str, ...] = ()
 
     def record(self) -> dict[str, object]:
         """Return it as plain data for JSON."""
@@ -62,7 +62,7 @@ class Outlook:
             "change": str(self.change),
             "reason": self.reason,
             "remedy": self.remedy,
-            "artifacts": self.artifacts,
+            "artifacts": list(self.artifacts),
         }
 
 
@@ -136,7 +136,7 @@ def plan(
     """
     judge = functools.cache(functools.partial(_judged, tuple(before), tuple(after), stage))
     target = resolve_target(*after).version
-    outlooks: dict[tuple[Transition, str, str], Outlook] = {}
+    named: dict[tuple[Transition, str, str], list[str]] = {}
     kept, by_claim, damaged = 0, 0, []
     asked = ("place", "inside", "depth", "kind", "minimum", "subject", "error")
     for place, inside, depth, kind, minimum, subject, error in columns_of(fleet, asked):
@@ -152,10 +152,11 @@ def plan(
             kept += 1
             continue
         key = (change, reason, _remedy(by_pin, minimum, target))
-        outlooks.setdefault(key, Outlook(*key)).artifacts.append(name)
+        named.setdefault(key, []).append(name)
     order = list(Transition)
     gravest = sorted(
-        outlooks.values(), key=lambda one: (order.index(one.change), -len(one.artifacts))
+        (Outlook(*key, tuple(names)) for key, names in named.items()),
+        key=lambda one: (order.index(one.change), -len(one.artifacts)),
     )
     who, others = (tuple(map(str, releases)) for releases in (before, after))
     return Plan(who, others, stage, tuple(gravest), kept, by_claim, tuple(damaged))
