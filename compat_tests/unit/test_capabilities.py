@@ -243,3 +243,14 @@ def test_declarations_that_contradict_each_other(
         parse_policy(fields, root=tmp_path)
     allowed = {"custom_calls": ["b.*"], "provided_custom_calls": ["b.x", "b.*"]}
     assert parse_policy({**fields, "rules": allowed}, root=tmp_path).rules.provided_custom_calls
+
+
+def test_what_may_be_folded_away_is_no_obstacle() -> None:
+    """Where an Advisory is in doubt for that reason, so is the table: jaxlib 0.4.20 refuses i4."""
+    name = "i4 or ui4 in more than constants and conversions"
+    subject = _subject("multiply i4")
+    doubtful = replace(subject, forms={**subject.forms, name: None})
+    assert predict(subject, "jaxlib 0.4.20").outcome is not Outcome.COMPATIBLE
+    verdict = predict(doubtful, "jaxlib 0.4.20")
+    assert verdict.compatible
+    assert predict(doubtful, "jaxlib 0.4.20", stage="compile").holds(Stage.COMPILE) is None

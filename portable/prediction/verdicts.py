@@ -369,10 +369,15 @@ class _Facts(NamedTuple):
                 yield NotKnown(Stage.COMPILE, "which ops it has: only the header was read")
             notes.append(f"ops that are not listed otherwise compute the same: {known.source}")
         advised = {one.feature for one in advisories_for(release)}
+        # An op that is computed from constants may be folded away before it is refused.
+        perhaps = {name for name, occurs in self.features if occurs is None}
+        folded = any(
+            one.feature in perhaps and one.stage is Stage.COMPILE for one in advisories_for(release)
+        )
         doubts: list[NotKnown] = []
         for signature in self.signatures or ():
             support = known.support(signature)
-            if support in _FAILING:
+            if support in _FAILING and not folded:
                 outcome, stage, does = _FAILING[support]
                 yield _Finding(outcome, stage, blames(signature, f"{does}, {known.source}"))
             elif support is not Ability.COMPUTES and signature.replace(" ", ":", 1) not in advised:

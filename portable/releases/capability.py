@@ -50,6 +50,7 @@ class Ability(enum.Enum):
 
 
 _DOUBTS = {
+    **dict.fromkeys((Ability.REFUSES, Ability.CRASHES, Ability.WRONG), "fails unless folded away"),
     Ability.COMPILES: "compiles, and its results were not compared",
     Ability.MIXED: "some programs with it fail",
 }
