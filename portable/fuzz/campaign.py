@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from portable.escaping import markdown
@@ -72,15 +72,17 @@ class Cause:
         return f"{said}-{hashlib.sha256(told.encode()).hexdigest()[:6]}"
 
 
-@dataclass(slots=True)
 class Progress:
-    """What a hunt has done.
+    """What a hunt has done, counted while it does it.
 
     Args:
         rounds: How many rounds.
         programs: How many programs.
         judged: How many of them the interpreter executed.
         seconds: How long it took.
+        counted: The counts by name that are not empty.
+
+    Attributes:
         executed: How many each Release has executed.
         refused: How many each Release has refused.
         forms: How many programs had each form.
@@ -88,15 +90,26 @@ class Progress:
         unconfirmed: The differences that were not there a second time, with their seeds.
     """
 
-    rounds: int = 0
-    programs: int = 0
-    judged: int = 0
-    seconds: float = 0.0
-    executed: Counter[str] = field(default_factory=Counter)
-    refused: Counter[str] = field(default_factory=Counter)
-    forms: Counter[str] = field(default_factory=Counter)
-    causes: Counter[str] = field(default_factory=Counter)
-    unconfirmed: Counter[str] = field(default_factory=Counter)
+    __slots__ = (
+        "causes", "executed", "forms", "judged", "programs", "refused", "rounds", "seconds",
+        "unconfirmed",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        rounds: int = 0,
+        programs: int = 0,
+        judged: int = 0,
+        seconds: float = 0.0,
+        **counted: Mapping[str, int],
+    ) -> None:
+        self.rounds, self.programs, self.judged = rounds, programs, judged
+        self.seconds = seconds
+        self.executed = Counter(counted.get("executed"))
+        self.refused = Counter(counted.get("refused"))
+        self.forms = Counter(counted.get("forms"))
+        self.causes = Counter(counted.get("causes"))
+        self.unconfirmed = Counter(counted.get("unconfirmed"))
 
     def record(self) -> dict[str, object]:
         """Return what was done as plain data for JSON."""
@@ -195,8 +208,7 @@ class Campaign:
 
 
 def _progress(fields: Mapping[str, Any]) -> Progress:
-    counted = {name: Counter(value) for name, value in fields.items() if isinstance(value, dict)}
-    return Progress(**(dict(fields) | counted))
+    return Progress(**fields)
 
 
 def signature_of(text: str) -> tuple[str, ...]:

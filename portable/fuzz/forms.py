@@ -8,7 +8,7 @@ import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -85,7 +85,7 @@ class Region:
     fill: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Form:
     """One form of one op: what it takes, and what it returns.
 
@@ -122,12 +122,10 @@ class Form:
     def __str__(self) -> str:
         return f"{self.op}/{self.form}" if self.form else self.op
 
-    @cached_property
+    @property
     def since(self) -> Version:
         """The first Version that has the form."""
-        names = ops()
-        oldest = next(n for n in (f"{self.op}_v1", f"{self.op}_v2") if n in names)
-        return Version.parse(self.own_since or names[oldest].lifetime.since)
+        return _since(self.op, self.own_since)
 
     def since_with(self, element: str) -> Version:
         """The first Version that has the form with an element type."""
@@ -276,6 +274,13 @@ def split(kind: str) -> tuple[tuple[int | None, ...], str]:
         raise MalformedLanguage(f"{kind!r} is no tensor type", where=_TABLE.name)
     sizes = match[1].split("x")[:-1]
     return tuple(None if size == "?" else int(size) for size in sizes), match[2]
+
+
+@cache
+def _since(op: str, own: str) -> Version:
+    names = ops()
+    oldest = next(name for name in (f"{op}_v1", f"{op}_v2") if name in names)
+    return Version.parse(own or names[oldest].lifetime.since)
 
 
 @cache

@@ -115,7 +115,7 @@ class _SsaValue:
     type: str
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Scope:
     """A block that is being written.
 
@@ -280,7 +280,7 @@ class Builder:
             + (_types(results) if len(results) == 1 else f"({_types(results)})")
         )
         self._used.update(value.name for value in given)
-        scope.values += made
+        scope.values.extend(made)
         self._forms.append(form)
         plain = [split(kind)[1] for kind in (*operands, *results) if not _opaque(kind)]
         self._since = max(self._since, form.since, *map(form.since_with, plain))
@@ -374,7 +374,7 @@ class Builder:
         for line in region.lines:
             scope.lines.append(_LOCAL.sub(rf"%b{spot.name}_\1", op.fill(line)))
         if region.fill:
-            scope.values += given
+            scope.values.extend(given)
             for number in range(int(spot.choices.unit("ops") * _FILLING) if self._many else 0):
                 self.step(scope, spot.at("op", number))
         returned = []
