@@ -48,6 +48,16 @@ GOOD = {
     "env": ["make", "jaxlib==0.4.33"],
     "corpus": ["show", "abs_f32"],
     "completion": ["bash"],
+    "bundle": [PROGRAM, "--for", "jaxlib>=0.5", "--output", "new"],
+    "reduce": [PROGRAM, "--check", "true", "--output", "new"],
+    "fuzz": ["generate", "--output", "new"],
+    # What these read, and what they need installed, is not at hand: they refuse in any case.
+    "pick": [ARTIFACT, "--for", "jaxlib>=0.5", "--output", "new"],
+    "push": [ARTIFACT, "oci://127.0.0.1:9/name:tag"],
+    "attest": ["verify", ARTIFACT, "--key", ARTIFACT],
+    "audit": ["empty-folder", "--output", "new"],
+    "plan": [ARTIFACT, "--from", "jaxlib==0.5.3", "--to", "jaxlib==0.9.1"],
+    "repin-all": [ARTIFACT, "--for", "jaxlib==0.5.3", "--output", "new"],
 }
 # What is bad in each place. Numbers and choices are refused by the parser; they are tried too.
 FILES = ("nowhere", "empty-folder", "garbage")
@@ -63,6 +73,10 @@ BAD: dict[str, tuple[str, ...]] = {
     "consumers": SPECS, "specs": SPECS,
     "names": SPECS, "target": TARGETS, "allow": ("no-such-rewrite",),
     "platform": ("nowhere.so",), "platforms": ("nowhere",), "cluster": ("nowhere", "tcp://127.0.0.1:9"),
+    "bundle": FILES, "fleet": FILES, "places": ("nowhere", "garbage", "ftp://host/models"),
+    "from": SPECS, "to": SPECS, "query": ("no-such-query",), "sql": ("SELEC",),
+    "reference": ("nowhere",), "subject": FILES, "key": FILES, "attestation": FILES,
+    "max_age": ("soon",), "check": ("no-such-command {}",), "only": ("no_such_op",),
     "corpus": ("nowhere",), "case": ("no_such_case",), "args": ("f33[",),
 }  # fmt: skip
 # Any text is a dialect's name, and a day is refused by the command; both make nothing. Names that
@@ -75,6 +89,9 @@ SPECIAL: dict[tuple[str, str], tuple[str, ...]] = {
     ("gate", "as_of"): ("soon",),
     ("run", "executor"): ("no-such-executor", "iree"),
     ("verify", "executor"): ("no-such-executor", "iree"),
+    # An empty folder is where they may write; a file is not.
+    ("bundle", "output"): ("nowhere/new", "garbage"),
+    ("fuzz", "output"): ("nowhere/new", "garbage"),
     # It looks at whatever there is and writes nothing; a target beyond all is "not reached".
     ("inspect", "files"): FILES[:1],
     ("explain", "target"): TARGETS[1:],

@@ -136,6 +136,35 @@ def test_a_file_that_is_no_fleet_is_never_replaced(tree: Path, tmp_path: Path) -
         assert path.read_bytes() == content
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "plan X --from jaxlib==0.9.1 --to jaxlib==0.5.3",
+        "plan X --today",
+        "audit X --query damaged",
+        "audit X -o new",
+        "repin-all X --for jaxlib==0.5.3 -o new",
+    ],
+)
+def test_what_is_no_file_is_refused_at_once(
+    tmp_path: Path, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A pipe, a device, a directory, nothing: one line, exit code 2."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "zero").symlink_to("/dev/zero")
+    (tmp_path / "folder").mkdir()
+    new = str(tmp_path / "new.parquet")
+    for name in ("pipe", "zero", "folder", "missing"):
+        if words.startswith("audit X -o") and name == "folder":
+            continue  # a folder is what it takes
+        line = [{"X": str(tmp_path / name), "new": new}.get(word, word) for word in words.split()]
+        assert main(line) == 2
+        said = capsys.readouterr().err
+        assert name in said
+        assert said.count("\n") == 1
+    assert not Path(new).exists()
+
+
 def test_places_are_named_once(tree: Path, tmp_path: Path) -> None:
     """One that lies in another would be counted twice; one that is missing is an error."""
     inner = next(path for path in tree.iterdir() if path.is_dir())

@@ -77,6 +77,8 @@ def run(chosen: argparse.Namespace) -> int:
             "missing --output" if not asked else "--query and --sql take one FLEET, no --output",
             hint="e.g. portable audit models/ -o fleet.parquet",
         )
+    if chosen.consumers and not asked:
+        raise BadUsage("--for is for --query and --sql", hint="portable plan judges a fleet")
     return _ask(chosen) if asked else _audit(chosen)
 
 

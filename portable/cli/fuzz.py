@@ -29,7 +29,7 @@ from portable.fuzz.campaign import Campaign
 from portable.fuzz.generation import OPS
 from portable.fuzz.hunting import SIZE, Hunt
 from portable.matrix import Store
-from portable.releases import resolve_target, runnable_releases
+from portable.releases import resolve_target, runnable_releases, window
 from portable.runtime.environments import Environments
 from portable.runtime.executors.tensors import stored_arrays
 from portable.system.files import new_directory, write_file
@@ -103,7 +103,8 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def _generate(chosen: argparse.Namespace) -> int:
-    version = resolve_target(chosen.target).version if chosen.target else None
+    # Of a Version that never was, the Window says so.
+    version = window(resolve_target(chosen.target).version).version if chosen.target else None
     written = []
     with new_directory(chosen.output) as folder, counting("programs") as tell:
         for number in range(chosen.count):

@@ -16,6 +16,7 @@ from portable.errors import PortableError
 from portable.fleet.subjects import FleetError, write_subject
 from portable.inspection import inspect
 from portable.prediction import Subject, examine
+from portable.system.files import InputFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -282,6 +283,7 @@ def opened(path: str | os.PathLike[str]) -> Any:
 
 def _batches(where: str, columns: Sequence[str] | None = None) -> Iterator[Any]:
     arrow = parquet()
+    InputFile(where)  # a pipe would wait for ever
     try:
         with arrow.parquet.ParquetFile(where, pre_buffer=False) as file:
             _demand_ours(file, where)
