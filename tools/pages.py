@@ -23,6 +23,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,7 +35,7 @@ from portable.system.files import write_file
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["TORCH", "differences", "pages"]
+__all__ = ["TORCH", "differences", "pages", "search_path"]
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -131,10 +132,14 @@ def _same(command: Command, printed: str) -> bool:
     return doctest.OutputChecker().check_output(command.printed, printed, doctest.ELLIPSIS)
 
 
+def search_path() -> str:
+    """Return where commands are looked for: those that this Python installed come first."""
+    return os.pathsep.join([sysconfig.get_path("scripts"), os.environ["PATH"]])
+
+
 def _environment() -> dict[str, str]:
-    # As in a terminal of eighty columns without colours, where this Python's commands come first.
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    return os.environ | {"PATH": path, "NO_COLOR": "1", "COLUMNS": "80"}
+    # As in a terminal of eighty columns without colours.
+    return os.environ | {"PATH": search_path(), "NO_COLOR": "1", "COLUMNS": "80"}
 
 
 def _shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:

@@ -17,6 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from portable.system.files import write_file
+from tools.pages import search_path
 
 ROOT = Path(__file__).parent.parent
 PICTURES = ROOT / "docs" / "pictures"
@@ -34,8 +35,12 @@ def screen(command: str) -> str:
         What it shows, with its colours as escape sequences.
     """
     leader, follower = pty.openpty()
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    known = {"PATH": path, "COLUMNS": str(_COLUMNS), "LINES": "40", "TERM": "xterm-256color"}
+    known = {
+        "PATH": search_path(),
+        "COLUMNS": str(_COLUMNS),
+        "LINES": "40",
+        "TERM": "xterm-256color",
+    }
     kept = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
     with subprocess.Popen(
         ["bash", "-c", command],

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 SIZE = 8000
 SMALL, LARGE = 1100, 3300  # nesting is not looked into where less than 1,000 entries nest
-CALLS, GROWTH = 12, 1.5
+CALLS, GROWTH = 20, 1.5
 FLOOR_SECONDS, FLOOR_BYTES = 2.0, 40 << 20
 SECONDS, RESIDENT, PRINTED = 15e-6, 100, 100  # for each byte of input
 

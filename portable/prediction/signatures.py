@@ -18,7 +18,7 @@ from portable.bytecode.layouts import VHLO
 from portable.bytecode.text import type_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from portable.bytecode.entries import Pool
     from portable.bytecode.operations import OpSignature
@@ -71,31 +71,46 @@ def signatures_by_name(reading: Reading) -> dict[str, list[OpSignature]]:
     Returns:
         The signatures as capabilities name them, each with those that it stands for.
     """
-    names = [str(name) for name in reading.content.names]
+    names = [_compiled(str(name)) for name in reading.content.names]
     elements = _Elements(reading.content.pool)
     found: dict[str, list[OpSignature]] = {}
+    # Most of the ops of an artifact are of few kinds and types.
+    known: dict[tuple[object, ...], list[str]] = {}
     for signature in reading.signatures:
         op = names[signature.name]
-        if op.startswith(f"{VHLO}.") and (plain := _plain(op)) not in _LEFT_OUT:
-            if plain == CALL:
-                target = reading.value(signature, "call_target_name").get("value")
-                texts = [f"{CALL} {target}"]
-            else:
-                texts = [*_texts(plain, signature, elements)]
-            for text in texts:
-                found.setdefault(text, []).append(signature)
+        if not op:
+            continue
+        if op == CALL:
+            texts = [f"{CALL} {reading.value(signature, 'call_target_name').get('value')}"]
+        else:
+            operands = signature.operand_types if op in _TYPED else None
+            key = (op, signature.results, operands)
+            if key not in known:
+                known[key] = [*_texts(op, signature.results, operands or (), elements)]
+            texts = known[key]
+        for text in texts:
+            found.setdefault(text, []).append(signature)
     return found
+
+
+def _compiled(op: str) -> str:
+    """Return what a compiler calls an op; empty for what is none of its own."""
+    plain = _plain(op) if op.startswith(f"{VHLO}.") else ""
+    return "" if plain in _LEFT_OUT else plain
 
 
 def _plain(op: str) -> str:
     return _VERSION.sub("", op.removeprefix(f"{VHLO}."))
 
 
-def _texts(op: str, signature: OpSignature, elements: _Elements) -> Iterator[str]:
-    results = [elements.of(type_) for type_ in signature.results]
-    operands = results
-    if op in _TYPED:
-        operands = [elements.of(type_) for type_ in signature.operand_types or ()]
+def _texts(
+    op: str,
+    result_types: Iterable[int],
+    operand_types: Iterable[int | None],
+    elements: _Elements,
+) -> Iterator[str]:
+    results = [elements.of(type_) for type_ in result_types]
+    operands = [elements.of(type_) for type_ in operand_types] if op in _TYPED else results
     if op in _VARIADIC and {*operands} == {*results}:
         yield from (f"{op} {one}" for one in {*results})
     elif op not in _TYPED or _once(operands) == _once(results):
