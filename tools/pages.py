@@ -115,7 +115,7 @@ def differences(path: Path) -> list[tuple[Command, str]]:
                 ran = ((one, _shell(one.text, folder)) for one in _commands(block))
                 found += [(one, done.stdout) for one, done in ran if not _same(one, done.stdout)]
         if program:
-            _succeed(_run([sys.executable, "-c", program], folder))
+            _succeed(_run([sys.executable, "-I", "-c", program], folder))
     return found
 
 

@@ -79,7 +79,7 @@ def test_the_work_for_each_byte_is_bounded(name: str, work: str) -> None:
     assert found[-1] < GROWTH * found[-2]
 
 
-@pytest.mark.parametrize("name", ARTIFACTS.keys() - {"integer_wide"})
+@pytest.mark.parametrize("name", sorted(ARTIFACTS.keys() - {"integer_wide"}))
 def test_every_class_is_read_to_its_end(name: str) -> None:
     """What is refused at once would show nothing."""
     assert not inspect(ARTIFACTS[name](100)).damage
