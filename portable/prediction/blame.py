@@ -8,6 +8,7 @@ from portable.bytecode import read
 from portable.bytecode.text import location_text
 from portable.prediction.forms import Reading
 from portable.prediction.signatures import signatures_by_name
+from portable.verdict import Basis
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,7 +29,7 @@ def blamed(artifact: Artifact, verdicts: Iterable[Verdict]) -> dict[str, tuple[s
 
     Args:
         artifact: What was judged.
-        verdicts: What came of it.
+        verdicts: What came of it; only those that are predicted, and not compatible, blame.
 
     Returns:
         The op signatures that are blamed, each with the places of its first ops.
@@ -36,6 +37,7 @@ def blamed(artifact: Artifact, verdicts: Iterable[Verdict]) -> dict[str, tuple[s
     said = {
         text
         for verdict in verdicts
+        if verdict.basis is Basis.PREDICTED and not verdict.compatible
         for text in (verdict.reason, *(each.message for each in verdict.diagnostics))
     }
     if not said:
