@@ -58,7 +58,7 @@ def test_the_consumer_reads_every_object_or_its_copy(tree: Path, tmp_path: Path)
 
 
 def test_what_is_there_and_no_copy_is_not_written_over(tree: Path, tmp_path: Path) -> None:
-    """It is told."""
+    """The object is listed as not written, with the place of what is there."""
     fleet, copies = tmp_path / "fleet.parquet", tmp_path / "copies"
     audit([str(tree)], fleet, depth="content")
     written = next(one for one in mend(fleet, OLD, to=copies) if one.mended is Mended.WRITTEN)

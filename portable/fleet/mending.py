@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from enum import Enum
 from itertools import groupby
@@ -96,12 +97,14 @@ def mend(
         PortableError: The consumers cannot be understood.
     """
     releases = named_consumers(*wants).releases
+    # Few of the subjects of a fleet differ.
+    reads = functools.cache(functools.partial(_reads, releases))
     asked = ("place", "kind", "subject", "error")
     rows = (row for row in columns_of(fleet, asked) if row[1] != OTHER)
     for place, group in groupby(rows, lambda row: str(row[0])):
         known = list(group)
         errors = [error for *_, error in known if error is not None]
-        held = [_reads(subject, releases) for *_, subject, _ in known if subject is not None]
+        held = [reads(subject) for *_, subject, _ in known if subject is not None]
         if errors:
             yield Mending(place, Mended.FAILED, why=f"not read in the audit: {errors[0]}")
         elif worst(held) is True:
@@ -110,7 +113,7 @@ def mend(
             yield _mend(place, wants, releases, Path(to), options)
 
 
-def _reads(subject: str, releases: tuple[Release, ...]) -> bool | None:
+def _reads(releases: tuple[Release, ...], subject: str) -> bool | None:
     what = read_subject(subject)
     return worst(predict(what, release).holds(Stage.DECODE) for release in releases)
 

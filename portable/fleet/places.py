@@ -215,7 +215,7 @@ class _Bucket:
         return Source(_Ranges(where, found.size, found.etag, ask))
 
     def fetch(self, key: str) -> bytes:
-        """Return the bytes of one object, whatever its ETag."""
+        """Return the bytes of one object as it is now."""
         where = f"{self.url}/{key}"
         found = self._asked(lambda: self._obstore.get(self._store, key).bytes(), where, FileError)
         return bytes(found)
