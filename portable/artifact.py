@@ -25,7 +25,7 @@ ArtifactLike: TypeAlias = (
 
 
 class NotAnArtifact(PortableError):
-    """The bytes are something else than a portable artifact; `found` says what."""
+    """The bytes are not a portable artifact; `found` says what they are."""
 
     def __init__(self, found: str, *, where: str | None = None, hint: str | None = None) -> None:
         super().__init__(f"not a portable artifact but {found}", where=where, hint=hint)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from portable.features import Analysis, Needs, Strictness
     from portable.version import Version
 
-__all__ = ["SCHEMA", "Constant", "Inspection", "inspect"]
+__all__ = ["SCHEMA", "Constant", "Inspection", "inspect", "leaks"]
 
 SCHEMA = 2
 """The version of `Inspection.record()`; raised when a field changes its meaning or goes away."""
@@ -302,7 +302,6 @@ def _content(
     counts: Counter[int] = Counter()
     for signature, count in signatures.items():
         counts[signature.name] += count
-    names, leaks = _locations(content)
     return Inspection(
         kind,
         *identity,
@@ -314,8 +313,8 @@ def _content(
         _summed(_custom_calls(content, signatures)),
         _summed(_discardable(content, signatures)),
         tuple(str(name) for name in content.names if not name.registered),
-        names,
-        leaks,
+        {name: len(found) for name in LOCATIONS if (found := _named(content, name))},
+        leaks(content),
         _constants(content),
         "",
         _warnings(header.version, analysis),
@@ -361,22 +360,30 @@ def _discardable(
                 yield attribute, foreign
 
 
-def _locations(content: Bytecode) -> tuple[dict[str, int], tuple[str, ...]]:
-    """Count the distinct locations by kind, and collect the absolute paths in them."""
-    found, paths = {}, set()
+def leaks(content: Bytecode) -> tuple[str, ...]:
+    """Return the absolute paths in locations: they reveal the machine that built the file.
+
+    Args:
+        content: An artifact.
+
+    Raises:
+        MalformedArtifact: A location does not make sense.
+    """
+    pool, paths = content.pool, set()
     for name in LOCATIONS:
-        numbers = content.pool.attributes_named(name)
-        if numbers:
-            found[name] = len(numbers)
         if "file" in name:
-            files = {content.pool.attribute(n).fields["file"] for n in numbers}
+            files = {pool.attribute(number).fields["file"] for number in _named(content, name)}
             for file in files:
                 if isinstance(file, int):
-                    path = str(content.pool.attribute(file).fields.get("value", ""))
+                    path = str(pool.attribute(file).fields.get("value", ""))
                     # Windows paths count too: the reader may be on another system.
                     if path.startswith(("/", "\\")) or path[1:3] in {":\\", ":/"}:
                         paths.add(path)
-    return found, tuple(sorted(paths))
+    return tuple(sorted(paths))
+
+
+def _named(content: Bytecode, location: str) -> list[int]:
+    return content.pool.attributes_named(location)
 
 
 def _constants(content: Bytecode) -> tuple[Constant, ...]:

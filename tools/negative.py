@@ -1,8 +1,8 @@
 """Make the negative corpus: inputs that are wrong, each in one way, with what has to be said of it.
 
 Everything is derived from one sealed artifact, or written by a Release that could still write it.
-A file that is there is never written again. Run by the newest jaxlib, which is asked, in a child
-process, what it does with each:
+A file that is there is never written again. Run by the newest jaxlib, which is asked what it does
+with each, in a process of its own: what one input does to the memory decides how the next one ends.
 
     python -m tools negative
     python -m tools negative --check    exit 1 if a file is missing or the manifest would change
@@ -18,9 +18,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from portable.bytecode import MalformedArtifact
+from portable.bytecode import MalformedArtifact, read
 from portable.corpus import find_case
 from portable.inspection import inspect
+from portable.pinning.pipeline import serialize
 from portable.releases import find_release
 from portable.runtime.environments import Environments
 from tools.full_scan import Scanner
@@ -108,6 +109,25 @@ def derived(good: bytes) -> Iterator[Wrong]:
     yield Wrong("format_too_new", good[:4] + b"\x4f" + good[5:], "claims bytecode format 39")
 
 
+CALL_SITE = """
+func.func @main(%a: tensor<f32>) -> tensor<f32> {
+  %0 = stablehlo.abs %a : tensor<f32> loc(callsite("callee" at "caller"))
+  return %0 : tensor<f32>
+}
+"""
+
+
+def location_in_itself() -> Wrong:
+    """Make the callee of a location that location."""
+    data = bytearray(serialize(CALL_SITE, "1.0.0").data)
+    entries = read(bytes(data)).pool.attributes
+    first = next(
+        at for at in entries.pointing() if entries.size(at) == 3 and data[entries.starts[at]] == 21
+    )
+    data[entries.starts[first] + 1] = first << 1 | 1
+    return Wrong("location_in_itself", bytes(data), "the callee of a location is that location")
+
+
 def written_by_old_releases() -> Iterator[Wrong]:
     """Have old Releases write what newer ones no longer read."""
     programs = {program.name: program.text for program in load_programs()}
@@ -169,6 +189,7 @@ def main() -> int:
     case = find_case(CORPUS, "tanh_result_accuracy_highest_f32")
     good = next(sealed.path for sealed in case.artifacts if str(sealed.target) == "1.10.0")
     wrongs = [*derived(good.read_bytes()), plain_bytecode(Scanner()), *written_by_old_releases()]
+    wrongs.append(location_in_itself())
     wrongs += [
         Wrong(
             f"native_crasher_{path.name.partition('.')[0]}", path.read_bytes(), "kills some readers"
@@ -176,24 +197,25 @@ def main() -> int:
         for path in sorted(CRASHERS.iterdir())
     ]
     rows = []
-    with Environments().get(find_release(READER)).worker(limit=10) as worker:
-        for wrong in sorted(wrongs):
-            path = NEGATIVE / f"{wrong.name}.mlir.bc"
-            if not path.exists():
-                if check:
-                    print(f"{path.name} is missing", file=sys.stderr)
-                    return 1
-                path.write_bytes(wrong.data)
-            data = path.read_bytes()
+    reader = Environments().get(find_release(READER))
+    for wrong in sorted(wrongs):
+        path = NEGATIVE / f"{wrong.name}.mlir.bc"
+        if not path.exists():
+            if check:
+                print(f"{path.name} is missing", file=sys.stderr)
+                return 1
+            path.write_bytes(wrong.data)
+        data = path.read_bytes()
+        with reader.worker(limit=10) as worker:
             answer = worker.ask({"kind": "read", "data": base64.b64encode(data).decode()})
-            rows.append(
-                {
-                    "name": wrong.name,
-                    "reason": wrong.reason,
-                    "inspect": judged(data),
-                    "native": {"ok": "accepted"}.get(str(answer.status), str(answer.status)),
-                }
-            )
+        rows.append(
+            {
+                "name": wrong.name,
+                "reason": wrong.reason,
+                "inspect": judged(data),
+                "native": {"ok": "accepted"}.get(str(answer.status), str(answer.status)),
+            }
+        )
     text = (
         f"# What is wrong with each input, what `portable inspect` says and what {READER} does.\n"
         f'reader = "{READER}"\n'

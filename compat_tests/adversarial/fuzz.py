@@ -1,8 +1,8 @@
 """Fuzz a reader: `python -m compat_tests.adversarial.fuzz ENGINE KIND SECONDS [FOLDER]`.
 
-ENGINE is `atheris`, guided by coverage, which is no dependency of the tests, or `hypothesis`, which
-changes samples by the generator of `test_mutants` and shrinks what it finds. Both start from
-the samples of the tests. An input that raises anything but an error of this project, or takes
+ENGINE is `hypothesis`, which changes samples by the generator of `test_mutants` and shrinks what it
+finds, or `atheris`, which is guided by coverage; install it first. Both start from the samples of
+the tests. An input that raises anything but an error of this project, or takes
 too much time or memory, ends the run: keep it in `compat_tests/adversarial/regressions/KIND/`.
 FOLDER takes inputs: of atheris those that reach something new, of hypothesis the first 20,000;
 `atheris KIND 0 FOLDER` says how much they cover.

@@ -52,6 +52,8 @@ WRONG = {
     "right vhlo.type_extensions_v1/18": "bounds in something else",
     "vhlo.complex_v1/1.element = builtin.f32/5": "type or attribute of MLIR",
     "right builtin.unit/7": "type or attribute of MLIR",
+    "builtin.location_name/14.name = vhlo.string_v1/14": "location that holds",
+    "builtin.location_fused/13.locations = builtin.string/2": "location that holds",
 }
 
 
@@ -64,7 +66,11 @@ def test_parts_of_wrong_kinds_are_found() -> None:
     # Properties of ops are in `unit/test_properties.py`.
     others = {"unranked memref", "property of an op that is an attribute of another kind"}
     assert {form for name in WRONG for form in found[name]} == PARTS.keys() - others
-    right = [name for name in made if name.startswith("right vhlo.") and name not in WRONG]
+    right = [
+        name
+        for name in made
+        if name.startswith(("right vhlo.", "right builtin.location_")) and name not in WRONG
+    ]
     assert not [name for name in right if found[name]]
     assert found["right builtin.unranked_memref/18"][-1] == "unranked memref"
 

@@ -504,6 +504,7 @@ WORDS = {
     "versions": ["--{}"],
     "completion bash": ["{}"],
     "completion zsh": ["{}"],
+    "schema": ["{}"],
 }
 
 

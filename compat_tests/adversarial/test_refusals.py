@@ -48,6 +48,7 @@ GOOD = {
     "env": ["make", "jaxlib==0.4.33"],
     "corpus": ["show", "abs_f32"],
     "completion": ["bash"],
+    "schema": ["check"],
     "bundle": [PROGRAM, "--for", "jaxlib>=0.5", "--output", "new"],
     "reduce": [PROGRAM, "--check", "true", "--output", "new"],
     "fuzz": ["generate", "--output", "new"],
@@ -76,7 +77,8 @@ BAD: dict[str, tuple[str, ...]] = {
     "bundle": FILES, "fleet": FILES, "places": ("nowhere", "garbage", "ftp://host/models"),
     "from": SPECS, "to": SPECS, "query": ("no-such-query",), "sql": ("SELEC",),
     "reference": ("nowhere",), "subject": FILES, "key": FILES, "attestation": FILES,
-    "max_age": ("soon",), "check": ("no-such-command {}",), "only": ("no_such_op",),
+    "matrix": FILES, "max_age": ("soon",), "check": ("no-such-command {}",),
+    "only": ("no_such_op",),
     "corpus": ("nowhere",), "case": ("no_such_case",), "args": ("f33[",),
 }  # fmt: skip
 # Any text is a dialect's name, and a day is refused by the command; both make nothing. Names that

@@ -54,7 +54,7 @@ FIGURES = {
     "properties of wrong kinds": f"{sum(1 for _ in properties.artifacts()):,} artifacts",
     "amplification (": f"{len(amplification.ARTIFACTS)} classes of tables",
     "amplification of containers": f"{len(containers.CONTAINERS)} generators",
-    "leaks": f"{len(test_native.IN_PROCESS)} in-process paths",
+    "leaks": f"{len(test_native.IN_PROCESS)} paths",
     "orphans": f"{len(test_orphans.CALLERS)} callers x 2 signals",
 }
 

@@ -57,7 +57,8 @@ TAKES_A_FILE = [
 TAKES_NONE = {
     "completion bash", "completion zsh", "corpus new", "corpus run", "env clear", "env list",
     "env make", "env prune", "export jax", "export saved-model", "export torch",
-    "releases list", "releases update", "verify-export", "versions", "fuzz generate", "fuzz hunt",
+    "releases list", "releases update", "schema", "verify-export", "versions", "fuzz generate",
+    "fuzz hunt",
 }  # fmt: skip
 # They need extras that are not here; compat_tests/fleet and frameworks/oci walk them.
 ELSEWHERE = {"audit", "plan", "repin-all", "push", "attest sign", "attest verify"}

@@ -50,8 +50,9 @@ def operation(
     operands: Sequence[int] = (),
     regions: Iterable[bytes] = (),
     isolated: bool = False,
+    location: int = 0,
 ) -> bytes:
-    """Encode an operation at an unknown location (attribute 0)."""
+    """Encode an operation; attribute 0 is an unknown location."""
     regions = list(regions)
     parts = [(1, attributes), (64, properties)]
     mask = sum(bit for bit, value in parts if value is not None)
@@ -65,7 +66,7 @@ def operation(
         body += varint(len(regions) << 1 | isolated)
         inside = b"".join(regions)
         body += section(IR, inside) if isolated else inside
-    return varint(name) + bytes([mask]) + varint(0) + body
+    return varint(name) + bytes([mask]) + varint(location) + body
 
 
 @dataclass(frozen=True, slots=True)

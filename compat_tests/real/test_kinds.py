@@ -28,6 +28,7 @@ LUCKY = (
     ("vhlo.axis_ref_v1/22.name = ", "refused or read, by what happens to lie in memory"),
     ("vhlo.tensor_v1/15.type = builtin.", "MLIR's own shaped types, by 0.6.2 to 0.10.0"),
     ("vhlo.mesh_v1/25.device_ids = vhlo.type_extensions_v1/18", "converted by nothing"),
+    ("builtin.location_fused/13.metadata = vhlo.", "said to be not known"),
     ("vhlo.axis_ref_v1/22.sub_axis_info = vhlo.type_extensions_v1/18", "the same"),
 )
 

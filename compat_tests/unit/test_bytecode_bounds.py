@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from compat_tests.helpers.bytecode_samples import SAMPLES, Sample
@@ -310,3 +312,53 @@ def test_a_large_dictionary_is_read_once() -> None:
     content = read(bytes(artifact))
     assert sum(content.scan().signatures.values()) == 3001
     analyze(content)
+
+
+@pytest.mark.parametrize("count", [1, 2000])
+@pytest.mark.parametrize("results", [(), (0,)])
+@pytest.mark.parametrize("tables", [{}, {"properties": 0}, {"attributes": 2}])
+@pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize(
+    ("wrong", "what"),
+    [
+        ({"location": 9}, "there is no attribute 9|location 9 is out of range|no location 9"),
+        ({"location": 300}, "300"),
+        ({"location": 1}, "is not a location"),
+        ({"operands": [9000]}, "9000"),
+        ({"operands": [0, 9000]}, "9000"),
+    ],
+)
+def test_what_an_operation_names_is_there(
+    wrong: dict[str, Any],
+    what: str,
+    *,
+    inside: bool,
+    tables: dict[str, Any],
+    results: tuple[int, ...],
+    count: int,
+) -> None:
+    """A location that is none, and a value that nothing defines, in operations of any form."""
+    right = [operation(0, results=[0])] * count
+    regions = [region([])] if inside else []
+    bad = operation(0, results=results, regions=regions, **tables, **wrong)
+    values = count + len(results)
+
+    def artifact(last: bytes) -> bytes:
+        body = region([*right, last], values=values)
+        return bytes(
+            Artifact(
+                names=["vhlo.add_v1"],
+                types=[("vhlo", entry(VHLO_F32))],
+                attributes=[UNKNOWN, ("vhlo", entry(2, 1)), ("builtin", entry(1, 0))],
+                properties=[b""],
+                operations=[operation(0, regions=[body], isolated=True)],
+            )
+        )
+
+    good: dict[str, Any] = {"operands": [0]} if "operands" in wrong else {}
+    fine = operation(0, results=results, regions=regions, **tables, **good)
+    analyze(read(artifact(fine)))
+    with pytest.raises(MalformedArtifact, match=what):
+        analyze(read(artifact(bad)))
+    with pytest.raises(MalformedArtifact, match=what):
+        list(read(artifact(bad)).operations())

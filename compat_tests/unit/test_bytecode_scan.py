@@ -57,6 +57,23 @@ def test_scan_locates_the_first_operations(sample: Sample) -> None:
     }
 
 
+@pytest.mark.parametrize("typed", [range(0, 60, 2), range(1, 60, 2), range(60)], ids=str)
+@pytest.mark.parametrize("sample", SAMPLES, ids=str)
+def test_patterns_know_as_much_of_wanted_operations(
+    sample: Sample, typed: range, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Types of operands, what is in regions, and locations: as the careful walk finds them."""
+    found = []
+    for worthwhile in (0, 1 << 60):
+        monkeypatch.setattr(scan_module, "_COMPILE_WORTHWHILE", worthwhile)
+        content = read(sample.data)
+        scan = content.scan([name for name in typed if name < len(content.names)])
+        places = scan.locations(scan.signatures)
+        located = {signature: sorted(each) for signature, each in places.items()}
+        found.append((scan.signatures, scan.bodies, scan.arguments, located))
+    assert found[0] == found[1]
+
+
 def _many(count: int, wide: int = 0) -> Artifact:
     """Return a block of many operations of every form that a pattern knows, and some others."""
     forms: list[bytes] = []
@@ -146,6 +163,37 @@ def test_a_wanted_operation_is_not_hidden_in_a_run() -> None:
         len(found) == 3
         for found in scan.locations({s for s, n in scan.signatures.items() if n > 2}).values()
     )
+
+
+@pytest.mark.usefixtures("_patterns")
+def test_a_number_that_is_longer_than_it_has_to_be_hides_nothing() -> None:
+    """Names are numbers; one that is written in two bytes although one does is the same name."""
+    plain = operation(0, results=[0], operands=[0])
+    assert plain[0] == 1
+    longer = bytes([2, 0]) + plain[1:]
+    body = [operation(1, results=[0], operands=[0])] * 9 + [longer, plain]
+    top = operation(2, regions=[region(body, 20, [0])], isolated=True)
+    names = ["vhlo.add_v1", "vhlo.abs_v1", "vhlo.while_v1"]
+    artifact = Artifact(names=names, types=[F32], operations=[top])
+    scan = read(bytes(artifact)).scan([0])
+    (wanted,) = [signature for signature in scan.signatures if signature.name == 0]
+    assert (wanted.operand_types, scan.signatures[wanted]) == ((0,), 2)
+
+
+@pytest.mark.usefixtures("_patterns")
+def test_what_is_in_the_regions_of_wanted_operations() -> None:
+    """Each operation counts for the one whose region it is directly in, also in a run."""
+    inner = region([operation(0, results=[0], operands=[0])] * 5, 9, [0])
+    nested = region(
+        [operation(2, regions=[inner], operands=[0]), operation(1, operands=[0])], 9, [0]
+    )
+    top = operation(3, regions=[region([operation(2, regions=[nested])], 9, [0])], isolated=True)
+    names = ["vhlo.add_v1", "vhlo.return_v1", "vhlo.reduce_v1", "vhlo.while_v1"]
+    artifact = Artifact(names=names, types=[F32], operations=[top])
+    scan = read(bytes(artifact)).scan([2])
+    assert {owner: {one.name for one in found} for owner, found in scan.bodies.items()} == {
+        2: {0, 1, 2}
+    }
 
 
 @pytest.mark.usefixtures("_patterns")

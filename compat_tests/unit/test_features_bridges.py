@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from portable.bytecode import read
-from portable.bytecode.vhlo import minimum
+from portable.bytecode.vhlo import current, minimum
 from portable.features import Analysis, Feature, FeatureKind, Needs, analyze
 from portable.features.bridges import bridges, since
 from portable.features.rewritten import rewritten
 from portable.features.rules import rules
 from portable.pinning.rewrites import EXACT, EXPANDED, REWRITES, UnknownRewrite, accuracy, named
+from portable.prediction import replacing
 from portable.version import Version
 from tools.downgrades import COSTS, PAGE, render
 
@@ -44,15 +45,21 @@ def test_a_verdict_says_who_or_why_not(name: str) -> None:
 
 
 def test_rewrites_and_their_terms_belong_together() -> None:
-    """In one order; each bridges a Feature, and looks for a form that needs a newer Version."""
+    """In one order; each looks for a form that needs a newer Version, and bridges a Feature.
+
+    Or it replaces ops that readers of every Version have, and that some do not compile.
+    """
     assert list(REWRITES) == list(bridges().rewrites)
     bridged = {name for bridge in bridges().features.values() for name in bridge.rewrites}
-    assert bridged == set(REWRITES)
+    helping = {name for name, terms in bridges().rewrites.items() if terms.helps}
+    assert bridged | helping == set(REWRITES)
     for name, terms in bridges().rewrites.items():
         assert terms.does
         assert terms.loses
         assert terms.exact == (terms.bound == "equal bits")
         assert REWRITES[name].needed(Version.parse(minimum())) == set(REWRITES[name].forms)
+        if name in helping:
+            assert REWRITES[name].needed(Version.parse(current()))
 
 
 def test_a_target_that_has_the_feature_needs_no_rewrite() -> None:
@@ -109,6 +116,24 @@ def test_what_was_rewritten_follows_from_what_the_target_lacks() -> None:
     assert exact.exact
 
 
+def test_what_was_rewritten_for_no_version_is_told_by_what_was_done() -> None:
+    """With its count, and how far results may be apart where that is a number."""
+    done = {"mhlo-calls-to-ops": 2, "mhlo-calls-to-approximations": 1}
+    found = {one.name: one for one in rewritten(_analysis(), Version(1, 0, 0), done, done)}
+    assert {name: one.count for name, one in found.items()} == done
+    assert found["mhlo-calls-to-ops"].exact
+    assert found["mhlo-calls-to-approximations"].near == (8, 8, 0)
+
+
+def test_an_op_signature_has_the_rewrite_that_replaces_it() -> None:
+    """By its name, as capabilities name it; most have none."""
+    assert replacing("custom_call mhlo.topk") == ("mhlo-calls-to-ops",)
+    assert replacing("custom_call mhlo.erf") == ("mhlo-calls-to-approximations",)
+    for signature in ("add quant", "uniform_quantize f32 -> quant", "add quant in reduce"):
+        assert replacing(signature) == ("quantized-to-arithmetic",)
+    assert replacing("custom_call my_lib.erf") == replacing("add f32") == ()
+
+
 def test_of_two_rewrites_the_first_is_told_or_the_one_that_was_allowed() -> None:
     """A collective_broadcast has a rewrite for its operands and another for its root."""
     before = _analysis("collective_broadcast_v2")
@@ -132,10 +157,11 @@ def test_a_mesh_given_by_its_name_is_not_written_out_unasked(case: Path) -> None
 
 
 def test_rewrites_are_chosen_by_name() -> None:
-    """`exact` is all that give equal bits; an unknown name is told those that exist."""
+    """`exact` means every exact rewrite that reaches a Version; an error lists the known names."""
     assert named(["drop-dot-algorithm"]) == {"drop-dot-algorithm"}
     exact = named([EXACT])
     assert "composites-to-calls" in exact
+    assert "mhlo-calls-to-ops" not in exact  # no Version requires it
     assert not exact & {"drop-dot-algorithm", "drop-result-accuracy"}
     with pytest.raises(UnknownRewrite, match=r"'?composite'?.*composites-to-calls.*exact"):
         named(["composite"])

@@ -59,7 +59,7 @@ def _check(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str
         (ARTIFACTS / "tan+1.4.0.mlir.bc", "1.3.0", "decode", 1, "needs 1.4.0, has 1.3.0"),
         (PLAIN, "jaxlib<0.5", "decode", 2, "not known: jaxlib before 0.4.13 is not in the table"),
         (PLAIN, "jaxlib>=0.5", "decode", 0, "note: jaxlib after 0.12.0.1 is not in the table"),
-        (ARTIFACTS / "mesh_inline+1.16.0.mlir.bc", "jax-cuda12-pjrt>=0.6", "decode", 1,
+        (ARTIFACTS / "mesh_inline+1.16.0.mlir.bc", "jax-rocm7-pjrt>=0.6", "decode", 1,
          "at least 1.10.0, below 1.12.0"),
     ],
     ids=lambda value: value.name if isinstance(value, Path) else str(value)[:20],
@@ -175,10 +175,10 @@ def test_the_gate_judges_the_same(path: Path, consumer: str, passed: bool, undec
 
 
 def test_a_hole_counts_as_its_worst_member_in_the_gate() -> None:
-    """What needs 1.16.0 does not pass for jax-cuda12-pjrt 0.6.1, which nobody measured."""
+    """A Release that was not measured, jax-rocm7-pjrt 0.6.0, does not pass what needs 1.16.0."""
     path = ARTIFACTS / "mesh_inline+1.16.0.mlir.bc"
-    assert predict(path, "jax-cuda12-pjrt 0.12.0.1").compatible
-    result = gate([path], parse_policy({"rules": {"consumers": ["jax-cuda12-pjrt>=0.6"]}}))
+    assert predict(path, "jax-rocm7-pjrt 0.12.0").compatible
+    result = gate([path], parse_policy({"rules": {"consumers": ["jax-rocm7-pjrt>=0.6"]}}))
     failed = {finding.consumer for finding in result.findings}
-    assert "jax-cuda12-pjrt 0.6.1" in failed
-    assert failed < {str(one) for one in matching_releases("jax-cuda12-pjrt>=0.6")}
+    assert "jax-rocm7-pjrt 0.6.0" in failed
+    assert failed < {str(one) for one in matching_releases("jax-rocm7-pjrt>=0.6")}

@@ -58,6 +58,14 @@ def test_a_crash_costs_one_job(worker: Worker, what: str, error: str) -> None:
     assert crashed.verdict("tensorflow 1", Stage.DECODE).outcome is Outcome.CRASHED
 
 
+def test_a_crash_is_never_that_of_an_earlier_job(worker: Worker) -> None:
+    """A job that dies of what another did to the memory is done again, in a process of its own."""
+    with worker:
+        poison, good, after = worker.ask_all([_read("poison"), _read("good"), _read("after")])
+        assert worker.starts == 2
+    assert (poison.ok, good.ok, after.ok) == (True, True, True)
+
+
 @pytest.mark.parametrize("what", ["hang", "deaf"])
 def test_a_hang_is_ended_at_its_limit(worker: Worker, what: str) -> None:
     """A job past its limit is hung, even if it blocks every signal; the next one is done."""
@@ -222,13 +230,22 @@ def test_a_python_that_does_not_run(tmp_path: Path) -> None:
     ],
 )
 def test_a_release_that_dies_while_loading(tmp_path: Path, source: str, status: Status) -> None:
-    """A crash, a hang or an error at import is one typed answer for every job, and one attempt."""
+    """A crash, a hang or an error at import is how a probe ends, and no Verdict on an artifact.
+
+    One attempt: what does not load once does not load for the next job.
+    """
     path = tmp_path / "extension.py"
     path.write_text(source, encoding="utf-8")
     with Worker(sys.executable, Driver("tensorflow"), library=path, load_limit=2.0) as worker:
+        probed = worker.ask({"kind": "probe"})
         answers = [worker.ask(_read("a")) for _ in range(3)]
         assert worker.starts == 1
-    assert {answer.status for answer in answers} == {status}
+    assert probed.status is status
+    assert {answer.status for answer in answers} == {Status.UNAVAILABLE}
+    if status is not Status.UNAVAILABLE:
+        assert {one.error for one in answers} == {f"does not load: {status} {probed.error}"}
+    with pytest.raises(CouldNotObserve):
+        answers[0].verdict("a release", Stage.DECODE)
 
 
 @pytest.mark.parametrize("kind", ["missing", "text", "no entry"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from portable.bytecode.encoding import Cursor, MalformedArtifact
 from portable.bytecode.entries import ATTRIBUTES, Pool, read_entries
@@ -19,6 +19,7 @@ from portable.bytecode.tables import (
     read_sections,
 )
 from portable.bytecode.vhlo import MODULE, inherent
+from portable.bytecode.view import View
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Bytecode", "read"]
 
+_SPARSE = {Section.ATTRIBUTE_TYPE, Section.RESOURCE}
 _DICTIONARIES = frozenset({"dictionary", "dict_v1"})
 
 
@@ -45,7 +47,9 @@ class Bytecode:
         strings: Its strings.
     """
 
-    def __init__(self, data: Buffer) -> None:
+    def __init__(self, what: Buffer | View) -> None:
+        # What reads the tables only takes slices, as a view has them.
+        data = cast("Buffer", what)
         self.header = read_header(data)
         if self.header.format > NEWEST_FORMAT:
             raise MalformedArtifact(
@@ -56,6 +60,10 @@ class Bytecode:
         if isinstance(data, memoryview):
             data = data.cast("B") if data.contiguous else memoryview(bytes(data))
         self._sections = sections = read_sections(data, self.header.length)
+        if isinstance(what, View):
+            # Constants, which are most of a large artifact, are among the attributes.
+            for section in sections.keys() - _SPARSE:
+                sections[section] = sections[section].loaded()
         self.strings = Strings(sections[Section.STRING])
         self.dialects = read_dialects(sections[Section.DIALECT], self.strings, self.header.format)
         attributes, types = read_entries(
@@ -89,6 +97,7 @@ class Bytecode:
             types=len(self.pool.types),
             properties=len(self._properties),
             format=self.header.format,
+            places=self.pool.attributes.places(),
         )
 
     @cached_property
@@ -109,12 +118,13 @@ class Bytecode:
             yield walker.read()
         self._deepest = walker.deepest
 
-    def uses(self) -> Iterator[tuple[Operation, tuple[int, ...]]]:
+    def uses(self) -> Iterator[tuple[Operation, tuple[int | None, ...]]]:
         """Yield every operation as `operations`, with those whose results it uses.
 
         Yields:
-            The operations, each with the numbers of others, counted in the order of this walk.
-            Arguments of blocks have none, nor have values that are used before they are defined.
+            The operations, each with one number for each operand: that of the operation it is a
+            result of, counted in the order of this walk. Arguments of blocks have none, nor have
+            values that are used before they are defined.
 
         Raises:
             MalformedArtifact: An operation does not make sense.
@@ -267,11 +277,12 @@ class Bytecode:
         return value
 
 
-def read(data: Buffer) -> Bytecode:
+def read(data: Buffer | View) -> Bytecode:
     """Open an artifact.
 
     Args:
-        data: Its bytes; a `mmap` or `memoryview` is not copied and has to stay open.
+        data: Its bytes; a `mmap` or `memoryview` is not copied and has to stay open. Of a `View`
+            constants are read only where they are looked at.
 
     Returns:
         The artifact, from which everything in it can be read.

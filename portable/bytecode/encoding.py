@@ -13,7 +13,17 @@ if TYPE_CHECKING:
 
     Buffer: TypeAlias = bytes | memoryview | mmap
 
-__all__ = ["HALF", "ODD", "Cursor", "MalformedArtifact", "brief", "numbers", "offsets", "unzigzag"]
+__all__ = [
+    "HALF",
+    "ODD",
+    "WIDTHS",
+    "Cursor",
+    "MalformedArtifact",
+    "brief",
+    "numbers",
+    "offsets",
+    "unzigzag",
+]
 
 ODD = bytes(range(1, 256, 2))
 """The bytes that are a number by themselves."""
@@ -36,8 +46,8 @@ def brief(name: str) -> str:
     return f"{name[:_BEGINNING]}\u2026{name[-_END:]} ({len(name)} characters)"
 
 
-# How many bytes a number has, by its first one.
-_WIDTHS = bytes([9, *((byte & -byte).bit_length() for byte in range(1, 256))])
+WIDTHS = bytes([9, *((byte & -byte).bit_length() for byte in range(1, 256))])
+"""How many bytes a number has, by its first one."""
 
 
 def numbers(chunk: bytes) -> bytes | list[int] | None:
@@ -52,7 +62,7 @@ def numbers(chunk: bytes) -> bytes | list[int] | None:
             found.append(first >> 1)
             at += 1
             continue
-        width = _WIDTHS[first]
+        width = WIDTHS[first]
         word = int.from_bytes(chunk[at : at + width], "little")
         found.append(word >> width if first else word >> 8)
         at += width
@@ -100,6 +110,11 @@ class Cursor:
     def copy(self) -> Cursor:
         """Return another cursor at the same position."""
         return Cursor(self.data, self.position, self.end, self.origin)
+
+    def loaded(self) -> Cursor:
+        """Return a cursor over a copy of what is left."""
+        data = bytes(self.data[self.position : self.end])
+        return Cursor(data, 0, len(data), self.origin + self.position)
 
     def malformed(self, what: str) -> MalformedArtifact:
         """Return the error for what was found at the position; the caller raises it."""
@@ -190,7 +205,7 @@ class Cursor:
                 values.append(first >> 1)
                 at += 1
                 continue
-            width = _WIDTHS[first]
+            width = WIDTHS[first]
             if at + width > end:
                 self.position = at
                 values.append(self.varint())  # raises

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from functools import cache
+from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
-from portable.bytecode.encoding import ODD, Cursor, numbers, offsets, unzigzag
+from portable.bytecode.encoding import ODD, WIDTHS, Cursor, numbers, offsets, unzigzag
 from portable.bytecode.fields import ATTRIBUTES, POINTERS, READERS, TYPES, Blob, read_type
-from portable.bytecode.layouts import BUILTIN, VHLO, table, widths
+from portable.bytecode.layouts import BUILTIN, LOCATIONS, VHLO, table, widths
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import TypeAlias
 
     from portable.bytecode.fields import Step
@@ -82,6 +83,10 @@ def reference(kind: str, index: int) -> Reference:
     return index if kind == ATTRIBUTES else ~index
 
 
+# Translates whether a dialect encoded an entry to whether it is text.
+_TEXT = bytes([1, 0]) + bytes(254)
+
+
 class Entries:
     """The attributes, or the types, of an artifact.
 
@@ -101,6 +106,7 @@ class Entries:
         "_firsts",
         "_layouts",
         "_leaves",
+        "_pointing",
         "cursor",
         "kind",
         "outlines",
@@ -124,6 +130,7 @@ class Entries:
         self._dialects = [dialect for _, dialect in groups]
         self._layouts: dict[str, dict[int, Layout]] = {}
         self._leaves: dict[tuple[str, str], Outline] = {}
+        self._pointing: list[int] | None = None
         self.outlines: list[Outline | None] = [None] * len(own)
 
     def __len__(self) -> int:
@@ -170,13 +177,49 @@ class Entries:
                 if first in wanted or (not first & 1 and self.open(index).varint() in codes):
                     yield index
 
-    def pointing(self) -> Iterator[int]:
-        """Yield the entries that can point to others."""
+    def pointing(self) -> Sequence[int]:
+        """Return the entries that can point to others, one of those that point to the same; cached.
+
+        There can be as many locations as operations, most of which differ in lines and columns.
+        """
+        if self._pointing is None:
+            self._pointing = [*self._find_pointing()]
+        return self._pointing
+
+    def _find_pointing(self) -> Iterator[int]:
         for dialect in dict.fromkeys(self._dialects):
             layouts = table(dialect, self.kind).items()
-            codes = frozenset(code for code, layout in layouts if layout.pointers)
-            if codes:
-                yield from self.starting(dialect, codes)
+            heads = {code << 1 | 1: layout.head for code, layout in layouts if layout.pointers}
+            seen: set[bytes] = set()
+            for index in self.starting(dialect, frozenset(first >> 1 for first in heads)):
+                head = self._head(index, heads)
+                if not head or head not in seen:
+                    seen.add(head)
+                    yield index
+
+    def _head(self, index: int, heads: Mapping[int, int]) -> bytes:
+        """Return an entry up to its last pointer; nothing where its first byte does not tell."""
+        data, start, end = self.cursor.data, self.starts[index], self.starts[index + 1]
+        stop = start + 1
+        count = heads.get(data[start], 0)
+        for _ in range(count):
+            if stop >= end:
+                return b""
+            stop += WIDTHS[data[stop]]
+        return bytes(data[start:stop]) if count and stop <= end else b""
+
+    def places(self) -> bytes:
+        """Return of each attribute 1 if it can be a location, 0 if it is known to be none."""
+        codes = first_bytes(self.kind, BUILTIN, LOCATIONS)
+        marks = bytes(byte in codes or not byte & 1 for byte in range(256))
+        found = b"".join(
+            bytes(len(group)) if dialect == VHLO
+            else self.first_bytes(group).translate(marks) if dialect == BUILTIN
+            else b"\1" * len(group)
+            for dialect, group in self.groups()
+        )  # fmt: skip
+        # What is text could be anything.
+        return found if 0 not in self.own else bytes(map(or_, found, self.own.translate(_TEXT)))
 
     def open(self, index: int) -> Cursor:
         """Return a cursor over the bytes of an entry."""

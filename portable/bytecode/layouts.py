@@ -30,6 +30,7 @@ class Layout(NamedTuple):
         pointers: How many fields to read until the last one that points to other entries.
         sole_type: Whether that is one field, a type.
         steps: These fields as `fields.STEPS` has them; None if one of them is not there.
+        head: How many numbers these fields are, where that is always the same; else 0.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Layout(NamedTuple):
     pointers: int
     sole_type: bool
     steps: tuple[Step, ...] | None
+    head: int
 
 
 @cache
@@ -69,4 +71,6 @@ def _layout(text: str) -> Layout:
     sole_type = pointers == 1 and pairs[0][1] == "type"
     fields = tuple((field, encoding) for field, encoding in pairs)
     steps = tuple(STEPS[encoding] for _, encoding in fields[:pointers] if encoding in STEPS)
-    return Layout(name, fields, pointers, sole_type, steps if len(steps) == pointers else None)
+    plain = len(steps) == pointers
+    head = pointers if plain and not any(step.each for step in steps) else 0
+    return Layout(name, fields, pointers, sole_type, steps if plain else None, head)

@@ -68,37 +68,31 @@ def demand_shallow(content: Bytecode, where: str | None = None) -> None:
 
 
 def _depth(pool: Pool) -> int:
-    """Return how many entries the longest chain has, or at most so many if that is not too deep."""
-    waiting = {
+    """Return how many entries the longest chain of those that point to others has."""
+    depths: dict[int, int] = {}
+    opened: set[int] = set()
+    stack = [
         reference(table.kind, at)
         for table in (pool.types, pool.attributes)
         for at in table.pointing()
-    }
-    if len(waiting) <= limit("entries"):
-        return len(waiting)  # a chain has no more links than there are
-    # Of what points to others; everything else has no depth.
-    depths: dict[int, int] = {}
-    opened: set[int] = set()
-    for first in [*waiting]:
-        stack = [first]
-        while stack:
-            entry = stack[-1]
-            if entry in depths:
-                stack.pop()
-                continue
-            inner = pool.referred(entry).references
-            if not waiting.isdisjoint(inner) and entry not in opened:
-                missing = waiting.intersection(inner)
-                if entry in missing or not opened.isdisjoint(missing):
-                    raise pool.attributes.cursor.malformed("an entry contains itself")
-                opened.add(entry)
-                stack += missing
-                continue
-            depths[entry] = 1 + max([depths.get(one, 0) for one in inner], default=0)
-            waiting.discard(entry)
-            opened.discard(entry)
+    ]
+    while stack:
+        entry = stack[-1]
+        if entry in depths:
             stack.pop()
-    return max(depths.values())
+            continue
+        inner = pool.referred(entry).references
+        missing = [one for one in inner if one not in depths]
+        if missing:
+            if entry in opened or not opened.isdisjoint(missing):
+                raise pool.attributes.cursor.malformed("an entry contains itself")
+            opened.add(entry)
+            stack += missing
+            continue
+        depths[entry] = 1 + max(map(depths.__getitem__, inner)) if inner else 0
+        opened.discard(entry)
+        stack.pop()
+    return max(depths.values(), default=0)
 
 
 # What is no bracket although it looks so: strings, comments, arrows and comparisons.

@@ -41,6 +41,7 @@ class Sizes(NamedTuple):
         types: Types.
         properties: Property entries.
         format: The version of the bytecode format.
+        places: For each attribute whether it can be a location.
     """
 
     names: int
@@ -48,6 +49,14 @@ class Sizes(NamedTuple):
     types: int
     properties: int
     format: int
+    places: bytes
+
+    def locate(self, cursor: Cursor) -> int:
+        """Read the location of an operation or a block argument."""
+        location = cursor.index(self.attributes, "location")
+        if not self.places[location]:
+            raise cursor.malformed(f"attribute {location} is not a location")
+        return location
 
 
 class Operation(NamedTuple):
@@ -115,6 +124,7 @@ class Frame:
         end: Where the section ends that the frame was opened in.
         sectioned: Whether the regions have a section of their own.
         types: The types of the defined values, if they are wanted.
+        owner: The name of that operation; -1 for the whole artifact.
     """
 
     __slots__ = (
@@ -123,6 +133,7 @@ class Frame:
         "defined",
         "end",
         "operations",
+        "owner",
         "regions",
         "root",
         "sectioned",
@@ -130,8 +141,11 @@ class Frame:
         "types",
     )
 
-    def __init__(self, regions: int, end: int, base: int, root: int, *, sectioned: bool) -> None:
+    def __init__(
+        self, regions: int, end: int, base: int, root: int, *, sectioned: bool, owner: int = -1
+    ) -> None:
         self.regions = regions
+        self.owner = owner
         self.blocks = 0
         self.operations = 0
         self.base = base
@@ -212,7 +226,7 @@ class Walker:
         mask = cursor.byte()
         if mask > _ALL:
             raise cursor.malformed(f"unknown operation flags {mask:#x}")
-        location = cursor.index(sizes.attributes, "location")
+        location = sizes.locate(cursor)
         attributes = cursor.index(sizes.attributes, "attribute") if mask & _ATTRIBUTES else -1
         properties = -1
         if mask & _PROPERTIES:
@@ -228,7 +242,7 @@ class Walker:
         regions, isolated = cursor.flagged() if mask & _REGIONS else (0, False)
         depth = len(self.frames) - 1
         if regions:
-            self._enter(regions, isolated=isolated)
+            self._enter(name, regions, isolated=isolated)
         return Operation(
             name,
             location,
@@ -286,10 +300,11 @@ class Walker:
         if self.typed:
             frame.types += results
 
-    def enter_block(self, length: int | None, size: int, head: int) -> None:
+    def enter_block(self, name: int, length: int | None, size: int, head: int) -> None:
         """Enter the only block of the only region of an operation, its heads having been read.
 
         Args:
+            name: The name of the operation.
             length: The length of the section that holds the region, which starts here; None if
                 the region is not isolated, and so has none.
             size: How many values the region announces.
@@ -299,7 +314,8 @@ class Walker:
             MalformedArtifact: The section or the operations do not fit.
         """
         cursor = self.cursor
-        frame = self._push(0, isolated=length is not None, sectioned=length is not None)
+        sectioned = length is not None
+        frame = self._push(name, 0, isolated=sectioned, sectioned=sectioned)
         if length is not None:
             _, cursor.end = Cursor(cursor.data, cursor.position, cursor.end, cursor.origin).skip(
                 length
@@ -307,23 +323,23 @@ class Walker:
         frame.size = size
         frame.operations = head >> 1
 
-    def _enter(self, regions: int, *, isolated: bool) -> None:
+    def _enter(self, name: int, regions: int, *, isolated: bool) -> None:
         cursor = self.cursor
         if regions > cursor.end - cursor.position:
             raise cursor.malformed(f"{regions} regions do not fit the section")
         sectioned = isolated and self._sizes.format >= Format.LAZY_LOADING
-        self._push(regions, isolated=isolated, sectioned=sectioned)
+        self._push(name, regions, isolated=isolated, sectioned=sectioned)
         if sectioned:
             number, content = cursor.section()
             if number != Section.IR:
                 raise cursor.malformed(f"regions in section {number}")
             cursor.position, cursor.end = content.position, content.end
 
-    def _push(self, regions: int, *, isolated: bool, sectioned: bool) -> Frame:
+    def _push(self, name: int, regions: int, *, isolated: bool, sectioned: bool) -> Frame:
         parent = self.frames[-1]
         base = 0 if isolated else parent.base + parent.size
         root = len(self.frames) if isolated else parent.root
-        frame = Frame(regions, self.cursor.end, base, root, sectioned=sectioned)
+        frame = Frame(regions, self.cursor.end, base, root, sectioned=sectioned, owner=name)
         self.deepest = max(self.deepest, len(self.frames))
         self.frames.append(frame)
         self._bases.append(base)
@@ -378,8 +394,8 @@ class Walker:
         for _ in range(count):
             # The type, since format 4 with a flag: whether a location follows.
             type_ = varint()
-            if (type_ & 1 or not elided) and varint() >= sizes.attributes:
-                raise cursor.malformed("invalid location of a block argument")
+            if type_ & 1 or not elided:
+                sizes.locate(cursor)
             found.append(type_ >> 1 if elided else type_)
         if found and max(found) >= sizes.types:
             raise cursor.malformed(f"there is no type {max(found)}")
@@ -409,7 +425,11 @@ class UseWalker(Walker):
         super().define((~self.number,) * len(results))
         self.number += 1
 
-    def sources(self, operation: Operation) -> tuple[int, ...]:
-        """Return the numbers of the operations whose results the last one read uses."""
+    def sources(self, operation: Operation) -> tuple[int | None, ...]:
+        """Return the numbers of the operations whose results the last one read uses.
+
+        Returns:
+            One for each operand: None for an argument of a block, and what is not defined yet.
+        """
         found = (self.operand_type(value, operation.depth) for value in operation.operands)
-        return tuple(~one for one in found if isinstance(one, int) and one < 0)
+        return tuple(~one if isinstance(one, int) and one < 0 else None for one in found)

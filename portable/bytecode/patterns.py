@@ -28,6 +28,7 @@ __all__ = [
     "ENTRIES",
     "FORMS",
     "GROUPS",
+    "encoded",
     "entry_pattern",
     "matches",
     "needs_care",
@@ -87,6 +88,12 @@ def number(encoded: bytes) -> int:
         return first >> 1
     length = (first & -first).bit_length()
     return int.from_bytes(encoded[:length], "little") >> length
+
+
+def encoded(value: int) -> bytes:
+    """Encode a number as writers do, in as few bytes as it takes."""
+    length = max(1, -(-value.bit_length() // 7))
+    return (value << length | 1 << length - 1).to_bytes(length, "little")
 
 
 @cache

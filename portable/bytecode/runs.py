@@ -13,6 +13,7 @@ from portable.bytecode.patterns import (
     ENTRIES,
     FORMS,
     GROUPS,
+    encoded,
     entry_pattern,
     matches,
     needs_care,
@@ -22,6 +23,7 @@ from portable.bytecode.tables import Format
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from re import Match
 
     from portable.bytecode.operations import Sizes, Walker
     from portable.bytecode.patterns import Key
@@ -63,6 +65,7 @@ class Runs:
         # What has been read and not been counted yet.
         self._keys: list[Key] = []
         self._pending: list[tuple[int, int, int]] = []
+        self._typed = frozenset(map(encoded, scan.typed))
 
     def read(self) -> bool:
         """Read as many operations as a pattern does; return whether there were any.
@@ -168,17 +171,36 @@ class Runs:
         *key, operands, length, size, block = match.groups()
         signature = self.signature(tuple(key), ENTRIES, 1)
         values = numbers(operands) or () if signature.name in self._scan.typed else ()
+        form = next(at for at, part in enumerate(key[1:], start=2) if part is not None)
+        self._demand_there(bytes(cursor.data[match.end(1) + 1 : match.start(form)]), operands)
         location = number(bytes(cursor.data[match.end(1) + 1 : match.end(1) + 4]))
         self._scan.count(signature, values, location, len(walker.frames) - 1)
         walker.define(signature.results)
         if length is None:
-            walker.enter_block(None, number(size), number(block))
+            walker.enter_block(signature.name, None, number(size), number(block))
         else:
             cursor.position = match.end(len(key) + 2)  # where the section starts
-            walker.enter_block(number(length), number(size), number(block))
+            walker.enter_block(signature.name, number(length), number(size), number(block))
         cursor.position = match.end()
         walker.read_arguments(number(block))
         return True
+
+    def _demand_there(self, located: bytes, used: bytes) -> None:
+        """Refuse locations and operands that are not there: a key has neither.
+
+        Args:
+            located: The locations of some operations of the current block.
+            used: Their operands.
+        """
+        cursor, frame, sizes = self._walker.cursor, self._walker.frames[-1], self._sizes
+        values = numbers(used)
+        if values and max(values) >= frame.base + frame.size:
+            raise cursor.malformed(f"there is no value {max(values)}")
+        locations = numbers(located) or ()
+        if max(locations, default=0) >= sizes.attributes:
+            raise cursor.malformed(f"there is no attribute {max(locations)}")
+        if not all(map(sizes.places.__getitem__, locations)):
+            raise cursor.malformed("an attribute is not a location")
 
     def _run(self) -> bool:
         """Read operations with the pattern as far as it goes; return whether there were any."""
@@ -188,15 +210,41 @@ class Runs:
         found = matches(cursor.data, start, cursor.end, min(frame.operations, _LONGEST))
         if not found:
             return False
-        keys = list(map(GROUPS, found))
+        keys, data = list(map(GROUPS, found)), cursor.data
+        forms = [match.lastindex or 0 for match in found]
+        self._demand_there(
+            b"".join(
+                [data[m.end(1) + 1 : m.start(at)] for m, at in zip(found, forms, strict=True)]
+            ),
+            b"".join([data[m.end(at) : m.end()] for m, at in zip(found, forms, strict=True)]),
+        )
         cursor.position = found[-1].end()
-        self._keys += keys
         self._pending.append((start, cursor.position, len(keys)))
         frame.operations -= len(keys)
         frame.defined += list(map(ENDS, keys)).count(DEFINES)
         if walker.typed:
-            frame.types += [key for key in keys if ENDS(key) == DEFINES]
+            keys = self._count_typed(found, keys)
+        self._scan.collect(frame.owner, map(self.signature, keys))
+        self._keys += keys
         return True
+
+    def _count_typed(self, found: Sequence[Match[bytes]], keys: list[Key]) -> list[Key]:
+        """Count the operations whose operand types are wanted; return the others."""
+        walker = self._walker
+        types, depth = walker.frames[-1].types, len(walker.frames) - 1
+        wanted = [at for at, key in enumerate(keys) if key[0] in self._typed]
+        start = 0
+        for at in wanted:
+            # What is defined up to there.
+            types += [key for key in keys[start:at] if ENDS(key) == DEFINES]
+            start = at
+            match = found[at]
+            content, last = walker.cursor.data, match.lastindex or 0
+            values = numbers(bytes(content[match.end(last) : match.end()])) or ()
+            location = number(bytes(content[match.end(1) + 1 : match.end(1) + 4]))
+            self._scan.count(self.signature(keys[at]), values, location, depth)
+        types += [key for key in keys[start:] if ENDS(key) == DEFINES]
+        return [key for key in keys if key[0] not in self._typed] if wanted else keys
 
     def _locate(
         self, batch: _Batch, missing: set[OpSignature], found: dict[OpSignature, list[int]]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from portable.bytecode.operations import EXAMPLES, OpSignature, Walker
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from portable.bytecode.encoding import Cursor
     from portable.bytecode.operations import Sizes
@@ -34,11 +34,13 @@ class Scan:
     Args:
         section: The IR section.
         sizes: The sizes of the tables.
-        typed: The names of operations whose operand types are wanted.
+        typed: The names of operations of which more is wanted: the types of their operands, and
+            what is in their regions.
 
     Attributes:
         signatures: How many operations have each OpSignature.
-        typed: The names of operations whose operand types are known.
+        typed: The names of operations of which more is known.
+        bodies: By the names of these the OpSignatures directly in their regions.
         deepest: In how many regions the deepest block lies.
         arguments: The types of the arguments of all blocks.
 
@@ -87,13 +89,25 @@ class Scan:
                     operand_types=types
                 )
             signature = known
+        self.collect(self._walker.frames[depth].owner, (signature,))
         count = self.signatures[signature] = self.signatures.get(signature, 0) + 1
         if count <= EXAMPLES:
             self._locations.setdefault(signature, []).append(location)
 
+    def collect(self, owner: int, found: Iterable[OpSignature]) -> None:
+        """Note what is in the regions of operations of which more is wanted.
+
+        Args:
+            owner: The name of the operation that the regions belong to.
+            found: What is in them.
+        """
+        if owner in self.typed:
+            self.bodies.setdefault(owner, set()).update(found)
+
     def _read_all(self, *, fast: bool) -> bool:
         """Read all operations; return False if some have to be read one by one."""
         self.signatures: dict[OpSignature, int] = {}
+        self.bodies: dict[int, set[OpSignature]] = {}
         self._locations: dict[OpSignature, list[int]] = {}
         walker = self._walker = Walker(self._section, self._sizes, typed=bool(self.typed))
         runs = self._runs = self._open_runs() if fast else None

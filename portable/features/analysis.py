@@ -10,7 +10,7 @@ from portable.bytecode.layouts import VHLO
 from portable.bytecode.nesting import excess
 from portable.bytecode.text import location_text
 from portable.bytecode.vhlo import current, minimum
-from portable.features.bridges import OTHER_DIALECTS, bridges
+from portable.features.bridges import OTHER_DIALECTS, SHARDY, bridges
 from portable.features.conditions import TYPED
 from portable.features.judge import Judge, Need
 from portable.features.model import (
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from portable.bytecode.operations import OpSignature
     from portable.bytecode.scan import Scan
 
-__all__ = ["analyze"]
+__all__ = ["analyze", "asks_operand_types"]
 
 _EXAMPLES = 3
 _NAMED = 10
@@ -53,6 +53,17 @@ def analyze(bytecode: Bytecode, *, strictness: Strictness = Strictness.READABLE)
         MalformedArtifact: Something in the artifact does not make sense.
     """
     return _Analyst(bytecode, strictness).analysis()
+
+
+def asks_operand_types(bytecode: Bytecode) -> list[int]:
+    """Return the names of operations whose operand types some rule requires, by number."""
+    present = bytecode.pool.type_names()
+    asking: set[str] = set()
+    for prefix, ops in _asking().items():
+        if any(name.startswith(prefix) for name in present) or not prefix:
+            asking |= ops
+    names = enumerate(bytecode.names)
+    return [at for at, name in names if name.dialect == VHLO and name.name in asking]
 
 
 class _Tally:
@@ -99,7 +110,7 @@ class _Analyst:
         self._bytecode = bytecode
         self._readable = strictness is Strictness.READABLE
         self._judge = Judge(bytecode, readable=self._readable)
-        self._scan: Scan = bytecode.scan(self._typed())
+        self._scan: Scan = bytecode.scan(asks_operand_types(bytecode))
         self._required = _Tally()
         self._minimum = _Tally()
         self._located: dict[OpSignature, list[int]] = {}
@@ -130,16 +141,6 @@ class _Analyst:
             removed=self._removed(),
             too_deep=excess(self._bytecode),
         )
-
-    def _typed(self) -> list[int]:
-        """Return the operations whose operand types some rule requires."""
-        present = self._bytecode.pool.type_names()
-        asking: set[str] = set()
-        for prefix, ops in _asking().items():
-            if any(name.startswith(prefix) for name in present) or not prefix:
-                asking |= ops
-        names = enumerate(self._bytecode.names)
-        return [at for at, name in names if name.dialect == VHLO and name.name in asking]
 
     def _locate(self) -> None:
         tallies = (self._required, self._minimum)
@@ -288,8 +289,8 @@ class _Analyst:
         return tuple(found)
 
     def _feature(self, need: Need, count: int, locations: tuple[str, ...], reason: str) -> Feature:
-        name = OTHER_DIALECTS if need.kind == "dialect" else need.name
-        bridge = bridges().features.get(name)
+        foreign = need.kind == "dialect" and need.name != SHARDY
+        bridge = bridges().features.get(OTHER_DIALECTS if foreign else need.name)
         return Feature(
             FeatureKind(need.kind),
             need.name,

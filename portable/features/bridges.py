@@ -11,6 +11,7 @@ from portable.system.tables import read_table
 
 __all__ = [
     "OTHER_DIALECTS",
+    "SHARDY",
     "Bridge",
     "Bridges",
     "Default",
@@ -23,6 +24,8 @@ __all__ = [
 
 OTHER_DIALECTS = "other_dialects"
 """The name under which ops outside StableHLO stand in the table."""
+SHARDY = "sdy"
+"""The dialect of those that has a bridge of its own."""
 
 
 class Bridge(NamedTuple):
@@ -47,12 +50,19 @@ class Terms(NamedTuple):
         loses: What is lost, other than accuracy.
         bound: How far results may be apart.
         exact: Whether results have equal bits.
+        helps: The op signatures that it replaces, of a rewrite for readers that do not compile
+            them; none of one that reaches an older Version.
+        ulps: How far each result may be apart, where that is a number.
+        runs: Whether an Executor runs what it replaces, so that results can be compared.
     """
 
     does: str
     loses: str
     bound: str
     exact: bool
+    helps: tuple[str, ...] = ()
+    ulps: int | None = None
+    runs: bool = True
 
 
 class Default(NamedTuple):
@@ -112,7 +122,13 @@ def parse_bridges(table: dict[str, dict[str, str]]) -> Bridges:
         {name: _bridge(text) for name, text in table["features"].items()},
         {
             section.removeprefix("rewrite "): Terms(
-                row["does"], row["loses"], row.get("bound", _EQUAL), "bound" not in row
+                row["does"],
+                row["loses"],
+                row.get("bound", _EQUAL),
+                "bound" not in row,
+                tuple(filter(None, row.get("helps", "").split(", "))),
+                None if row.keys() & {"bound", "ulps"} == {"bound"} else int(row.get("ulps", 0)),
+                row.get("runs") != "no",
             )
             for section, row in table.items()
             if section.startswith("rewrite ")
@@ -151,5 +167,5 @@ def since() -> dict[str, str]:
     for constraints in rules().constraints.values():
         found |= {constraint.name: constraint.since for constraint in constraints}
     found |= {kind: version for kind, (version, _) in rules().locations.items()}
-    found[OTHER_DIALECTS] = rules().other_dialects[0]
+    found[OTHER_DIALECTS] = found[SHARDY] = rules().other_dialects[0]
     return {name: version for name, version in found.items() if version != minimum()}

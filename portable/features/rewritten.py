@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from portable.features.bridges import Near, bridges
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
     from portable.features.bridges import Bridge
     from portable.features.model import Analysis
@@ -60,7 +61,10 @@ class Rewritten:
 
 
 def rewritten(
-    analysis: Analysis, target: Version, allowed: Collection[str] | None = None
+    analysis: Analysis,
+    target: Version,
+    allowed: Collection[str] | None = None,
+    done: Mapping[str, int] = MappingProxyType({}),
 ) -> tuple[Rewritten, ...]:
     """Say what was rewritten in a program that was written for a target.
 
@@ -68,9 +72,11 @@ def rewritten(
         analysis: Of the program before.
         target: The Version that it was written for.
         allowed: The rewrites that were allowed, by name; None where that is not known.
+        done: How many ops each of those rewrote, where that is known.
 
     Returns:
-        The replacement of each Feature that the target lacks; locations are left out.
+        The replacement of each Feature that the target lacks, and what was done besides; locations
+        are left out.
     """
     table = bridges()
     found: dict[str, Rewritten] = {}
@@ -89,6 +95,10 @@ def rewritten(
         known = found.get(one.name)
         if known is None or (known.near is None and one.near is not None):
             found[one.name] = one
+    for name in done.keys() - found.keys():
+        terms = table.rewrites[name]
+        near = None if terms.ulps is None else Near(terms.ulps, terms.ulps)
+        found[name] = Rewritten(name, terms.does, terms.bound, near, done[name])
     return tuple(found.values())
 
 

@@ -80,8 +80,9 @@ def check_bridges(bridges: Bridges, since: dict[str, str]) -> None:
         for rewrite in bridge.rewrites:
             _demand(rewrite in bridges.rewrites, where, f"unknown rewrite {rewrite}", _BRIDGES)
     used = {rewrite for bridge in bridges.features.values() for rewrite in bridge.rewrites}
-    for rewrite in bridges.rewrites:
-        _demand(rewrite in used, f"[rewrite {rewrite}]", "helps no Feature", _BRIDGES)
+    for rewrite, terms in bridges.rewrites.items():
+        helps = rewrite in used or bool(terms.helps)
+        _demand(helps, f"[rewrite {rewrite}]", "helps no Feature and no op", _BRIDGES)
 
 
 _RULES, _BRIDGES = "rules.ini", "bridges.ini"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from portable.bytecode.entries import ATTRIBUTES, TYPES, Blob
 from portable.bytecode.layouts import BUILTIN, VHLO
+from portable.features import asks_operand_types
 from portable.prediction import quantized
 from portable.prediction.computing import COMPUTED, TWO_BITS, TYPED
 from portable.prediction.parts import PARTS
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from portable.bytecode import Bytecode, MalformedArtifact
+    from portable.bytecode.encoding import Buffer
     from portable.bytecode.operations import Operation, OpSignature
+    from portable.bytecode.view import View
 
 __all__ = ["FORMS", "KINDS", "LOCATIONS", "Reading"]
 
@@ -39,7 +42,7 @@ class Reading:
         data: Its bytes.
     """
 
-    def __init__(self, content: Bytecode, data: bytes | memoryview) -> None:
+    def __init__(self, content: Bytecode, data: Buffer | View) -> None:
         self.content = content
         self.data = data
         pool = content.pool
@@ -47,7 +50,8 @@ class Reading:
         names = [str(name) for name in content.names]
         typed = _TYPED.union(quantized.TYPED if self.quantized else ())
         wanted = [i for i, name in enumerate(names) if name in typed or has_operand_types(name)]
-        self.signatures = content.scan(wanted).signatures
+        # To read the operations takes longest: once, also for the analysis of Features.
+        self.signatures = content.scan([*wanted, *asks_operand_types(content)]).signatures
         # Several entries of the table of names can be the same name.
         self._by_op: dict[str, list[OpSignature]] = {}
         for signature in self.signatures:

@@ -9,12 +9,12 @@ import functools
 from typing import TYPE_CHECKING
 
 from portable.bytecode.entries import ATTRIBUTES, TYPES, reference
-from portable.bytecode.layouts import BUILTIN, VHLO, table
+from portable.bytecode.layouts import BUILTIN, LOCATIONS, VHLO, table
 from portable.bytecode.vhlo import inherent
 from portable.system.tables import read_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from portable.bytecode.entries import Pool, PoolEntry
     from portable.prediction.forms import Reading
@@ -38,6 +38,7 @@ _MLIR_FLOATS = frozenset(
     f"{BUILTIN}.{name}" for name in ["bf16", "f16", "f32", "f64", "f80", "f128"]
 )
 _STRINGS = frozenset({"string_v1", f"{BUILTIN}.string", f"{BUILTIN}.typed_string"})
+_NAMED = ("string", "typed_string")
 _QUANTIZED = ("quant_v1", "quant_per_axis_v1")
 _EXTENSIONS = "type_extensions_v1"
 # What readers take over with whatever types it holds.
@@ -150,6 +151,38 @@ def _of_mlir(reading: Reading) -> bool:
     )
 
 
+# What the fields of a location that point to others hold; the metadata can be anything.
+_IN_LOCATIONS = {
+    "location_call_site": (LOCATIONS, LOCATIONS),
+    "location_file_line_col": (_NAMED,),
+    "location_file_line_col_range": (_NAMED,),
+    "location_name": (_NAMED, LOCATIONS),
+}
+_FUSED = "location_fused"
+
+
+def _in_location(reading: Reading) -> bool | None:
+    """Find a location that holds something which has no place there; None where it may have."""
+    pool, unsure = reading.content.pool, False
+    for index in pool.attributes_named(*_NAMED):
+        pool.attribute(index)  # whose text may not be there
+    for index in pool.attributes.pointing():
+        outline = pool.outline(ATTRIBUTES, index)
+        if outline.dialect != BUILTIN:
+            continue
+        expected: Iterable[Collection[str]] = _IN_LOCATIONS.get(outline.name, ())
+        if outline.name == _FUSED:
+            inner = pool.attribute(index).fields["locations"]
+            expected = [LOCATIONS] * len(inner) if isinstance(inner, list) else ()
+            # Whether a reader knows metadata of VHLO is not looked at: no producer writes any.
+            unsure |= VHLO in {pool.referred(held).dialect for held in outline.references}
+        for names, held in zip(expected, outline.references, strict=False):
+            part = pool.referred(held)
+            if part.dialect != BUILTIN or part.name not in names:
+                return True
+    return None if unsure else False
+
+
 _TO_TYPES = frozenset({"type", "types"})
 _TO_ATTRIBUTES = frozenset({"attribute", "attributes", "optional", "pairs"})
 
@@ -212,6 +245,7 @@ PARTS: dict[str, Callable[[Reading], bool | None]] = {
     ),
     "bounds in something else than the type of a tensor": _bounds_elsewhere,
     "type or attribute of MLIR inside one of VHLO or on an op of VHLO": _of_mlir,
+    "location that holds what is no location or no name": _in_location,
     "property of an op that is an attribute of another kind": _property_of_another_kind,
     "unranked memref": lambda reading: "type:unranked_memref" in reading.present,
 }

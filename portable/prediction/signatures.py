@@ -5,7 +5,10 @@ the element types of operands and results, `?` where a shape is dynamic, `?bound
 bounds. Neighbours of one type are written once, a custom call is written with its target. Of an op
 whose operands are of the types of its results, as of most, only the results are written: what
 operands are takes far longer to read. An op of several results that are treated alike, as `sort`,
-has one signature for each type.
+has one signature for each type, and one more where a reduction has floats of different types,
+`reduce different floats`, or a sort or reduction has a type below a byte and another:
+`sort ui2 beside others`. An op in the body of a reduction has its own signature, as everywhere,
+and another: `maximum complex<f32> in reduce`.
 """
 
 from __future__ import annotations
@@ -24,10 +27,13 @@ if TYPE_CHECKING:
     from portable.bytecode.operations import OpSignature
     from portable.prediction.forms import Reading
 
-__all__ = ["CALL", "has_operand_types", "signatures_by_name"]
+__all__ = ["CALL", "IN", "has_operand_types", "signatures_by_name"]
 
 CALL = "custom_call"
 """The op whose signature is the target."""
+IN = " in "
+"""What a signature has before the op in whose body it stands."""
+_TOPK = "mhlo.topk"
 
 
 def _words(text: str) -> frozenset[str]:
@@ -48,6 +54,13 @@ _VARIADIC = _words(
     "all_gather all_reduce all_to_all case if infeed map optimization_barrier recv reduce"
     " reduce_scatter reduce_window sort tuple while"
 )
+# Those that apply their body to scalars; the first may have operands of different types.
+_REDUCING = _words("map reduce reduce_window")
+_APPLYING = _REDUCING | _words("all_reduce reduce_scatter scatter select_and_scatter")
+_DIFFERENT = "different floats"
+_BESIDE = "beside others"
+_BELOW_A_BYTE = _words("i2 i4 ui2 ui4 f4E2M1FN f6E2M3FN f6E3M2FN")
+_FLOATS = ("f", "bf", "tf")
 # Functions, what ends a region and what is inlined are no ops of a compiler.
 _LEFT_OUT = frozenset({"call", "composite", "func", "return"})
 _VERSION = re.compile(r"_v\d+$")
@@ -71,26 +84,64 @@ def signatures_by_name(reading: Reading) -> dict[str, list[OpSignature]]:
     Returns:
         The signatures as capabilities name them, each with those that it stands for.
     """
-    names = [_compiled(str(name)) for name in reading.content.names]
-    elements = _Elements(reading.content.pool)
+    naming = _Naming(reading)
     found: dict[str, list[OpSignature]] = {}
-    # Most of the ops of an artifact are of few kinds and types.
-    known: dict[tuple[object, ...], list[str]] = {}
     for signature in reading.signatures:
-        op = names[signature.name]
-        if not op:
-            continue
-        if op == CALL:
-            texts = [f"{CALL} {reading.value(signature, 'call_target_name').get('value')}"]
-        else:
-            operands = signature.operand_types if op in _TYPED else None
-            key = (op, signature.results, operands)
-            if key not in known:
-                known[key] = [*_texts(op, signature.results, operands or (), elements)]
-            texts = known[key]
-        for text in texts:
+        for text in naming.texts(signature):
             found.setdefault(text, []).append(signature)
+    for owner, inside in reading.content.scan().bodies.items():
+        if (op := naming.ops[owner]) in _APPLYING:
+            for signature in inside:
+                for text in naming.texts(signature):
+                    found.setdefault(f"{text}{IN}{op}", []).append(signature)
     return found
+
+
+class _Naming:
+    """Names the op signatures of an artifact."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.ops = [_compiled(str(name)) for name in reading.content.names]
+        self._reading = reading
+        self._elements = _Elements(reading.content.pool)
+        # Most of the ops of an artifact are of few kinds and types.
+        self._known: dict[tuple[object, ...], list[str]] = {}
+
+    def texts(self, signature: OpSignature) -> list[str]:
+        """Return what capabilities call a signature; nothing for an op that no compiler sees."""
+        op = self.ops[signature.name]
+        if not op:
+            return []
+        if op == CALL:
+            return [*self._called(signature)]
+        operands = signature.operand_types if op in _TYPED else None
+        key = (op, signature.results, operands)
+        if key not in self._known:
+            self._known[key] = [*_texts(op, signature.results, operands or (), self._elements)]
+        return self._known[key]
+
+    def _called(self, signature: OpSignature) -> Iterator[str]:
+        """Yield the target of a custom call; and of MHLO's, with what else they were not tried."""
+        target = self._reading.value(signature, "call_target_name").get("value")
+        yield f"{CALL} {target}"
+        if not str(target).startswith("mhlo."):
+            return
+        element = next((self._elements.of(type_) for type_ in signature.results), "unknown")
+        if not element.startswith(_FLOATS if target != _TOPK else (*_FLOATS, "i", "ui")):
+            yield f"{CALL} {target} of {element}"
+        if target == _TOPK and self._largest(signature) != 1:
+            yield f"{CALL} {target} of the smallest"
+
+    def _largest(self, signature: OpSignature) -> object:
+        """Return whether a call of topk says that it takes the largest; None if it does not say."""
+        content = self._reading.content
+        pool = content.pool
+        number = content.dictionary(signature.attributes).get("mhlo.attributes")
+        pairs = None if number is None else pool.attribute(number).fields.get("entries")
+        for key, value in pairs if isinstance(pairs, list) else ():
+            if pool.attribute(key).fields.get("value") == "largest":
+                return pool.attribute(value).fields.get("value")
+        return None
 
 
 def _compiled(op: str) -> str:
@@ -112,7 +163,12 @@ def _texts(
     results = [elements.of(type_) for type_ in result_types]
     operands = [elements.of(type_) for type_ in operand_types] if op in _TYPED else results
     if op in _VARIADIC and {*operands} == {*results}:
-        yield from (f"{op} {one}" for one in {*results})
+        types = {*results}
+        yield from (f"{op} {one}" for one in types)
+        if op in _REDUCING and sum(one.startswith(_FLOATS) for one in types) > 1:
+            yield f"{op} {_DIFFERENT}"
+        if op in _REDUCING | {"sort"} and len(types) > 1:
+            yield from (f"{op} {one} {_BESIDE}" for one in types & _BELOW_A_BYTE)
     elif op not in _TYPED or _once(operands) == _once(results):
         yield " ".join([op, *_once(results)])
     else:

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
     from portable.artifact import ArtifactLike
     from portable.containers.container import Container, Opener
-    from portable.features import Feature, RemovedForm
+    from portable.features import Analysis, Feature, RemovedForm
     from portable.inspection import Inspection
     from portable.version import Version
 
-__all__ = ["RANGE", "Judged", "Subject", "examine", "subjects", "subjects_in"]
+__all__ = ["RANGE", "Judged", "Subject", "examine", "subject_of", "subjects", "subjects_in"]
 
 RANGE = "file_line_col_range"
 """The location that readers before StableHLO 1.8.5 do not know."""
@@ -180,13 +180,24 @@ def examine(artifact: Artifact) -> Subject:
     Raises:
         MalformedArtifact: Its bytes do not make sense.
     """
-    content = read(artifact.data)
-    analysis = analyze(content)
-    reading = Reading(content, artifact.data)
+    reading = Reading(read(artifact.data), artifact.data)
+    return subject_of(reading, analyze(reading.content))
+
+
+def subject_of(reading: Reading, analysis: Analysis) -> Subject:
+    """Return what predictions and policies need to know of an artifact that is open.
+
+    Args:
+        reading: The artifact's ops; made before the analysis, so that they are read once.
+        analysis: What it needs.
+
+    Raises:
+        MalformedArtifact: As `examine`.
+    """
     calls = frozenset(reading.custom_calls())
     return Subject(
-        claimed=artifact.version,
-        format=artifact.header.format,
+        claimed=reading.content.header.version,
+        format=reading.content.header.format,
         required=analysis.required.version,
         features=analysis.required.features,
         present=reading.present | {f"custom_call:{name}" for name in calls},

@@ -372,12 +372,15 @@ class _Facts(NamedTuple):
         # An op that is computed from constants may be folded away before it is refused.
         perhaps = {name for name, occurs in self.features if occurs is None}
         folded = any(
-            one.feature in perhaps and one.stage is Stage.COMPILE for one in advisories_for(release)
+            one.feature in perhaps
+            and one.feature.startswith(_FOLDED)
+            and one.stage is Stage.COMPILE
+            for one in advisories_for(release)
         )
         doubts: list[NotKnown] = []
         for signature in self.signatures or ():
             support = known.support(signature)
-            if support in _FAILING and not folded:
+            if support in _FAILING and not (folded and _FOUR_BITS & {*signature.split()}):
                 outcome, stage, does = _FAILING[support]
                 yield _Finding(outcome, stage, blames(signature, f"{does}, {known.source}"))
             elif support is not Ability.COMPUTES and signature.replace(" ", ":", 1) not in advised:
@@ -387,6 +390,8 @@ class _Facts(NamedTuple):
             yield NotKnown(Stage.COMPILE, f"{len(doubts) - _LISTED} more ops or custom calls")
 
 
+# What of the ops may be folded away, as Advisories put it, and its types.
+_FOLDED, _FOUR_BITS = "i4 or ui4", frozenset({"i4", "ui4"})
 # What a failing op signature leads to, and in words.
 _FAILING = {
     Ability.REFUSES: (Outcome.INCOMPATIBLE, Stage.COMPILE, "refused"),

@@ -73,7 +73,9 @@ class Worker:
     """One Release in a process of its own, for as many jobs as there are.
 
     A job that kills the process is answered as crashed, one that runs past its limit as hung;
-    the next job gets a new process. Not for use by two threads at once.
+    the next job gets a new process. A crash after other jobs is not believed: one of them may
+    have spoilt the memory, so that the job is done again in a new process. Not for use by two
+    threads at once.
 
     Args:
         python: The interpreter of the Release's environment.
@@ -135,7 +137,8 @@ class Worker:
                 or program name an `engine`; the latter takes `inputs`, each the `path` of a
                 `.npy` file and its `dtype`, and writes the outputs into the folder `out`, where
                 those of the numbers `over` may be written over; it has `path`, `dtype` and
-                `shape` of each.
+                `shape` of each. `spread` over several devices, `replicas`, `partitions` and
+                `shardy`, is for `pjrt` on the CPU.
             limit: Seconds, if not the worker's own.
 
         Returns:
@@ -144,11 +147,17 @@ class Worker:
         Raises:
             WorkerFailed: The interpreter does not run, or the job is malformed.
         """
-        if self._unusable is None and (self._child is None or not self._child.running):
-            self._end()
-            self._hold()
-            self._start()
-        return self._unusable or self._ask(job, self.limit if limit is None else limit)
+        alone = self._ready()
+        unusable = self._unusable
+        if unusable is None:
+            answer = self._ask(job, self.limit if limit is None else limit)
+            crashed = answer.status is Status.CRASHED
+            return self.ask(job, limit=limit) if crashed and not alone else answer
+        if job["kind"] == "probe" or unusable.status is Status.UNAVAILABLE:
+            return unusable
+        # How a Release ends that does not load says nothing about an artifact.
+        said = f"does not load: {unusable.status} {unusable.error}"
+        return replace(unusable, status=Status.UNAVAILABLE, error=said)
 
     def ask_all(self, jobs: Iterable[Mapping[str, Any]]) -> Iterator[Answer]:
         """Have many jobs done, in order.
@@ -161,6 +170,15 @@ class Worker:
         """
         for job in jobs:
             yield self.ask(job)
+
+    def _ready(self) -> bool:
+        """Have a process that runs; return whether it is new."""
+        if self._unusable is not None or (self._child is not None and self._child.running):
+            return False
+        self._end()
+        self._hold()
+        self._start()
+        return True
 
     def _end(self) -> None:
         child, self._child = self._child, None

@@ -1,7 +1,7 @@
 """Artifacts with parts of wrong kinds: whatever a type or attribute of VHLO points to, anything.
 
 Each artifact is a module with one function, which has one attribute: what is wrong, or one of a
-type that is.
+type that is. Of MLIR's own, locations are tried: what is wrong is the location of all operations.
 """
 
 from __future__ import annotations
@@ -33,6 +33,11 @@ class Kind(NamedTuple):
     def layout(self) -> Layout:
         """How it is written."""
         return table(self.dialect, self.table)[self.code]
+
+    @property
+    def is_location(self) -> bool:
+        """Whether it says where an operation comes from."""
+        return self.dialect == BUILTIN and self.layout.name.startswith("location_")
 
     def __str__(self) -> str:
         return f"{self.dialect}.{self.layout.name}/{self.code}"
@@ -96,7 +101,7 @@ def _target(encoding: str) -> str:
 def _parts() -> Iterator[_Part]:
     for kind in (*kinds(_TYPES), *kinds(_ATTRIBUTES)):
         for field, encoding in kind.layout.fields:
-            if kind.dialect == VHLO and encoding in POINTERS:
+            if encoding in POINTERS and (kind.dialect == VHLO or kind.is_location):
                 yield _Part(kind, field, encoding)
                 if encoding == "pairs" or f"{kind.layout.name}.{field}" in _ARRAYS:
                     yield _Part(kind, field, encoding, inner=True)
@@ -173,17 +178,19 @@ def _pointer(encoding: str, number: int) -> bytes:
     return varint(number << 1 | 1 if encoding == "optional" else number)
 
 
-def _artifact(pool: Pool, table_: str, subject: int) -> bytes:
-    """Return an artifact whose function has an attribute, or one of a type."""
-    add = pool.add
-    if table_ == _TYPES:
+def _artifact(pool: Pool, kind: Kind, subject: int) -> bytes:
+    """Return an artifact whose function has an attribute, or one of a type; or a location."""
+    add, location = pool.add, 0
+    if kind.table == _TYPES:
         subject = add(_ATTRIBUTES, VHLO, entry(17, subject))
+    elif kind.is_location:
+        subject, location = add(_ATTRIBUTES, VHLO, entry(14, 1)), subject
     nothing = add(_ATTRIBUTES, VHLO, entry(1, 0))
     of = add(_ATTRIBUTES, VHLO, entry(17, add(_TYPES, VHLO, entry(8, 0, 0))))
     public, name = (add(_ATTRIBUTES, VHLO, entry(14, at)) for at in range(2))
     key = add(_ATTRIBUTES, BUILTIN, entry(2, 2))
     dictionary = add(_ATTRIBUTES, BUILTIN, entry(1, 1, key, subject))
-    body = region([operation(2)])
+    body = region([operation(2, location=location)])
     main = operation(1, attributes=dictionary, properties=1, regions=[body], isolated=True)
     return bytes(
         Artifact(
@@ -207,10 +214,10 @@ def artifacts() -> Iterator[tuple[str, bytes]]:
 
     for kind in (*kinds(_TYPES), *kinds(_ATTRIBUTES)):
         made = pool()
-        yield f"right {kind}", _artifact(made, kind.table, made.right(kind))
+        yield f"right {kind}", _artifact(made, kind, made.right(kind))
     for part in _parts():
         for kind in kinds(_target(part.encoding)):
             # Readers do not come to an end of these: once is enough.
             if kind.layout.name != "unranked_memref":
                 made = pool()
-                yield f"{part} = {kind}", _artifact(made, part.kind.table, made.wrong(part, kind))
+                yield f"{part} = {kind}", _artifact(made, part.kind, made.wrong(part, kind))

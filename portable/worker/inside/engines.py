@@ -82,6 +82,11 @@ class Engines:
             raise Unavailable(
                 f"this release has no {name}", f"it executes by {' or '.join(self._made_by)}"
             )
-        if name not in self._made:
-            self._made[name] = self._made_by[name](job.get("platform", CPU))
-        return self._made[name]
+        spread = job.get("spread")
+        key = f"{name} {spread}"
+        if key not in self._made:
+            made: Any = self._made_by[name](job.get("platform", CPU))
+            if spread:
+                made.spread(spread)
+            self._made[key] = made
+        return self._made[key]

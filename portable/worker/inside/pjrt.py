@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import importlib.util
+import inspect
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,8 @@ WHEELS = {"cuda": "jax-cuda13-plugin", "tpu": "libtpu"}
 # What it is called while it is loaded.
 PLUGIN = "portable"
 _MESSAGE_LIMIT = 2000
+# How many devices a client of the CPU has, from 0.5.0 on.
+_DEVICES = "num_devices"
 # How a buffer becomes an array: up to 0.5.0, and since.
 COPIED = "_single_device_array_to_np_array"
 MAYBE_COPIED = "_single_device_array_to_np_array_did_copy"
@@ -57,10 +60,21 @@ class Pjrt:
         self.device = ""
         self._read = read
         self._platform = platform
+        self._spread: Any = None
         self._client: Any = None
         self._xla: Any = None
         self._digest = b""
         self._loaded: Any = None
+
+    def spread(self, told: Payload) -> None:
+        """Use several devices of the CPU from now on, where the release makes as many.
+
+        Args:
+            told: As for `Spread`.
+        """
+        self._xla = importlib.import_module("jaxlib.xla_client")
+        if _DEVICES in inspect.signature(self._xla.make_cpu_client).parameters:
+            self._spread = importlib.import_module(".spread", __package__).Spread(told)
 
     def compile(self, program: bytes) -> Any:
         """Compile a program, unless it is the one that was compiled last.
@@ -107,6 +121,8 @@ class Pjrt:
         del results
         loaded = self.compile(program)
         try:
+            if self._spread is not None:
+                return self._run_spread(loaded, inputs)
             device = self._client.devices()[0]
             buffers = [self._put(array, device) for array in inputs]
             sharded = loaded.execute_sharded(buffers)
@@ -115,26 +131,60 @@ class Pjrt:
         except REFUSALS as refusal:
             raise _refused(refusal) from None
 
+    def _run_spread(self, loaded: Any, inputs: list[Any]) -> list[Any]:
+        """Execute a program on several devices, and put its results together."""
+        spread = self._spread
+        laid = spread.shardings(self._xla, loaded.get_parameter_shardings(), len(inputs))
+        buffers = [
+            self._put_parts(array, spread.parts(array, sharding), sharding)
+            for array, sharding in zip(inputs, laid, strict=True)
+        ]
+        sharded = loaded.execute_sharded(buffers)
+        arrays = sharded.disassemble_into_single_device_arrays()
+        laid = spread.shardings(self._xla, loaded.get_output_shardings(), len(arrays))
+        return [
+            spread.whole([_array(part) for part in parts], sharding)
+            for parts, sharding in zip(arrays, laid, strict=True)
+        ]
+
+    def _put_parts(self, array: Any, parts: list[Any], sharding: Any) -> Any:
+        """Put each part of an array on its device."""
+        devices = self._devices()
+        where = _sharding(
+            self._xla.GSPMDSharding, sharding, self._xla.DeviceList(devices), sharding
+        )
+        put = self._xla.batched_device_put
+        wide = {"enable_x64": True} if "enable_x64" in (put.__doc__ or "") else {}
+        return put(_Shaped(array), where, parts, list(devices), **wide)
+
+    def _devices(self) -> tuple[Any, ...]:
+        return tuple(self._client.devices()[: self._spread.devices if self._spread else 1])
+
     def _open(self) -> None:
         _configure()
         self._xla = importlib.import_module("jaxlib.xla_client")
         if self._platform == CPU:
-            self._client = self._xla.make_cpu_client()
+            several = {_DEVICES: self._spread.devices} if self._spread else {}
+            self._client = self._xla.make_cpu_client(**several)
             cpu_handlers.register(self._xla)
         else:
             self._xla.load_pjrt_plugin_dynamically(PLUGIN, _library(self._platform))
             self._xla.initialize_pjrt_plugin(PLUGIN)
             self._client = self._xla.make_c_api_client(PLUGIN, {}, None)
         self.device = str(self._client.devices()[0].device_kind)
+        if self._spread is not None:
+            self.device += f" x {self._spread.devices}"
 
     def _compile(self, program: bytes) -> Any:
         version = importlib.import_module("jaxlib.version").__version_info__
         if PRODUCER in program[:PRODUCER_WITHIN] and version < TAKES_ARTIFACTS:
             program = self._read(program)
         options = self._xla.CompileOptions()
+        if self._spread is not None:
+            self._spread.set_options(self._xla, options)
         if not hasattr(self._client, "compile_and_load"):
             return self._client.compile(program, options)
-        devices = (self._client.devices()[0],)
+        devices = self._devices()
         try:
             return self._client.compile_and_load(program, self._xla.DeviceList(devices), options)
         except TypeError:  # 0.6.1 takes a plain list
@@ -144,20 +194,21 @@ class Pjrt:
         if hasattr(self._client, "buffer_from_pyval"):
             return self._client.buffer_from_pyval(array, device)
         put = self._xla.batched_device_put
-        return put(_Shaped(array), self._sharding(device), [array], [device], enable_x64=True)
-
-    def _sharding(self, device: Any) -> Any:
         whole = self._xla.HloSharding.replicate()
+        where = _sharding(self._xla.SingleDeviceSharding, whole, device)
+        return put(_Shaped(array), where, [array], [device], enable_x64=True)
 
-        class OneDevice(self._xla.SingleDeviceSharding):  # type: ignore[misc,name-defined]  # untyped
-            """What jax makes of the native class: the client calls these."""
 
-            memory_kind = None
+def _sharding(native: Any, layout: Any, *arguments: Any) -> Any:
+    """Make what jax makes of a native class: the client calls these."""
 
-            def _to_xla_hlo_sharding(self, _dimensions: int) -> Any:
-                return whole
+    class Sharding(native):  # type: ignore[misc]  # untyped
+        memory_kind = None
 
-        return OneDevice(device)
+        def _to_xla_hlo_sharding(self, _dimensions: int) -> Any:
+            return layout
+
+    return Sharding(*arguments)
 
 
 def _library(platform: str) -> str:
