@@ -95,6 +95,12 @@ func.func @main(%a: tensor<512x512xf32>, %b: tensor<512x512xf32>) -> tensor<512x
   return %0 : tensor<512x512xf32>
 }"""
 
+_QUANTIZED = """
+func.func @main(%a: tensor<2x4xf32>) -> tensor<2x4x!quant.uniform<i8:f32:0, {2.0:1, 3.0:-2}>> {
+  %0 = stablehlo.uniform_quantize %a
+    : (tensor<2x4xf32>) -> tensor<2x4x!quant.uniform<i8:f32:0, {2.0:1, 3.0:-2}>>
+  return %0 : tensor<2x4x!quant.uniform<i8:f32:0, {2.0:1, 3.0:-2}>>
+}"""
 _GATHER = """
 func.func @main(%a: tensor<{b}x1024xf32>, %i: tensor<{b}x256x1xi32>) -> tensor<{b}x256xf32> {{
   %0 = "stablehlo.gather"(%a, %i) {{dimension_numbers = #stablehlo.gather<
@@ -158,6 +164,15 @@ func.func @main(%a: {_BIG}) -> {_BIG} {{
 }}"""
 
 
+_SHARDED = f"""
+sdy.mesh @mesh = <["x"=1]>
+func.func @main(%a: {_BIG} {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}]>}}) -> {_BIG} {{
+  %0 = stablehlo.tanh %a : {_BIG}
+  %1 = sdy.sharding_constraint %0 <@mesh, [{{}}]> : {_BIG}
+  return %1 : {_BIG}
+}}"""
+
+
 def _reduced(kind: str) -> str:
     return f"""
     func.func @main(%a: tensor<1024x1024xf32>, %i: tensor<f32>) -> tensor<1024x{kind}> {{
@@ -183,6 +198,13 @@ _TYPES = "tensor<256x1024xf32>,tensor<256x256x1xi32>"
 SAMPLES = (
     *map(_accuracy, _FUNCTIONS),
     Sample("tan", ("tan_v1",), _unary("tan")),
+    Sample(
+        "quantized by one scale for each slice",
+        ("quant_per_axis_v1",),
+        _QUANTIZED,
+        ("quantized-to-arithmetic",),
+        runs=False,
+    ),
     Sample("composite", ("composite_v1", "composite_v2"), _COMPOSITE, ("composites-to-calls",)),
     Sample(
         "dot algorithm",
@@ -235,6 +257,7 @@ SAMPLES = (
         _MESH,
         ("mesh-names-to-meshes",),
     ),
+    Sample("sharding", ("sdy",), _SHARDED, ("drop-sharding",)),
     Sample(
         "promoting reduction",
         ("reduction_promotes",),

@@ -69,13 +69,23 @@ named and has nothing to do is an error. A rewrite that is not exact is always n
 result is farther from what it was than `--ulps`, by default 0. From Python:
 `portable.serialize(program, "0.9.0", allow=["composites-to-calls"])`.
 
+The rewrites of custom calls and of quantized types are for readers of every Version: they read
+those, and some do not compile them. `portable check --stage compile` names the op, and the rewrite
+that replaces it; it is done where it is named, whatever the target, and never by `exact`. No
+Executor runs quantized types, so nothing is executed for these before it is written.
+
+```bash
+portable check model.mlir.bc --for 'jaxlib==0.4.13' --stage compile
+portable pin model.mlir.bc --for 'jaxlib==0.4.13' --allow mhlo-calls-to-ops -o older.mlir.bc
+```
+
 ## Rewrites
 
 Each was executed before and after on at least 100 random inputs
 (`compat_tests/real/test_downgrade.py`), collectives on several devices; those that XLA CPU
 refuses as they were, on StableHLO's reference interpreter before and XLA CPU after
-(`test_downgrade_rooted.py`). Where no Executor runs the program as it was, numpy says what is
-right.
+(`test_downgrade_rooted.py`), custom calls in `test_calls.py`, quantized types in
+`test_quantized.py`. Where no Executor runs the program as it was, numpy says what is right.
 
 | rewrite | what it does | results | what is lost |
 |---|---|---|---|

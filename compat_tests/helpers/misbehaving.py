@@ -19,12 +19,17 @@ RELEASE = find_release("tensorflow 2.18.1")
 _SOURCE = """
 import os, resource, signal, sys, tempfile, time
 
+poisoned = False
+
 def get_current_version(): return "1.7.3"
 def get_minimum_version(): return "0.9.0"
 def get_api_version(): return 9
 
 def deserialize_portable_artifact_str(artifact):
+    global poisoned
     what = bytes(artifact).decode()
+    if poisoned: os.abort()
+    poisoned = what == "poison"
     if what == "abort": os.abort()
     if what == "segfault": os.kill(os.getpid(), signal.SIGSEGV)
     if what == "exit": os._exit(3)

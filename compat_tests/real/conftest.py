@@ -1,14 +1,16 @@
 """What the tests on real libraries share: the installed library, the examples, old Releases."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from compat_tests.helpers.sharded import Exported, export_all
 from portable import bindings
 from portable.bindings import Library
 from portable.releases import find_release
 from portable.runtime.environments import Environment, Environments
+from portable.runtime.executors import Executor, find_executor
 from tools.consumer import ERAS
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
@@ -18,6 +20,20 @@ EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 def library() -> Library:
     """Return the installed jaxlib's bindings."""
     return bindings.find("jaxlib")
+
+
+@pytest.fixture(scope="module")
+def pjrt() -> Iterator[Executor]:
+    """Return XLA CPU."""
+    with find_executor("pjrt") as executor:
+        yield executor
+
+
+@pytest.fixture(scope="session")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Exported]:
+    """Return what JAX exports and computes on eight devices."""
+    pytest.importorskip("jax")
+    return export_all(tmp_path_factory.mktemp("sharded"))
 
 
 @pytest.fixture(params=["encoder", "convnet"])

@@ -28,13 +28,6 @@ RUNS = 100
 
 
 @pytest.fixture(scope="module")
-def pjrt() -> Iterator[Executor]:
-    """Return XLA CPU."""
-    with find_executor("pjrt") as executor:
-        yield executor
-
-
-@pytest.fixture(scope="module")
 def interpreter() -> Iterator[Executor]:
     """Return the reference interpreter."""
     with find_executor("interpreter") as executor:

@@ -21,7 +21,7 @@ from portable.bytecode.quick_scan import QuickScan
 from portable.bytecode.vhlo import lifetimes
 from portable.errors import PortableError
 from portable.features import Strictness, analyze
-from portable.features.bridges import bridges, since
+from portable.features.bridges import SHARDY, bridges, since
 from portable.features.rewritten import rewritten
 from portable.features.rules import rules
 from portable.pinning import program as programs
@@ -31,7 +31,7 @@ from portable.releases import resolve_target
 from portable.version import Version
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from typing import Unpack
 
     from portable.artifact import ArtifactLike
@@ -108,7 +108,8 @@ class ForeignDialect(PortableError):
             if operations
             else f"the program has attributes that are not StableHLO, but {', '.join(attributes)}",
             hint="lower them to StableHLO, or let them through for readers that know them: "
-            + " ".join(f"--allow-dialect {dialect}" for dialect in dialects),
+            + " ".join(f"--allow-dialect {dialect}" for dialect in dialects)
+            + ("; or rewrite shardings: " + _ALLOWING if SHARDY in dialects else ""),
         )
         self.operations = operations
 
@@ -227,10 +228,10 @@ def pin(
     target = resolve_target(*wants, current=library.current, minimum=library.minimum)
     job = _job(program, library, _writable(target.version, library), options)
     original = library.clone(module) if job.rewrites_ops(module) else None
-    data = job.run(module)
+    data, done = job.rewrite_and_write(module)
     content = job.read(data)
     analysis = job.recheck(content)
-    rewrites = job.rewritten(original) if original is not None else ()
+    rewrites = job.rewritten(original, done) if original is not None else ()
     return Pinned(Artifact(data, content.header), target, analysis, rewrites)
 
 
@@ -336,6 +337,9 @@ _PLAIN = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
 # location ranges, 1.4 tan, 1.1 batching dimensions. From the newest of them on it need not run.
 _EXPANDER_FLOOR = Version(1, 16, 0)
 _EXPAND_CHLO = "builtin.module(func.func(chlo-legalize-to-stablehlo))"
+# What is done about Shardy, and how it is allowed.
+_UNSHARDING = frozenset(bridges().features[SHARDY].rewrites)
+_ALLOWING = " or ".join(f"--allow {name}" for name in bridges().features[SHARDY].rewrites)
 _STRIP = "builtin.module(strip-debuginfo)"
 
 
@@ -370,13 +374,17 @@ class _Serialization:
 
     def run(self, module: Module) -> bytes:
         """Write `module`, which is ours and is consumed by it; return the artifact."""
+        return self.rewrite_and_write(module)[0]
+
+    def rewrite_and_write(self, module: Module) -> tuple[bytes, dict[str, int]]:
+        """Do as `run`; return also how many ops were rewritten by which rewrites of ours."""
         done = self._rewrite(module)
         try:
             data = self._write(module)
         except LibraryError as error:
             data, done = self._recovered(error)
         refuse_idle(self.rewrites, done, self.target)
-        return data
+        return data, done
 
     def checked(self, data: bytes) -> Header:
         """Recheck what was written if anything is in it that upstream's serializer did not check.
@@ -418,12 +426,17 @@ class _Serialization:
         seen = self.library.operations(module)
         return not kinds.isdisjoint(seen) or any(name.startswith("chlo.") for name in seen)
 
-    def rewritten(self, module: Module) -> tuple[Rewritten, ...]:
+    def rewritten(self, module: Module, done: Mapping[str, int]) -> tuple[Rewritten, ...]:
         """Say what was rewritten in `module`, which is ours, to reach the target."""
-        current = self.library.current.target
-        whole = replace(self, target=current, locations=Locations.KEEP, rewrites=frozenset())
+        whole = replace(
+            self,
+            target=self.library.current.target,
+            locations=Locations.KEEP,
+            rewrites=frozenset(),
+            allowed=self.allowed | ({SHARDY} if done.keys() & _UNSHARDING else set()),
+        )
         analysis = analyze(whole.read(whole.run(module)))
-        return rewritten(analysis, self.target, named(self.rewrites))
+        return rewritten(analysis, self.target, done, done)
 
     def _lacks(self, form: str) -> bool:
         return Version.parse(since()[form]) > self.target
@@ -468,11 +481,11 @@ class _Serialization:
             return highest.first_target if highest else None
         return target
 
-    def _rewrite(self, module: Module) -> frozenset[str]:
-        """Do what is allowed and needed; return what was done."""
+    def _rewrite(self, module: Module) -> dict[str, int]:
+        """Do what is allowed and needed; return how many ops each rewrite has rewritten."""
         if not self.rewrites:
-            return frozenset()
-        return frozenset(downgrade(self.library, module, self.target, self.rewrites))
+            return {}
+        return downgrade(self.library, module, self.target, self.rewrites)
 
     def _write(self, module: Module) -> bytes:
         """Apply the location policy, downgrade and serialize."""
@@ -490,24 +503,22 @@ class _Serialization:
             expand=expands and not (self.locations is Locations.KEEP and old),
         )
 
-    def _recovered(self, error: LibraryError) -> tuple[bytes, frozenset[str]]:
+    def _recovered(self, error: LibraryError) -> tuple[bytes, dict[str, int]]:
         """Lower CHLO and write the program after all, or say why it cannot be written.
 
         The module of the first attempt is consumed, so this works on copies, off the fast path.
         """
         module = self._copy()
-        operations = self.library.operations(module)
-        if self.expand and any(name.startswith("chlo.") for name in operations):
+        has_chlo = any(name.startswith("chlo.") for name in self.library.operations(module))
+        if self.expand and has_chlo:
             self.library.run(module, _EXPAND_CHLO)
-            done = self._rewrite(module)
-            operations = self.library.operations(module)
+        done = self._rewrite(module)
+        if self.expand and has_chlo:
             try:
                 return self._write(self.library.clone(module)), done
             except LibraryError as second:
                 error = second
-        else:
-            self._rewrite(module)
-        self._refuse_foreign(operations)
+        self._refuse_foreign(self.library.operations(module))
         try:
             current = self.library.current.target
             copy = self.library.clone(module)

@@ -15,12 +15,10 @@ if TYPE_CHECKING:
 
 __all__ = ["specialize"]
 
-# Refining follows calls only while the sizes they pass on are constants, and never composites: both
-# are inlined.
-_PIPELINE = (
-    "builtin.module(func.func(stablehlo-legalize-composite-to-call),inline,"
-    "stablehlo-refine-arguments{{types={types}}},stablehlo-refine-shapes,"
-    "func.func(stablehlo-canonicalize-dynamism))"
+# Refining never follows composites: they become calls.
+_ARGUMENTS = (
+    "builtin.module(func.func(stablehlo-legalize-composite-to-call),"
+    "stablehlo-refine-arguments{{types={types}}})"
 )
 # jax.export puts these in for dimensions that its callers get wrong; with the shapes given, they
 # have been checked against the signature.
@@ -43,6 +41,7 @@ def specialize(artifact: Artifact, types: Sequence[str]) -> Artifact:
         PortableError: As `portable.serialize`.
     """
     library, module = load(artifact, bindings.find())
-    library.run(module, _PIPELINE.format(types=",".join(types)))
+    library.run(module, _ARGUMENTS.format(types=",".join(types)))
+    module = library.refine(module)
     library.erase_calls(module, _ASSERTION)
     return pin.serialize(module, "current")

@@ -18,6 +18,7 @@ from portable.errors import PortableError
 from portable.features import analyze
 from portable.features.rewritten import rewritten
 from portable.pinning import program as programs
+from portable.prediction import replaced
 from portable.runtime.executors import (
     BITS,
     ExecutionFailed,
@@ -237,10 +238,11 @@ def locate(
 
 
 def _rewrites(expected: Artifact, actual: Artifact) -> tuple[Rewritten, ...]:
-    """Return what was rewritten so that it can be read at the Version of the other, inexactly."""
+    """Return what was rewritten, inexactly, so that readers of the other read and compile it."""
     if actual.version is None:
         return ()
-    found = rewritten(analyze(read(expected.data)), actual.version)
+    done = replaced(expected, actual)
+    found = rewritten(analyze(read(expected.data)), actual.version, done=done)
     return tuple(one for one in found if not one.exact)
 
 

@@ -1,5 +1,7 @@
 """Rewrites that reach an older Version: ours, for what upstream's expander lacks.
 
+Some reach no older Version, but readers that do not compile an op.
+
 Each is allowed by its name. What it does, what it loses and how far it is exact stands in the table
 of `portable.features.bridges`.
 """

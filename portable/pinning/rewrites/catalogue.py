@@ -11,10 +11,14 @@ from portable.pinning.rewrites import (
     accuracy,
     algorithms,
     batching,
+    calls,
     collectives,
     composites,
+    gspmd,
     promotions,
+    quantized,
     rooted,
+    shardings,
 )
 from portable.pinning.rewrites.channels import GROUPED
 from portable.version import Version
@@ -40,7 +44,7 @@ class Rewrite:
 
     Args:
         forms: The ops it looks for, each with the Feature that the target lacks if it has to be
-            rewritten.
+            rewritten; none where no Version is what a reader lacks.
         applies_to: Whether such an op has the Feature.
         rewrite: Rewrites those that have, in place.
     """
@@ -52,7 +56,9 @@ class Rewrite:
     def needed(self, target: Version) -> frozenset[str]:
         """Return the names of the ops whose Feature is newer than `target`."""
         return frozenset(
-            name for name, form in self.forms.items() if Version.parse(since()[form]) > target
+            name
+            for name, form in self.forms.items()
+            if not form or Version.parse(since()[form]) > target
         )
 
 
@@ -81,6 +87,8 @@ REWRITES: dict[str, Rewrite] = {
         collectives.has_mesh_name,
         collectives.meshes,
     ),
+    "drop-sharding": Rewrite({"builtin.module": ""}, shardings.is_sharded, shardings.drop),
+    "sdy-to-mhlo-sharding": Rewrite({"builtin.module": ""}, gspmd.has_shardy, gspmd.translate),
     "dynamic-roots-to-slices": Rewrite(
         _forms(_stablehlo("collective_broadcast"), "{}_v2"),
         rooted.has_dynamic_root,
@@ -104,6 +112,13 @@ REWRITES: dict[str, Rewrite] = {
         batching.has_batch,
         batching.indices,
     ),
+    "quantized-to-arithmetic": Rewrite(
+        {"builtin.module": ""}, quantized.is_quantized, quantized.arithmetic
+    ),
+    "mhlo-calls-to-ops": Rewrite({calls.CALL: ""}, calls.calls(calls.EQUAL), calls.lower),
+    "mhlo-calls-to-approximations": Rewrite(
+        {calls.CALL: ""}, calls.calls(calls.APPROXIMATED), calls.lower
+    ),
     "drop-result-accuracy": Rewrite(_forms(accuracy.OPS, "{}_v2"), accuracy.asks, accuracy.drop),
     "drop-dot-algorithm": Rewrite(
         _forms(_stablehlo("dot_general"), "dot_algorithm_f8E4M3FN"),
@@ -126,7 +141,7 @@ def named(names: Collection[str]) -> frozenset[str]:
     """Return the rewrites that are meant.
 
     Args:
-        names: Names of rewrites, and `exact` for all of those that give equal bits.
+        names: Names of rewrites, and `exact` for all that give equal bits and reach a Version.
 
     Returns:
         Their names.
@@ -140,5 +155,6 @@ def named(names: Collection[str]) -> frozenset[str]:
             f"unknown rewrite {', '.join(unknown)}",
             hint=f"valid names: {', '.join(REWRITES)}, and {EXACT} for all that give equal bits",
         )
-    exact = {name for name, terms in bridges().rewrites.items() if terms.exact}
+    rewrites = bridges().rewrites.items()
+    exact = {name for name, terms in rewrites if terms.exact and not terms.helps}
     return frozenset(set(names) - {EXACT} | (exact if EXACT in names else set()))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from portable.pinning.rewrites.editor import Attribute, Editor, Operation
 
-__all__ = ["GROUPED", "Channels"]
+__all__ = ["CHANNELED", "GROUPED", "Channels"]
 
 GROUPED = frozenset(
     f"stablehlo.{name}"
@@ -22,7 +22,8 @@ GROUPED = frozenset(
     )
 )
 """The collectives that name groups of processes."""
-_CHANNELED = GROUPED | {"stablehlo.collective_permute", "stablehlo.recv", "stablehlo.send"}
+CHANNELED = GROUPED | {"stablehlo.collective_permute", "stablehlo.recv", "stablehlo.send"}
+"""The ops that communicate on channels."""
 _ATTRIBUTE = "channel_handle"
 _HANDLE = re.compile(r"handle = (\d+)")
 
@@ -54,7 +55,7 @@ class Channels:
 
     def _free(self) -> int:
         if self._last < 0:
-            found = self._editor.select(_CHANNELED).values()
+            found = self._editor.select(CHANNELED).values()
             self._last = max((self.of(one) for ones in found for one in ones), default=0)
         self._last += 1
         return self._last

@@ -50,7 +50,8 @@ def split(editor: Editor, collectives: Sequence[Any]) -> None:
     """Give every operand a collective of its own, and that a channel of its own."""
     channels = Channels(editor)
     for collective in collectives:
-        attributes = {name: collective.attributes[name] for name in editor.names(collective)}
+        names = editor.names(collective.attributes)
+        attributes = {name: collective.attributes[name] for name in names}
         pairs = zip(collective.operands, collective.results, strict=True)
         made = []
         for number, (operand, result) in enumerate(pairs):

@@ -64,12 +64,18 @@ class Editor:
     def select(self, names: frozenset[str]) -> dict[str, list[Operation]]:
         """Return the ops of these names, by name, inner ones before those around them."""
         found: dict[str, list[Operation]] = {}
+        for operation in self.operations(names):
+            found.setdefault(operation.name, []).append(operation)
+        return found
+
+    def operations(self, names: frozenset[str] | None = None) -> list[Operation]:
+        """Return the ops of these names, or all, inner ones before those around them."""
+        found: list[Operation] = []
         proceed = self.ir.WalkResult.ADVANCE
 
         def visit(operation: Operation) -> Any:
-            name = operation.name
-            if name in names:
-                found.setdefault(name, []).append(operation)
+            if names is None or operation.name in names:
+                found.append(operation)
             return proceed
 
         self.module.operation.walk(visit)
@@ -123,10 +129,10 @@ class Editor:
         operation.operation.erase()
         self.gone.add(id(operation))
 
-    def names(self, operation: Operation) -> list[str]:
-        """Return the names of the attributes of an op."""
+    def names(self, attributes: Any) -> list[str]:
+        """Return the names of the attributes of an op, or of a dictionary."""
         # Iterating gives names on newer bindings, named attributes on older ones.
-        return [item if isinstance(item, str) else item.name for item in operation.attributes]
+        return [item if isinstance(item, str) else item.name for item in attributes]
 
     def copy_regions(self, source: Operation, destination: Operation) -> None:
         """Give `destination`, whose regions are empty, copies of those of `source`."""

@@ -55,7 +55,7 @@ def reductions(editor: Editor, operations: Sequence[Any]) -> None:
             )
         groups = groups_of(editor, operation)
         _refuse_others(editor, operation, groups)
-        kept = {"replica_groups", _GLOBAL} & set(editor.names(operation))
+        kept = {"replica_groups", _GLOBAL} & set(editor.names(operation.attributes))
         attributes = {name: operation.attributes[name] for name in kept}
         if channels.of(operation) and _GLOBAL not in kept:
             raise editor.refuse(operation, "it reduces over replicas and partitions")

@@ -103,10 +103,22 @@ class ChildExecutor:
         # Many programs on one Executor: what an earlier one was given goes with it.
         self._folders.append(weakref.finalize(executable, scratch.remove_folder, handle, made))
         Path(executable.path).write_bytes(artifact.data)
-        told = self.ask({"kind": "compile", "path": executable.path})
+        told = self.ask({"kind": "compile", "path": executable.path, **executable.spread})
         executable.device = str(told.payload["device"])
         self._last = executable
         return executable
+
+    def spread(self, wanted: Signature) -> dict[str, Any]:
+        """Return what a job says of a program for several devices that are there; else nothing."""
+        counts = sorted((wanted.replicas, wanted.partitions))
+        if (
+            self.platform != "cpu"
+            or counts[0] > 1
+            or not 1 < counts[1] <= self.capabilities.devices
+        ):
+            return {}
+        told = {"replicas": wanted.replicas, "partitions": wanted.partitions}
+        return {"spread": told | {"shardy": wanted.shardy}}
 
     def ask(self, job: Mapping[str, Any]) -> Answer:
         """Have a job done by the worker; raise ExecutionFailed unless it was."""
@@ -207,6 +219,7 @@ class _ChildExecutable:
     ) -> None:
         self.signature = wanted
         self.device = ""
+        self.spread = executor.spread(wanted)
         self.program = program
         self.path = str(folder / "program")
         self._executor = executor
@@ -226,6 +239,7 @@ class _ChildExecutable:
             for result in self.signature.results
         ]
         job = {"kind": "execute", "path": self.path, "inputs": given, "results": results}
+        job |= self.spread
         back = [number for number, lent in self._lent.items() if lent() is None]
         answer = self._executor.ask({**job, "out": str(self._folder), "over": back})
         return [self._taken(number, told) for number, told in enumerate(answer.payload["outputs"])]

@@ -94,10 +94,12 @@ class Capabilities:
     Args:
         platforms: What it runs on, for example `cpu`; `*.so` stands for any PJRT plugin.
         excluded: Element types of StableHLO that it cannot take or return.
+        devices: The most devices of the CPU that it runs one program on.
     """
 
     platforms: tuple[str, ...]
     excluded: frozenset[str]
+    devices: int = 1
 
 
 class Executable(Protocol):

@@ -35,7 +35,7 @@ _KINDS = (
         name="pjrt",
         drivers=(Driver("jaxlib"),),
         distributions=("jaxlib",),
-        capabilities=Capabilities(("cpu", "cuda", "tpu", "*.so"), _TOKEN),
+        capabilities=Capabilities(("cpu", "cuda", "tpu", "*.so"), _TOKEN, devices=8),
         hint="pip install 'stablehlo-portable[jaxlib]'",
     ),
     # StableHLO's reference interpreter: slow, and the meaning of every op by definition. Any

@@ -10,6 +10,7 @@ from portable.artifact import Artifact
 from portable.bytecode import read
 from portable.bytecode.text import attribute_text, type_text
 from portable.errors import PortableError
+from portable.features.bridges import SHARDY
 from portable.runtime.executors.index_bounds import index_bounds
 from portable.runtime.executors.tensors import dtype_of
 
@@ -35,7 +36,7 @@ __all__ = [
 
 _TENSOR = re.compile(r"tensor<((?:(?:\d+|\?)x)*)(complex<\w+>|\w+)>")
 _NUMBERED = re.compile(r"(?:arr_|arg|input_?)?(\d{1,9})")
-_FUNCTION = "func_v1"
+_MODULE, _FUNCTION = "module", "func_v1"
 _MAIN = "main"
 
 
@@ -98,11 +99,17 @@ class Signature:
         arguments: The types of the arguments.
         results: The types of the results.
         index_bounds: How many indices are in range, by element type; see `index_bounds`.
+        replicas: For how many replicas the module says that it is.
+        partitions: Into how many parts it is to be partitioned.
+        shardy: Whether Shardy says how.
     """
 
     arguments: tuple[TensorType, ...]
     results: tuple[TensorType, ...]
     index_bounds: Mapping[str, int] = field(default_factory=dict, compare=False)
+    replicas: int = field(default=1, compare=False)
+    partitions: int = field(default=1, compare=False)
+    shardy: bool = field(default=False, compare=False)
 
 
 def signature(artifact: ArtifactLike) -> Signature:
@@ -123,15 +130,25 @@ def signature(artifact: ArtifactLike) -> Signature:
     artifact = Artifact.of(artifact)
     content = read(artifact.data)
     functions = 0
+    module: dict[str, int] = {}
     for operation in content.operations():
-        if content.names[operation.name].name != _FUNCTION:
+        name_of = content.names[operation.name].name
+        if name_of == _MODULE:
+            module = content.attributes_of(operation)
+        if name_of != _FUNCTION:
             continue
         functions += 1
         attributes = content.attributes_of(operation)
         name = attributes.get("sym_name")
         if name is not None and attribute_text(content.pool, name) == _MAIN:
             wanted = _signature(content, attributes["function_type"])
-            return replace(wanted, index_bounds=index_bounds(content, artifact.data))
+            return replace(
+                wanted,
+                index_bounds=index_bounds(content, artifact.data),
+                replicas=_count(content, module.get("mhlo.num_replicas")),
+                partitions=_count(content, module.get("mhlo.num_partitions")),
+                shardy=any(dialect.name == SHARDY for dialect in content.dialects),
+            )
     raise NoMain(f"none of its {functions} functions is named main", hint="rename the entry point")
 
 
@@ -216,6 +233,12 @@ def _tensor(content: Bytecode, index: int) -> TensorType:
         return TensorType(text, (), "")
     sizes = match[1].split("x")[:-1]
     return TensorType(text, tuple(None if s == "?" else int(s) for s in sizes), match[2])
+
+
+def _count(content: Bytecode, attribute: int | None) -> int:
+    """Return what an attribute of the module counts; 1 where it says nothing that makes sense."""
+    value = None if attribute is None else content.pool.attribute(attribute).fields.get("value")
+    return value if isinstance(value, int) and value > 0 else 1
 
 
 def _number(value: object) -> int:
