@@ -2,7 +2,7 @@
 
 python -m tools model_zoo measure torchax     run where the backend is installed
 python -m tools model_zoo agree [NAME ...]    compare each with AOTInductor and eager PyTorch
-python -m tools model_zoo write               docs/model_zoo.md, from all that was measured
+python -m tools model_zoo write               docs/model_zoo.md, of this and of `zoo_programs`
 python -m tools model_zoo write --check       fail where it is not what was measured
 """
 
@@ -15,6 +15,8 @@ import sys
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from tools import zoo_programs
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -134,7 +136,7 @@ def _distance(model: Model, exported: Any, executor: Executor, batch: int) -> fl
     with torch.no_grad():
         eager = model.module()(*inputs)
     wanted = [tensor.numpy() for tensor in (eager if isinstance(eager, tuple) else (eager,))]
-    got = exported(*inputs, executor=executor)
+    got = exported(*(tensor.numpy() for tensor in inputs), executor=executor)
     assert [array.dtype for array in got] == [array.dtype for array in wanted]
     return max(
         float(np.abs(mine.astype(np.float64) - theirs).max())
@@ -169,6 +171,7 @@ def page() -> str:
             cells = [_cell(found[group].get(name)) for found in table.values()]
             lines.append(f"| `{name}` | {entry['what']} | {' | '.join(cells)} |")
     lines += _agreements()
+    lines += zoo_programs.page()
     return "\n".join(lines) + "\n"
 
 

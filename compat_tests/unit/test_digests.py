@@ -173,16 +173,18 @@ def test_damaged_locks_are_refused(rows: str, tmp_path: Path) -> None:
         digests.locks(tmp_path / "damaged.txt")
 
 
-def test_every_release_without_a_framework_is_locked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All but TensorFlow and torch_xla with what they depend on; and no lock is for nobody."""
+def test_every_release_is_locked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With all that it depends on, to read and to execute; and no lock is for nobody."""
     monkeypatch.undo()
     wanted = set()
     for release in releases():
-        try:
-            recipe = Recipe.of(release)
-        except UnsupportedDistribution:
-            continue
-        assert digests.wheels(recipe.distribution, recipe.version), recipe.requirement
-        if recipe.also and recipe.distribution != "torch-xla":
-            wanted.add((recipe.python, *sorted(recipe.also)))
+        for to_execute in (False, True):
+            try:
+                recipe = Recipe.of(release, to_execute=to_execute)
+            except UnsupportedDistribution:
+                continue
+            assert digests.wheels(recipe.distribution, recipe.version), recipe.requirement
+            if recipe.also:
+                wanted.add((recipe.python, *sorted(recipe.also)))
+    assert {("3.11", "numpy", "tensorflow==2.20.0")} <= wanted
     assert set(digests.locks()) == wanted

@@ -33,6 +33,7 @@ class _Bindings:
     package: str
     stablehlo: str
     register: Callable[[Any, Context], None]
+    refine: Callable[[bytes], bytes] | None = None
 
 
 def _register_jaxlib(ir: Any, context: Context) -> None:
@@ -51,8 +52,21 @@ def _register_nothing(_ir: Any, _context: Context) -> None:
     """Do nothing: these bindings register their dialects in every new context."""
 
 
+def _refine_jaxlib(program: bytes) -> bytes:
+    """Refine shapes by XLA's extension of upstream's passes, which has no name in a pipeline."""
+    from jaxlib._jax import mlir  # noqa: PLC0415 - imports a compiler
+
+    return bytes(mlir.refine_polymorphic_shapes(program))
+
+
 _BINDINGS = (
-    _Bindings("jaxlib", "jaxlib.mlir", "jaxlib.mlir.dialects.stablehlo", _register_jaxlib),
+    _Bindings(
+        "jaxlib",
+        "jaxlib.mlir",
+        "jaxlib.mlir.dialects.stablehlo",
+        _register_jaxlib,
+        _refine_jaxlib,
+    ),
     _Bindings("torch-mlir", "torch_mlir", "torch_mlir._mlir_libs._stablehlo", _register_nothing),
     _Bindings("mlir", "mlir", "mlir.dialects.stablehlo", _register_nothing),
 )
@@ -122,6 +136,7 @@ def _open(row: _Bindings) -> Library | None:
             stablehlo,
             row.register,
             find,
+            row.refine,
         )
         _OPENED[row.distribution] = library
         return library

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeGuard
@@ -45,6 +46,9 @@ class Module(Protocol):
 # The bindings ship no types; the name says what is meant.
 Context: TypeAlias = Any
 
+_REFINE = (
+    "builtin.module(inline,stablehlo-refine-shapes,func.func(stablehlo-canonicalize-dynamism))"
+)
 _EXPAND = "builtin.module(stablehlo-compatibility-expander{{target={target}}})"
 
 
@@ -68,6 +72,7 @@ class Library:
     _stablehlo: Any
     _register: Callable[[Any, Context], None]
     _find: Callable[[str], Library]
+    _refine: Callable[[bytes], bytes] | None = None
 
     def __reduce__(self) -> tuple[Callable[[str], Library], tuple[str]]:
         return self._find, (self.distribution,)  # in another process it is opened there
@@ -140,6 +145,29 @@ class Library:
         context = module.context
         with self._native(f"the pass pipeline {pipeline} failed", context):
             self._passes.PassManager.parse(pipeline, context=context).run(module.operation)
+
+    def refine(self, module: Module) -> Module:
+        """Give all values of a program the shapes that follow from those of its arguments.
+
+        Args:
+            module: Owned by the caller, and consumed.
+
+        Returns:
+            The program. Those of jaxlib have ops also for custom calls of dynamic shapes, such as
+            `stablehlo.dynamic_reduce_window`, and none for assertions of shapes, which hold.
+
+        Raises:
+            LibraryError: A pass failed, or an assertion does not hold.
+        """
+        context = module.context
+        if self._refine is None:
+            self.run(module, _REFINE)
+            return module
+        with self._native("the shapes cannot be refined", context):
+            stream = io.BytesIO()
+            module.operation.write_bytecode(stream)
+            refined: Module = self._ir.Module.parse(self._refine(stream.getvalue()), context)
+            return refined
 
     def serialize(
         self, module: Module, target: Version, *, mixed: bool = False, expand: bool = False

@@ -13,6 +13,7 @@ import warnings
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from portable.errors import PortableError
+from portable.exporters.frameworks import parameters
 from portable.version import Version
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ _Change: TypeAlias = "Callable[[Any], bool]"
 
 
 class PassFailed(PortableError):
-    """A pass raised, a check after it did not hold, or the program is none any more."""
+    """A pass raised, a check after it failed, or its result is not a valid program."""
 
 
 def transform(
@@ -126,7 +127,7 @@ def scalars_to_tensors(ops: Collection[_Op]) -> _Change:
 
         changed = False
         for node in [n for n in module.graph.nodes if n.op == "call_function" and n.target in ops]:
-            for place, argument in enumerate(node.target._schema.arguments[: len(node.args)]):  # noqa: SLF001 - PyTorch's own name
+            for place, argument in enumerate(parameters(node.target)[: len(node.args)]):
                 value = node.args[place]
                 if isinstance(value, (int, float)) and isinstance(argument.type, torch.TensorType):
                     node.update_arg(place, _full(module.graph, node, value))

@@ -2,29 +2,58 @@
 
 from __future__ import annotations
 
+import itertools
+import re
+import sys
 import warnings
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from portable.exporters.exported import ArgumentKind
-from portable.exporters.frameworks import ExportFailed, first_line
+from portable.exporters.exported import Argument, ArgumentKind
+from portable.exporters.frameworks import ExportFailed, first_line, is_higher_order, passed
+from portable.exporters.graphs import GraphLowering, all_nodes
 from portable.exporters.lowered import Lowered, cleaned
-from portable.exporters.traced import inspect_program, place, refuse_losses
+from portable.exporters.lowerings import lowerings
+from portable.exporters.random_numbers import random_ops
+from portable.exporters.traced import (
+    inspect_program,
+    is_random,
+    place,
+    refuse_branch,
+    refuse_random,
+    refuse_unbounded,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from portable.exporters.exported import Argument
     from portable.exporters.traced import Placeholder, Traced
 
-__all__ = ["lower"]
+__all__ = ["Lowerings", "lower"]
+
+_AVERAGE = re.compile(r"aten\.avg_pool[123]d\.default")
 
 
-def lower(traced: Traced, platform: str) -> Lowered:
+@dataclass(frozen=True, slots=True)
+class Lowerings:
+    """What the caller decides about single ops.
+
+    Args:
+        functions: Ops -> functions of JAX arrays, in the place of torchax's.
+        random: Whether random numbers may be drawn, from a seed that `main` takes.
+    """
+
+    functions: Mapping[Any, Callable[..., Any]] = field(default_factory=dict)
+    random: bool = True
+
+
+def lower(traced: Traced, platform: str, options: Lowerings = Lowerings()) -> Lowered:
     """Lower a traced program; see `portable.exporters.export_torch`.
 
     Args:
         traced: The program; not changed.
         platform: What it is lowered for.
+        options: The user's own lowerings, and whether random numbers may be drawn.
 
     Returns:
         The program, with its weights.
@@ -33,56 +62,119 @@ def lower(traced: Traced, platform: str) -> Lowered:
         ExportFailed: It cannot be lowered, or not without losing something.
     """
     import jax
-    import torchax  # renames a backend of PyTorch
 
-    torchax.default_env()  # registers the lowerings
+    _import_torchax().default_env()  # registers the lowerings
     try:
-        ready = inspect_program(_decomposed(traced.program))
-        refuse_losses(ready.program)
-        _refuse_unknown(ready.program)
+        refuse_unbounded(traced.program, options.functions)
+        ready = inspect_program(_decomposed(traced.program, options.functions))
+        nodes = [n for n in all_nodes(ready.program.graph_module) if n.op == "call_function"]
+        _refuse_unknown(nodes, options)
         used = _used(ready)
         arguments = tuple(p.argument for p in used if p.argument is not None)
+        if any(map(is_random, nodes)):
+            arguments += (_seed(ready),)
         # Without this JAX makes int32 of every int64.
         with jax.enable_x64(True):
-            function = jax.jit(_function(ready, used), keep_unused=True)
+            function = jax.jit(_function(ready, used, options.functions), keep_unused=True)
             export = jax.export.export(function, platforms=[platform])
             data = export(*_avals(arguments, traced.program)).mlir_module_serialized
     except ExportFailed:
         raise
     except Exception as error:  # lowering runs two frameworks: anything may come
         raise ExportFailed(f"torchax cannot lower the model: {first_line(error)}") from error
-    weights = ready.weights(a.name for a in arguments if a.kind is not ArgumentKind.INPUT)
+    weights = ready.weights(a.name for a in arguments if a.is_weight)
     return Lowered(cleaned(data), arguments, ready.results, weights, traced.pytree_specs)
 
 
-def _decomposed(program: Any) -> Any:
+def _import_torchax() -> Any:
+    """Import torchax, and leave the compiler of PyTorch as it was.
+
+    It registers a device of its own as available, which has no streams: wherever PyTorch compiles
+    later in this process, for example a `torch.cond`, it would look for them and fail.
+    """
+    first = "torchax" not in sys.modules
+    import torchax
+
+    if first:
+        torchax.device_module.is_available = lambda: False
+    return torchax
+
+
+def _decomposed(program: Any, functions: Mapping[Any, Callable[..., Any]]) -> Any:
+    from torch.export import default_decompositions
     from torchax import decompositions
 
     from portable.exporters.decompositions import decompositions as ours
 
+    def kept(table: Mapping[Any, Any]) -> dict[Any, Any]:
+        return {op: how for op, how in table.items() if not {op, _packet(op)} & functions.keys()}
+
     with warnings.catch_warnings():
         # PyTorch warns of its own use of a class that it renamed.
         warnings.simplefilter("ignore", FutureWarning)
-        functional = program.run_decompositions()
-        return functional.run_decompositions({**decompositions.DECOMPOSITIONS, **ours()})
+        functional = program.run_decompositions(kept(default_decompositions()))
+        return functional.run_decompositions(kept({**decompositions.DECOMPOSITIONS, **ours()}))
 
 
-def _refuse_unknown(program: Any) -> None:
-    """Refuse what torchax has no lowering for, before its tracing stumbles over it."""
+def _packet(op: Any) -> Any:
+    return getattr(op, "overloadpacket", op)
+
+
+def _refuse_unknown(nodes: Sequence[Any], options: Lowerings) -> None:
+    """Refuse what has no lowering, before tracing stumbles over it."""
     import torch
     from torchax.ops import ops_registry
 
-    known = ops_registry.all_aten_ops
-    for node in program.graph.nodes:
+    known = {*ops_registry.all_aten_ops, *options.functions, *lowerings()}
+    drawn = random_ops()
+    for node in nodes:
         target = node.target
-        if node.op != "call_function" or not isinstance(target, torch._ops.OpOverload):  # noqa: SLF001 - its only home
-            continue
-        if target not in known and target.overloadpacket not in known:
+        if is_higher_order(target):
+            if target.name() not in GraphLowering.control_flow:
+                refuse_branch(node)
+        elif is_random(node) and (target not in drawn or not options.random):
+            refuse_random(node)
+        elif isinstance(target, torch._ops.OpOverload) and not {target, _packet(target)} & known:  # noqa: SLF001 - it has no public name
             raise ExportFailed(
                 f"torchax has no lowering of {target}",
                 where=place(node),
-                hint="decompose it: program.run_decompositions({op: function})",
+                hint="decompose it: program.run_decompositions({op: function}), or give one: "
+                "lowerings={op: function}",
             )
+        elif _divides_by_too_much(node) and target not in options.functions:
+            raise ExportFailed(
+                f"torchax lowers {target} with ceil_mode to other values at the edge",
+                where=place(node),
+                hint="ceil_mode=False, count_include_pad=False, or sizes that the stride divides",
+            )
+
+
+def _divides_by_too_much(node: Any) -> bool:
+    """Say whether a node averages windows that end beyond the padding, which PyTorch cuts there."""
+    if _AVERAGE.fullmatch(str(node.target)) is None:
+        return False
+    given = passed(node)
+    counted = given.get("count_include_pad", True) and given.get("divisor_override") is None
+    if not (given.get("ceil_mode", False) and counted):
+        return False
+    kernel = given["kernel_size"]
+    strides = given.get("stride") or kernel
+    paddings = given.get("padding") or [0]
+    sizes = given["self"].meta["val"].shape[-len(kernel) :]
+    windows = [values * (len(kernel) // len(values)) for values in (strides, paddings)]
+    return any(
+        not isinstance(size, int) or (size + 2 * padding - width) % stride
+        for size, width, stride, padding in zip(sizes, kernel, *windows, strict=True)
+    )
+
+
+def _seed(traced: Traced) -> Argument:
+    """Return the argument that random numbers come from, under a name that is free."""
+    taken = {argument.name for argument in traced.arguments}
+    names = itertools.chain(["seed"], (f"seed_{number}" for number in itertools.count(1)))
+    name = next(name for name in names if name not in taken)
+    leaves = traced.program.call_spec.in_spec.num_leaves
+    return Argument(name, ArgumentKind.SEED, (), "uint64", leaves)
 
 
 def _used(traced: Traced) -> list[Placeholder]:
@@ -92,22 +184,17 @@ def _used(traced: Traced) -> list[Placeholder]:
     return [p for node, p in pairs if p.tensor is None or node.users]
 
 
-def _function(traced: Traced, used: Sequence[Placeholder]) -> Callable[..., Any]:
+def _function(
+    traced: Traced, used: Sequence[Placeholder], functions: Mapping[Any, Callable[..., Any]]
+) -> Callable[..., Any]:
     """Return the program as a function of its arguments for JAX to trace."""
-    import jax.numpy as jnp
-    from torchax.export import JaxInterpreter
-
     taken = {id(p) for p in used if p.argument is not None}
-    dtypes = [result.dtype for result in traced.results]
 
     def forward(*arguments: Any) -> list[Any]:
         given = iter(arguments)
         values = [next(given) if id(p) in taken else p.constant for p in traced.placeholders]
-        interpreter = JaxInterpreter(traced.program.graph_module)
-        outputs = interpreter.run(*values, enable_io_processing=False)
-        returned = [value for value in outputs if value is not None]
-        # Some lowerings answer in another width than PyTorch does.
-        return [jnp.asarray(v).astype(d) for v, d in zip(returned, dtypes, strict=True)]
+        made = GraphLowering(functions, next(given, None)).run(traced.program.graph_module, values)
+        return [made[at] for at in traced.returned]
 
     return forward
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from portable.errors import PortableError
-from portable.exporters.frameworks import ExportFailed, first_line
+from portable.exporters.frameworks import ExportFailed, first_line, to_torch
 from portable.exporters.jax import export_jax, import_jax
 from portable.exporters.oracle import verify_export
 from portable.exporters.requests import (
@@ -139,7 +139,7 @@ def _torch_program(request: Request) -> tuple[Any, tuple[Any, ...], dict[str, An
     shapes: Any = None
     specs, sizes = parse_inputs(request.inputs or ()), dict[str, int]()
     if request.inputs is not None:
-        tensors = [(spec, _tensor(example(spec, sizes))) for spec in specs]
+        tensors = [(spec, to_torch(example(spec, sizes))) for spec in specs]
         args = tuple(tensor for spec, tensor in tensors if not spec.name)
         kwargs = {spec.name: tensor for spec, tensor in tensors if spec.name}
         shapes = _dynamic_shapes(value, specs) if sizes else None
@@ -172,6 +172,7 @@ def _export_jax(request: Request) -> ExportedArtifact:
     jax = import_jax()
 
     value, args, kwargs = _program(request)
+    wide = False
     if request.inputs is not None:
         specs, scope = parse_inputs(request.inputs), jax.export.SymbolicScope()
 
@@ -181,15 +182,19 @@ def _export_jax(request: Request) -> ExportedArtifact:
 
         args = tuple(shaped(spec) for spec in specs if not spec.name)
         kwargs = {spec.name: shaped(spec) for spec in specs if spec.name}
+        wide = any(spec.dtype.name in _WIDE for spec in specs)
     return export_jax(
         value,
         *args,
         kwargs=kwargs,
         target=list(request.wants),
+        x64=wide,
         **request.options,
         **request.pipeline,
     )
 
+
+_WIDE = frozenset(("float64", "complex128", "int64", "uint64"))
 
 FRAMEWORKS = {"torch": _export_torch, "jax": _export_jax}
 """What each framework is exported by."""
@@ -238,16 +243,6 @@ def _called(value: Any, request: Request) -> Any:
             where=request.program,
             hint="give --args if it is the function to export",
         ) from error
-
-
-def _tensor(array: Any) -> Any:
-    import torch
-
-    try:
-        return torch.from_numpy(array)
-    except TypeError:  # what numpy lacks, PyTorch knows by the same name
-        wide = torch.from_numpy(array.astype("float32"))
-        return wide.to(getattr(torch, array.dtype.name))
 
 
 def _dynamic_shapes(program: Any, specs: Sequence[InputSpec]) -> Any:

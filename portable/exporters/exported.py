@@ -8,8 +8,10 @@ On disk it is a directory as torch_xla writes them: `functions/NAME.bytecode`, `
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 import json
+import math
 import os
 import types
 from dataclasses import dataclass, field
@@ -21,8 +23,11 @@ import numpy as np
 from portable.artifact import Artifact
 from portable.containers import Kind, MalformedContainer, NotAContainer, open_container
 from portable.errors import PortableError
-from portable.exporters.frameworks import as_array
+from portable.exporters.conventions import convention_of, overwrite, share_memory
+from portable.exporters.frameworks import ExportFailed, as_array
+from portable.exporters.weights import load_weights, save_weights
 from portable.pinning import program
+from portable.pinning.baking import bake
 from portable.pinning.specialization import specialize
 from portable.releases import resolve_target
 from portable.runtime.executors import InputMismatch, run, signature
@@ -32,6 +37,7 @@ from portable.system.files import new_directory, read_file
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from portable.exporters.conventions import Convention
     from portable.releases import Target
     from portable.runtime.executors import Executor, Signature
     from portable.runtime.executors.tensors import Array
@@ -47,6 +53,7 @@ __all__ = [
 
 
 _DEFAULT = "forward"
+_STATE = ".state"
 _OPEN = -1
 # From this size on weights stay in their file until they are read.
 _MAPPED = 1 << 20
@@ -61,6 +68,8 @@ class ArgumentKind(enum.Enum):
     """A tensor that the code of the model holds."""
     INPUT = "input_arg"
     """What the caller passes."""
+    SEED = "seed"
+    """What random numbers come from, which the caller passes too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +90,11 @@ class Argument:
     dtype: str
     position: int = -1
 
+    @property
+    def is_weight(self) -> bool:
+        """Whether the model holds it, and no caller passes it."""
+        return self.kind in {ArgumentKind.PARAMETER, ArgumentKind.CONSTANT}
+
 
 @dataclass(frozen=True, slots=True)
 class Result:
@@ -90,11 +104,13 @@ class Result:
         name: Where it stands in what the model returns: `0`, `scores`, `0.logits`.
         shape: As for `Argument`.
         dtype: By its numpy name.
+        mutates: The buffer or the input whose new value it is; empty for what the model returns.
     """
 
     name: str
     shape: tuple[int | str, ...]
     dtype: str
+    mutates: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +126,7 @@ class PytreeSpecs:
     results: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ExportedArtifact:
     """A model as a portable artifact, with its weights beside it.
 
@@ -118,10 +134,14 @@ class ExportedArtifact:
         artifact: The program.
         target: The Version it was written for, and why; None when it was loaded.
         arguments: What `main` takes, in order.
-        results: What it returns, in order.
+        results: What it returns, in order: first what the model does, then the new values of
+            what it changes.
         weights: The arrays of all arguments that are no inputs, by name; never changed.
         pytree_specs: How the framework nests arguments and results.
         name: The name of the function.
+        convention: How the framework's user calls it; None when it was loaded.
+        state: The buffers that calls have changed, by name, which the next call takes. Programs
+            of one model share it: `dataclasses.replace(step, state=prefill.state)`.
     """
 
     artifact: Artifact
@@ -129,8 +149,22 @@ class ExportedArtifact:
     arguments: tuple[Argument, ...]
     results: tuple[Result, ...]
     weights: Mapping[str, Array] = field(repr=False)
-    pytree_specs: PytreeSpecs = field(default_factory=PytreeSpecs, repr=False)
+    pytree_specs: PytreeSpecs = field(default_factory=PytreeSpecs)
     name: str = "forward"
+    convention: Convention | None = field(default=None, compare=False)
+    state: dict[str, Array] = field(default_factory=dict, compare=False)
+
+    def __repr__(self) -> str:
+        """Return what it is, takes and returns, in three lines."""
+        held = [a for a in self.arguments if a.is_weight]
+        size = sum(math.prod(map(int, a.shape)) * dtype_named(a.dtype).itemsize for a in held)
+        changes = f", changes {len(self.mutated)} values" if self.mutated else ""
+        return (
+            f"{self.name}: StableHLO {self.artifact.version}, {len(self.artifact):,} bytes, "
+            f"{len(self.weights)} weights of {size:,} bytes{changes}\n"
+            f"  takes   {_listed(self.inputs)}\n"
+            f"  returns {_listed([r for r in self.results if not r.mutates])}"
+        )
 
     @property
     def signature(self) -> Signature:
@@ -139,9 +173,14 @@ class ExportedArtifact:
 
     @property
     def inputs(self) -> tuple[Argument, ...]:
-        """What the caller passes, in the order of the model's own arguments."""
-        found = [a for a in self.arguments if a.kind is ArgumentKind.INPUT]
+        """What the caller passes: the model's own arguments in their order, then the seed."""
+        found = [a for a in self.arguments if not a.is_weight]
         return tuple(sorted(found, key=lambda a: a.position))
+
+    @property
+    def mutated(self) -> tuple[str, ...]:
+        """The buffers and inputs that the model changes: their new values are its last results."""
+        return tuple(result.mutates for result in self.results if result.mutates)
 
     def get_stablehlo_text(self, name: str | None = None) -> str:
         """Return the program as StableHLO text.
@@ -191,26 +230,59 @@ class ExportedArtifact:
             raise InputMismatch(f"{len(inputs)} inputs given, but the model takes {takes}")
         self._check_sizes(inputs)
         given = {a.position: array for a, array in zip(wanted, inputs, strict=True)}
-        return [
-            given[a.position] if a.kind is ArgumentKind.INPUT else self._weight(a)
-            for a in self.arguments
-        ]
+        return [self._weight(a) if a.is_weight else given[a.position] for a in self.arguments]
 
-    def __call__(self, *inputs: Array, executor: str | Executor = "pjrt") -> list[Array]:
-        """Execute the program in a child process.
+    def __call__(self, *args: Any, executor: str | Executor = "pjrt", **kwargs: Any) -> Any:
+        """Execute the program in a child process, called as the model is.
+
+        Buffers that the model changes are kept in `state` for the next call; inputs that it
+        changes are changed.
 
         Args:
-            inputs: One array for each input; tensors of PyTorch and JAX are taken as arrays.
+            args: What the model takes, nested as it was exported; or one value for each input.
             executor: As for `portable.run`.
+            kwargs: What the model takes by name; `seed` of a model that draws random numbers.
 
         Returns:
-            One array for each result.
+            Tensors of PyTorch, or arrays of JAX, nested as the model returns them. For arrays that
+            are given to a model of PyTorch or to what was loaded, a list with one for each result.
 
         Raises:
             InputMismatch: The inputs are not what the model takes.
             PortableError: As `portable.run`.
         """
-        passed = self.call_arguments([as_array(value) for value in inputs])
+        convention = self.convention or convention_of(self)
+        seeds = [a.name for a in self.inputs if a.kind is ArgumentKind.SEED and a.name in kwargs]
+        named = {name: value for name, value in kwargs.items() if name not in seeds}
+        given = convention.flat(self, args, named)
+        given += [np.asarray(kwargs[name], np.uint64) for name in seeds]
+        changed = self._changed_inputs(given)
+        made = self._executed(given, executor)
+        pairs = list(zip(self.results, made, strict=True))
+        for result, array in pairs:
+            if result.mutates in changed:
+                overwrite(changed[result.mutates], array)
+            elif result.mutates:
+                array.setflags(write=False)
+                self.state[result.mutates] = array
+        return convention.nested([a for result, a in pairs if not result.mutates], given)
+
+    def _changed_inputs(self, given: Sequence[Any]) -> dict[str, Any]:
+        """Return the inputs that the program changes, by name."""
+        pairs = list(zip(self.inputs, given, strict=False))  # what is missing is said later
+        found = {a.name: value for a, value in pairs if a.name in self.mutated}
+        for name, value in found.items():
+            for argument, other in pairs:
+                if argument.name != name and share_memory(value, other):
+                    raise InputMismatch(
+                        f"{name!r}, which the model changes, shares memory with {argument.name!r}",
+                        hint="pass a copy: the program takes values",
+                    )
+        return found
+
+    def _executed(self, given: Sequence[Any], executor: str | Executor) -> list[Array]:
+        """Return the results of `main`."""
+        passed = self.call_arguments([as_array(value) for value in given])
         artifact = self.artifact
         if any(None in argument.shape for argument in self.signature.arguments):
             kinds = zip(self.signature.arguments, passed, strict=True)
@@ -218,26 +290,47 @@ class ExportedArtifact:
             artifact = specialize(artifact, shapes)
         return run(artifact, passed, executor)
 
-    def save(self, directory: str | os.PathLike[str], *, text: bool = True) -> None:
+    def save(
+        self,
+        directory: str | os.PathLike[str],
+        *,
+        text: bool = True,
+        safetensors: bool = False,
+        existing: Sequence[str | os.PathLike[str]] = (),
+    ) -> None:
         """Write a directory as torch_xla does; torch_xla and TensorFlow's converter read it.
 
         Args:
             directory: A new place or an empty directory.
             text: Write the program as text too, for people.
+            safetensors: Write the weights into one file of safetensors, which torch_xla does not
+                read, instead of a file for each.
+            existing: Files of safetensors: what they hold, bit by bit, is not written again but
+                named by the digest of its file. The rest is written as safetensors.
 
         Raises:
+            ExportFailed: A weight cannot be written, or has changed since the export.
             FileError: It cannot be written, or the destination exists; nothing is left behind.
+            MalformedContainer: One of `existing` is not a safetensors file.
         """
         with new_directory(directory) as staged:
-            _write(self, Path(staged), text=text)
+            beside = existing if safetensors or existing else None
+            _write(self, Path(staged), text=text, beside=beside)
 
     @classmethod
-    def load(cls, directory: str | os.PathLike[str], name: str | None = None) -> ExportedArtifact:
+    def load(
+        cls,
+        directory: str | os.PathLike[str],
+        name: str | None = None,
+        *,
+        existing: Sequence[str | os.PathLike[str]] = (),
+    ) -> ExportedArtifact:
         """Read a directory that `save` or any torch_xla wrote; pickles are refused.
 
         Args:
             directory: The directory.
             name: The function; by default `forward`, or the only one.
+            existing: The files that hold weights which `save` left there, known by their digests.
 
         Returns:
             The artifact with its weights.
@@ -246,13 +339,37 @@ class ExportedArtifact:
             MalformedContainer: It is damaged, half written, or no such directory.
             PortableError: It has no such function.
         """
-        return _load(directory, name)
+        return _load(directory, name, existing)
+
+    def baked(self) -> ExportedArtifact:
+        """Return the model with its weights in the artifact, as constants, but for what it changes.
+
+        Consumers take programs of up to 2 GB, and many are slow with less.
+
+        Raises:
+            InputMismatch: A weight is not there.
+            PortableError: As `portable.serialize`.
+        """
+        fixed = [
+            n for n, a in enumerate(self.arguments) if a.is_weight and a.name not in self.mutated
+        ]
+        values = {number: self._weight(self.arguments[number]) for number in fixed}
+        left = tuple(a for n, a in enumerate(self.arguments) if n not in values)
+        return dataclasses.replace(
+            self,
+            artifact=bake(self.artifact, values) if values else self.artifact,
+            arguments=left,
+            weights=frozen({a.name: self._weight(a) for a in left if a.is_weight}),
+        )
 
     def _weight(self, argument: Argument) -> Array:
+        if argument.name in self.state:
+            return self.state[argument.name]
         if argument.name not in self.weights:
             raise InputMismatch(
                 f"the weight {argument.name!r} was not saved with the program",
-                hint="export again with weights, or pass all arguments to portable.run",
+                hint="load it with existing=[...] where weights.json names the file, export again "
+                "with weights, or pass all arguments to portable.run",
             )
         return self.weights[argument.name]
 
@@ -288,16 +405,31 @@ def wanted(target: str | Version | Target | Sequence[str]) -> list[str | Version
 
 def frozen(weights: Mapping[str, Array]) -> Mapping[str, Array]:
     """Return weights that are read-only."""
+    if not isinstance(weights, dict):
+        return weights  # read-only, and too large to be looked at
     for array in weights.values():
         array.setflags(write=False)
     return types.MappingProxyType(dict(weights))
+
+
+_LISTED = 8
+
+
+def _listed(values: Sequence[Argument | Result]) -> str:
+    shown = [f"{v.name}: {v.dtype}[{','.join(map(str, v.shape))}]" for v in values[:_LISTED]]
+    more = [f"and {len(values) - _LISTED} more"] if len(values) > _LISTED else []
+    return ", ".join(shown + more) or "nothing"
 
 
 def _type(element: str, shape: tuple[int, ...]) -> str:
     return f"tensor<{''.join(f'{size}x' for size in shape)}{element}>"
 
 
-def _load(directory: str | os.PathLike[str], name: str | None) -> ExportedArtifact:
+def _load(
+    directory: str | os.PathLike[str],
+    name: str | None,
+    existing: Sequence[str | os.PathLike[str]],
+) -> ExportedArtifact:
     container = open_container(directory)  # checks every file against the descriptions
     if container.kind is not Kind.TORCH_XLA:
         raise NotAContainer(container.kind, where=os.fspath(directory))
@@ -313,29 +445,62 @@ def _load(directory: str | os.PathLike[str], name: str | None) -> ExportedArtifa
     meta = json.loads(read_file(where / "functions" / f"{chosen}.meta"))
     artifact = Artifact.from_bytes(bytes(found[chosen]), where=f"{where}: {chosen}")
     arguments = tuple(_arguments(artifact, meta, str(where)))
-    return ExportedArtifact(
+    weights = dict(_weights(arguments, where, with_data=(where / "data").is_dir()))
+    weights |= _checked(load_weights(where, existing), arguments, str(where))
+    loaded = ExportedArtifact(
         artifact,
         None,
         arguments,
         tuple(_results(artifact)),
-        frozen(dict(_weights(arguments, where, with_data=(where / "data").is_dir()))),
+        frozen(weights),
         PytreeSpecs(meta.get("input_pytree_spec"), meta.get("output_pytree_spec")),
         chosen,
     )
+    state = where / "functions" / f"{chosen}{_STATE}"
+    return _with_state(loaded, state) if state.is_file() else loaded
 
 
-def _write(exported: ExportedArtifact, directory: Path, *, text: bool) -> None:
-    for folder in ("functions", "data", "constants"):
+def _checked(
+    weights: Mapping[str, Array], arguments: tuple[Argument, ...], where: str
+) -> Iterator[tuple[str, Array]]:
+    """Yield the weights that `main` takes, of the types that it takes."""
+    for argument in arguments:
+        if argument.kind is ArgumentKind.PARAMETER and argument.name in weights:
+            array = weights[argument.name]
+            if (array.dtype, array.shape) != (dtype_named(argument.dtype), argument.shape):
+                held = f"{array.dtype}{list(array.shape)}"
+                taken = f"{argument.dtype}{list(argument.shape)}"
+                raise MalformedContainer(
+                    f"the weight {argument.name!r} is {held}, main takes {taken}", where=where
+                )
+            yield argument.name, array
+
+
+def _write(
+    exported: ExportedArtifact,
+    directory: Path,
+    *,
+    text: bool,
+    beside: Sequence[str | os.PathLike[str]] | None,
+) -> None:
+    arrays = beside is None
+    for folder in ("functions", "constants", *(("data",) if arrays else ())):
         (directory / folder).mkdir()
     stem = directory / "functions" / exported.name
     stem.with_suffix(".bytecode").write_bytes(exported.artifact.data)
     meta = json.dumps(_described(exported))
     stem.with_suffix(".meta").write_text(meta, encoding="utf-8")
+    if exported.mutated or any(a.kind is ArgumentKind.SEED for a in exported.arguments):
+        stem.with_suffix(_STATE).write_text(json.dumps(_state(exported)), encoding="utf-8")
     if text:
         stem.with_suffix(".mlir").write_text(program.text(exported.artifact), encoding="utf-8")
+    if beside is not None:
+        parameters = [a.name for a in exported.arguments if a.kind is ArgumentKind.PARAMETER]
+        save_weights(directory, parameters, exported.weights, beside)
     for argument, file in _files(exported.arguments):
-        with (directory / file).open("wb") as stream:
-            np.save(stream, exported.weights[argument.name], allow_pickle=False)
+        if argument.kind is ArgumentKind.CONSTANT or arrays:
+            with (directory / file).open("xb") as stream:
+                np.save(stream, exported.weights[argument.name], allow_pickle=False)
 
 
 def _files(arguments: tuple[Argument, ...]) -> Iterator[tuple[Argument, str]]:
@@ -343,6 +508,8 @@ def _files(arguments: tuple[Argument, ...]) -> Iterator[tuple[Argument, str]]:
     constants = 0
     for argument in arguments:
         if argument.kind is ArgumentKind.PARAMETER:
+            if argument.name in {"", ".", ".."} or any(mark in argument.name for mark in "/\\\0"):
+                raise ExportFailed(f"the weight {argument.name!r} cannot be the name of a file")
             yield argument, f"data/{argument.name}"
         elif argument.kind is ArgumentKind.CONSTANT:
             yield argument, f"constants/{constants}"
@@ -358,7 +525,7 @@ def _described(exported: ExportedArtifact) -> dict[str, Any]:
         "output_signature": [_signature(r) for r in exported.results],
         "input_locations": [
             {
-                "type_": a.kind.value,
+                "type_": _THEIRS.get(a.kind, a.kind).value,
                 "position": positions.get(a.name, a.position),
                 "name": a.name if a.kind is ArgumentKind.PARAMETER else "",
             }
@@ -368,6 +535,50 @@ def _described(exported: ExportedArtifact) -> dict[str, Any]:
         "input_pytree_spec": exported.pytree_specs.arguments,
         "output_pytree_spec": exported.pytree_specs.results,
     }
+
+
+# torch_xla, which reads the description too, knows no seeds.
+_THEIRS = {ArgumentKind.SEED: ArgumentKind.INPUT}
+
+
+def _state(exported: ExportedArtifact) -> dict[str, Any]:
+    """Return what torch_xla's description has no place for: names, what is changed, the seed."""
+    return {
+        "arguments": [a.name for a in exported.arguments],
+        "seed": [a.name for a in exported.arguments if a.kind is ArgumentKind.SEED],
+        "results": [r.name for r in exported.results],
+        "mutates": [r.mutates for r in exported.results],
+    }
+
+
+def _with_state(exported: ExportedArtifact, path: Path) -> ExportedArtifact:
+    """Return a loaded program with what `_state` says of it."""
+    try:
+        said = json.loads(read_file(path))
+        told = {key: tuple(map(str, said[key])) for key in ("arguments", "results", "mutates")}
+        seeds = {str(name) for name in said["seed"]}
+        arguments = tuple(
+            dataclasses.replace(a, name=name, kind=ArgumentKind.SEED if name in seeds else a.kind)
+            for a, name in zip(exported.arguments, told["arguments"], strict=True)
+        )
+        results = tuple(
+            dataclasses.replace(result, name=name, mutates=mutates)
+            for result, name, mutates in zip(
+                exported.results, told["results"], told["mutates"], strict=True
+            )
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise MalformedContainer(
+            "does not describe the program beside it", where=str(path)
+        ) from error
+    weights = {
+        new.name: exported.weights[old.name]
+        for old, new in zip(exported.arguments, arguments, strict=True)
+        if old.name in exported.weights
+    }
+    return dataclasses.replace(
+        exported, arguments=arguments, results=results, weights=frozen(weights)
+    )
 
 
 def _signature(value: Argument | Result) -> dict[str, Any]:

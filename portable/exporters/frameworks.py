@@ -8,7 +8,7 @@ from portable.errors import PortableError
 from portable.runtime.executors.tensors import dtype_named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from portable.runtime.executors.tensors import Array
 
@@ -21,7 +21,11 @@ __all__ = [
     "first_line",
     "flat_tree",
     "from_torch",
+    "is_higher_order",
     "leaf_names",
+    "parameters",
+    "passed",
+    "to_torch",
     "tree_json",
 ]
 
@@ -49,6 +53,25 @@ def dotted(path: Iterable[Any]) -> str:
         For example `0`, `0.logits`, `params.w`; empty for a value without nesting.
     """
     return ".".join(map(_key, path))
+
+
+def is_higher_order(op: Any) -> bool:
+    """Return whether an op of PyTorch takes functions, as `cond` and `scan` do."""
+    import torch
+
+    return isinstance(op, torch._ops.HigherOrderOperator)  # noqa: SLF001 - it has no public name
+
+
+def parameters(op: Any) -> Sequence[Any]:
+    """Return what an ATen op declares that it takes: each has a `name` and a `type`."""
+    declared: Sequence[Any] = op._schema.arguments  # noqa: SLF001 - it has no public name
+    return declared
+
+
+def passed(node: Any) -> dict[str, Any]:
+    """Return what a call of an ATen op passes, by the names that the op declares."""
+    names = [parameter.name for parameter in parameters(node.target)]
+    return dict(zip(names, node.args, strict=False)) | dict(node.kwargs)
 
 
 def first_line(error: BaseException) -> str:
@@ -103,9 +126,30 @@ def from_torch(tensor: Any, name: str = "a tensor") -> Array:
     except TypeError:
         pass  # numpy lacks the dtype: the bytes are the same, their name is not
     # A scalar cannot be viewed as another dtype of another width, but as one of the same.
-    integers = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
-    raw: Array = whole.view(integers[whole.element_size()]).numpy().copy()
+    raw: Array = whole.view(getattr(torch, _INTEGERS[whole.element_size()])).numpy().copy()
     return raw.view(dtype_named(dtype_name(tensor.dtype)))
+
+
+_INTEGERS = {1: "uint8", 2: "int16", 4: "int32", 8: "int64"}
+
+
+def to_torch(array: Array) -> Any:
+    """Copy an array into a tensor of the same dtype.
+
+    Args:
+        array: Of any dtype that PyTorch has, those of ml_dtypes included.
+
+    Returns:
+        A new tensor.
+    """
+    import torch
+
+    copied = array.copy()
+    try:
+        return torch.from_numpy(copied)
+    except TypeError:  # what numpy lacks, PyTorch knows by the same name
+        raw = torch.from_numpy(copied.view(_INTEGERS[array.dtype.itemsize]))
+        return raw.view(getattr(torch, array.dtype.name))
 
 
 def as_array(value: Any) -> Array:

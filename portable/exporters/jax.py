@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import importlib.util
-import inspect
 import os
 from typing import TYPE_CHECKING, Any, Unpack
 
+import numpy as np
+
 from portable.exporters.exported import Argument, ArgumentKind, ExportedArtifact, Result, wanted
 from portable.exporters.frameworks import ExporterMissing, ExportFailed, dotted, first_line
+from portable.exporters.functions import JaxConvention, function_of, is_key
 from portable.exporters.lowered import Lowered, cleaned
 from portable.pinning import pipeline as pin
 from portable.pinning.repinning import repin
@@ -19,8 +22,10 @@ from portable.system.files import read_file
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from portable.exporters.functions import Function
     from portable.pinning.options import PinOptions
     from portable.releases import Target
+    from portable.runtime.executors.tensors import Array
     from portable.version import Version
 
 __all__ = ["export_jax", "import_jax", "repin_exported"]
@@ -35,6 +40,7 @@ def export_jax(
     target: str | Version | Target | Sequence[str],
     kwargs: Mapping[str, Any] | None = None,
     platforms: Sequence[str] | None = None,
+    x64: bool = False,
     **options: Unpack[PinOptions],
 ) -> ExportedArtifact:
     """Export a JAX function as an artifact for named consumers.
@@ -42,43 +48,54 @@ def export_jax(
     `jax.export` always writes for WEEK_4; this writes for whom you name.
 
     Args:
-        function: A function, jitted or not.
+        function: A function, jitted or not, or a module that can be called, of equinox, flax nnx,
+            flax linen (bound to its variables) or any class that is a pytree: its arrays become
+            weights beside the artifact.
         args: Example inputs: arrays or `jax.ShapeDtypeStruct`, in any nesting. Shapes may be
-            symbolic, as `jax.export.symbolic_shape` makes them.
+            symbolic, as `jax.export.symbolic_shape` makes them. What is static to `jax.jit`, or
+            neither an array nor a number, is fixed at its value.
         target: A Version, a Target, or anything `resolve_target` takes; several: the lowest wins.
         kwargs: Example inputs by name.
         platforms: What it is lowered for, as for `jax.export.export`. With several, `main` takes
-            the number of the platform first.
+            the number of the platform first, which a call of the export passes.
+        x64: Keep 64 bits, as `jax_enable_x64` does, for this export alone.
         options: As for `portable.serialize`: `locations`, `expand`, `allow`, `allow_dialects`,
             `library`. Composites, which some functions lower to, need
             `allow=["composites-to-calls"]` below 0.19.0.
 
     Returns:
-        The artifact, and what it takes and returns; arguments that nothing reads are left out.
+        The artifact, and what it takes and returns; arguments that nothing reads are left out of
+        `main`. It is called as the function is, and returns what the function does.
 
     Raises:
         ExporterMissing: JAX is not installed.
-        ExportFailed: The function cannot be exported, or an input would change its dtype.
+        ExportFailed: The function cannot be exported, changes a module, or an input would change
+            its dtype.
         NotExpressible: It needs more than the target.
         PortableError: As `portable.serialize`.
     """
     wants = wanted(target)
     jax = import_jax()
-    given = dict(kwargs or {})
-    _refuse_narrowing(function, args, given)
+    given = function_of(function, args, kwargs or {})
+    _refuse_narrowing(given, x64=x64)
     try:
-        jitted = function if hasattr(function, "lower") else jax.jit(function)
-        exported = jax.export.export(jitted, platforms=platforms)(*args, **given)
+        with jax.enable_x64(True) if x64 else contextlib.nullcontext():
+            export = jax.export.export(given.jitted, platforms=platforms)
+            exported = export(*given.args, **given.kwargs)
+    except ExportFailed:
+        raise
     except Exception as error:  # tracing runs the user's code: anything may come
         title = getattr(function, "__name__", type(function).__name__)
         raise ExportFailed(f"jax.export cannot export {title}: {first_line(error)}") from error
+    arguments = tuple(_arguments(exported, given))
     lowered = Lowered(
         cleaned(exported.mlir_module_serialized),
-        tuple(_arguments(exported, function)),
+        arguments,
         tuple(_results(exported)),
-        {},
+        {a.name: _copied(given.weights[a.name], a.name) for a in arguments if a.is_weight},
     )
-    return lowered.pinned(wants, options)
+    made = lowered.pinned(wants, options)
+    return dataclasses.replace(made, convention=_convention(exported, given))
 
 
 def repin_exported(
@@ -140,36 +157,59 @@ def import_jax() -> Any:
     return jax
 
 
-def _refuse_narrowing(
-    function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> None:
+def _refuse_narrowing(given: Function, *, x64: bool) -> None:
     """Refuse what JAX would silently make narrower: 64-bit arrays while it is configured for 32."""
     import jax
 
-    leaves, _ = jax.tree_util.tree_flatten_with_path((args, dict(kwargs)))
-    for path, leaf in leaves:
+    passed = ((given.taken.names[number], leaf) for number, leaf in given.leaves.items())
+    for name, leaf in (*given.weights.items(), *passed):
         dtype = getattr(leaf, "dtype", None)
-        if dtype is None or jax.dtypes.issubdtype(dtype, jax.dtypes.extended):
+        if x64 or dtype is None or jax.dtypes.issubdtype(dtype, jax.dtypes.extended):
             continue
         becomes = jax.dtypes.canonicalize_dtype(dtype)
         if becomes != dtype:
             raise ExportFailed(
-                f"{_name(path, function)!r} is {dtype}, which JAX would convert to {becomes}",
-                hint="jax.config.update('jax_enable_x64', True), or convert it",
+                f"{name!r} is {dtype}, which JAX would convert to {becomes}",
+                hint="x64=True keeps it, or convert it",
             )
 
 
-def _arguments(exported: _Exported, function: Callable[..., Any]) -> Iterator[Argument]:
-    """Yield what `main` takes: the leaves that are read, after the number of the platform."""
-    import jax
-
+def _arguments(exported: _Exported, given: Function) -> Iterator[Argument]:
+    """Yield what `main` takes of the weights and the leaves, after the number of the platform."""
     if len(exported.platforms) > 1:
         yield Argument("platform", ArgumentKind.INPUT, (), "int32")
-    leaves = jax.tree_util.tree_unflatten(exported.in_tree, range(exported.in_tree.num_leaves))
-    names = [_name(path, function) for path, _ in jax.tree_util.tree_flatten_with_path(leaves)[0]]
+    weights, leaves = list(given.weights), list(given.leaves)
     for index in exported.module_kept_var_idx:
         shape, dtype = _typed(exported.in_avals[index])
-        yield Argument(names[index], ArgumentKind.INPUT, shape, dtype, index)
+        if index < len(weights):
+            yield Argument(weights[index], ArgumentKind.PARAMETER, shape, dtype)
+        else:
+            leaf = leaves[index - len(weights)]
+            yield Argument(given.taken.names[leaf], ArgumentKind.INPUT, shape, dtype, leaf)
+
+
+def _convention(exported: _Exported, given: Function) -> JaxConvention:
+    """Return how the export is called as the function is."""
+    first, leaves = len(given.weights), list(given.leaves)
+    kept = [index for index in exported.module_kept_var_idx if index >= first]
+    return JaxConvention(
+        given.taken,
+        {leaves[index - first]: exported.in_avals[index] for index in kept},
+        exported.platforms if len(exported.platforms) > 1 else (),
+        exported.out_tree,
+        exported.out_avals,
+    )
+
+
+def _copied(leaf: Any, name: str) -> Array:
+    """Return a weight as an array: JAX's own never change, others are copied."""
+    import jax
+
+    if isinstance(leaf, jax.ShapeDtypeStruct):
+        raise ExportFailed(f"the weight {name!r} has no values", hint="pass it as an input")
+    if not isinstance(leaf, jax.Array):
+        return np.array(leaf)
+    return np.asarray(jax.random.key_data(leaf) if is_key(leaf) else leaf)
 
 
 def _results(exported: _Exported) -> Iterator[Result]:
@@ -185,26 +225,8 @@ def _typed(aval: Any) -> tuple[tuple[int | str, ...], str]:
     import jax
 
     shape = tuple(size if isinstance(size, int) else str(size) for size in aval.shape)
-    if jax.dtypes.issubdtype(aval.dtype, jax.dtypes.extended):  # keys of random numbers
+    if is_key(aval):
         key = jax.ShapeDtypeStruct((), aval.dtype)
         inner = jax.eval_shape(jax.random.key_data, key)
         return (*shape, *inner.shape), str(inner.dtype)
     return shape, str(aval.dtype)
-
-
-def _name(path: tuple[Any, ...], function: Callable[..., Any]) -> str:
-    """Return the name of a leaf of `(args, kwargs)`: `x`, or `params.w` inside of one."""
-    group, first, *rest = path
-    name = dotted([first])
-    if dotted([group]) == "0":
-        try:
-            parameters = list(inspect.signature(function).parameters.values())
-        except (TypeError, ValueError):
-            parameters = []  # built in, without a signature
-        number = int(name)
-        named = number < len(parameters) and parameters[number].kind is not _VARIADIC
-        name = parameters[number].name if named else f"arg{number}"
-    return ".".join([name, *filter(None, [dotted(rest)])])
-
-
-_VARIADIC = inspect.Parameter.VAR_POSITIONAL

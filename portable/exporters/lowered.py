@@ -13,7 +13,7 @@ from portable.runtime.executors import signature
 from portable.runtime.executors.tensors import dtype_named
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from portable.bindings import Library, Module
     from portable.exporters.exported import Argument, Result
@@ -45,7 +45,7 @@ class Lowered:
     program: Program
     arguments: tuple[Argument, ...]
     results: tuple[Result, ...]
-    weights: dict[str, Array] = field(repr=False)
+    weights: Mapping[str, Array] = field(repr=False)
     pytree_specs: PytreeSpecs = field(default_factory=PytreeSpecs)
 
     def pinned(

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portable.errors import PortableError
-from portable.exporters.frameworks import ExportFailed, as_array, first_line
+from portable.exporters.frameworks import ExportFailed, as_array, first_line, passed
 from portable.exporters.torch import DEFAULT, export_torch
-from portable.exporters.traced import trace
+from portable.exporters.traced import place, trace
 from portable.runtime.executors import Tolerance, compare_all
 from portable.system import children, scratch
 
@@ -51,11 +51,14 @@ class Opinion:
         runner: `aotinductor`, `pjrt` or `torch_xla`.
         inputs: Which inputs: the seed and the sizes of dynamic dimensions.
         comparisons: One for each output.
+        ties: How many elements of each output are other places of equal values: of `topk`, `sort`,
+            `argmax` and their like, which may choose any of them.
     """
 
     runner: str
     inputs: str
     comparisons: tuple[Comparison, ...]
+    ties: tuple[int, ...]
 
     @property
     def agrees(self) -> bool:
@@ -70,10 +73,12 @@ class OracleReport:
     Args:
         exported: The artifact that was tried.
         opinions: One for each runner and set of inputs.
+        sources: The op that makes each output, and its line of the model where it is known.
     """
 
     exported: ExportedArtifact
     opinions: tuple[Opinion, ...]
+    sources: tuple[str, ...]
 
     @property
     def same(self) -> bool:
@@ -90,11 +95,17 @@ class OracleReport:
                     "runner": opinion.runner,
                     "inputs": opinion.inputs,
                     "agrees": opinion.agrees,
-                    "outputs": [comparison.record() for comparison in opinion.comparisons],
+                    "outputs": [
+                        {**comparison.record(), **self._described(comparison.output), "ties": ties}
+                        for comparison, ties in zip(opinion.comparisons, opinion.ties, strict=True)
+                    ],
                 }
                 for opinion in self.opinions
             ],
         }
+
+    def _described(self, output: int) -> dict[str, str]:
+        return {"name": self.exported.results[output].name, "op": self.sources[output]}
 
 
 def verify_export(
@@ -131,18 +142,133 @@ def verify_export(
     traced = trace(program, tuple(args), None, dynamic_shapes)
     with scratch.folder() as folder:
         inductor = _inductor(traced, Path(folder, "model.pt2"))
-        exported = export_torch(traced, target=target, backend=backend, **options)
+        exported = export_torch(traced, target=target, backend=backend, random=False, **options)
+        if exported.mutated:
+            raise ExportFailed(
+                f"the model changes {exported.mutated[0]!r}, and the oracle compares single calls",
+                hint="call .eval() before",
+            )
         runners: dict[str, Callable[..., Any]] = {_INDUCTOR: inductor}
         for name, package in (("pjrt", "jaxlib"), ("torch_xla", "torch_xla")):
             if importlib.util.find_spec(package) is not None:
                 runners[name] = _executed(exported, name)
         opinions = []
         for label, given in _sets(exported, args, seeds):
-            wanted = _leaves(_run(_EAGER, traced.module(), given))
+            eager = _Eager(traced)
+            wanted = _leaves(_run(_EAGER, eager, given))
             for name, runner in runners.items():
                 made = _leaves(_run(name, runner, given))
-                opinions.append(Opinion(name, label, compare_all(wanted, made, tolerance)))
-    return OracleReport(exported, tuple(opinions))
+                settled, ties = eager.settle(wanted, made)
+                compared = compare_all(wanted, settled, tolerance)
+                opinions.append(Opinion(name, label, compared, ties))
+    return OracleReport(exported, tuple(opinions), _Eager(traced).sources())
+
+
+# Which result of an op says where values stand, and whether the op keeps the dimension.
+_PLACES = {
+    "topk": (1, True), "sort": (1, True), "argsort": (0, True), "max": (1, False),
+    "min": (1, False), "argmax": (0, False), "argmin": (0, False),
+}  # fmt: skip
+
+
+class _Eager:
+    """The model as PyTorch runs it, with what its outputs were chosen from.
+
+    Args:
+        traced: The `ExportedProgram`.
+    """
+
+    def __init__(self, traced: Any) -> None:
+        self._module = traced.module()
+        (output,) = (node for node in self._module.graph.nodes if node.op == "output")
+        from torch.utils import _pytree as pytree
+
+        leaves = pytree.tree_leaves(output.args[0])
+        self._outputs = [node for node in leaves if node is not None]
+        self._seen: dict[Any, Any] = {}
+
+    def __call__(self, *given: Any) -> Any:
+        """Run it."""
+        import torch
+
+        kept = {source.args[0] for source, _, _ in map(_chosen, self._outputs) if source}
+        seen = self._seen
+
+        class Recorder(torch.fx.Interpreter):  # type: ignore[misc] # the framework has no types here
+            def run_node(self, node: Any) -> Any:
+                made = super().run_node(node)
+                if node in kept:
+                    seen[node] = made
+                return made
+
+        return Recorder(self._module).run(*given)
+
+    def sources(self) -> tuple[str, ...]:
+        """Return the op that makes each output, with its line."""
+        return tuple(
+            f"{_producer(node).target}" + (f" ({where})" if (where := place(node)) else "")
+            for node in self._outputs
+        )
+
+    def settle(
+        self, wanted: Sequence[Array], made: Sequence[Array]
+    ) -> tuple[list[Array], tuple[int, ...]]:
+        """Return outputs in which other places of equal values are those that eager chose.
+
+        Args:
+            wanted: What eager made.
+            made: What another made.
+
+        Returns:
+            The outputs, and how many elements of each were such.
+        """
+        settled, ties = list(made), [0] * len(made)
+        for at, (node, mine, theirs) in enumerate(zip(self._outputs, wanted, made, strict=False)):
+            source, axis, keeps = _chosen(node)
+            if source is None or mine.shape != theirs.shape or mine.dtype != theirs.dtype:
+                continue
+            values = as_array(self._seen[source.args[0]])
+            same = _same_values(values, mine, theirs, axis, keeps=keeps)
+            settled[at] = np.where(same, mine, theirs)
+            ties[at] = int(np.count_nonzero(same & (mine != theirs)))
+        return settled, tuple(ties)
+
+
+def _producer(node: Any) -> Any:
+    """Return the node of the op that an output is a result of."""
+    return node.args[0] if getattr(node.target, "__name__", "") == "getitem" else node
+
+
+def _chosen(node: Any) -> tuple[Any, int | None, bool]:
+    """Return the op that an output of places is made by, its dimension, and whether it stays."""
+    source = _producer(node)
+    name = str(source.target).removeprefix("aten.").partition(".")[0]
+    result, keeps = _PLACES.get(name, (-1, False))
+    if result != (node.args[1] if source is not node else 0):
+        return None, None, False
+    given = passed(source)
+    alone = None if name in {"argmax", "argmin"} else -1
+    return source, given.get("dim", alone), keeps or bool(given.get("keepdim"))
+
+
+def _same_values(
+    values: Array, mine: Array, theirs: Array, axis: int | None, *, keeps: bool
+) -> Array:
+    """Say where two arrays of places name equal values; no place may be named twice."""
+    if axis is None:
+        values, axis, keeps = values.reshape(-1), 0, False
+    equal: Array = mine == theirs
+    if not values.ndim:
+        return equal
+    places = [p if keeps else np.expand_dims(p, axis) for p in (mine, theirs)]
+    size = values.shape[axis]
+    if any(p.ndim != values.ndim or p.size == 0 or p.min() < 0 or p.max() >= size for p in places):
+        return equal
+    one, other = (np.take_along_axis(values, p, axis) for p in places)
+    ordered = np.sort(places[1], axis)
+    twice = (np.diff(ordered, axis=axis) == 0).any(axis, keepdims=True)
+    same: Array = ((one == other) & ~twice) | (places[0] == places[1])
+    return same if keeps else np.squeeze(same, axis)
 
 
 _COMPILE_LIMIT_S = 1800

@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from portable.exporters.exported import ArgumentKind, ExportedArtifact
+from portable.exporters.exported import ExportedArtifact
 from portable.exporters.frameworks import ExporterMissing, ExportFailed, first_line
 from portable.system.files import new_directory
 
@@ -79,8 +79,7 @@ def _serving(exported: ExportedArtifact, variables: dict[str, Any]) -> Any:
 
     def forward(**inputs: Any) -> dict[str, Any]:
         passed = [
-            inputs[_name(a.name)] if a.kind is ArgumentKind.INPUT else variables[a.name]
-            for a in exported.arguments
+            variables[a.name] if a.is_weight else inputs[_name(a.name)] for a in exported.arguments
         ]
         outputs = gen_xla_ops.xla_call_module(
             passed,

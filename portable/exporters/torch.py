@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import importlib.util
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack
 
+from portable.exporters.by_torchax import Lowerings
+from portable.exporters.conventions import TorchConvention
 from portable.exporters.exported import ExportedArtifact, wanted
 from portable.exporters.frameworks import ExporterMissing, ExportFailed
 from portable.exporters.traced import inspect_program, trace
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from portable.exporters.lowered import Lowered
     from portable.pinning.options import PinOptions
@@ -69,12 +72,15 @@ def export_torch(
     dynamic_shapes: Any = None,
     backend: str = DEFAULT,
     platform: str = "cpu",
+    lowerings: Mapping[Any, Callable[..., Any]] | None = None,
+    random: bool = True,
     **options: Unpack[PinOptions],
 ) -> ExportedArtifact:
     """Export a PyTorch model as an artifact for named consumers, with its weights beside it.
 
     The module is traced by `torch.export.export` and never changed. Dtypes are kept: what is int64
     in PyTorch is int64 in the artifact. What StableHLO has no place for is refused by name.
+    What the model changes, buffers and inputs, becomes results after those it returns.
 
     Args:
         program: A `torch.nn.Module`, in eval mode, or an `ExportedProgram`.
@@ -85,12 +91,16 @@ def export_torch(
         backend: What lowers to StableHLO: `torchax`, `torch_xla` or `torch_mlir`.
         platform: What the program is lowered for, `cpu`, `cuda`, `rocm` or `tpu`; torchax alone
             requires it.
+        lowerings: Ops, also custom ones -> functions of JAX arrays that compute them; for
+            torchax alone.
+        random: Whether the model may draw random numbers; they come from a seed, which `main`
+            takes after the inputs. False refuses it.
         options: As for `portable.serialize`: `locations`, `expand`, `allow`, `allow_dialects`,
             `library`. Composites, which some functions lower to, need
             `allow=["composites-to-calls"]` below 0.19.0.
 
     Returns:
-        The artifact, its weights, and what it takes and returns.
+        The artifact, its weights, and what it takes and returns; it is called as the model is.
 
     Raises:
         ExporterMissing: The backend is not installed; says how to install it.
@@ -101,12 +111,18 @@ def export_torch(
     wants = wanted(target)
     if platform not in PLATFORMS:  # JAX takes any name
         raise ExportFailed(f"no platform {platform!r}", hint=f"known are {', '.join(PLATFORMS)}")
+    if lowerings and backend != DEFAULT:
+        raise ExportFailed(
+            f"the backend {backend} takes no lowerings", hint=f"use the backend {DEFAULT}"
+        )
     found = find_backend(backend)
     exported = trace(program, tuple(args), kwargs, dynamic_shapes)
     # torchax renames one of PyTorch's backends when it is imported: only after tracing.
     lower = importlib.import_module(found.home).lower
-    lowered: Lowered = lower(inspect_program(exported), platform)
-    return lowered.pinned(wants, options)
+    chosen = (Lowerings(lowerings or {}, random),) if backend == DEFAULT else ()
+    lowered: Lowered = lower(inspect_program(exported), platform, *chosen)
+    made = lowered.pinned(wants, options)
+    return dataclasses.replace(made, convention=TorchConvention.of_program(exported))
 
 
 def find_backend(name: str = DEFAULT) -> Backend:

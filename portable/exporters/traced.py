@@ -5,24 +5,36 @@ from __future__ import annotations
 import itertools
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from portable.exporters.exported import Argument, ArgumentKind, PytreeSpecs, Result
 from portable.exporters.frameworks import (
     ExportFailed,
     dtype_name,
     first_line,
-    from_torch,
+    is_higher_order,
     leaf_names,
     tree_json,
 )
+from portable.exporters.weights import TorchWeights
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from portable.runtime.executors.tensors import Array
 
-__all__ = ["Placeholder", "Traced", "inspect_program", "refuse_losses", "trace"]
+__all__ = [
+    "Placeholder",
+    "Traced",
+    "inspect_program",
+    "is_random",
+    "place",
+    "refuse_branch",
+    "refuse_losses",
+    "refuse_random",
+    "refuse_unbounded",
+    "trace",
+]
 
 # `torch.export.ExportedProgram`; the framework is imported where it is used.
 _ExportedProgram = Any
@@ -51,13 +63,15 @@ class Traced:
     Args:
         program: The `ExportedProgram`.
         placeholders: One for each of its graph, in order.
-        results: What it returns.
+        results: What it returns, and after that the new values of what it changes.
+        returned: Which value of its graph each result is.
         pytree_specs: How arguments and results are nested.
     """
 
     program: _ExportedProgram
     placeholders: tuple[Placeholder, ...]
     results: tuple[Result, ...]
+    returned: tuple[int, ...]
     pytree_specs: PytreeSpecs
 
     @property
@@ -65,8 +79,8 @@ class Traced:
         """What `main` will take when nothing reorders it."""
         return tuple(p.argument for p in self.placeholders if p.argument is not None)
 
-    def weights(self, kept: Iterable[str] | None = None) -> dict[str, Array]:
-        """Copy the weights into arrays.
+    def weights(self, kept: Iterable[str] | None = None) -> Mapping[str, Array]:
+        """Return the weights as arrays: copies of small ones, large ones as they are used.
 
         Args:
             kept: The names of those that are wanted; all by default.
@@ -75,12 +89,14 @@ class Traced:
             The arrays by name.
         """
         names = None if kept is None else set(kept)
-        return {
-            p.argument.name: from_torch(p.tensor, p.argument.name)
-            for p in self.placeholders
-            if p.argument is not None and p.argument.kind is not ArgumentKind.INPUT
-            if names is None or p.argument.name in names
-        }
+        return TorchWeights.of(
+            {
+                p.argument.name: p.tensor
+                for p in self.placeholders
+                if p.argument is not None and p.argument.is_weight
+                if names is None or p.argument.name in names
+            }
+        )
 
 
 def trace(
@@ -126,10 +142,7 @@ def _why_not(module: Any) -> str:
             f"{replaced[0] or 'it'!r} is the GRU that torch_xla puts in the place of torch.nn.GRU "
             "when it is imported: build the model before that, or of torch.nn.GRU._orig"
         )
-    return (
-        "torch.export.export shows the whole report; call it in a new process when the "
-        "model branches: torchax, once imported, breaks the tracing of torch.cond"
-    )
+    return "torch.export.export shows the whole report"
 
 
 def _of_torch_xla(module: Any) -> bool:
@@ -149,16 +162,18 @@ def inspect_program(program: _ExportedProgram) -> Traced:
         ExportFailed: It takes or returns what is no tensor.
     """
     spec = program.call_spec
+    results = [*_results(program, spec.out_spec), *_changes(program)]
     return Traced(
         program,
         tuple(_placeholders(program)),
-        tuple(_results(program, spec.out_spec)),
+        tuple(result for _, result in results),
+        tuple(at for at, _ in results),
         PytreeSpecs(tree_json(spec.in_spec), tree_json(spec.out_spec)),
     )
 
 
 def refuse_losses(program: _ExportedProgram) -> None:
-    """Refuse, by name, what would be dropped silently on the way to StableHLO.
+    """Refuse, by name, what a backend without state, seeds and control flow would drop silently.
 
     Args:
         program: An `ExportedProgram` after decomposition, which lists what it changes.
@@ -166,37 +181,84 @@ def refuse_losses(program: _ExportedProgram) -> None:
     Raises:
         ExportFailed: It changes its state or an input, draws random numbers, or branches.
     """
-    import torch
-
-    returned = torch.export.graph_signature.OutputKind.USER_OUTPUT
-    changed = [s for s in program.graph_signature.output_specs if s.kind is not returned]
+    changed = [result.mutates for _, result in _changes(program)]
     if changed:
-        names = ", ".join(repr(s.target or s.arg.name) for s in changed)
+        names = ", ".join(map(repr, changed))
         raise ExportFailed(
-            f"the model changes {names} while it runs, which StableHLO cannot express",
-            hint="call .eval() before exporting, or return the new value",
+            f"the model changes {names} while it runs, which this backend cannot lower",
+            hint="use --backend torchax, call .eval() before exporting, or return the new value",
         )
     for node in program.graph.nodes:
         if node.op == "call_function":
-            _refuse_node(node)
+            if is_higher_order(node.target):
+                refuse_branch(node)
+            if is_random(node):
+                refuse_random(node)
 
 
-def _refuse_node(node: Any) -> None:
+def is_random(node: Any) -> bool:
+    """Say whether a node draws random numbers."""
     import torch
 
-    target = node.target
-    if isinstance(target, torch._ops.HigherOrderOperator):  # noqa: SLF001 - its only home
-        raise ExportFailed(
-            f"the model uses torch.{target.name()}, which has no lowering",
-            where=place(node),
-            hint="write both branches and choose with torch.where",
-        )
-    if torch.Tag.nondeterministic_seeded in getattr(target, "tags", ()):
-        raise ExportFailed(
-            f"the model draws random numbers by {target}, which would be constants in the artifact",
-            where=place(node),
-            hint="call .eval() before exporting, or pass the numbers as an input",
-        )
+    return torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ())
+
+
+def refuse_branch(node: Any) -> NoReturn:
+    """Refuse control flow that has no lowering."""
+    name = node.target.name()
+    hint = "use --backend torchax, or write both branches and choose with torch.where"
+    raise ExportFailed(
+        f"the model uses torch.{name}, which has no lowering",
+        where=place(node),
+        hint=hint if name == "cond" else "decompose it: program.run_decompositions",
+    )
+
+
+def refuse_random(node: Any) -> NoReturn:
+    """Refuse random numbers that would be drawn once, at export."""
+    raise ExportFailed(
+        f"the model draws random numbers by {node.target}, which would be constants in the "
+        "artifact",
+        where=place(node),
+        hint="call .eval() before exporting, or pass the numbers as an input",
+    )
+
+
+def refuse_unbounded(program: _ExportedProgram, lowered: Collection[Any] = ()) -> None:
+    """Refuse results whose size depends on data, and say which op has a bound instead.
+
+    Args:
+        program: An `ExportedProgram`, before its ops are decomposed.
+        lowered: Ops that the user lowers.
+
+    Raises:
+        ExportFailed: It has such an op.
+    """
+    from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
+    from torch.utils import _pytree as pytree
+
+    for node in program.graph.nodes:
+        if node.op != "call_function" or node.target in lowered:
+            continue
+        if any(free_unbacked_symbols(v) for v in pytree.tree_leaves(node.meta.get("val"))):
+            name = str(node.target).removeprefix("aten.").partition(".")[0]
+            raise ExportFailed(
+                f"the size of what {node.target} makes depends on data",
+                where=place(node),
+                hint=_BOUNDED.get(name, "compute with a fixed size and a mask"),
+            )
+
+
+_BOUNDED = {
+    "nonzero": "use torch.nonzero_static(x, size=BOUND)",
+    "nonzero_numpy": "use torch.nonzero_static(x, size=BOUND)",
+    "index": "use torch.where(mask, x, fill), or torch.nonzero_static(mask, size=BOUND)",
+    "masked_select": "use torch.where(mask, x, fill), or torch.nonzero_static(mask, size=BOUND)",
+    "bincount": "use torch.zeros(BOUND).index_add(0, x, torch.ones(len(x)))",
+    "repeat_interleave": "pass output_size=BOUND",
+    "item": "keep the number in a tensor",
+    "_local_scalar_dense": "keep the number in a tensor",
+}
 
 
 def place(node: Any) -> str | None:
@@ -215,7 +277,9 @@ def _placeholders(program: _ExportedProgram) -> Iterator[Placeholder]:
     leaves = itertools.count()  # of what the caller passes, constants among them
     for node, spec in zip(nodes, program.graph_signature.input_specs, strict=True):
         position = next(leaves) if spec.kind is kinds.InputKind.USER_INPUT else -1
-        if isinstance(spec.arg, kinds.ConstantArgument):
+        if spec.kind is kinds.InputKind.TOKEN:
+            yield Placeholder(None)
+        elif isinstance(spec.arg, kinds.ConstantArgument):
             yield Placeholder(None, spec.arg.value)
         elif not isinstance(spec.arg, kinds.TensorArgument):
             raise ExportFailed(
@@ -240,23 +304,44 @@ def _shape(value: Any) -> tuple[int | str, ...]:
     return tuple(size if isinstance(size, int) else str(size) for size in value.shape)
 
 
-def _results(program: _ExportedProgram, tree: Any) -> Iterator[Result]:
+def _results(program: _ExportedProgram, tree: Any) -> Iterator[tuple[int, Result]]:
+    """Yield what the model returns, with its place in what its graph does."""
     import torch
 
     kinds = torch.export.graph_signature
-    (output,) = (node for node in program.graph.nodes if node.op == "output")
-    specs = program.graph_signature.output_specs
-    pairs = [
-        (node, spec)
-        for node, spec in zip(output.args[0], specs, strict=True)
-        if spec.kind is kinds.OutputKind.USER_OUTPUT
-    ]
-    for name, (node, spec) in zip(leaf_names(tree), pairs, strict=True):
+    made = [one for one in _outputs(program) if one[2].kind is kinds.OutputKind.USER_OUTPUT]
+    for name, (at, node, spec) in zip(leaf_names(tree), made, strict=True):
         if isinstance(spec.arg, kinds.ConstantArgument) and spec.arg.value is None:
             continue  # nothing is lost with a None
         if not isinstance(spec.arg, kinds.TensorArgument):
             raise ExportFailed(
                 f"the model returns {name!r}, which is not a tensor", hint="return tensors only"
             )
-        value = node.meta["val"]
-        yield Result(name, _shape(value), dtype_name(value.dtype))
+        yield at, _result(name, node)
+
+
+def _changes(program: _ExportedProgram) -> Iterator[tuple[int, Result]]:
+    """Yield the new values of what the model changes, named as what they replace."""
+    import torch
+
+    kinds = torch.export.graph_signature.OutputKind
+    for at, node, spec in _outputs(program):
+        if spec.kind.name in _CHANGES:
+            yield at, _result(spec.target, node, spec.target)
+        elif spec.kind not in {kinds.USER_OUTPUT, kinds.TOKEN}:  # a token orders assertions
+            raise ExportFailed(f"the model makes {spec.arg.name!r}, a {spec.kind.name.lower()}")
+
+
+_CHANGES = {"BUFFER_MUTATION", "PARAMETER_MUTATION", "USER_INPUT_MUTATION"}
+
+
+def _outputs(program: _ExportedProgram) -> Iterator[tuple[int, Any, Any]]:
+    (output,) = (node for node in program.graph.nodes if node.op == "output")
+    pairs = zip(output.args[0], program.graph_signature.output_specs, strict=True)
+    for at, (node, spec) in enumerate(pairs):
+        yield at, node, spec
+
+
+def _result(name: str, node: Any, mutates: str = "") -> Result:
+    value = node.meta["val"]
+    return Result(name, _shape(value), dtype_name(value.dtype), mutates)

@@ -51,6 +51,14 @@ def test_a_function_that_returns_program_and_inputs(tmp_path: Path) -> None:
     assert "returns output: float32[2]" in done.stdout
 
 
+def test_a_type_that_is_named_is_kept(tmp_path: Path) -> None:
+    """64 bits in a description are meant: no setting of JAX is needed."""
+    words = ["jax", "steps:predict", "--args", "f64[2,4]", "f64[4]", "--target", "1.0.0"]
+    done = _run(tmp_path, *words, "-o", "p.mlir.bc")
+    assert done.returncode == 0, done.stderr
+    assert "returns output: float64[2]" in done.stdout
+
+
 BAD = {
     "no such attribute": (["jax", "steps:predicct", "--args", "f32"], "did you mean 'predict'"),
     "no such module": (["jax", "leaps:predict", "--args", "f32"], "no module 'leaps'"),

@@ -45,10 +45,9 @@ def test_names_and_results() -> None:
     ]
     assert [(r.name, r.dtype) for r in made.results] == [("best.0", "int32"), ("y", "float32")]
     assert made.artifact.version == _required(made) == Version(0, 9, 0)
-    best, y = made(PARAMETERS["b"], PARAMETERS["w"], X)
-    wanted = model(PARAMETERS, X)
-    assert np.array_equal(best, wanted["best"][0])
-    assert np.allclose(y, wanted["y"], atol=2e-6)
+    got, wanted = made(PARAMETERS, X), model(PARAMETERS, X)
+    assert np.array_equal(got["best"][0], wanted["best"][0])
+    assert np.allclose(got["y"], wanted["y"], atol=2e-6)
 
 
 def test_inputs_by_name() -> None:
@@ -65,7 +64,7 @@ def test_open_dimensions() -> None:
     assert "custom_call" not in made.get_stablehlo_text()
     assert made.inputs[0].shape == ("b", 3)
     for rows in (2, 5):
-        (got,) = made(np.ones((rows, 3), np.float32), np.ones((rows, 3), np.float32))
+        got = made(np.ones((rows, 3), np.float32), np.ones((rows, 3), np.float32))
         assert np.array_equal(got, np.full(3, 2 * rows, np.float32))
     with pytest.raises(InputMismatch, match="dimension 'b' is 2 in another input and 5 in 'y'"):
         made(np.ones((2, 3), np.float32), np.ones((5, 3), np.float32))
@@ -76,8 +75,7 @@ def test_keys_of_random_numbers() -> None:
     key = jax.random.key(7)
     made = export_jax(lambda key: jax.random.normal(key, (3,)), key, target="1.0.0")
     assert "sdy" not in made.get_stablehlo_text()
-    (got,) = made(np.asarray(jax.random.key_data(key)))
-    assert np.allclose(got, jax.random.normal(key, (3,)), atol=2e-6)
+    assert np.allclose(made(key), jax.random.normal(key, (3,)), atol=2e-6)
 
 
 def test_rules_of_sharding_go_where_nothing_is_sharded() -> None:
@@ -92,22 +90,6 @@ def test_rules_of_sharding_go_where_nothing_is_sharded() -> None:
         export_jax(sharded, x, target="1.11.0")
     kept = export_jax(sharded, x, target="1.11.0", allow_dialects=["sdy"])
     assert "sdy.sharding_rule" in kept.get_stablehlo_text()
-
-
-def test_several_platforms() -> None:
-    """The number of the platform comes first, and the artifact says so."""
-    made = export_jax(lambda x: x + 1, np.float32(1), target="1.0.0", platforms=["cpu", "tpu"])
-    assert [a.name for a in made.inputs] == ["platform", "x"]
-    assert made(np.array(0, np.int32), np.array(2, np.float32)) == [np.float32(3)]
-
-
-def test_wide_inputs_are_not_narrowed() -> None:
-    """JAX makes float32 of float64 by default; here that is an error."""
-    with pytest.raises(ExportFailed, match=r"'x' is float64.*float32.*jax_enable_x64"):
-        export_jax(lambda x: x + 1, np.float64(1), target="1.0.0")
-    with jax.enable_x64(True):
-        made = export_jax(lambda x: x + 1, np.float64(1), target="1.0.0")
-    assert made.results[0].dtype == "float64"
 
 
 def _fails(x: Any) -> Any:

@@ -3,8 +3,10 @@
 import base64
 import datetime
 import json
+import os
 import random
 import shutil
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -13,17 +15,24 @@ import pytest
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa
 
-from portable.attestation import PREDICATE, AttestationError, attest, verify_attestation
+from compat_tests.helpers.documents import mismatches
+from compat_tests.helpers.matrices import sample
+from portable.attestation import PREDICATE, AttestationError, Sighting, attest, verify_attestation
 from portable.bundle import bundle_files
 from portable.cli import main
 from portable.containers import MalformedContainer
+from portable.errors import PortableError
+from portable.matrix.document import dump
 from portable.policy import PolicyError, Rule, gate, parse_policy
+from portable.verdict import Basis, Outcome, Stage, Verdict
 
 ARTIFACTS = Path(__file__).parents[2] / "data" / "artifacts"
 ADD = [ARTIFACTS / f"add_f32+{version}.mlir.bc" for version in ("0.9.0", "1.17.0")]
 READS = "jaxlib==0.10.2"
 OLD = "stablehlo==0.9.0"
 MADE = datetime.datetime(2026, 11, 1, tzinfo=datetime.UTC)
+# 12,500 for the figures of docs/reliability.md; the bundle there had four times as many.
+FLIPS = int(os.environ.get("PORTABLE_FLIPS", "200"))
 KEYS: dict[str, Any] = {
     "ed25519": ed25519.Ed25519PrivateKey.generate,
     "p256": lambda: ec.generate_private_key(ec.SECP256R1()),
@@ -100,6 +109,7 @@ def test_it_is_signed_as_is_specified(artifact: Path, tmp_path: Path, kind: str)
     assert statement["predicateType"] == PREDICATE
     digest = sha256(artifact.read_bytes()).hexdigest()
     assert statement["subject"] == [{"name": "add.mlir.bc", "digest": {"sha256": digest}}]
+    assert mismatches("predicate", json.dumps(statement["predicate"])) == []
     (verdict,) = statement["predicate"]["verdicts"]
     assert verdict["consumer"] == "jaxlib 0.10.2"
     assert (verdict["stage"], verdict["basis"]) == ("decode", "predicted")
@@ -162,6 +172,72 @@ def test_what_is_not_said_is_not_covered(artifact: Path, pair: Pair) -> None:
     assert found.uncovered("jaxlib==0.12.0") == ("jaxlib 0.12.0",)
 
 
+def test_what_was_executed_is_said(
+    artifact: Path, pair: Pair, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By a real Release: its Verdict is observed, with the day; the others are predicted."""
+    seen = tmp_path / "matrix.json"
+    execute = ["--stage", "execute", "--random", "0", "--cache", str(tmp_path / "store")]
+    assert main(["matrix", str(artifact), "--for", READS, *execute, "-o", str(seen)]) == 0
+    words = ["attest", "sign", str(artifact), "--for", READS, OLD, "--key", str(pair.private)]
+    assert main([*words, "--matrix", str(seen)]) == 0
+    path = artifact.with_name(artifact.name + ".sigstore.json")
+    found = verify_attestation(artifact, path, key=pair.public)
+    assert mismatches("predicate", json.dumps(found.predicate)) == []
+    bases = {name: (one["stage"], one["basis"]) for name, one in found.verdicts.items()}
+    assert bases == {
+        "jaxlib 0.10.2": ("execute", "observed"),
+        "stablehlo 0.9.0": ("decode", "predicted"),
+    }
+    assert found.predicate["observed"] == {"jaxlib 0.10.2": json.loads(seen.read_text())["date"]}
+    capsys.readouterr()
+    assert main(["attest", "verify", str(artifact), "--key", str(pair.public), "--for", READS]) == 0
+    assert "jaxlib 0.10.2: compatible: computes the same (observed)" in capsys.readouterr().out
+
+
+def test_an_observation_counts_more_than_a_prediction(artifact: Path, pair: Pair) -> None:
+    """Whoever was seen to fail is not said to read it; whoever was seen to go less far is not."""
+    crashed = Verdict("jaxlib 0.10.2", Outcome.CRASHED, Stage.DECODE, Basis.OBSERVED, "SIGSEGV")
+    began = replace(crashed, outcome=Outcome.COMPATIBLE, stage=Stage.HEADER)
+    read = replace(began, stage=Stage.DECODE)
+    digest = sha256(artifact.read_bytes()).hexdigest()
+
+    def said(*verdicts: Verdict) -> dict[str, Any]:
+        seen = [Sighting(digest, MADE.date(), one) for one in verdicts]
+        data = attest(artifact, READS, key=pair.private, made=MADE, sightings=seen)
+        path = artifact.with_name("signed.json")
+        path.write_bytes(data)
+        return verify_attestation(artifact, path, key=pair.public).verdicts["jaxlib 0.10.2"]
+
+    assert said(crashed) == crashed.record()
+    # In whatever order, the worst of all that was seen.
+    assert said(crashed, read) == said(read, crashed) == crashed.record()
+    assert said(read) == read.record()
+    assert said(began)["basis"] == "predicted"
+
+
+def test_observations_of_something_else_are_refused(
+    artifact: Path, pair: Pair, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A matrix of other bytes, or for a bundle, and a file that is not a matrix, are refused."""
+    (tmp_path / "matrix.json").write_text(dump(sample()))
+    bundle = tmp_path / "add.bundle"
+    bundle_files(ADD, to=bundle)
+    for subject, seen, why in (
+        (
+            ARTIFACTS / "add_i1+0.9.0.mlir.bc",
+            tmp_path / "matrix.json",
+            "no observation of these bytes",
+        ),
+        (bundle, tmp_path / "matrix.json", "no observation of these bytes"),
+        (artifact, pair.public, "not a matrix"),
+    ):
+        words = ["attest", "sign", str(subject), "--for", READS, "--key", str(pair.private)]
+        assert main([*words, "--matrix", str(seen), "-o", str(tmp_path / "new")]) == 2
+        assert why in capsys.readouterr().err
+        assert not (tmp_path / "new").exists()
+
+
 def test_the_commands(artifact: Path, pair: Pair, capsys: pytest.CaptureFixture[str]) -> None:
     """0 verified, 1 not said, 2 not to be trusted."""
     words = ["attest", "sign", str(artifact), "--for", READS, "--key", str(pair.private)]
@@ -177,22 +253,49 @@ def test_the_commands(artifact: Path, pair: Pair, capsys: pytest.CaptureFixture[
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_a_changed_bit_is_refused_or_says_the_same(artifact: Path, pair: Pair, seed: int) -> None:
+def flipped(data: bytes, luck: random.Random) -> bytes:
+    """Change one bit."""
+    changed = bytearray(data)
+    changed[luck.randrange(len(data))] ^= 1 << luck.randrange(8)
+    return bytes(changed)
+
+
+@pytest.mark.parametrize("kind", KEYS)
+def test_a_changed_bit_is_refused_or_says_the_same(
+    artifact: Path, tmp_path: Path, kind: str
+) -> None:
     """Anywhere in the document: what nothing signs is not used."""
-    luck = random.Random(seed)  # noqa: S311 - no secret
+    luck, pair = random.Random(kind), Pair(tmp_path / kind, kind)  # noqa: S311 - no secret
     path = signed(artifact, pair)
     before, data = verify_attestation(artifact, path, key=pair.public), path.read_bytes()
     refused = 0
-    for _ in range(200):
-        changed = bytearray(data)
-        changed[luck.randrange(len(data))] ^= 1 << luck.randrange(8)
-        path.write_bytes(changed)
+    for _ in range(FLIPS):
+        path.write_bytes(flipped(data, luck))
         try:
             assert verify_attestation(artifact, path, key=pair.public) == before
         except AttestationError:
             refused += 1
-    assert refused > 100
+    assert refused > FLIPS / 2
+
+
+def test_a_changed_bit_of_a_bundle_is_refused_or_says_the_same(tmp_path: Path, pair: Pair) -> None:
+    """Anywhere in any file; only the outer index has bits that mean nothing."""
+    luck, bundle = random.Random(0), tmp_path / "add.bundle"  # noqa: S311 - no secret
+    bundle_files(ADD, to=bundle)
+    path = signed(bundle, pair)
+    before = verify_attestation(bundle, path, key=pair.public)
+    files = {one: one.read_bytes() for one in sorted(bundle.rglob("*")) if one.is_file()}
+    same = set()
+    for _ in range(FLIPS):
+        (chosen,) = luck.choices([*files], [len(data) for data in files.values()])
+        chosen.write_bytes(flipped(files[chosen], luck))
+        try:
+            assert verify_attestation(bundle, path, key=pair.public) == before
+            same.add(chosen.name)
+        except PortableError:
+            pass
+        chosen.write_bytes(files[chosen])
+    assert same <= {"index.json"}
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,19 @@ from urllib.request import urlopen
 
 import numpy as np
 import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 import portable
-from portable.bundle import RegistryError, bundle_files, bundle_program, pick, push
+from portable.attestation import SIGSTORE, AttestationError, attest
+from portable.bundle import (
+    RegistryError,
+    bundle_files,
+    bundle_program,
+    pick,
+    push,
+    verify_attached,
+)
 from portable.cli import main
 from portable.containers import MalformedContainer, NoArtifact, open_container
 from portable.releases import find_release
@@ -200,6 +210,63 @@ def test_what_a_registry_changed_is_refused(
     pick(name, MIDDLE, to=tmp_path / "changed")
 
 
+def _keys(folder: Path) -> tuple[Path, Path]:
+    """Write a key pair."""
+    folder.mkdir()
+    key = Ed25519PrivateKey.generate()
+    form, plain = serialization.Encoding.PEM, serialization.NoEncryption()
+    private, public = folder / "private.pem", folder / "public.pem"
+    private.write_bytes(key.private_bytes(form, serialization.PrivateFormat.PKCS8, plain))
+    kind = serialization.PublicFormat.SubjectPublicKeyInfo
+    public.write_bytes(key.public_key().public_bytes(form, kind))
+    return private, public
+
+
+def test_what_is_attested_is_found_by_the_bundle(
+    registry: Running, bundle: Path, tmp_path: Path
+) -> None:
+    """By the tag that the specification has for it: of each key its own, of another none."""
+    reference, pairs = registry.reference("attested:1"), [_keys(tmp_path / n) for n in "ab"]
+    _, stranger = _keys(tmp_path / "c")
+    digest = push(bundle, reference)
+    with pytest.raises(AttestationError, match="nothing is attested"):
+        verify_attached(reference, key=stranger)
+    for number, (private, _) in enumerate(pairs):
+        said = tmp_path / f"{number}.json"
+        said.write_bytes(attest(bundle, MIDDLE, key=private))
+        words = ["push", str(bundle), reference, "--attestation", str(said)]
+        assert main(words) == main(words) == 0
+    for _, public in pairs:
+        assert verify_attached(reference, key=public).digest == digest.partition(":")[2]
+        words = ["attest", "verify", reference, "--key", str(public), "--for", MIDDLE]
+        assert main(words) == 0
+    with pytest.raises(AttestationError, match="not signed with this key"):
+        verify_attached(reference, key=stranger)
+    tag = digest.replace(":", "-")
+    shown = subprocess.run(
+        ["skopeo", "inspect", "--raw", "--tls-verify=false",
+         f"docker://{registry.host}/attested:{tag}"],
+        capture_output=True, check=True,
+    )  # fmt: skip
+    listed = json.loads(shown.stdout)["manifests"]
+    assert [one["artifactType"] for one in listed] == [SIGSTORE] * 2
+
+
+def test_what_is_attested_is_of_one_bundle(registry: Running, bundle: Path, tmp_path: Path) -> None:
+    """A tag that moves to another bundle loses it; what was signed of another is refused."""
+    reference, (private, public) = registry.reference("moved:1"), _keys(tmp_path / "keys")
+    said = tmp_path / "said.json"
+    said.write_bytes(attest(bundle, MIDDLE, key=private))
+    push(bundle, reference, attestation=said)
+    bundle_files(ADD[:1], to=tmp_path / "other.bundle")
+    push(tmp_path / "other.bundle", reference)
+    with pytest.raises(AttestationError, match="nothing is attested"):
+        verify_attached(reference, key=public)
+    push(tmp_path / "other.bundle", reference, attestation=said)
+    with pytest.raises(AttestationError, match=r"is about add\.bundle"):
+        verify_attached(reference, key=public)
+
+
 def test_images_are_no_bundles(registry: Running, bundle: Path, tmp_path: Path) -> None:
     """A name that stands for something else says so."""
     index = json.loads((bundle / "blobs" / digest(bundle).replace(":", "/")).read_text())
@@ -289,7 +356,7 @@ ATTACKS = ["truncates", "sends less and says so", "does not end", "has a large i
 
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_a_hostile_registry_delivers_nothing(bundle: Path, tmp_path: Path, attack: str) -> None:
-    """One error, soon, with nothing left behind, whatever it sends."""
+    """Whatever it sends, `pick` fails soon, with one error, and leaves nothing behind."""
     handler = type("Handler", (Hostile,), {"bundle": bundle, "attack": attack})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         Thread(target=server.serve_forever, daemon=True).start()

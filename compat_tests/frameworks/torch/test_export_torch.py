@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils import _pytree as pytree
 
-from compat_tests.helpers.lossy import LOSSES, Everything
+from compat_tests.helpers.lossy import Everything
 from portable.errors import PortableError
 from portable.exporters import ArgumentKind, ExporterMissing, ExportFailed, export_torch
 from portable.exporters.traced import inspect_program
@@ -62,20 +62,29 @@ def test_everything_has_its_name() -> None:
         ("both.0", (3,), "int64"),
     ]
     assert list(made.weights) == ["linear.weight", "linear.bias", "scale", "lifted_tensor_0"]
-    got = made(x, count)
     wanted = module(x, count=count, loud=False)
-    assert np.allclose(got[0], wanted["y"].detach().numpy(), atol=2e-6)
-    assert np.array_equal(got[1], wanted["both"][0].numpy())
+    got = made(x, loud=False, count=count)
+    assert list(got) == ["y", "both"]
+    assert torch.allclose(got["y"], wanted["y"], atol=2e-6)
+    assert torch.equal(got["both"][0], wanted["both"][0])
+    assert got["both"][1] is None
+    one_by_one = made(x, count)
+    assert torch.equal(one_by_one["y"], got["y"])
+    with pytest.raises(InputMismatch, match=r"True is given where False was.*takes x, count"):
+        made(x, count=count, loud=True)
+    with pytest.raises(InputMismatch, match=r"nested unlike.*takes x, count"):
+        made(x, number=count, loud=False)
 
 
 def test_nothing_is_swapped() -> None:
     """Weights and inputs of one shape each go to their own place."""
     module = Everything().eval()
     made = export_torch(module, module.inputs(), target=TARGET)
-    got, wanted = made(*module.inputs()), module.wanted()
-    assert np.allclose(got[0], wanted[0], atol=2e-6)
-    assert np.array_equal(got[1], wanted[1])
-    assert np.array_equal(got[2], wanted[2])
+    (values, indices), wide = made(*module.inputs())
+    wanted = module.wanted()
+    assert np.allclose(values, wanted[0], atol=2e-6)
+    assert np.array_equal(indices, wanted[1])
+    assert np.array_equal(wide, wanted[2])
 
 
 DTYPES = (
@@ -113,10 +122,10 @@ def test_dtypes_are_kept(dtype: torch.dtype) -> None:
     made = export_torch(Chooser(weight), (x, first), target="1.9.0")
     name = str(dtype).removeprefix("torch.")
     assert {a.dtype for a in made.arguments if a.name != "first"} == {name}
-    (got,) = made(x, first)
-    assert got.dtype.name == name
+    got = made(x, first)
+    assert got.dtype == dtype
     wanted = torch.where(first, weight.to(torch.complex64), x.to(torch.complex64))
-    assert np.array_equal(got.astype(np.complex64), wanted.numpy())
+    assert torch.equal(got.to(torch.complex64), wanted)
 
 
 def test_the_module_stays_as_it_was() -> None:
@@ -143,18 +152,6 @@ def test_the_same_model_gives_the_same_bytes() -> None:
     assert first.artifact.data == export_torch(traced, **options).artifact.data
 
 
-class Branching(nn.Module):
-    """Branches on data."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Branch."""
-        return torch.cond(x.sum() > 0, torch.sin, torch.cos, (x,))
-
-
-# torchax, once imported, breaks the tracing of branches: this runs before any export.
-BRANCHING = torch.export.export(Branching(), (torch.randn(3),))
-
-
 class Sized(nn.Module):
     """Returns a size."""
 
@@ -172,7 +169,7 @@ class Loud(nn.Module):
         raise RuntimeError("no luck\nat all")
 
 
-REFUSED: dict[str, tuple[nn.Module, str]] = LOSSES | {
+REFUSED: dict[str, tuple[nn.Module, str]] = {
     "failing": (Loud(), "RuntimeError: no luck"),
     "constant result": (Sized(), "'1', which is not a tensor"),
 }
@@ -186,13 +183,6 @@ def test_what_would_be_lost_is_refused(case: str) -> None:
         export_torch(module, (torch.randn(3, 4),), target=TARGET)
     assert says in str(caught.value)
     assert len(str(caught.value).splitlines()) == 1
-
-
-def test_a_branch_is_refused() -> None:
-    """torch.cond has no lowering; the error says where the model uses it."""
-    with pytest.raises(ExportFailed, match=r"torch\.cond.*torch\.where") as caught:
-        export_torch(BRANCHING, target=TARGET)
-    assert __file__ in str(caught.value.where)
 
 
 def test_an_op_without_lowering_is_named() -> None:
@@ -248,7 +238,7 @@ def test_composites_stay_or_go() -> None:
     gone = export_torch(module, (x,), target="0.9.0", allow=["exact"])
     assert "stablehlo.composite" not in gone.get_stablehlo_text()
     # XLA knows this composite by its name and computes it its own way.
-    assert np.allclose(kept(x)[0], gone(x)[0], rtol=0, atol=1e-6)
+    assert torch.allclose(kept(x), gone(x), rtol=0, atol=1e-6)
 
 
 def test_sizes_that_must_agree() -> None:
@@ -266,8 +256,7 @@ def test_sizes_that_must_agree() -> None:
         made(torch.randn(3, 2), torch.randn(5, 2))
     with pytest.raises(InputMismatch, match="1 inputs given, but the model takes x, y"):
         made(torch.randn(3, 2))
-    (got,) = made(torch.ones(5, 2), torch.ones(5, 2))
-    assert np.array_equal(got, np.full((5, 2), 2, np.float32))
+    assert torch.equal(made(torch.ones(5, 2), torch.ones(5, 2)), torch.full((5, 2), 2.0))
 
 
 def test_text_and_bytecode() -> None:
@@ -309,12 +298,14 @@ def test_results_that_pytorch_names() -> None:
         ("values", "float32"),
         ("indices", "int64"),
     ]
-    values, indices = alone(x)
-    assert (values.tolist(), indices.tolist()) == ([3, 6], [1, 0])
+    got = alone(x)
+    assert (got.values.tolist(), got.indices.tolist()) == ([3, 6], [1, 0])
     within = export_torch(Nested(alone=False), (x,), target=TARGET, allow=["exact"])
     names = ["best.values", "best.indices", "all.0.values", "all.0.indices", "all.1"]
     assert [r.name for r in within.results] == names
-    assert [got.tolist() for got in within(x)[2:4]] == [[[3, 2], [6, 5]], [[1, 2], [0, 1]]]
+    best, whole = within(x)["all"]
+    assert [best.values.tolist(), best.indices.tolist()] == [[[3, 2], [6, 5]], [[1, 2], [0, 1]]]
+    assert torch.equal(whole, x)
     # What is loaded elsewhere has plain tuples in their place.
     assert pytree.treespec_loads(alone.pytree_specs.results) == pytree.tree_structure((0, 1))
     nested = pytree.tree_structure({"best": (0, 1), "all": [(2, 3), 4]})
@@ -342,7 +333,55 @@ def test_results_in_classes_without_names() -> None:
     assert [(r.name, r.dtype) for r in made.results] == [("0", "float32"), ("1", "int64")]
     assert made.pytree_specs.arguments is not None
     assert made.pytree_specs.results is None
-    assert [got.tolist() for got in made(torch.ones(2))] == [[2, 2], [2, 2]]
+    got = made(torch.ones(2))
+    assert isinstance(got, Pair)
+    assert [part.tolist() for part in got.parts] == [[2, 2], [2, 2]]
+
+
+class Fed(nn.Module):
+    """Takes tensors in any nesting."""
+
+    def forward(self, batch: dict[str, Any], scale: float) -> tuple[Tensor, None, list[Tensor]]:
+        """Return them in another."""
+        first, (second,) = batch["pair"], batch["more"]
+        return first * scale, None, [second + 1]
+
+
+def test_it_is_called_as_the_model_is() -> None:
+    """Tensors nested as the model takes and returns them; `torch.allclose` as for the model."""
+    x, y = torch.randn(2, 3), torch.arange(4)
+    made = export_torch(Fed(), ({"pair": x, "more": [y]}, 2.0), target=TARGET)
+    first, nothing, (second,) = made({"pair": x, "more": [y]}, 2.0)
+    assert torch.equal(first, x * 2)
+    assert nothing is None
+    assert torch.equal(second, y + 1)
+    with pytest.raises(InputMismatch, match=r"3\.0 is given where 2\.0 was"):
+        made({"pair": x, "more": [y]}, 3.0)
+    # Arrays are for who has no PyTorch: one by one, and so are the results.
+    arrays = made(*(value.numpy() for value in (x, y)))
+    assert [type(array) for array in arrays] == [np.ndarray, np.ndarray]
+    model = nn.Linear(4, 2)
+    exported = export_torch(model, (torch.randn(3, 4),), target=TARGET)
+    x = torch.randn(3, 4)
+    assert torch.allclose(exported(x), model(x), atol=1e-5)
+
+
+def test_repr_is_three_lines() -> None:
+    """What it is, takes and returns; many inputs are counted, not listed."""
+    module, x, count = _keeper()
+    made = export_torch(module, (x,), {"count": count}, target=TARGET)
+    assert repr(made).splitlines() == [
+        f"forward: StableHLO 1.0.0, {len(made.artifact):,} bytes, 4 weights of 140 bytes",
+        "  takes   x: float32[3,4], count: int64[3]",
+        "  returns y: float32[3,5], both.0: int64[3]",
+    ]
+
+    class Many(nn.Module):
+        def forward(self, parts: list[Tensor]) -> Tensor:
+            return torch.stack(parts)
+
+    many = export_torch(Many(), ([torch.ones(1)] * 11,), target=TARGET)
+    assert repr(many).splitlines()[1].endswith("parts_7: float32[1], and 3 more")
 
 
 def test_linear_algebra_needs_no_dialect_of_jax() -> None:

@@ -7,14 +7,18 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
+from torch.utils import _pytree as pytree
 
 from portable.cli import main
 from portable.exporters import ExportFailed
-from portable.exporters.oracle import verify_export
+from portable.exporters.frameworks import as_array
+from portable.exporters.oracle import _Eager, verify_export
 from portable.runtime.executors import BITS
 from tools.zoo import STATIC
 
@@ -60,6 +64,43 @@ def test_ops_that_tell_their_shape_only_by_being_run() -> None:
     assert {opinion.runner for opinion in found.opinions} == {"aotinductor", "pjrt"}
 
 
+class Ranked(nn.Module):
+    """Returns places of values of which many are equal."""
+
+    def forward(self, x: torch.Tensor) -> Any:
+        """Rank them."""
+        whole = x.round()
+        return torch.topk(whole, 3).indices, whole.argmax(), whole.max(1), x * 1.1
+
+
+def test_ties_are_no_difference() -> None:
+    """Other places of equal values are counted; of unequal ones they differ, with op and line."""
+    x = torch.tensor([[1.0, 1.0, 0.0, 1.0], [2.0, 0.0, 2.0, 2.0]])
+    eager = _Eager(torch.export.export(Ranked(), (x,)))
+    wanted = [as_array(leaf) for leaf in pytree.tree_leaves(eager(x))]
+    other = [array.copy() for array in wanted]
+    other[0] = np.array([[3, 1, 0], [3, 2, 0]])
+    other[1] = np.array(7)
+    other[3] = np.array([3, 3])
+    settled, ties = eager.settle(wanted, other)
+    assert all(map(np.array_equal, settled, wanted))
+    assert ties[2] == ties[4] == 0
+    assert min(ties[0], ties[1], ties[3]) > 0
+    for at, wrong in (
+        (0, [[3, 3, 0], [3, 2, 0]]),
+        (0, [[2, 1, 0], [3, 2, 0]]),
+        (1, 2),
+        (3, [2, 1]),
+    ):
+        other[at] = np.array(wrong)
+        assert not np.array_equal(eager.settle(wanted, other)[0][at], wanted[at])
+        other[at] = wanted[at]
+    sources = eager.sources()
+    assert sources[0].startswith("aten.topk.default (")
+    assert f"{__file__}:" in sources[0]
+    assert sources[4].startswith("aten.mul.Tensor (")
+
+
 def test_the_command_says_who_does_not_agree(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -81,6 +122,10 @@ def test_the_command_says_who_does_not_agree(
     assert code == (0 if record["same"] else 1)
     assert not record["same"]
     assert {opinion["runner"] for opinion in record["opinions"]} == {"aotinductor", "pjrt"}
+    outputs = [output for opinion in record["opinions"] for output in opinion["outputs"]]
+    assert {(output["name"], output["op"].partition(" ")[0]) for output in outputs} == {
+        ("output", "aten.tanh.default")
+    }
 
 
 def test_it_needs_inputs_to_be_like() -> None:

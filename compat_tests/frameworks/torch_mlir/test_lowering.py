@@ -41,7 +41,7 @@ def test_static(model: Model, executor: Executor) -> None:
     with torch.no_grad():
         eager = model.module()(*inputs)
     wanted = [tensor.numpy() for tensor in (eager if isinstance(eager, tuple) else (eager,))]
-    got = made(*inputs, executor=executor)
+    got = made(*(i.numpy() for i in inputs), executor=executor)
     assert [array.dtype for array in got] == [array.dtype for array in wanted]
     for mine, theirs in zip(got, wanted, strict=True):
         assert np.abs(mine.astype(np.float64) - theirs).max() <= NEAR
@@ -67,7 +67,7 @@ def test_names_dtypes_and_places(executor: Executor) -> None:
         ("0.indices", "int64"),
         ("1", "int64"),
     ]
-    got, wanted = made(*module.inputs(), executor=executor), module.wanted()
+    got, wanted = made(*(i.numpy() for i in module.inputs()), executor=executor), module.wanted()
     assert [array.dtype for array in got] == [array.dtype for array in wanted]
     assert np.allclose(got[0], wanted[0], atol=NEAR)
     assert np.array_equal(got[1], wanted[1])

@@ -1,0 +1,203 @@
+"""Ops that torchax lacks or cannot trace, ops of the user's own, and sizes that depend on data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F  # noqa: N812 - what everybody calls it
+from torch import Tensor, nn
+from torch.nn.attention.flex_attention import flex_attention
+from torch.utils import _pytree as pytree
+
+from portable.exporters import ExportFailed, export_torch
+from portable.runtime.executors import Executor, find_executor
+
+# PyTorch warns of its own use of what it deprecates.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::FutureWarning", "ignore::DeprecationWarning", "ignore::UserWarning"
+)
+
+
+@pytest.fixture(scope="module")
+def executor() -> Iterator[Executor]:
+    """One XLA for all models."""
+    with find_executor("pjrt") as opened:
+        yield opened
+
+
+class Calls(nn.Module):
+    """Calls a function."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, *given: Tensor) -> Any:
+        """Call it."""
+        return self.function(*given)
+
+
+def _slanted(score: Tensor, batch: Tensor, head: Tensor, row: Tensor, column: Tensor) -> Tensor:
+    return score + 0.1 * (row - column) + batch + head
+
+
+torch.manual_seed(0)
+SQUARE = torch.randn(2, 3, 3) + 3 * torch.eye(3)
+TABLE, WORDS = torch.randn(10, 4), torch.tensor([1, 2, 4, 5, 4, 3, 2, 9])
+BAGS = torch.tensor([0, 3, 3, 4])
+GROUPS = torch.tensor([3, 3, 8], dtype=torch.int32)
+INTEGERS = torch.randint(-128, 128, (32, 16), dtype=torch.int8)
+HEADS = torch.randn(1, 2, 6, 8)
+
+CASES: dict[str, tuple[Callable[..., Any], tuple[Tensor, ...]]] = {
+    "det": (torch.linalg.det, (SQUARE,)),
+    "slogdet": (torch.linalg.slogdet, (SQUARE,)),
+    "inv": (torch.linalg.inv, (SQUARE,)),
+    "solve": (torch.linalg.solve, (SQUARE, torch.randn(2, 3, 2))),
+    "qr": (lambda a: torch.matmul(*torch.linalg.qr(a)), (SQUARE,)),
+    "svd": (torch.linalg.svdvals, (SQUARE,)),
+    "bags": (lambda w, i, o: F.embedding_bag(i, w, o), (TABLE, WORDS, BAGS)),
+    "sums": (
+        lambda w, i, o: F.embedding_bag(i, w, o, mode="sum", padding_idx=4),
+        (TABLE, WORDS, BAGS),
+    ),
+    "best": (lambda w, i, o: F.embedding_bag(i, w, o, mode="max"), (TABLE, WORDS, BAGS)),
+    "integers": (torch._int_mm, (INTEGERS, INTEGERS.T.contiguous())),
+    "groups": (
+        lambda a, b, ends: torch._grouped_mm(a, b, offs=ends),
+        (torch.randn(8, 16).bfloat16(), torch.randn(3, 16, 8).bfloat16(), GROUPS),
+    ),
+    "strided": (lambda x: x.t().as_strided((2, 3), (1, 4), 1), (TABLE[:4].contiguous(),)),
+    "flex": (
+        lambda q, k, v: flex_attention(q, k, v, score_mod=_slanted),
+        (HEADS, HEADS + 1, HEADS - 1),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_an_op_is_as_in_pytorch(name: str, executor: Executor) -> None:
+    """Every result, in its dtype."""
+    function, given = CASES[name]
+    made = export_torch(Calls(function), given, target="1.9.0", allow=["exact"])
+    got, wanted = made(*given, executor=executor), function(*given)
+    pairs = zip(*map(pytree.tree_leaves, (got, wanted)), strict=True)
+    for mine, theirs in pairs:
+        assert mine.dtype == theirs.dtype
+        near = 2e-2 if theirs.dtype == torch.bfloat16 else 1e-5
+        assert torch.allclose(mine, theirs, rtol=near, atol=near)
+
+
+UNBOUNDED: dict[str, tuple[Callable[..., Any], str]] = {
+    "nonzero": (torch.nonzero, "nonzero_static"),
+    "masked_select": (lambda x: x[x > 0], r"torch\.where"),
+    "bincount": (lambda x: torch.bincount(x.long()), "index_add"),
+    "unique": (torch.unique, "fixed size"),
+}
+
+
+@pytest.mark.parametrize("name", UNBOUNDED)
+def test_sizes_that_depend_on_data_are_refused(name: str) -> None:
+    """By the op and the line of the model, with the bound to give."""
+    function, hint = UNBOUNDED[name]
+    with pytest.raises(ExportFailed, match=rf"depends on data.*{hint}") as caught:
+        export_torch(Calls(function), (torch.tensor([1.0, 0.0, 2.0]),), target="1.0.0")
+    assert caught.value.where
+
+
+def _gain(x: Tensor, factor: float) -> Tensor:
+    """Multiply, by code that no exporter sees into."""
+    return x * factor
+
+
+gain = torch.library.custom_op("portable_tests::gain", _gain, mutates_args=())
+gain.register_fake(lambda x, _: torch.empty_like(x))
+
+
+def test_a_custom_op_by_the_user_s_lowering(executor: Executor) -> None:
+    """It has none of its own; one that raises is named, with what it said."""
+    model, x = Calls(lambda x: gain(x, 3.0)), torch.ones(2)
+    op = torch.ops.portable_tests.gain.default
+    with pytest.raises(ExportFailed, match=r"no lowering of portable_tests\.gain.*lowerings="):
+        export_torch(model, (x,), target="1.0.0")
+    made = export_torch(model, (x,), target="1.0.0", lowerings={op: lambda x, factor: x * factor})
+    assert made(x, executor=executor).tolist() == [3, 3]
+
+    def failing(_: Any, factor: float) -> Any:
+        raise ValueError(f"no luck with {factor}")
+
+    with pytest.raises(ExportFailed, match=r"cannot lower portable_tests\.gain.*no luck with 3"):
+        export_torch(model, (x,), target="1.0.0", lowerings={op: failing})
+    with pytest.raises(ExportFailed, match="takes no lowerings"):
+        export_torch(model, (x,), target="1.0.0", backend="torch_mlir", lowerings={op: failing})
+
+
+def test_an_op_of_aten_by_the_user_s_lowering(executor: Executor) -> None:
+    """Also one that would be decomposed."""
+    op = torch.ops.aten.silu.default
+    lowerings = {op: lambda x: x * 0 + 5}
+    made = export_torch(nn.SiLU(), (torch.ones(2),), target="1.0.0", lowerings=lowerings)
+    assert made(torch.ones(2), executor=executor).tolist() == [5, 5]
+
+
+class Causal(nn.Module):
+    """A decoder that counts the places of its tokens by their mask, as those of Llama's kind do."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words, self.mix = nn.Embedding(50, 16), nn.Linear(16, 48)
+        self.head = nn.Linear(16, 50)
+        self.register_buffer("turns", torch.tensor([1.0, 0.01]))
+
+    def forward(self, tokens: Tensor, mask: Tensor) -> Tensor:
+        """Score the next token after each."""
+        batch, length = tokens.shape
+        places = (mask.cumsum(-1) - 1).clamp(min=0)
+        parts = self.mix(self.words(tokens)).chunk(3, -1)
+        query, key, value = (p.view(batch, length, 4, 4).transpose(1, 2) for p in parts)
+        angles = (places[:, :, None] * self.turns)[:, None].repeat(1, 1, 1, 2)
+        query, key = (x * angles.cos() + x.roll(2, -1) * angles.sin() for x in (query, key))
+        line = torch.arange(length)
+        seen = (line <= line[:, None])[None, None] & (mask[:, None, None, :] != 0)
+        mixed = F.scaled_dot_product_attention(query, key, value, attn_mask=seen)
+        return self.head(mixed.transpose(1, 2).reshape(batch, length, 16))
+
+
+def test_a_causal_mask_with_batch_and_length_open(executor: Executor) -> None:
+    """One artifact for every size of both, also those it was not traced with."""
+    batch, length = torch.export.Dim("batch", max=8), torch.export.Dim("length", max=64)
+    torch.manual_seed(0)
+    model = Causal().eval()
+
+    def given(rows: int, columns: int) -> tuple[Tensor, Tensor]:
+        mask = torch.ones(rows, columns, dtype=torch.int64)
+        mask[0, -1] = mask[-1, 1] = 0
+        return torch.randint(0, 50, (rows, columns)), mask
+
+    shapes = ({0: batch, 1: length},) * 2
+    made = export_torch(model, given(3, 5), target="1.0.0", dynamic_shapes=shapes)
+    for sizes in ((3, 5), (2, 7), (5, 16), (8, 64)):
+        inputs = given(*sizes)
+        assert torch.allclose(made(*inputs, executor=executor), model(*inputs), atol=5e-6)
+
+
+def test_running_sums_and_products_of_any_length(executor: Executor) -> None:
+    """Of integers and floats, along an open axis and along another."""
+
+    class Running(nn.Module):
+        def forward(self, x: Tensor, count: Tensor) -> Any:
+            return x.cumsum(0), x.cumsum(1), x.cumprod(0), count.cumsum(0), (count > 1).cumsum(0)
+
+    rows = torch.export.Dim("rows")
+    inputs = (torch.rand(4, 3) + 0.5, torch.arange(4, dtype=torch.int32))
+    made = export_torch(
+        Running(), inputs, target="1.0.0", dynamic_shapes=({0: rows}, {0: rows}), allow=["exact"]
+    )
+    for size in (4, 9):
+        inputs = (torch.rand(size, 3) + 0.5, torch.arange(size, dtype=torch.int32))
+        for mine, theirs in zip(made(*inputs, executor=executor), Running()(*inputs), strict=True):
+            assert mine.dtype == theirs.dtype
+            assert torch.allclose(mine, theirs, atol=2e-6)

@@ -1,0 +1,332 @@
+"""What a PyTorch model does beside computing: it changes its state, draws numbers, and branches."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+from torch._higher_order_ops.map import map as torch_map
+from torch._higher_order_ops.scan import scan
+from torch._higher_order_ops.while_loop import while_loop
+
+from compat_tests.helpers.lossy import Counting, InPlace
+from portable.containers import MalformedContainer
+from portable.exporters import ExportedArtifact, ExportFailed, export_torch
+from portable.runtime.executors import Executor, InputMismatch, find_executor
+
+# PyTorch warns of its own use of what it deprecates.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::FutureWarning", "ignore::DeprecationWarning", "ignore::UserWarning"
+)
+
+TARGET = "1.0.0"
+
+
+@pytest.fixture(scope="module")
+def executor() -> Iterator[Executor]:
+    """One XLA for all models."""
+    with find_executor("pjrt") as opened:
+        yield opened
+
+
+def test_batch_norm_in_training(executor: Executor, tmp_path: Path) -> None:
+    """Its statistics are results after the output; calls keep them, and so does a directory."""
+    torch.manual_seed(0)
+    model, x = nn.BatchNorm1d(4), torch.randn(8, 4)
+    made = export_torch(model, (x,), target=TARGET)
+    assert made.mutated == ("running_mean", "running_var", "num_batches_tracked")
+    assert [r.name for r in made.results] == ["output", *made.mutated]
+    assert repr(made).splitlines()[0].endswith("changes 3 values")
+    before = made.weights["running_mean"].copy()
+    made.save(tmp_path / "net")
+    loaded = ExportedArtifact.load(tmp_path / "net")
+    assert loaded.mutated == made.mutated
+    for _ in range(2):
+        wanted = model(x)
+        for one in (made, loaded):
+            assert torch.allclose(one(x, executor=executor), wanted, atol=2e-6)
+    for name, value in model.named_buffers():
+        for one in (made, loaded):
+            assert np.allclose(one.state[name], value.numpy(), atol=1e-6)
+    assert np.array_equal(made.weights["running_mean"], before)
+    (tmp_path / "net" / "functions" / "forward.state").write_text('{"arguments": [1]}')
+    with pytest.raises(MalformedContainer, match=r"forward\.state"):
+        ExportedArtifact.load(tmp_path / "net")
+
+
+def test_state_begins_again(executor: Executor) -> None:
+    """What the caller clears is taken from the weights again."""
+    made = export_torch(Counting(), (torch.ones(2),), target=TARGET)
+    x = torch.ones(2)
+    assert [made(x, executor=executor)[0].item() for _ in range(3)] == [1, 2, 3]
+    made.state.clear()
+    assert made(x, executor=executor)[0].item() == 1
+
+
+def test_an_input_that_is_changed(executor: Executor) -> None:
+    """It is, tensor or array; under two names it is refused, because `main` takes values."""
+    made = export_torch(InPlace(), (torch.ones(3),), target=TARGET)
+    assert made.mutated == ("x",)
+    x = torch.ones(3)
+    assert made(x, executor=executor).tolist() == [4, 4, 4]
+    assert x.tolist() == [2, 2, 2]
+    array = np.ones(3, np.float32)
+    made(array, executor=executor)
+    assert array.tolist() == [2, 2, 2]
+
+    class Two(nn.Module):
+        def forward(self, x: Tensor, y: Tensor) -> Tensor:
+            x.add_(1)
+            return x + y
+
+    two = export_torch(Two(), (torch.ones(3), torch.ones(3)), target=TARGET)
+    with pytest.raises(InputMismatch, match=r"'x', which the model changes, shares memory with"):
+        two(x, x[:], executor=executor)
+    assert x.tolist() == [2, 2, 2]
+
+
+def test_a_view_of_an_input_is_a_copy(executor: Executor) -> None:
+    """What is returned does not change with the input."""
+
+    class View(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return x[1:]
+
+    x = torch.arange(3.0)
+    got = export_torch(View(), (x,), target=TARGET)(x, executor=executor)
+    x.zero_()
+    assert got.tolist() == [1, 2]
+
+
+class Decoder(nn.Module):
+    """Attention to itself over a cache of fixed size, as decoders of language models have."""
+
+    def __init__(self, size: int = 8, room: int = 12) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.words, self.mix = nn.Embedding(20, size), nn.Linear(size, 3 * size)
+        self.head = nn.Linear(size, 20)
+        self.register_buffer("keys", torch.zeros(1, room, size))
+        self.register_buffer("values", torch.zeros(1, room, size))
+
+    def forward(self, tokens: Tensor, places: Tensor) -> Tensor:
+        """Score the next token after each; `places` says where the tokens stand."""
+        query, key, value = self.mix(self.words(tokens)).chunk(3, -1)
+        self.keys.index_copy_(1, places, key)
+        self.values.index_copy_(1, places, value)
+        seen = torch.arange(self.keys.shape[1])[None, :] <= places[:, None]
+        mixed = nn.functional.scaled_dot_product_attention(
+            query, self.keys, self.values, attn_mask=seen
+        )
+        return self.head(mixed)
+
+
+def test_a_static_cache_of_keys_and_values(executor: Executor) -> None:
+    """Prefill and decoding are two programs with one state; token by token as PyTorch."""
+    model = Decoder().eval()
+    prompt, token = torch.tensor([[3, 5, 7]]), torch.tensor([[1]])
+    with torch.no_grad():
+        prefill = export_torch(model, (prompt, torch.arange(3)), target=TARGET)
+        step = export_torch(model, (token, torch.tensor([3])), target=TARGET)
+        step = dataclasses.replace(step, state=prefill.state)
+        assert set(step.mutated) == {"keys", "values"}
+        wanted = model(prompt, torch.arange(3))
+        assert torch.allclose(
+            prefill(prompt, torch.arange(3), executor=executor), wanted, atol=2e-6
+        )
+        for place in range(3, 7):
+            token, at = wanted[:, -1:].argmax(-1), torch.tensor([place])
+            wanted = model(token, at)
+            assert torch.allclose(step(token, at, executor=executor), wanted, atol=2e-6)
+
+
+def test_dropout_takes_a_seed(executor: Executor, tmp_path: Path) -> None:
+    """A half is dropped, the rest is twice as large; a seed decides which; a refusal on request."""
+    model, x = nn.Dropout(0.5), torch.rand(64, 64) + 1
+    made = export_torch(model, (x,), target="0.9.0")
+    assert "stablehlo.rng_bit_generator" in made.get_stablehlo_text()
+    first, again, other = (made(x, seed=seed, executor=executor) for seed in (1, 1, 2))
+    assert torch.equal(first, again)
+    assert not torch.equal(first, other)
+    kept = first != 0
+    assert abs(kept.float().mean().item() - 0.5) < 0.03
+    assert torch.equal(first[kept], 2 * x[kept])
+    with pytest.raises(InputMismatch, match="input, seed"):
+        made(x, executor=executor)
+    with pytest.raises(ExportFailed, match="random numbers"):
+        export_torch(model, (x,), target="0.9.0", random=False)
+    made.save(tmp_path / "net")
+    assert torch.equal(ExportedArtifact.load(tmp_path / "net")(x, seed=1, executor=executor), first)
+
+
+class Drawing(nn.Module):
+    """Draws from every distribution."""
+
+    def forward(self, p: Tensor) -> tuple[Tensor, ...]:
+        """Draw."""
+        many = p.new_empty(4000)
+        return (
+            torch.rand(4000),
+            torch.randn(4000),
+            torch.randint(2, 7, (4000,)),
+            torch.bernoulli(torch.full((4000,), 0.3)),
+            torch.multinomial(p, 4000, replacement=True),
+            torch.multinomial(p, 2),
+            torch.randperm(100),
+            torch.rand_like(many, dtype=torch.bfloat16),
+        )
+
+
+def test_distributions(executor: Executor) -> None:
+    """Mean and spread of each are those of its name, and no two ops draw the same."""
+    p = torch.tensor([0.1, 0.2, 0.7])
+    made = export_torch(Drawing(), (p,), target="0.9.0")
+    uniform, normal, whole, coins, chosen, pair, order, half = made(p, seed=7, executor=executor)
+    assert uniform.min() >= 0
+    assert uniform.max() < 1
+    assert abs(uniform.mean() - 0.5) < 0.02
+    assert abs(uniform.std() - 12**-0.5) < 0.01
+    assert abs(normal.mean()) < 0.06
+    assert abs(normal.std() - 1) < 0.05
+    assert set(whole.tolist()) == {2, 3, 4, 5, 6}
+    assert whole.dtype == torch.int64
+    assert abs(coins.mean() - 0.3) < 0.03
+    shares = torch.bincount(chosen, minlength=3) / 4000
+    assert (shares - p).abs().max() < 0.03
+    assert len(set(pair.tolist())) == 2
+    assert sorted(order.tolist()) == list(range(100))
+    assert half.dtype == torch.bfloat16
+    assert half.max() < 1
+    assert abs(np.corrcoef(uniform, half.float())[0, 1]) < 0.06
+
+
+class Branching(nn.Module):
+    """Branches on data."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Branch."""
+        return torch.cond(x.sum() > 0, torch.sin, lambda x: x.cos() + 1, (x,))
+
+
+class Looping(nn.Module):
+    """Doubles five times, and counts."""
+
+    def forward(self, x: Tensor) -> Any:
+        """Loop."""
+        start = (torch.zeros((), dtype=torch.int64), x)
+        return while_loop(lambda i, _: i < 5, lambda i, x: (i + 1, x * 2), start)
+
+
+class Scanning(nn.Module):
+    """Carries a sum along the rows, with a weight."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.tensor([1.0, 2.0, 3.0]))
+
+    def forward(self, x: Tensor) -> Any:
+        """Scan, and map."""
+        last, rows = scan(lambda c, r: (c + r * self.weight, c * r), x[0], x, dim=0)
+        return last, rows, torch_map(lambda r, w: r * w + r.sum(), x, self.weight)
+
+
+FLOW: dict[str, tuple[nn.Module, str]] = {
+    "cond": (Branching(), "case"),
+    "while": (Looping(), "while"),
+    "scan": (Scanning(), "while"),
+}
+
+
+@pytest.mark.parametrize("name", FLOW)
+def test_control_flow(name: str, executor: Executor) -> None:
+    """Branches and loops stay what they are, at 0.9.0; also after other exports were made."""
+    module, op = FLOW[name]
+    x = torch.arange(6.0).reshape(2, 3) / 3
+    made = export_torch(module, (x,), target="0.9.0")
+    assert f"stablehlo.{op}" in made.get_stablehlo_text()
+    for given in (x, -x):
+        got, wanted = made(given, executor=executor), module(given)
+        pairs = zip(*(v if isinstance(v, tuple) else (v,) for v in (got, wanted)), strict=True)
+        assert all(torch.allclose(mine, theirs, atol=1e-6) for mine, theirs in pairs)
+
+
+def test_random_numbers_in_a_loop_are_refused() -> None:
+    """Each turn would draw the same."""
+
+    class Walk(nn.Module):
+        def forward(self, x: Tensor) -> Any:
+            return torch_map(lambda row: row + torch.rand(3), x)
+
+    with pytest.raises(ExportFailed, match="inside of a loop"):
+        export_torch(Walk(), (torch.ones(2, 3),), target=TARGET)
+
+
+def test_a_static_cache_of_transformers(executor: Executor) -> None:
+    """A small Llama with random weights: prefill, and four steps, as without a cache."""
+    transformers = pytest.importorskip("transformers")
+    config = transformers.LlamaConfig(
+        hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4,
+        num_key_value_heads=2, vocab_size=64, max_position_embeddings=32,
+    )  # fmt: skip
+    torch.manual_seed(0)
+    model = transformers.LlamaForCausalLM(config).eval()
+    held = {"keys", "values", "cumulative_length"}
+
+    class Step(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.model = model
+            self.cache = transformers.StaticCache(config=config, max_cache_len=16)
+            self.cache.early_initialization(1, 2, 8, torch.float32, "cpu")
+            for number, layer in enumerate(self.cache.layers):
+                for name in held:
+                    self.register_buffer(f"{name}_{number}", getattr(layer, name))
+
+        def forward(self, tokens: Tensor, places: Tensor) -> Tensor:
+            for number, layer in enumerate(self.cache.layers):
+                for name in held:
+                    setattr(layer, name, getattr(self, f"{name}_{number}"))
+            return self.model(
+                input_ids=tokens, position_ids=places[None], past_key_values=self.cache
+            ).logits
+
+    tokens, places = torch.tensor([[3, 5, 7, 9]]), torch.arange(4)
+    with torch.no_grad():
+        traced = [
+            torch.export.export(Step(), given, strict=False)
+            for given in ((tokens, places), (tokens[:, :1], places[:1]))
+        ]
+        prefill, step = (export_torch(one, target=TARGET, allow=["exact"]) for one in traced)
+        step = dataclasses.replace(step, state=prefill.state)
+        assert {name.rpartition("_")[0] for name in step.mutated} == held
+        got = prefill(tokens, places, executor=executor)
+        for place in range(4, 8):
+            wanted = model(tokens, use_cache=False).logits[:, -1:]
+            assert torch.allclose(got[:, -1:], wanted, atol=2e-6)
+            token = wanted.argmax(-1)
+            tokens = torch.cat([tokens, token], 1)
+            got = step(token, torch.tensor([place]), executor=executor)
+
+
+def test_names_that_meet(executor: Executor) -> None:
+    """A buffer named as an input, and one named as PyTorch names tensors of the code."""
+
+    class Named(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("lifted_tensor_0", torch.ones(2))
+            self.register_buffer("x", torch.full((2,), 5.0))
+
+        def forward(self, x: Tensor) -> Tensor:
+            return x * self.lifted_tensor_0 + torch.tensor([3.0, 4.0]) + self.x
+
+    x = torch.ones(2)
+    made = export_torch(Named(), (x,), target=TARGET)
+    assert len(made.weights) == 3
+    assert torch.equal(made(x, executor=executor), Named()(x))

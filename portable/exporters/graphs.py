@@ -1,0 +1,284 @@
+"""A traced graph as a function of JAX arrays: what torchax's lowerings of single ops leave open.
+
+That is the graph itself with its control flow, which becomes StableHLO's `case` and `while`, the
+streams of random numbers, and the lowerings of the user.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from portable.exporters.frameworks import ExportFailed, dtype_name, first_line, is_higher_order
+from portable.exporters.lowerings import lowerings as lowerings_of_ours
+from portable.exporters.random_numbers import Stream, random_ops
+from portable.exporters.traced import place
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+__all__ = ["GraphLowering", "all_nodes"]
+
+# Of the framework, which has no types here and is imported where it is used.
+_Node = Any
+_Graph = Any
+_Arrays = Any
+
+
+def all_nodes(module: _Graph) -> Iterator[_Node]:
+    """Yield the nodes of a graph and of the graphs that it branches into."""
+    for node in module.graph.nodes:
+        yield node
+        if node.op == "get_attr":
+            inner = _attribute(module, node.target)
+            if hasattr(inner, "graph"):
+                yield from all_nodes(inner)
+
+
+class GraphLowering:
+    """Evaluates graphs of ATen on JAX arrays.
+
+    Args:
+        lowerings: ATen or custom ops -> functions of JAX arrays; they come before torchax's.
+        seed: What random numbers come from; None where none are drawn.
+    """
+
+    def __init__(self, lowerings: Mapping[Any, Callable[..., Any]], seed: Any = None) -> None:
+        self._lowerings = dict(lowerings)
+        self._ours = lowerings_of_ours()
+        self._random = random_ops()
+        self._seed = seed
+        self._drawn = 0
+        self._loops = 0
+
+    def run(self, module: _Graph, values: Sequence[Any]) -> list[Any]:
+        """Return what a graph makes of its arguments, in the dtypes that PyTorch makes of them.
+
+        Args:
+            module: The graph.
+            values: One for each of its placeholders.
+
+        Raises:
+            ExportFailed: An op cannot be lowered; says which and where.
+        """
+        from torch.fx.node import map_arg
+
+        made: dict[_Node, Any] = {}
+        given = iter(values)
+        for node in module.graph.nodes:
+            if node.op == "placeholder":
+                made[node] = next(given)
+            elif node.op == "get_attr":
+                made[node] = _attribute(module, node.target)
+            elif node.op == "output":
+                (returned,) = node.args
+                nodes = returned if isinstance(returned, (tuple, list)) else [returned]
+                return [_typed(map_arg(one, made.__getitem__), one) for one in nodes]
+            else:
+                args, kwargs = (map_arg(a, made.__getitem__) for a in (node.args, node.kwargs))
+                made[node] = self._called(node, args, kwargs)
+        raise ExportFailed("the graph of the model returns nothing")
+
+    def _called(self, node: _Node, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        function, whose = self._lowering(node)
+        try:
+            return function(*args, **kwargs)
+        except ExportFailed:
+            raise
+        except Exception as error:  # lowerings run two frameworks and the user's code
+            raise ExportFailed(
+                f"{whose} cannot lower {node.target}: {first_line(error)}", where=place(node)
+            ) from error
+
+    def _lowering(self, node: _Node) -> tuple[Callable[..., Any], str]:
+        """Return what a node is lowered by, and whose it is."""
+        import torch
+        from torchax.ops.ops_registry import all_aten_ops
+
+        op = node.target
+        if is_higher_order(op):
+            return functools.partial(self.control_flow[op.name()], self), "portable"
+        for key in (op, getattr(op, "overloadpacket", None)):
+            if key in self._lowerings:
+                return self._lowerings[key], "the lowering that was given"
+        if getattr(op, "overloadpacket", None) is torch.ops.aten.as_strided:
+            return functools.partial(_strided, node.args[0].meta["val"]), "portable"
+        if op in self._ours:
+            return self._ours[op], "portable"
+        if op in self._random:
+            return self._seeded(node), "portable"
+        for key in (op, getattr(op, "overloadpacket", None)):
+            if key in all_aten_ops:
+                return all_aten_ops[key].func, "torchax"
+        return op, "torchax"
+
+    def _seeded(self, node: _Node) -> Callable[..., Any]:
+        if self._loops:
+            raise ExportFailed(
+                f"the model draws random numbers by {node.target} inside of a loop, where each "
+                "turn would draw the same",
+                where=place(node),
+                hint="draw them before the loop",
+            )
+        stream = Stream(self._seed, self._drawn)
+        self._drawn += 1
+        like, function = _described(node.meta["val"]), self._random[node.target]
+        return lambda *args, **kwargs: function(stream, like, *args, **kwargs)
+
+    @contextlib.contextmanager
+    def _loop(self) -> Iterator[None]:
+        self._loops += 1
+        try:
+            yield
+        finally:
+            self._loops -= 1
+
+    def _cond(self, chosen: Any, true: _Graph, false: _Graph, operands: _Arrays = ()) -> _Arrays:
+        import jax
+        import jax.numpy as jnp
+
+        flag = jnp.asarray(chosen, bool).reshape(())
+        branches = [lambda *given, g=graph: self.run(g, given) for graph in (true, false)]
+        return jax.lax.cond(flag, *branches, *operands)
+
+    def _while_loop(self, test: _Graph, body: _Graph, carried: _Arrays, more: _Arrays) -> _Arrays:
+        import jax
+        import jax.numpy as jnp
+
+        first = tuple(jnp.asarray(value) for value in carried)
+
+        def turn(values: _Arrays) -> _Arrays:
+            made = self.run(body, (*values, *more))
+            return tuple(jnp.asarray(m, v.dtype) for m, v in zip(made, values, strict=True))
+
+        with self._loop():
+            return jax.lax.while_loop(
+                lambda values: self.run(test, (*values, *more))[0].reshape(()), turn, first
+            )
+
+    def _scan(self, body: _Graph, first: _Arrays, rows: _Arrays, more: _Arrays = ()) -> _Arrays:
+        import jax
+
+        def turn(carried: _Arrays, row: _Arrays) -> _Arrays:
+            made = self.run(body, (*carried, *row, *more))
+            return tuple(made[: len(first)]), tuple(made[len(first) :])
+
+        with self._loop():
+            carried, stacked = jax.lax.scan(turn, tuple(first), tuple(rows))
+        return [*carried, *stacked]
+
+    def _map(self, body: _Graph, rows: _Arrays, more: _Arrays = ()) -> _Arrays:
+        return self._scan(body, (), rows, more)
+
+    def _asserted(self, _: Any, op: Any, *values: Any, **named: Any) -> _Arrays:
+        """Leave out what PyTorch asserts while it runs, of singular matrices for example."""
+        if op.overloadpacket not in _assertions():
+            raise ExportFailed(f"{op} has an effect, which StableHLO cannot express")
+        del values, named
+        return None, None
+
+    def _inlined(self, _: bool, body: _Graph, *values: Any) -> _Arrays:
+        return self.run(body, values)
+
+    def _flex_attention(self, query: Any, key: Any, value: Any, *rest: Any) -> _Arrays:
+        """Attention whose scores and mask are graphs of one score and its four places."""
+        import jax
+        import jax.numpy as jnp
+
+        score, mask, scale, _, of_score, of_mask = rest
+        groups = query.shape[1] // key.shape[1]
+        key, value = (jnp.repeat(x, groups, axis=1) if groups > 1 else x for x in (key, value))
+        wide = jnp.float64 if query.dtype == jnp.float64 else jnp.float32
+        scores = scale * jnp.einsum("bhqd,bhkd->bhqk", query.astype(wide), key.astype(wide))
+        places = [
+            jax.lax.broadcasted_iota(jnp.int32, scores.shape, axis) for axis in range(scores.ndim)
+        ]
+
+        def each(graph: _Graph, values: _Arrays, more: _Arrays) -> Any:
+            def one(*given: Any) -> Any:
+                return self.run(graph, (*given, *more))[0]
+
+            mapped: Callable[..., Any] = one
+            for _ in range(scores.ndim):
+                mapped = jax.vmap(mapped)
+            return mapped(*values)
+
+        scores = each(score, (scores, *places), of_score).astype(wide)
+        seen = each(mask[-1], places, of_mask)
+        scores = jnp.where(seen, scores, -jnp.inf)
+        top = scores.max(-1, keepdims=True)
+        weights = jnp.exp(scores - jnp.where(jnp.isfinite(top), top, 0))
+        total = weights.sum(-1, keepdims=True)
+        weights = weights / jnp.where(total == 0, 1, total)
+        made = jnp.einsum("bhqk,bhkd->bhqd", weights, value.astype(wide)).astype(query.dtype)
+        return made, (jnp.log(total) + top)[..., 0], top[..., 0]
+
+    control_flow: ClassVar[dict[str, Callable[..., Any]]] = {
+        "cond": _cond,
+        "while_loop": _while_loop,
+        "scan": _scan,
+        "map_impl": _map,
+        "wrap_with_set_grad_enabled": _inlined,
+        "with_effects": _asserted,
+        "flex_attention": _flex_attention,
+    }
+    """What PyTorch calls higher-order ops, by name, with their lowerings."""
+
+
+def _assertions() -> set[Any]:
+    import torch
+
+    aten = torch.ops.aten
+    return {aten._linalg_check_errors, aten._assert_async, aten._assert_scalar}  # noqa: SLF001 - ATen's names
+
+
+def _strided(base: Any, x: Any, sizes: Any, strides: Any, offset: int | None = None) -> Any:
+    """Read memory by strides: what lies there is the base in the order in which PyTorch stores it.
+
+    Args:
+        base: What PyTorch knows of the tensor that is read.
+        x: Its value.
+        sizes: Of the result.
+        strides: Of the result.
+        offset: Where it begins; by default where the base does.
+    """
+    import jax.numpy as jnp
+
+    order = sorted(range(base.dim()), key=lambda axis: (-base.stride(axis), axis))
+    if base.storage_offset() or not base.permute(order).is_contiguous():
+        raise ExportFailed(
+            "as_strided of a tensor that does not lie in its memory whole and in one piece",
+            hint="call .contiguous() before",
+        )
+    places = jnp.full((), offset or 0, jnp.int64)
+    for axis, (size, stride) in enumerate(zip(sizes, strides, strict=True)):
+        shape = [1] * axis + [size] + [1] * (len(sizes) - axis - 1)
+        places = places + jnp.arange(size, dtype=jnp.int64).reshape(shape) * stride
+    return jnp.transpose(x, order).ravel()[places]
+
+
+def _attribute(module: _Graph, target: str) -> Any:
+    found = module
+    for name in target.split("."):
+        found = getattr(found, name)
+    return found
+
+
+def _typed(value: Any, node: _Node) -> Any:
+    """Return a value in the dtype that PyTorch has: some lowerings answer in another width."""
+    import jax.numpy as jnp
+
+    wanted = getattr(getattr(node, "meta", {}).get("val"), "dtype", None)
+    if value is None or wanted is None:  # a token that orders assertions, or no tensor
+        return value
+    return jnp.asarray(value).astype(dtype_name(wanted))
+
+
+def _described(value: Any) -> Any:
+    """Return shapes and dtypes as JAX has them."""
+    import jax
+
+    if isinstance(value, (tuple, list)):
+        return [_described(one) for one in value]
+    return jax.ShapeDtypeStruct(tuple(value.shape), dtype_name(value.dtype))

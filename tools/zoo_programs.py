@@ -1,0 +1,312 @@
+"""Export the programs that people have as they would, and compare each with eager execution.
+
+python -m tools zoo_programs jax                measure those of tools/zoo_jax.py
+python -m tools zoo_programs torch              measure those of tools/zoo_torch.py
+python -m tools zoo_programs jax --only WORD    those whose names have a word in them
+
+What is found stands in compat_tests/data/model_zoo_FRAMEWORK.json as soon as it is measured;
+`python -m tools model_zoo write` makes the page of it. Times are of the processor, the best of two,
+because other processes may run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import importlib
+import importlib.metadata
+import json
+import statistics
+import sys
+import textwrap
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from portable.errors import PortableError
+from portable.exporters.frameworks import first_line
+from portable.pinning.pipeline import NotExpressible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from portable.exporters import ExportedArtifact
+    from portable.runtime.executors import Executor
+    from portable.runtime.executors.tensors import Array
+
+_DATA = Path(__file__).parent.parent / "compat_tests" / "data"
+NOTED = {name: _DATA / f"model_zoo_{name}.json" for name in ("torch", "jax")}
+# The Versions at which something of the zoo becomes expressible, lowest first.
+TARGETS = ("0.9.0", "1.0.0", "1.1.0", "1.4.0", "1.9.0", "current")
+# By the largest value: some roundings of the dtype, which sums in another order may cost.
+NEAR = {"float16": 2**-9, "bfloat16": 2**-6, "float64": 1e-12, "complex128": 1e-12}
+_NEAR = 5e-6
+_SHOWN = 90
+_REPEATS = 2
+
+
+class Subject(Protocol):
+    """One program, as its framework's user has it."""
+
+    @property
+    def releases(self) -> tuple[str, ...]:
+        """The distributions whose versions are noted."""
+
+    def export(self, target: str) -> ExportedArtifact:
+        """Export it."""
+
+    def backend(self) -> object:
+        """Make the framework's own call."""
+
+    def eager(self) -> list[Array]:
+        """Run it without exporting it."""
+
+    def call(self, exported: ExportedArtifact, executor: Executor) -> list[Array]:
+        """Run what was exported, called as the program is."""
+
+
+def measure(framework: str, word: str) -> None:
+    """Measure the programs of a framework and note each at once."""
+    from portable.runtime.executors import find_executor
+
+    path = NOTED[framework]
+    noted: dict[str, Any] = {"releases": {}, "programs": {}}
+    if path.exists():
+        noted = json.loads(path.read_text("utf-8"))
+    subjects = list(_SUBJECTS[framework]())
+    noted["programs in all"] = len(subjects)
+    with find_executor("pjrt") as executor:
+        for name, make in subjects:
+            if word not in name:
+                continue
+            found, releases = _measured(make, executor)
+            noted["programs"][name] = found
+            noted["releases"] |= {r: importlib.metadata.version(r) for r in releases}
+            print(name, found, flush=True)
+            path.write_text(json.dumps(noted, indent=1) + "\n", encoding="utf-8")
+
+
+def _measured(make: Callable[[], Subject], executor: Executor) -> tuple[Any, tuple[str, ...]]:
+    """Return what is found of one program; a reason where it does not export or run."""
+    try:
+        subject = make()
+    except Exception as error:  # noqa: BLE001 - the package's own: this version cannot build it
+        return {"not built": first_line(error)[:_SHOWN]}, ()
+    for target in TARGETS:
+        try:
+            exported = subject.export(target)
+        except NotExpressible:
+            continue
+        except PortableError as error:
+            return {"refused": _short(error)}, subject.releases
+        found: dict[str, Any] = {"target": target}
+        try:
+            far, near = _distance(subject.call(exported, executor), subject.eager())
+            found |= {"difference": far, "equal": near}
+        except PortableError as error:
+            found["not executed"] = _short(error)
+        return found | _times(subject, target), subject.releases
+    return {"refused": "no target"}, subject.releases
+
+
+def _times(subject: Subject, target: str) -> dict[str, float]:
+    def best(call: Callable[[], object]) -> float:
+        times = []
+        for _ in range(_REPEATS):
+            start = time.process_time()
+            call()
+            times.append(time.process_time() - start)
+        return min(times)
+
+    try:
+        own = best(subject.backend)
+    except Exception as error:  # any framework's  # noqa: BLE001 - the backend lacks what we have
+        print("   backend alone:", first_line(error))
+        return {}
+    return {"ratio": round(best(lambda: subject.export(target)) / own, 2)}
+
+
+def _distance(got: list[Array], wanted: list[Array]) -> tuple[float, bool]:
+    """Return the largest difference by the largest value, and whether all are near."""
+    import numpy as np
+
+    worst, equal = 0.0, len(got) == len(wanted)
+    for mine, theirs in zip(got, wanted, strict=False):
+        if (mine.dtype, mine.shape) != (theirs.dtype, theirs.shape):
+            return float("inf"), False
+        wide = np.complex128 if theirs.dtype.kind == "c" else np.float64
+        one, other = mine.astype(wide), theirs.astype(wide)
+        finite = np.isfinite(other)
+        equal &= bool(np.array_equal(one[~finite], other[~finite], equal_nan=True))
+        scale = float(np.abs(other[finite]).max(initial=0.0))
+        distance = float(np.abs(one - other)[finite].max(initial=0.0))
+        far = distance / scale if scale else distance
+        exact = theirs.dtype.kind in "biu" or "int" in theirs.dtype.name
+        equal &= far <= (0 if exact else NEAR.get(theirs.dtype.name, _NEAR))
+        worst = max(worst, far)
+    return worst, equal
+
+
+class _JaxSubject:
+    releases = ("jax", "equinox", "flax", "dm-haiku", "optax")
+
+    def __init__(self, build: Callable[[], tuple[Any, tuple[Any, ...]]]) -> None:
+        self.function, self.args = build()
+
+    def export(self, target: str) -> ExportedArtifact:
+        from portable.exporters import export_jax
+
+        if hasattr(self.function, "clear_cache"):
+            self.function.clear_cache()
+        return export_jax(self.function, *self.args, target=target, allow=["exact"])
+
+    def backend(self) -> object:
+        import jax
+
+        function = self.function
+        if isinstance(function, type(jax.jit(len))):
+            function.clear_cache()
+        else:
+            function = jax.jit(functools.partial(_called, function))
+        return jax.export.export(function)(*self.args).mlir_module_serialized
+
+    def eager(self) -> list[Array]:
+        return self._arrays(self.function(*self.args))
+
+    def call(self, exported: ExportedArtifact, executor: Executor) -> list[Array]:
+        return self._arrays(exported(*self.args, executor=executor))
+
+    def _arrays(self, value: Any) -> list[Array]:
+        import jax
+        import numpy as np
+
+        from portable.exporters.functions import is_key
+
+        leaves = map(jax.numpy.asarray, jax.tree_util.tree_leaves(value))
+        return [np.asarray(jax.random.key_data(x) if is_key(x) else x) for x in leaves]
+
+
+def _called(function: Any, *args: Any) -> Any:
+    """Call a function that JAX knows nothing of yet."""
+    return function(*args)
+
+
+class _TorchSubject:
+    releases = ("torch", "torchax", "jaxlib", "torchvision", "timm", "transformers")
+
+    def __init__(self, build: Callable[[], tuple[Any, tuple[Any, ...]]]) -> None:
+        self.module, self.args = build()
+        self._program: Any = None
+
+    def export(self, target: str) -> ExportedArtifact:
+        import torch
+
+        from portable.exporters import export_torch
+        from portable.exporters.traced import trace
+
+        if self._program is None:
+            with torch.no_grad():
+                self._program = trace(self.module, self.args, None, None)
+        return export_torch(self._program, target=target, allow=["exact"])
+
+    def backend(self) -> object:
+        from torchax.export import exported_program_to_stablehlo
+
+        return exported_program_to_stablehlo(self._program)[1].mlir_module_serialized
+
+    def eager(self) -> list[Array]:
+        import torch
+
+        with torch.no_grad():
+            return self._arrays(self.module(*self.args))
+
+    def call(self, exported: ExportedArtifact, executor: Executor) -> list[Array]:
+        return self._arrays(exported(*self.args, executor=executor))
+
+    def _arrays(self, value: Any) -> list[Array]:
+        from torch.utils import _pytree as pytree
+
+        from portable.exporters.frameworks import from_torch
+
+        return [from_torch(x) for x in pytree.tree_leaves(value) if x is not None]
+
+
+def _subjects(
+    module: str, kind: Callable[[Any], Subject]
+) -> Iterator[tuple[str, Callable[[], Subject]]]:
+    for program in importlib.import_module(module).PROGRAMS:
+        yield f"{program.group}: {program.name}", functools.partial(kind, program.build)
+
+
+_SUBJECTS: dict[str, Callable[[], Iterator[tuple[str, Callable[[], Subject]]]]] = {
+    "jax": functools.partial(_subjects, "tools.zoo_jax", _JaxSubject),
+    "torch": functools.partial(_subjects, "tools.zoo_torch", _TorchSubject),
+}
+
+
+def page() -> list[str]:
+    """Return the lines of the page of docs about these programs."""
+    lines: list[str] = []
+    for framework, path in NOTED.items():
+        found = json.loads(path.read_text("utf-8"))
+        lines += ["", f"## Programs of {_TITLES[framework]}", ""]
+        lines += [*_summary(found), ""]
+        lines += ["| program | target | difference / largest value | time | or why not |"]
+        lines += ["|---|---|---|---|---|"]
+        lines += [_row(name, entry) for name, entry in found["programs"].items()]
+    return lines
+
+
+_TITLES = {"jax": "JAX", "torch": "PyTorch"}
+
+
+def _summary(found: dict[str, Any]) -> list[str]:
+    entries = found["programs"].values()
+    ratios = [entry["ratio"] for entry in entries if "ratio" in entry]
+    releases = ", ".join(f"{name} {version}" for name, version in found["releases"].items())
+    equal = sum(entry.get("equal", False) for entry in entries)
+    lowest = sum(entry.get("target") == TARGETS[0] for entry in entries)
+    unbuilt = sum("not built" in entry for entry in entries)
+    differ = sum(not entry.get("equal", True) for entry in entries)
+    unrun = sum("not executed" in entry for entry in entries)
+    refused = sum("refused" in entry for entry in entries)
+    return textwrap.wrap(
+        f"{len(entries)} of {found['programs in all']} programs are measured, with {releases}: "
+        f"{equal} are equal to eager, {differ} differ, {unrun} "
+        f"are exported and not executed, {refused} are refused, {unbuilt} are not built by this "
+        f"version of their package; {lowest} are at {TARGETS[0]}. The "
+        f"export takes {statistics.median(ratios):.2f}x the backend's own call (median of "
+        f"{len(ratios)}), at most {max(ratios):.2f}x.",
+        100,
+    )
+
+
+def _row(name: str, entry: dict[str, Any]) -> str:
+    far = f"{entry['difference']:.1e}" if "difference" in entry else ""
+    differs = "" if entry.get("equal", True) else "differs"
+    reasons = (entry.get(kind) for kind in ("refused", "not executed", "not built"))
+    why = next(filter(None, reasons), differs)
+    ratio = f"{entry['ratio']:.2f}x" if "ratio" in entry else ""
+    cells = [f"`{name}`", entry.get("target", ""), far, ratio, why]
+    return f"| {' | '.join(cells)} |"
+
+
+def _short(error: PortableError) -> str:
+    text = textwrap.shorten(error.what, _SHOWN, placeholder=" ...")
+    return text.replace("|", "\\|").replace("<", "&lt;")
+
+
+def main() -> int:
+    """Measure."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("framework", choices=sorted(_SUBJECTS))
+    parser.add_argument("--only", default="", metavar="WORD")
+    chosen = parser.parse_args()
+    measure(chosen.framework, chosen.only)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,254 @@
+"""The zoo of PyTorch: models of torchvision, timm and transformers, and modules of PyTorch's own.
+
+Built from small random configurations, in eval mode, weights and inputs from a seed; nothing is
+downloaded.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import nn
+
+# The compiled ops of torchvision need the CUDA that its wheel was built for. Where that is missing,
+# its Python, which is all that these models need, asks for two ops that it describes.
+_OPS = torch.library.Library("torchvision", "FRAGMENT")
+if not Path(torch.__file__).with_name("lib").joinpath("libtorch_cuda.so").exists():
+    for _name in ("nms", "qnms"):
+        _OPS.define(f"{_name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+
+import timm  # noqa: E402 - after it
+import torchvision  # noqa: E402
+import transformers  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["PROGRAMS", "Program"]
+
+_SEED = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """One model of the zoo.
+
+    Args:
+        group: The package that it is of.
+        name: What it is.
+        make: Makes the module.
+        sample: Makes its inputs.
+    """
+
+    group: str
+    name: str
+    make: Callable[[], nn.Module]
+    sample: Callable[[], tuple[Any, ...]]
+
+    def build(self) -> tuple[nn.Module, tuple[Any, ...]]:
+        """Return the module and its inputs, always with the same values."""
+        torch.manual_seed(_SEED)
+        return self.make().eval(), self.sample()
+
+
+def _image(size: int = 64) -> Callable[[], tuple[Any, ...]]:
+    return lambda: (torch.randn(1, 3, size, size),)
+
+
+def _floats(*shape: int) -> Callable[[], tuple[Any, ...]]:
+    return lambda: (torch.randn(*shape),)
+
+
+def _tokens(length: int = 12, vocabulary: int = 99) -> Callable[[], tuple[Any, ...]]:
+    return lambda: (torch.randint(1, vocabulary, (2, length)),)
+
+
+MODULES: dict[str, tuple[Callable[[], nn.Module], Callable[[], tuple[Any, ...]]]] = {
+    "conv1d": (lambda: nn.Conv1d(3, 8, 5, dilation=2, groups=1), _floats(2, 3, 32)),
+    "conv3d": (lambda: nn.Conv3d(3, 4, 3, padding=1), _floats(1, 3, 6, 8, 8)),
+    "conv_transpose2d": (lambda: nn.ConvTranspose2d(3, 4, 3, 2, 1, 1), _image(16)),
+    "batch_norm": (lambda: nn.BatchNorm2d(3), _image(16)),
+    "instance_norm": (lambda: nn.InstanceNorm2d(3, affine=True), _image(16)),
+    "group_norm": (lambda: nn.GroupNorm(3, 6), _floats(2, 6, 8)),
+    "rms_norm": (lambda: nn.RMSNorm(16), _floats(2, 16)),
+    "local_response_norm": (lambda: nn.LocalResponseNorm(2), _image(16)),
+    "pixel_shuffle": (lambda: nn.PixelShuffle(2), _floats(1, 8, 4, 4)),
+    "upsample_bicubic": (lambda: nn.Upsample(scale_factor=2, mode="bicubic"), _image(8)),
+    "upsample_trilinear": (
+        lambda: nn.Upsample(scale_factor=2, mode="trilinear"),
+        _floats(1, 2, 4, 4, 4),
+    ),
+    "adaptive_pooling": (lambda: nn.AdaptiveAvgPool2d((3, 5)), _image(16)),
+    "fractional_sizes": (lambda: nn.AvgPool2d(3, 2, ceil_mode=True), _image(16)),
+    "lp_pool": (lambda: nn.LPPool2d(2, 3), _image(16)),
+    "unfold": (lambda: nn.Unfold(3), _image(8)),
+    "fold": (lambda: nn.Fold((6, 6), 3), _floats(1, 18, 16)),
+    "glu": (nn.GLU, _floats(2, 8)),
+    "mish_softsign": (lambda: nn.Sequential(nn.Mish(), nn.Softsign(), nn.CELU()), _floats(2, 8)),
+    "prelu_rrelu": (lambda: nn.Sequential(nn.PReLU(), nn.RReLU(), nn.SELU()), _floats(2, 8)),
+    "bilinear": (lambda: nn.Bilinear(4, 5, 3), lambda: (torch.randn(2, 4), torch.randn(2, 5))),
+    "cosine_similarity": (
+        nn.CosineSimilarity,
+        lambda: (torch.randn(2, 4), torch.randn(2, 4)),
+    ),
+    "embedding": (lambda: nn.Embedding(99, 8, padding_idx=0), _tokens()),
+    "embedding_bag": (lambda: nn.EmbeddingBag(99, 8, mode="mean"), _tokens()),
+    "rnn": (lambda: nn.RNN(4, 8, batch_first=True), _floats(2, 5, 4)),
+    "lstm": (lambda: nn.LSTM(4, 8, 2, proj_size=3), _floats(5, 2, 4)),
+    "gru_cell": (lambda: nn.GRUCell(4, 8), _floats(2, 4)),
+    "multihead_attention": (
+        lambda: nn.MultiheadAttention(8, 2, batch_first=True),
+        lambda: (torch.randn(2, 5, 8), torch.randn(2, 5, 8), torch.randn(2, 5, 8)),
+    ),
+    "transformer": (
+        lambda: nn.Transformer(8, 2, 1, 1, 16, batch_first=True),
+        lambda: (torch.randn(2, 5, 8), torch.randn(2, 4, 8)),
+    ),
+}
+
+VISION = (
+    "alexnet", "resnet18", "resnext50_32x4d", "vgg11", "squeezenet1_1", "densenet121",
+    "googlenet", "mobilenet_v2", "mobilenet_v3_small", "shufflenet_v2_x0_5", "mnasnet0_5",
+    "efficientnet_b0", "efficientnet_v2_s", "regnet_y_400mf", "convnext_tiny", "vit_b_16",
+    "swin_t", "maxvit_t",
+)  # fmt: skip
+SEGMENTATION = ("lraspp_mobilenet_v3_large", "fcn_resnet50", "deeplabv3_mobilenet_v3_large")
+TIMM = (
+    "resnet10t", "mobilenetv4_conv_small", "efficientnet_lite0", "ghostnet_050", "lcnet_050",
+    "tinynet_e", "mobileone_s0", "repvgg_a0", "fbnetv3_b", "hardcorenas_a", "regnetx_002",
+    "vit_tiny_patch16_224", "deit_tiny_patch16_224", "levit_128s", "poolformer_s12",
+    "mixer_s32_224", "convmixer_768_32", "edgenext_xx_small", "mobilevit_xxs",
+    "xcit_nano_12_p16_224",
+    "pit_ti_224", "visformer_tiny", "coat_lite_tiny", "crossvit_tiny_240", "gmlp_ti16_224",
+    "resmlp_12_224", "efficientformer_l1", "fastvit_t8", "repvit_m0_9", "starnet_s1",
+)  # fmt: skip
+
+_SMALL = {
+    "vocab_size": 99,
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "intermediate_size": 37,
+    "max_position_embeddings": 64,
+    "pad_token_id": 0,
+}
+_GROUPED = {**_SMALL, "num_key_value_heads": 2}
+_GPT = {"vocab_size": 99, "n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 64}
+_OF_DIMENSION = {
+    "vocab_size": 99,
+    "d_model": 32,
+    "encoder_layers": 1,
+    "decoder_layers": 1,
+    "d_ff": 37,
+    "encoder_attention_heads": 4,
+    "decoder_attention_heads": 4,
+    "encoder_ffn_dim": 37,
+    "decoder_ffn_dim": 37,
+    "max_position_embeddings": 64,
+    "pad_token_id": 0,
+}
+ENCODERS = {
+    "Bert": _SMALL,
+    "Roberta": _SMALL,
+    "Electra": {**_SMALL, "embedding_size": 16},
+    "Albert": {**_SMALL, "embedding_size": 16},
+    "MPNet": _SMALL,
+    "ModernBert": _SMALL,
+    "DistilBert": {"vocab_size": 99, "dim": 32, "n_layers": 2, "n_heads": 4, "hidden_dim": 37},
+    "ConvBert": {**_SMALL, "embedding_size": 16},
+    "SqueezeBert": {**_SMALL, "embedding_size": 32},
+    "Nystromformer": _SMALL,
+    "MobileBert": {**_SMALL, "embedding_size": 32, "intra_bottleneck_size": 32},
+    "RoFormer": {**_SMALL, "embedding_size": 32},
+    "Camembert": _SMALL,
+    "MegatronBert": _SMALL,
+    "FNet": {k: v for k, v in _SMALL.items() if k != "num_attention_heads"},
+    "Splinter": _SMALL,
+}
+DECODERS = {
+    "GPT2": _GPT,
+    "GPTNeoX": _SMALL,
+    "Llama": _GROUPED,
+    "Mistral": _GROUPED,
+    "Qwen2": _GROUPED,
+    "Qwen3": {**_GROUPED, "head_dim": 8},
+    "Gemma": {**_GROUPED, "head_dim": 8},
+    "Gemma2": {**_GROUPED, "head_dim": 8},
+    "Phi": _SMALL,
+    "Phi3": _GROUPED,
+    "StableLm": _GROUPED,
+    "Starcoder2": _GROUPED,
+    "Cohere": _GROUPED,
+    "Olmo": _GROUPED,
+    "Olmo2": _GROUPED,
+    "OPT": {**_SMALL, "ffn_dim": 37, "word_embed_proj_dim": 32},
+    "Falcon": _SMALL,
+    "Bloom": {"vocab_size": 99, "hidden_size": 32, "n_layer": 2, "n_head": 4},
+    "GPTJ": {**_GPT, "rotary_dim": 4},
+    "CodeGen": {**_GPT, "rotary_dim": 4},
+    "Mixtral": {**_GROUPED, "num_local_experts": 4},
+    "Granite": _GROUPED,
+    "Glm": {**_GROUPED, "head_dim": 8},
+    "SmolLM3": _GROUPED,
+    "Helium": {**_GROUPED, "head_dim": 8},
+    "Nemotron": _GROUPED,
+}
+
+
+class _Encoder(nn.Module):
+    """A model of transformers as a function of its tokens, without a cache."""
+
+    def __init__(self, kind: str, suffix: str, sizes: dict[str, Any]) -> None:
+        super().__init__()
+        config = getattr(transformers, f"{kind}Config")(**sizes)
+        self.inner = getattr(transformers, f"{kind}{suffix}")(config)
+        self.options = {"use_cache": False} if suffix != "Model" else {}
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        """Return its hidden states or its logits."""
+        return self.inner(tokens, return_dict=False, **self.options)[0]
+
+
+class _First(nn.Module):
+    """A model of segmentation as a function of images: what torchvision returns under `out`."""
+
+    def __init__(self, inner: nn.Module) -> None:
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Return the scores."""
+        return self.inner(x)["out"]
+
+
+def _programs() -> Iterator[Program]:
+    for name, (make, sample) in MODULES.items():
+        yield Program("torch.nn", name, make, sample)
+    for name in VISION:
+        size = 224 if name in {"vit_b_16", "maxvit_t"} else 64
+        made = functools.partial(torchvision.models.get_model, name, weights=None)
+        if name == "googlenet":
+            made = functools.partial(made, init_weights=False)
+        yield Program("torchvision", name, made, _image(size))
+    for name in SEGMENTATION:
+        make = functools.partial(_segmenting, name)
+        yield Program("torchvision", name, make, _image())
+    for suffix, kinds in (("Model", ENCODERS), ("ForCausalLM", DECODERS)):
+        for kind, sizes in kinds.items():
+            make = functools.partial(_Encoder, kind, suffix, sizes)
+            yield Program("transformers", f"{kind}{suffix}", make, _tokens())
+    for name in TIMM:
+        size = 240 if name.endswith("_240") else 224
+        yield Program("timm", name, functools.partial(timm.create_model, name), _image(size))
+
+
+def _segmenting(name: str) -> nn.Module:
+    model = torchvision.models.get_model(name, weights=None, weights_backbone=None)
+    return _First(model)
+
+
+PROGRAMS = tuple(_programs())
