@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from portable.containers.bundle import ImageLayout, listed_members, parse_member
 from portable.containers.container import MalformedContainer
@@ -29,18 +29,22 @@ from portable.releases import named_consumers
 from portable.system.files import read_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from portable.containers.container import Container
+    from portable.verdict import Verdict
 
 __all__ = [
     "PREDICATE",
+    "SIGSTORE",
     "SUFFIX",
     "AttestationError",
+    "Sighting",
     "Statement",
     "attest",
     "parse_age",
     "verify_attestation",
+    "verify_statement",
 ]
 
 PREDICATE = "urn:stablehlo-portable:verdicts:v1"
@@ -50,7 +54,8 @@ SUFFIX = ".sigstore.json"
 
 _STATEMENT = "https://in-toto.io/Statement/v1"
 _PAYLOAD = "application/vnd.in-toto+json"
-_BUNDLE = "application/vnd.dev.sigstore.bundle.v0.3+json"
+SIGSTORE = "application/vnd.dev.sigstore.bundle.v0.3+json"
+"""The media type of an attestation."""
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
 _LARGEST = 4 << 20
 # How far the clocks of two machines may be apart.
@@ -59,6 +64,20 @@ _AHEAD = datetime.timedelta(minutes=10)
 
 class AttestationError(PortableError):
     """An attestation cannot be made, or does not say what is required."""
+
+
+class Sighting(NamedTuple):
+    """What a Release was seen to do with an artifact.
+
+    Args:
+        digest: SHA-256 of the artifact, in hexadecimal.
+        on: The day.
+        verdict: What happened.
+    """
+
+    digest: str
+    on: datetime.date
+    verdict: Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,26 +133,39 @@ def attest(
     *consumers: str,
     key: str | os.PathLike[str],
     made: datetime.datetime | None = None,
+    sightings: Iterable[Sighting] = (),
 ) -> bytes:
-    """Sign what is predicted of a file or a bundle.
+    """Sign what is predicted of a file or a bundle, or was seen.
 
     Args:
         path: An artifact, an `Exported`, or a bundle.
         consumers: Of whom, as for `named_consumers`.
         key: The private key, in PEM: Ed25519, ECDSA or RSA.
         made: The time that it says; now when None.
+        sightings: What was seen, as in `Matrix.sightings`, of an artifact that is the whole file:
+            failures, and what went at least as far, replace predictions. Those of other artifacts
+            are passed over.
 
     Returns:
         The attestation, to be written beside it.
 
     Raises:
-        AttestationError: It is another directory, the key cannot be used, or securesystemslib is
-            missing.
+        AttestationError: It is another directory, nothing that was seen is of these bytes, the key
+            cannot be used, or securesystemslib is missing.
         PortableError: As `portable.predict`.
     """
     named = named_consumers(*consumers)
     digest, container = _opened(os.fspath(path))
     subjects = subjects_in(container)
+    seen = _seen(sightings, digest, os.fspath(path))
+    verdicts, observed = [], {}
+    for verdict in predict_all(subjects, named.releases):
+        one = seen.get(verdict.consumer)
+        if one and (not one.verdict.compatible or one.verdict.stage >= verdict.stage):
+            verdicts.append(one.verdict)
+            observed[verdict.consumer] = one.on.isoformat()
+        else:
+            verdicts.append(verdict)
     statement = {
         "_type": _STATEMENT,
         "subject": [{"name": os.path.basename(os.fspath(path)), "digest": {"sha256": digest}}],
@@ -151,12 +183,27 @@ def attest(
                 }
                 for entry in container.artifacts()
             ],
-            "verdicts": [one.record() for one in predict_all(subjects, named.releases)],
+            "verdicts": [one.record() for one in verdicts],
+            "observed": observed,
             "not_covered": list(named.uncovered),
         },
     }
     payload = json.dumps(statement, sort_keys=True, separators=(",", ":")).encode()
     return _signed(payload, read_file(key), os.fspath(key))
+
+
+def _seen(sightings: Iterable[Sighting], digest: str, where: str) -> dict[str, Sighting]:
+    """Return what counts of what each consumer was seen to do with an artifact."""
+    given = tuple(sightings)
+    found: dict[str, Sighting] = {}
+    # The last of a consumer stays: a failure, else what went farthest.
+    for one in sorted(given, key=lambda one: (not one.verdict.compatible, one.verdict.stage)):
+        if one.digest == digest:
+            found[one.verdict.consumer] = one
+    if given and not found:
+        hint = "run portable matrix on this file"
+        raise AttestationError("no observation of these bytes", where=where, hint=hint)
+    return found
 
 
 def verify_attestation(
@@ -184,10 +231,35 @@ def verify_attestation(
             something else, or is too old.
         PortableError: The file or the bundle cannot be read.
     """
-    where = os.fspath(attestation)
-    payload = _payload(read_file(attestation, _LARGEST + 1), read_file(key), where)
-    found = _stated(payload, where)
+    data = read_file(attestation, _LARGEST + 1)
     digest, _ = _opened(os.fspath(path))
+    where = os.fspath(attestation)
+    return verify_statement(data, digest, key=key, now=now, max_age=max_age, where=where)
+
+
+def verify_statement(
+    data: bytes,
+    digest: str,
+    *,
+    key: str | os.PathLike[str],
+    now: datetime.datetime | None = None,
+    max_age: datetime.timedelta | None = None,
+    where: str,
+) -> Statement:
+    """Verify that an attestation was signed with a key, and is about a digest.
+
+    Args:
+        data: What `attest` returned.
+        digest: SHA-256 in hexadecimal, of a file or of the index of a bundle.
+        key: As for `verify_attestation`.
+        now: The same.
+        max_age: The same.
+        where: Where the attestation is from.
+
+    Raises:
+        AttestationError: As `verify_attestation`.
+    """
+    found = _stated(_payload(data, read_file(key), where), where)
     if found.digest != digest:
         raise AttestationError(
             f"is about {found.name}, sha256:{found.digest}, not about sha256:{digest}", where=where
@@ -251,7 +323,7 @@ def _signed(payload: bytes, pem: bytes, where: str) -> bytes:
         envelope = Envelope(payload, _PAYLOAD, {})
         envelope.sign(signer)
         document = {
-            "mediaType": _BUNDLE,
+            "mediaType": SIGSTORE,
             "verificationMaterial": {
                 "publicKey": {"hint": signer.public_key.keyid},
                 "tlogEntries": [],
@@ -268,8 +340,8 @@ def _payload(data: bytes, pem: bytes, where: str) -> bytes:
     except MalformedContainer as error:
         raise AttestationError(error.what, where=where) from None
     envelope = fields.get("dsseEnvelope")
-    if fields.get("mediaType") != _BUNDLE or not isinstance(envelope, dict):
-        raise AttestationError(f"not a {_BUNDLE} with a dsseEnvelope", where=where)
+    if fields.get("mediaType") != SIGSTORE or not isinstance(envelope, dict):
+        raise AttestationError(f"not a {SIGSTORE} with a dsseEnvelope", where=where)
     if envelope.get("payloadType") != _PAYLOAD:
         raise AttestationError(f"its payload is no {_PAYLOAD}", where=where)
     signature = _only_signature(envelope.get("signatures"), where)
@@ -300,7 +372,7 @@ def _only_signature(value: object, where: str) -> str:
 
 @contextlib.contextmanager
 def _library(where: str) -> Iterator[None]:
-    """Have what is wrong with keys and signatures be one kind of error."""
+    """Turn the errors of the library about keys and signatures into one kind."""
     try:
         from securesystemslib.exceptions import Error
     except ImportError:

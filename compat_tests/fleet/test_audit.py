@@ -16,11 +16,13 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
+from portable.bytecode import Bytecode
 from portable.cli import main
-from portable.fleet import FleetError, PlaceError, audit
+from portable.fleet import FleetError, PlaceError, audit, rows
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 FAMILY = CORPUS / "collectives"
+CONTAINERS = Path(__file__).parents[1] / "data" / "containers"
 
 
 def _rows(path: Path) -> list[dict[str, object]]:
@@ -84,6 +86,23 @@ def test_a_second_audit_reads_what_changed_and_nothing_else(tree: Path, tmp_path
     audit([str(tree)], tmp_path / "fresh.parquet", depth="content")
     assert _rows(fleet) == _rows(tmp_path / "fresh.parquet")
     assert audit([str(tree)], fleet, depth="header").unchanged == 0
+
+
+@pytest.mark.parametrize("rows_at_once", [1, 2, 7, 1000])
+def test_nothing_is_lost_where_pages_of_the_old_file_end(
+    tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows_at_once: int
+) -> None:
+    """The rows of one object, of which a container has several, may lie on both sides."""
+    shutil.copytree(CONTAINERS, tree / "containers")
+    fleet = tmp_path / "fleet.parquet"
+    done = audit([str(tree)], fleet)
+    before = _rows(fleet)
+    assert len(before) > done.objects
+    monkeypatch.setattr(rows, "_BATCH", rows_at_once)
+    (tree / "new.mlir.bc").write_bytes(b"ML\xefR")
+    again = audit([str(tree)], fleet)
+    assert (again.objects, again.unchanged) == (done.objects + 1, done.objects)
+    assert [row for row in _rows(fleet) if "/new." not in str(row["place"])] == before
 
 
 def test_an_audit_that_is_killed_goes_on(tmp_path: Path) -> None:
@@ -189,3 +208,19 @@ def test_the_command_says_what_it_found(
     assert "1 could not be read" in out
     assert main(["audit", fleet, "--query", "damaged"]) == 0
     assert "cut.mlir.bc" in capsys.readouterr().out
+
+
+def test_an_artifact_is_opened_once(
+    tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However much of its content is looked into."""
+    opened: list[object] = []
+    plain = Bytecode.__init__
+
+    def counting(self: Bytecode, data: bytes) -> None:
+        opened.append(data)
+        plain(self, data)
+
+    monkeypatch.setattr(Bytecode, "__init__", counting)
+    done = audit([str(tree)], tmp_path / "fleet.parquet", depth="content")
+    assert len(opened) == done.artifacts

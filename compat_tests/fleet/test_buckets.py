@@ -4,19 +4,30 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import obstore
 import pyarrow.parquet
 import pytest
 
 from compat_tests.fleet.conftest import Bucket
+from compat_tests.helpers import bytecode_writer
+from compat_tests.helpers.bytecode_writer import UNKNOWN_LOCATION, entry
+from portable.bytecode import read
+from portable.bytecode.view import View
 from portable.containers.finding import find
+from portable.features import analyze
 from portable.fleet import PlaceError, audit, places
 from portable.policy import Depth
+from portable.prediction import subject_of
+from portable.prediction.forms import Reading
 
 FAMILY = Path(__file__).parents[2] / "corpus" / "control_flow"
 CONTAINERS = Path(__file__).parents[1] / "data" / "containers"
+# As layouts.ini numbers them.
+TENSOR, F32, RANKED = 15, 4, 20
 SAME = ("inside", "kind", "claimed", "producer", "required", "minimum", "signatures", "subject")
 
 
@@ -96,6 +107,59 @@ def test_large_objects_are_not_read_whole(
     monkeypatch.setattr(obstore, "get", counting)
     assert audit([bucket.url], tmp_path / "fleet.parquet").artifacts == 3
     assert asked == [(0, 65536)] * 3
+
+
+def _with_constants(size: int) -> bytes:
+    """Return an artifact with twenty constants, which are nearly all of it."""
+    return bytes(
+        bytecode_writer.Artifact(
+            attributes=[
+                ("builtin", entry(UNKNOWN_LOCATION)),
+                *(("vhlo", entry(TENSOR, 1, size) + bytes(size)) for _ in range(20)),
+            ],
+            types=[("vhlo", entry(F32)), ("vhlo", entry(RANKED, 1, size // 4 << 1, 0))],
+        )
+    )
+
+
+def test_constants_are_not_read(
+    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 20 MB a hundredth; the rows are those of a folder but for what digests every byte."""
+    folder = tmp_path / "models"
+    folder.mkdir()
+    (folder / "large.mlir.bc").write_bytes(_with_constants(1 << 20))
+    bucket.fill(folder)
+    read: list[int] = []
+    plain = places._Ranges.__init__
+
+    def counting(self: Any, path: str, size: int, etag: str, ask: Any) -> None:
+        def counted(start: int, stop: int) -> bytes:
+            read.append(stop - start)
+            return bytes(ask(start, stop))
+
+        plain(self, path, size, etag, counted)
+
+    monkeypatch.setattr(places._Ranges, "__init__", counting)
+    fleet, here = tmp_path / "bucket.parquet", tmp_path / "folder.parquet"
+    assert audit([bucket.url], fleet, depth="content").artifacts == 1
+    assert sum(read) < 200_000
+    audit([str(folder)], here, depth="content")
+    assert _said(fleet, bucket.url) == _said(here, str(folder))
+
+
+def _cut(data: bytes, start: int, stop: int) -> bytes:
+    return data[start:stop]
+
+
+def test_what_is_read_by_blocks_is_what_is_read_whole() -> None:
+    """Every artifact of a family: the same features, forms and signatures."""
+    for path in sorted(FAMILY.rglob("*.mlir.bc")):
+        data = path.read_bytes()
+        view = View(len(data), partial(_cut, data))
+        whole, blocks = (Reading(read(what), what) for what in (data, view))
+        found, expected = (subject_of(each, analyze(each.content)) for each in (blocks, whole))
+        assert found == expected
 
 
 def test_a_bucket_that_cannot_be_listed_is_an_error(bucket: Bucket, tmp_path: Path) -> None:

@@ -9,11 +9,14 @@ from pathlib import Path
 import pytest
 
 from compat_tests.fleet.conftest import Bucket
+from portable.artifact import Artifact
 from portable.cli import main
 from portable.containers import artifacts_in
-from portable.fleet import Mended, audit, mend
+from portable.fleet import Mended, audit, mend, mending
 from portable.prediction import predict
 from portable.releases import find_release
+from portable.runtime.executors import Tolerance
+from portable.runtime.verification import verify
 from portable.verdict import Stage
 
 ROOT = Path(__file__).parents[2]
@@ -55,6 +58,25 @@ def test_the_consumer_reads_every_object_or_its_copy(tree: Path, tmp_path: Path)
     again = list(mend(fleet, OLD, to=copies))
     assert sum(one.mended is Mended.THERE for one in again) == len(written) > 0
     assert _content(copies) == written
+
+
+def test_a_copy_that_computes_something_else_is_not_written(
+    tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Originals and copies are executed before anything is written, where that is wanted."""
+    for path in sorted(tree.rglob("*.bc")):
+        if not path.name.startswith("1.11.0"):
+            path.unlink()
+    fleet = tmp_path / "fleet.parquet"
+    audit([str(tree)], fleet, depth="content")
+    good = list(mend(fleet, OLD, to=tmp_path / "good", verified=Tolerance()))
+    assert Mended.WRITTEN in {one.mended for one in good}
+    other = Artifact.load(ROOT / "compat_tests" / "data" / "artifacts" / "tan+1.4.0.mlir.bc")
+    monkeypatch.setattr(mending, "verify", lambda one, _, **how: verify(one, other, **how))
+    bad = list(mend(fleet, OLD, to=tmp_path / "bad", verified=Tolerance()))
+    assert Mended.WRITTEN not in {one.mended for one in bad}
+    assert any("the copy is not the same" in one.why for one in bad)
+    assert _content(tmp_path / "bad") == {}
 
 
 def test_what_is_there_and_no_copy_is_not_written_over(tree: Path, tmp_path: Path) -> None:

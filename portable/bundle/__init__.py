@@ -11,8 +11,8 @@ What it is on the disk and in a registry: docs/bundles.md.
 
 from __future__ import annotations
 
-from portable.bundle.picking import Picked, pick, push, unpack
-from portable.bundle.registry import RegistryError
+from portable.bundle.picking import Picked, pick, push, unpack, verify_attached
+from portable.bundle.registry import SCHEME, RegistryError
 from portable.bundle.writing import (
     Bundled,
     NotServed,
@@ -23,6 +23,7 @@ from portable.bundle.writing import (
 from portable.containers.bundle import IsABundle
 
 __all__ = [
+    "SCHEME",
     "Bundled",
     "IsABundle",
     "NotServed",
@@ -34,4 +35,5 @@ __all__ = [
     "pick",
     "push",
     "unpack",
+    "verify_attached",
 ]

@@ -8,6 +8,7 @@ at Versions that need more than a consumer has.
 from __future__ import annotations
 
 import contextlib
+import operator
 import os
 import shutil
 from dataclasses import dataclass, replace
@@ -15,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from portable.attestation import SIGSTORE, AttestationError, verify_statement
 from portable.bundle.registry import SCHEME, Registry
 from portable.containers import Kind, NotAContainer, kind_of_directory
 from portable.containers.bundle import (
@@ -27,7 +29,7 @@ from portable.containers.bundle import (
 )
 from portable.containers.container import place
 from portable.containers.folder import Folder
-from portable.containers.oci import demand_content
+from portable.containers.oci import LARGEST, demand_content
 from portable.containers.opening import open_version
 from portable.errors import PortableError
 from portable.prediction import Subject, predict_all, subjects_in
@@ -41,20 +43,23 @@ from portable.system.files import (
     file_error,
     is_special,
     new_directory,
+    read_file,
     write_through,
 )
 from portable.verdict import Stage, Verdict, worst
 from portable.version import InvalidVersion, Version
 
 if TYPE_CHECKING:
+    import datetime
     from collections.abc import Iterable, Iterator, Mapping
     from io import FileIO
 
+    from portable.attestation import Statement
     from portable.containers import Container
     from portable.containers.bundle import Member
     from portable.containers.oci import Descriptor
 
-__all__ = ["Origin", "Picked", "pick", "push", "unpack"]
+__all__ = ["Origin", "Picked", "pick", "push", "unpack", "verify_attached"]
 
 
 class Origin(Protocol):
@@ -263,12 +268,18 @@ def _move(tree: Path, to: str | os.PathLike[str]) -> None:
         raise file_error("write", error, to) from error
 
 
-def push(bundle: str | os.PathLike[str], reference: str) -> str:
+def push(
+    bundle: str | os.PathLike[str],
+    reference: str,
+    *,
+    attestation: str | os.PathLike[str] | None = None,
+) -> str:
     """Send a bundle to a registry.
 
     Args:
         bundle: Its directory.
         reference: `oci://host/name:tag`.
+        attestation: What was signed about it, to be sent as a referrer of it.
 
     Returns:
         The digest that the name now stands for.
@@ -278,4 +289,43 @@ def push(bundle: str | os.PathLike[str], reference: str) -> str:
         NotAContainer: It is no bundle.
         MalformedContainer: The bundle is damaged.
     """
-    return Registry(reference).push(_layout(os.fspath(bundle))).digest
+    said = read_file(attestation, LARGEST + 1) if attestation is not None else None
+    registry = Registry(reference)
+    top = registry.push(_layout(os.fspath(bundle)))
+    if said is not None:
+        registry.attach(top, said, SIGSTORE)
+    return top.digest
+
+
+def verify_attached(
+    reference: str, *, key: str | os.PathLike[str], max_age: datetime.timedelta | None = None
+) -> Statement:
+    """Verify what was signed about a bundle in a registry, as `verify_attestation`.
+
+    Nothing of the bundle is fetched but its index, whose digest stands for everything.
+
+    Args:
+        reference: `oci://host/name:tag`, or `@sha256:DIGEST`.
+        key: The public key, in PEM.
+        max_age: How old it may be; of any age when None.
+
+    Returns:
+        The newest statement that holds.
+
+    Raises:
+        AttestationError: None is there, or none holds; the reason is that of the last.
+        RegistryError: The registry cannot be reached, or does not have it.
+    """
+    registry = Registry(reference)
+    top, _ = registry.index()
+    failed = AttestationError("nothing is attested", where=reference)
+    found = []
+    for data in registry.attached(top, SIGSTORE):
+        digest = top.digest.partition(":")[2]
+        try:
+            found.append(verify_statement(data, digest, key=key, max_age=max_age, where=reference))
+        except AttestationError as error:
+            failed = error
+    if not found:
+        raise failed
+    return max(found, key=operator.attrgetter("made"))

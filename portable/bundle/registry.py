@@ -8,15 +8,29 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import json
 import logging
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from portable.containers.bundle import listed_members, parse_member
 from portable.containers.copying import write_bytes
-from portable.containers.oci import INDEX, LARGEST, MANIFEST, Descriptor, demand_document
+from portable.containers.oci import (
+    EMPTY,
+    INDEX,
+    LARGEST,
+    MANIFEST,
+    TITLE,
+    Descriptor,
+    Index,
+    Manifest,
+    demand_document,
+    parse_fields,
+)
 from portable.errors import PortableError
+from portable.system import scratch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,6 +51,10 @@ _PIECE = 1 << 20
 # Larger files are sent in pieces: oras reads each whole into memory.
 _WHOLE = 32 << 20
 _DONE = {200, 201, 202}
+_LACKS = 404
+# What is attached to one bundle, as far as it is looked at: the newest.
+_MOST_ATTACHED = 100
+_ATTACHED = "attestation.sigstore.json"
 
 
 class RegistryError(PortableError):
@@ -86,7 +104,7 @@ class Registry:
         return RegistryError("not the name of a bundle", where=self.reference, hint=hint)
 
     def index(self) -> tuple[Descriptor, bytes]:
-        """Return the index of the bundle, and what it is from now on: a tag may move.
+        """Return the index of the bundle and its digest, by which it is read from now on.
 
         Raises:
             RegistryError: The registry does not have it.
@@ -145,18 +163,79 @@ class Registry:
             document = layout.document(member.descriptor)
             manifest = parse_member(document, member)
             for blob in (manifest.config, *manifest.layers):
-                with self._failing():
-                    self._demand_done(
-                        self._client.upload_blob(
-                            layout.blob(blob),
-                            self._name,
-                            {"digest": blob.digest, "size": blob.size},
-                            do_chunked=blob.size > _WHOLE,
-                        )
-                    )
+                self._upload(layout.blob(blob), blob)
             self._put(member.descriptor.digest, document, MANIFEST)
         self._put(self._name.digest or self._name.tag, data, INDEX)
         return top
+
+    def attach(self, subject: Descriptor, data: bytes, media_type: str) -> None:
+        """Send a file that is about what the name stands for, as a referrer of it.
+
+        It is listed under the tag that the distribution specification has for registries without
+        an API of referrers, which others keep as well.
+
+        Args:
+            subject: What the name stands for.
+            data: The file.
+            media_type: What it is.
+
+        Raises:
+            RegistryError: The registry refuses.
+        """
+        layer = replace(Descriptor.of(data, media_type), annotations={TITLE: _ATTACHED})
+        empty = Descriptor.of(b"{}", EMPTY)
+        with scratch.folder() as folder:
+            for blob, content in ((layer, data), (empty, b"{}")):
+                path = Path(folder) / "blob"
+                path.write_bytes(content)
+                self._upload(str(path), blob)
+        manifest = Manifest(media_type, empty, [layer]).record() | {"subject": subject.record()}
+        document = json.dumps(manifest).encode()
+        new = Descriptor.of(document, MANIFEST)
+        self._put(new.digest, document, MANIFEST)
+        listed = [one for one in self._referrers(subject) if one.get("digest") != new.digest]
+        listed.append(new.record() | {"artifactType": media_type})
+        index = {"schemaVersion": 2, "mediaType": INDEX, "manifests": listed}
+        self._put(_referrers_tag(subject), json.dumps(index).encode(), INDEX)
+
+    def attached(self, subject: Descriptor, media_type: str) -> Iterator[bytes]:
+        """Yield the files of one kind that are about what the name stands for.
+
+        Args:
+            subject: What the name stands for.
+            media_type: Of which kind.
+
+        Raises:
+            RegistryError: The registry does not have what it lists.
+            MalformedContainer: It is something else than it should be.
+        """
+        for one in self._referrers(subject)[-_MOST_ATTACHED:]:
+            if one.get("artifactType") == media_type:
+                document = self.document(Descriptor.parse(one, self.reference))
+                layer = Manifest.parse(document, self.reference).layers[0]
+                url = self._name.get_blob_url(layer.digest)
+                yield demand_document(self._get(url, min(layer.size, LARGEST), accept="*/*"), layer)
+
+    def _referrers(self, subject: Descriptor) -> list[dict[str, Any]]:
+        """Return what is listed under the tag of what the name stands for; nothing if it is not."""
+        url = self._name.manifest_url(_referrers_tag(subject))
+        data = b"".join(self._pieces(url, LARGEST, accept=INDEX, may_lack=True))
+        if not data:
+            return []
+        Index.parse(data, self.reference)
+        found: list[dict[str, Any]] = parse_fields(data, self.reference)["manifests"]
+        return found
+
+    def _upload(self, path: str, blob: Descriptor) -> None:
+        with self._failing():
+            self._demand_done(
+                self._client.upload_blob(
+                    path,
+                    self._name,
+                    {"digest": blob.digest, "size": blob.size},
+                    do_chunked=blob.size > _WHOLE,
+                )
+            )
 
     def _put(self, name: str, data: bytes, media_type: str) -> None:
         url = f"{self._client.prefix}://{self._name.manifest_url(name)}"
@@ -167,7 +246,9 @@ class Registry:
     def _get(self, url: str, size: int, *, accept: str) -> bytes:
         return b"".join(self._pieces(url, size, accept=accept))
 
-    def _pieces(self, url: str, size: int, *, accept: str) -> Iterator[bytes]:
+    def _pieces(
+        self, url: str, size: int, *, accept: str, may_lack: bool = False
+    ) -> Iterator[bytes]:
         """Yield an answer piece by piece; it has at most this many bytes."""
         # What is compressed on the way could grow to anything.
         headers = {"Accept": accept, "Accept-Encoding": "identity"}
@@ -175,6 +256,8 @@ class Registry:
             url = f"{self._client.prefix}://{url}"
             answer = self._client.do_request(url, "GET", headers=headers, stream=True)
         with answer:
+            if may_lack and answer.status_code == _LACKS:
+                return
             self._demand_done(answer)
             with self._failing():
                 for piece in answer.iter_content(_PIECE):
@@ -190,7 +273,7 @@ class Registry:
 
     @contextlib.contextmanager
     def _failing(self) -> Iterator[None]:
-        """Have what goes wrong on the way be one kind of error."""
+        """Turn whatever fails on the way into a RegistryError."""
         import requests  # noqa: PLC0415 - as oras
         from oras.auth import AuthenticationException  # noqa: PLC0415 - the same
 
@@ -198,3 +281,7 @@ class Registry:
             yield
         except (requests.RequestException, AuthenticationException, ValueError) as error:
             raise RegistryError(f"{error}"[:500], where=self.reference) from error
+
+
+def _referrers_tag(subject: Descriptor) -> str:
+    return subject.digest.replace(":", "-")

@@ -23,6 +23,7 @@ from portable.containers.copying import write_bytes
 from portable.containers.folder import files_of
 from portable.containers.kind import LAYOUT
 from portable.containers.oci import (
+    EMPTY,
     INDEX,
     MANIFEST,
     TITLE,
@@ -56,7 +57,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Bundled", "NotServed", "Unbundled", "bundle_files", "bundle_program"]
 
-_EMPTY = "application/vnd.oci.empty.v1+json"
 _SAID = "stablehlo.portable."
 # What the names of programs end with, the longer ones first.
 _SUFFIXES = (".mlir.bc", ".mlirbc", ".mlir", ".bytecode", ".bc")
@@ -301,7 +301,7 @@ def _finished(
     newest_first = [found[version] for version in sorted(found, reverse=True)]
     served = _served(newest_first, releases, minimal=minimal)
     chosen = [one for one in newest_first if one.version in served] if releases else newest_first
-    config = blobs.add_bytes(b"{}", _EMPTY)
+    config = blobs.add_bytes(b"{}", EMPTY)
     manifests = [one.manifest(config, served.get(one.version, ())) for one in chosen]
     listed = [
         replace(blobs.add_bytes(written_document(one), MANIFEST), annotations=one.annotations)

@@ -204,7 +204,7 @@ class ImageLayout:
         self._checked: dict[str, int] = {}
 
     def index(self) -> tuple[Descriptor, bytes]:
-        """Return the index of the bundle, and what it is.
+        """Return the index of the bundle, and its descriptor.
 
         Raises:
             NoArtifact: The layout holds something else.

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from io import FileIO
 
     from portable.artifact import Artifact
+    from portable.bytecode.view import View
     from portable.containers.kind import Kind
     from portable.containers.source import Source
 
@@ -114,6 +115,10 @@ class Opener:
         return (self.framework + self.opens,) if self.opens else ()
 
 
+# What one request brings.
+_LARGE = 64 << 10
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One artifact inside a container.
@@ -149,6 +154,20 @@ class Entry:
             FileError: They cannot be read.
         """
         return self.source.read(self.start, self.stop)
+
+    def view(self) -> bytes | View:
+        """Return its bytes; of a large object of a server, what reads those that are looked at.
+
+        Raises:
+            FileError: As `data`.
+        """
+        size = self.stop - self.start
+        if size <= _LARGE or not self.source.is_far:
+            return self.data
+        from portable.bytecode.view import View
+
+        start = self.start
+        return View(size, lambda first, last: self.source.read(start + first, start + last))
 
     def head(self, size: int) -> bytes:
         """Return its first bytes, without reading the others.

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from portable.system.files import InputFile
 
 __all__ = [
+    "EMPTY",
     "INDEX",
     "LARGEST",
     "MANIFEST",
@@ -38,6 +39,7 @@ __all__ = [
 
 INDEX = "application/vnd.oci.image.index.v1+json"
 MANIFEST = "application/vnd.oci.image.manifest.v1+json"
+EMPTY = "application/vnd.oci.empty.v1+json"
 TITLE = "org.opencontainers.image.title"
 LARGEST = 4 << 20
 """How many bytes a document has at most: what registries accept."""

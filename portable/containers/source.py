@@ -112,6 +112,11 @@ class Source:
         assert self._file is not None  # noqa: S101 - for type checkers: one of both
         return self._file.read(start, stop)
 
+    @property
+    def is_far(self) -> bool:
+        """Whether reading asks a server for it."""
+        return self._file is not None and not isinstance(self._file, InputFile)
+
     def load(self) -> bytes:
         """Return all bytes, and keep them, for what looks at every one of them.
 

@@ -16,20 +16,24 @@ from portable.fleet.rows import OTHER, columns_of
 from portable.fleet.subjects import read_subject
 from portable.pinning import pipeline
 from portable.pinning.repinning import pin_all
-from portable.prediction import predict
+from portable.prediction import predict_all
 from portable.releases import named_consumers
+from portable.runtime.verification import verify
 from portable.system import children
 from portable.system.files import file_error
 from portable.verdict import Stage, worst
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Unpack
 
     from portable.artifact import Artifact
+    from portable.containers.container import Entry
     from portable.pinning.options import PinOptions
+    from portable.prediction import Subject
     from portable.releases import Release
+    from portable.runtime.executors import Tolerance
 
 __all__ = ["Mended", "Mending", "mend"]
 
@@ -76,6 +80,7 @@ def mend(
     fleet: str | os.PathLike[str],
     *wants: str,
     to: str | os.PathLike[str],
+    verified: Tolerance | None = None,
     **options: Unpack[PinOptions],
 ) -> Iterator[Mending]:
     """Pin again, one after another, what the consumers do not read or are not known to.
@@ -87,6 +92,8 @@ def mend(
         fleet: What `audit` wrote.
         wants: The consumers, as for `portable.pin`.
         to: The folder for the copies.
+        verified: What counts as the same when original and copy are executed, before the copy is
+            written; None to execute neither.
         options: As for `portable.serialize`.
 
     Yields:
@@ -110,12 +117,16 @@ def mend(
         elif worst(held) is True:
             yield Mending(place, Mended.READ)
         else:
-            yield _mend(place, wants, releases, Path(to), options)
+            write = functools.partial(_write, wants, verified, options)
+            yield _mend(place, releases, Path(to), write)
 
 
 def _reads(releases: tuple[Release, ...], subject: str) -> bool | None:
-    what = read_subject(subject)
-    return worst(predict(what, release).holds(Stage.DECODE) for release in releases)
+    return _held(read_subject(subject), releases)
+
+
+def _held(what: Subject | Path, releases: tuple[Release, ...]) -> bool | None:
+    return worst(verdict.holds(Stage.DECODE) for verdict in predict_all(what, releases))
 
 
 _SAVED_MODEL = "/saved_model.pb"
@@ -123,10 +134,9 @@ _SAVED_MODEL = "/saved_model.pb"
 
 def _mend(
     place: str,
-    wants: tuple[str, ...],
     releases: tuple[Release, ...],
     folder: Path,
-    options: PinOptions,
+    write: Callable[[str | bytes, str], None],
 ) -> Mending:
     path = place.removesuffix(_SAVED_MODEL)
     try:
@@ -136,7 +146,7 @@ def _mend(
         if path != place and is_remote(place):
             raise PlaceError("a SavedModel is a directory", hint="copy it to this machine")
         _make(copy.parent)
-        _write(fetch(place) if is_remote(place) else path, wants, str(copy), options)
+        write(fetch(place) if is_remote(place) else path, str(copy))
     except PortableError as error:
         return Mending(place, Mended.FAILED, why=str(error))
     return Mending(place, Mended.WRITTEN, str(copy))
@@ -160,20 +170,40 @@ def _inside(place: str) -> str:
 
 def _there(place: str, copy: Path, releases: tuple[Release, ...]) -> Mending:
     """Judge a copy that was made before; what is no such copy is never written over."""
-    if worst(predict(copy, release).holds(Stage.DECODE) for release in releases) is True:
+    if _held(copy, releases) is True:
         return Mending(place, Mended.THERE, str(copy))
     return Mending(place, Mended.FAILED, why=f"{copy} is there, and not every consumer reads it")
 
 
-def _write(source: str | bytes, wants: tuple[str, ...], to: str, options: PinOptions) -> None:
+def _write(
+    wants: tuple[str, ...],
+    verified: Tolerance | None,
+    options: PinOptions,
+    source: str | bytes,
+    to: str,
+) -> None:
     container = open_path(source)
-    size = sum(len(entry.data) for entry in container.artifacts())
-    limit = children.patience(size)
+    entries = container.artifacts()
+    limit = children.patience(sum(len(entry.data) for entry in entries))
     if container.kind in CONTAINERS:
         found = children.call(pin_all, source, *wants, timeout=limit, **options)
+        artifacts = {name: one.artifact for name, one in found.pinned.items()}
+        _demand_same(entries, artifacts, verified)
         found.write(container, to)
         return
-    (entry,) = container.artifacts()
-    pinned = children.call(pipeline.pin, entry.data, *wants, timeout=limit, **options)
-    artifact: Artifact = pinned.artifact
+    (entry,) = entries
+    artifact = children.call(pipeline.pin, entry.data, *wants, timeout=limit, **options).artifact
+    _demand_same(entries, {entry.name: artifact}, verified)
     artifact.save(to)
+
+
+def _demand_same(
+    entries: Iterable[Entry], artifacts: Mapping[str, Artifact], verified: Tolerance | None
+) -> None:
+    if verified is None:
+        return
+    for entry in entries:
+        found = verify(entry.data, artifacts[entry.name], tolerance=verified)
+        if not found.same:
+            why = f"{found.verdict.says}: {found.verdict.reason}"
+            raise PortableError(f"the copy is not the same: {why}", where=entry.name or None)

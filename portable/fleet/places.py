@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from portable.containers.finding import EXCLUDED_FOLDERS
 from portable.containers.source import Source
@@ -22,15 +21,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Object", "Place", "PlaceError", "fetch", "is_remote", "open_place"]
 
-_BLOCK = 64 << 10
+# How many bytes a first request brings, and each that follows, unless more are wanted.
+_BLOCK, _MORE = 64 << 10, 4 << 10
 
 
 class PlaceError(PortableError):
     """A folder or a bucket cannot be listed or read."""
 
 
-@dataclass(frozen=True, slots=True)
-class Object:
+class Object(NamedTuple):
     """One file or one object of a bucket.
 
     Args:
@@ -140,11 +139,7 @@ class _Folder:
         """List a folder, the last first; a folder's name is ordered as its keys begin."""
         try:
             with os.scandir(path) as entries:
-                return sorted(
-                    entries,
-                    key=lambda entry: entry.name + "/" * entry.is_dir(follow_symlinks=False),
-                    reverse=True,
-                )
+                return sorted(entries, key=_key, reverse=True)
         except OSError as error:
             raise PlaceError(file_error("read", error, path).what, where=path) from error
 
@@ -165,6 +160,10 @@ class _Folder:
         if _etag(inode, size, time) != found.etag:
             raise FileError("changed since it was listed", where=file.path, hint="audit again")
         return Source(file)
+
+
+def _key(entry: os.DirEntry[str]) -> str:
+    return f"{entry.name}/" if entry.is_dir(follow_symlinks=False) else entry.name
 
 
 def _etag(inode: int, size: int, time: int) -> str:
@@ -249,7 +248,8 @@ class _Ranges:
             return b""
         if not self._start <= start <= stop <= self._start + len(self._block):
             self._start = start
-            self._block = self._ask(start, min(self._size, max(stop, start + _BLOCK)))
+            least = _MORE if start else _BLOCK
+            self._block = self._ask(start, min(self._size, max(stop, start + least)))
         at = start - self._start
         data = self._block[at : at + stop - start]
         if len(data) < stop - start:

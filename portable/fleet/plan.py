@@ -13,7 +13,7 @@ from portable.containers import Kind
 from portable.fleet.rows import OTHER, columns_of
 from portable.fleet.subjects import read_subject
 from portable.policy import Depth
-from portable.prediction import predict
+from portable.prediction import predict_all
 from portable.releases import Release, UnknownVersion, resolve_target, window
 from portable.verdict import Stage, worst
 from portable.version import Version
@@ -184,7 +184,7 @@ def _held(
     subject: Subject, releases: Sequence[Release], stage: Stage
 ) -> tuple[bool | None, str, bool]:
     """Return whether all get through a Stage, and what the first says that does not."""
-    verdicts = [predict(subject, release) for release in releases]
+    verdicts = predict_all(subject, releases, stage=stage)
     held = worst(verdict.holds(stage) for verdict in verdicts)
     if held is True:
         return True, "", False
@@ -207,19 +207,23 @@ def _remedy(by_pin: bool, minimum: str | None, target: Version) -> str:
     return f"none: the program needs {minimum}, and {target} is what they all read"
 
 
+# What stands for the kind of an object that the audit could not read.
+_UNREAD = "not read"
+
+
 @dataclass(frozen=True, slots=True)
 class Expiring:
     """Artifacts of one Version and kind that leave its window.
 
     Args:
-        version: What they claim.
+        version: What they claim; None for what the audit could not read.
         kind: What file they are, or are in.
         until: Readers built up to this day promise to read them; None for a Version that no table
-            has.
+            has, and where there is none.
         artifacts: How many there are.
     """
 
-    version: Version
+    version: Version | None
     kind: str
     until: datetime.date | None
     artifacts: int
@@ -227,7 +231,7 @@ class Expiring:
     def record(self, on: datetime.date) -> dict[str, object]:
         """Return it as plain data for JSON, with the days that are left."""
         return {
-            "version": str(self.version),
+            "version": str(self.version) if self.version else None,
             "kind": self.kind,
             "until": self.until.isoformat() if self.until else None,
             "days": (self.until - on).days if self.until else None,
@@ -247,13 +251,16 @@ def calendar(fleet: str | os.PathLike[str]) -> tuple[Expiring, ...]:
     Raises:
         FleetError: It is no fleet file.
     """
-    claims = columns_of(fleet, ("claimed", "kind"))
-    counted = Counter((claimed, kind) for claimed, kind in claims if claimed and kind)
+    counted = Counter(
+        (claimed, kind or _UNREAD)
+        for claimed, kind in columns_of(fleet, ("claimed", "kind"))
+        if kind != OTHER
+    )
     found = []
     for (claimed, kind), count in counted.items():
-        version = Version.parse(claimed)
-        found.append(Expiring(version, kind, _until(version, kind), count))
-    return tuple(sorted(found, key=lambda one: (one.until or datetime.date.max, one.version)))
+        version = Version.parse(claimed) if claimed else None
+        found.append(Expiring(version, kind, _until(version, kind) if version else None, count))
+    return tuple(sorted(found, key=lambda one: (one.until or datetime.date.max, str(one.version))))
 
 
 def _until(version: Version, kind: str) -> datetime.date | None:

@@ -14,7 +14,7 @@ from portable.errors import PortableError
 from portable.fleet.plan import calendar
 from portable.fleet.rows import OTHER, FleetError, columns_of, opened, parquet
 from portable.fleet.subjects import read_subject
-from portable.prediction import predict
+from portable.prediction import predict_all
 from portable.verdict import Stage
 
 if TYPE_CHECKING:
@@ -109,9 +109,7 @@ def _verdicts(arrow: Any, fleet: str | os.PathLike[str], consumers: Sequence[Rel
     subjects = {text for (text,) in columns_of(fleet, ("subject",)) if text} if consumers else ()
     rows = []
     for text in subjects:
-        subject = read_subject(text)
-        for consumer in consumers:
-            verdict = predict(subject, consumer)
+        for verdict in predict_all(read_subject(text), consumers):
             held = {"subject": text, "holds": verdict.holds(Stage.DECODE)}
             rows.append(held | {name: str(getattr(verdict, name)) for name in _TEXTS})
     names = {"subject": arrow.string(), "holds": arrow.bool_()}

@@ -51,6 +51,7 @@ def write_subject(subject: Subject) -> str:
             "present": sorted(subject.present),
             "kinds": sorted(subject.kinds),
             "custom_calls": sorted(subject.custom_calls),
+            "signatures": None if subject.signatures is None else sorted(subject.signatures),
             "unknown": list(subject.unknown),
             "opener": opener
             and [opener.framework, opener.opens, opener.refuses, opener.form, opener.alone],
@@ -74,7 +75,7 @@ def read_subject(text: str) -> Subject:
 
 
 def _subject(found: Mapping[str, Any]) -> Subject:
-    opener = found["opener"]
+    opener, signatures = found["opener"], found["signatures"]
     return Subject(
         claimed=_version(found["claimed"]),
         format=int(found["format"]),
@@ -98,6 +99,7 @@ def _subject(found: Mapping[str, Any]) -> Subject:
         present=frozenset(found["present"]),
         kinds=frozenset(found["kinds"]),
         custom_calls=frozenset(found["custom_calls"]),
+        signatures=None if signatures is None else frozenset(signatures),
     )
 
 
