@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from portable import prediction as prediction
     from portable import releases as releases
     from portable import runtime as runtime
+    from portable import schemas as schemas
     from portable import tolerance as tolerance
     from portable import verdict as verdict
     from portable import version as version
@@ -264,6 +265,7 @@ _ROOMS = {
     "prediction": "portable.prediction",
     "releases": "portable.releases",
     "runtime": "portable.runtime",
+    "schemas": "portable.schemas",
     "tolerance": "portable.tolerance",
     "verdict": "portable.verdict",
     "version": "portable.version",

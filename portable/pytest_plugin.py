@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from portable.artifact import Artifact
+    from portable.releases import Release
     from portable.verdict import Verdict
 
 __all__ = ["AssertPortable", "assert_portable"]
@@ -34,6 +35,7 @@ class AssertPortable(Protocol):
         consumers: str | Sequence[str] | None = None,
         *,
         arguments: Sequence[object] = (),
+        pin: bool = False,
     ) -> tuple[Verdict, ...]:
         """Predict a Verdict for every consumer, and fail the test if one is not compatible.
 
@@ -45,6 +47,8 @@ class AssertPortable(Protocol):
             consumers: Specifiers, `installed`, or consumer sets of the policy, which is looked for
                 from pytest's root upwards; None means those of the policy's rules.
             arguments: What to call or to export the function with.
+            pin: Pin each artifact for the consumers before it is judged, as the exporter does that
+                ends in `portable.pin`; a failure says which Version that was.
 
         Returns:
             The Verdicts.
@@ -61,26 +65,33 @@ def assert_portable(request: pytest.FixtureRequest) -> AssertPortable:
         consumers: str | Sequence[str] | None = None,
         *,
         arguments: Sequence[object] = (),
+        pin: bool = False,
     ) -> tuple[Verdict, ...]:
         __tracebackhide__ = True
-        verdicts = _verdicts(_artifacts(what, arguments), consumers, root)
+        releases, artifacts = _releases(consumers, root), _artifacts(what, arguments)
+        if pin:
+            artifacts = _pinned(artifacts, releases)
+        verdicts = _verdicts(artifacts, releases)
+        from portable.verdict import Stage
+
         bad = [verdict for verdict in verdicts if not verdict.compatible]  # not known is no pass
         if bad:
             lines = [f"  {v.consumer}: {v.says}: {v.reason}" for v in bad[:_SHOWN]]
             if len(bad) > _SHOWN:
                 lines.append(f"  and {len(bad) - _SHOWN} more")
-            head = f"not portable to {len(bad)} of {len(verdicts)} consumers ({bad[0].basis}):"
+            after = f", pinned for {artifacts[0].version}," if pin else ""
+            head = f"not portable{after} to {len(bad)} of {len(verdicts)} consumers"
+            head += f" ({bad[0].basis}):"
+            if not pin and any(verdict.stage is Stage.WINDOW for verdict in bad):
+                lines.append("  judged as it is; pin=True pins it for them first")
             pytest.fail("\n".join([head, *lines]), pytrace=False)
         return verdicts
 
     return check
 
 
-def _verdicts(
-    artifacts: Sequence[Artifact], consumers: str | Sequence[str] | None, root: Path
-) -> tuple[Verdict, ...]:
+def _releases(consumers: str | Sequence[str] | None, root: Path) -> tuple[Release, ...]:
     from portable.policy import find_policy, load_policy
-    from portable.prediction import predict_all
     from portable.releases import NoTarget, matching_releases
 
     wants = (consumers,) if isinstance(consumers, str) else consumers
@@ -90,8 +101,26 @@ def _verdicts(
         sets, wants = policy.consumers, policy.rules.consumers if wants is None else wants
     if not wants:
         raise NoTarget("no consumers in the call or the policy")
-    releases = matching_releases(*wants, consumers=sets)
+    return tuple(matching_releases(*wants, consumers=sets))
+
+
+def _verdicts(artifacts: Sequence[Artifact], releases: tuple[Release, ...]) -> tuple[Verdict, ...]:
+    from portable.prediction import predict_all
+
     return tuple(one for artifact in artifacts for one in predict_all(artifact, releases))
+
+
+def _pinned(artifacts: Sequence[Artifact], releases: tuple[Release, ...]) -> list[Artifact]:
+    from portable.errors import PortableError
+    from portable.pinning.pipeline import pin
+    from portable.system.children import call, patience
+
+    try:
+        return [
+            call(pin, one.data, *releases, timeout=patience(len(one))).artifact for one in artifacts
+        ]
+    except PortableError as error:
+        pytest.fail(f"cannot be pinned for these consumers: {error}", pytrace=False)
 
 
 def _artifacts(what: Any, arguments: Sequence[object]) -> Sequence[Artifact]:

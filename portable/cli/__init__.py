@@ -52,6 +52,7 @@ COMMANDS = {
     "reduce": "make a program as small as a command allows",
     "fuzz": "generate programs that are always valid",
     "corpus": "verify and show the corpus of sealed artifacts",
+    "schema": "print the JSON Schema of what a command prints",
     "completion": "print shell completion for bash or zsh",
 }
 

@@ -1,9 +1,10 @@
 """Sign or verify a statement about which consumers read an artifact or a bundle.
 
-sign predicts the Verdicts of the consumers, and writes them to FILE.sigstore.json or --output,
-signed with the private key of --key. verify checks without a network that such a file was signed
-with the public key of --key, is about these very bytes, is not older than --max-age and says that
-every consumer of --for reads them.
+sign predicts the Verdicts of the consumers, or takes what --matrix says was observed, and writes
+them to FILE.sigstore.json or --output, signed with the private key of --key. verify checks that
+such a file was signed with the public key of --key, is about these very bytes, is not older than
+--max-age and says that every consumer of --for reads them: without a network, or of a bundle in a
+registry with what was sent there.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from portable.attestation import SUFFIX, attest, parse_age, verify_attestation
+from portable.bundle import SCHEME, verify_attached
 from portable.cli.options import add
 from portable.cli.output import demand_apart, print_json, say, write_bytes
 from portable.cli.usage import BadUsage
@@ -19,12 +21,16 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Mapping
 
+    from portable.attestation import Sighting
+
 __all__ = ["EXAMPLES", "EXIT_CODES", "options", "run"]
 
 EXAMPLES = """
 portable attest sign model.mlir.bc --for 'jaxlib>=0.5' --key private.pem
+portable attest sign model.mlir.bc --for 'jaxlib>=0.5' --key private.pem --matrix seen.json
 portable attest sign model.bundle --for 'jaxlib>=0.5' --key private.pem -o model.sigstore.json
 portable attest verify model.mlir.bc --key public.pem --max-age 90d --for 'jaxlib>=0.5'
+portable attest verify oci://registry.example:5000/model:1 --key public.pem --for 'jaxlib>=0.5'
 """
 EXIT_CODES = {
     0: "signed, or verified",
@@ -36,12 +42,17 @@ EXIT_CODES = {
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("action", choices=sorted(_ACTIONS), help="what to do")
-    parser.add_argument("subject", metavar="FILE", help="an artifact, an Exported, or a bundle")
-    parser.add_argument("--key", required=True, metavar="FILE.pem", help="the key")
     parser.add_argument(
-        "--attestation",
+        "subject",
+        metavar="FILE",
+        help="an artifact, an Exported, or a bundle; verify: oci://host/name:tag too",
+    )
+    parser.add_argument("--key", required=True, metavar="FILE.pem", help="the key")
+    add(parser, "--attestation", default_help=f"FILE{SUFFIX}, or what the registry has")
+    parser.add_argument(
+        "--matrix",
         metavar="FILE.json",
-        help=f"verify: what was signed (default: FILE{SUFFIX})",
+        help="sign: what portable matrix observed of FILE; it counts more than a prediction",
     )
     parser.add_argument(
         "--max-age", metavar="DAYS", help="verify: how old it may be, for example 90d"
@@ -60,8 +71,14 @@ def _sign(chosen: argparse.Namespace) -> int:
     if chosen.attestation or chosen.max_age:
         raise BadUsage("--attestation and --max-age are for verify")
     output = chosen.output or chosen.subject.rstrip("/") + SUFFIX
-    demand_apart(output, chosen.subject, chosen.key)
-    write_bytes(output, attest(chosen.subject, *chosen.consumers, key=chosen.key))
+    demand_apart(output, chosen.subject, chosen.key, chosen.matrix)
+    sightings: tuple[Sighting, ...] = ()
+    if chosen.matrix:
+        from portable.cli.matrix import read_matrix  # not for those who verify
+
+        sightings = read_matrix(chosen.matrix).sightings
+    data = attest(chosen.subject, *chosen.consumers, key=chosen.key, sightings=sightings)
+    write_bytes(output, data)
     if chosen.format == "json":
         print_json({"output": output})
     elif output != "-":
@@ -70,11 +87,16 @@ def _sign(chosen: argparse.Namespace) -> int:
 
 
 def _verify(chosen: argparse.Namespace) -> int:
-    if chosen.output:
-        raise BadUsage("--output is for sign")
-    path = chosen.attestation or chosen.subject.rstrip("/") + SUFFIX
+    if chosen.output or chosen.matrix:
+        raise BadUsage("--output and --matrix are for sign")
     age = parse_age(chosen.max_age) if chosen.max_age else None
-    found = verify_attestation(chosen.subject, path, key=chosen.key, max_age=age)
+    if chosen.subject.startswith(SCHEME):
+        if chosen.attestation:
+            raise BadUsage("--attestation is for what is on this machine")
+        found = verify_attached(chosen.subject, key=chosen.key, max_age=age)
+    else:
+        path = chosen.attestation or chosen.subject.rstrip("/") + SUFFIX
+        found = verify_attestation(chosen.subject, path, key=chosen.key, max_age=age)
     missing = found.uncovered(*chosen.consumers) if chosen.consumers else ()
     if chosen.format == "json":
         said = {"made": found.made.isoformat(), "digest": found.digest}

@@ -20,7 +20,7 @@ from portable.containers.container import readers_of
 from portable.containers.kind import Kind
 from portable.errors import PortableError
 from portable.pinning.locations import naming
-from portable.prediction import Mode, blamed, combined, examine, predict_all
+from portable.prediction import Mode, blamed, combined, examine, predict_all, replacing
 from portable.releases import named_consumers
 from portable.verdict import Stage, worst
 
@@ -199,7 +199,8 @@ def _print(name: str, verdicts: Sequence[Verdict], stage: Stage, *, everything: 
 def _print_blamed(part: Part, verdicts: Sequence[Verdict]) -> None:
     artifact = Artifact.from_bytes(part.data, where=part.label)
     for signature, places in sorted(blamed(artifact, verdicts).items()):
-        say(f"{part.label}: {signature} at {', '.join(places[:_PLACES])}")
+        way = "".join(f"; pin --allow {name} replaces it" for name in replacing(signature))
+        say(f"{part.label}: {signature} at {', '.join(places[:_PLACES])}{way}")
 
 
 def _consumers(count: int) -> str:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from portable.cli.options import add
 from portable.cli.output import demand_apart, write_report, write_text
-from portable.cli.usage import BadUsage, destination
+from portable.cli.usage import BadUsage, format_of
 from portable.errors import PortableError
 from portable.policy import Depth, Policy, PolicyNotFound, Rules, gate, load_policy
 from portable.policy.report import as_github, as_json, as_junit, as_text
@@ -90,21 +90,14 @@ def options(parser: argparse.ArgumentParser) -> None:
     add(parser, "--all")
     add(parser, "--output", default="-")
     add(parser, "--format", choices=tuple(_RENDERERS))
-    parser.add_argument(
-        "--report",
-        action="append",
-        default=[],
-        type=destination,
-        metavar="FILE",
-        help=f"also write a report; its ending is the format: {', '.join(_ENDINGS)} (repeatable)",
-    )
+    add(parser, "--report")
 
 
 def run(chosen: argparse.Namespace) -> int:
     """Check a tree of artifacts."""
     if not chosen.paths and not chosen.changed:
         raise BadUsage("missing PATH", hint="e.g. portable gate models/")
-    styles = [_style(path) for path in chosen.report]
+    styles = [format_of(path, _ENDINGS) for path in chosen.report]
     for output in (chosen.output, *chosen.report):
         demand_apart(output, chosen.policy, *chosen.paths)
     policy = _policy(chosen)
@@ -152,13 +145,3 @@ def _observe(artifact: Artifact) -> Verdict:
     from portable.runtime.observation import observe  # starts a compiler in a child process
 
     return observe(artifact)
-
-
-def _style(path: str) -> str:
-    """Return the format that the ending of a report's name stands for."""
-    for ending, style in _ENDINGS.items():
-        if path.endswith(ending):
-            return style
-    raise BadUsage(
-        f"unknown ending of the report {path!r}", hint=f"valid endings: {', '.join(_ENDINGS)}"
-    )

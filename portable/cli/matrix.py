@@ -49,8 +49,10 @@ __all__ = [
     "DaskMissing",
     "NotObserved",
     "NothingToRun",
+    "cluster",
     "newest_jaxlib",
     "options",
+    "read_matrix",
     "run",
 ]
 
@@ -141,9 +143,7 @@ def _running_options(how: argparse._ArgumentGroup) -> None:
     how.add_argument(
         "--fresh", action="store_true", help="ignore earlier observations and observe again"
     )
-    how.add_argument(
-        "--cluster", metavar="ADDRESS", help="run on a Dask scheduler, e.g. tcp://host:8786"
-    )
+    add(how, "--cluster")
 
 
 def _report_options(out: argparse._ArgumentGroup) -> None:
@@ -206,10 +206,11 @@ def _demand_sense(chosen: argparse.Namespace) -> None:
 
 
 def _earlier(paths: Sequence[str]) -> Matrix:
-    return merge([_document(path) for path in paths])
+    return merge([read_matrix(path) for path in paths])
 
 
-def _document(path: str) -> Matrix:
+def read_matrix(path: str) -> Matrix:
+    """Read what was written with `--format json`."""
     try:
         return load(read_file(path))
     except MalformedMatrix as error:
@@ -233,7 +234,7 @@ def _observed(chosen: argparse.Namespace) -> Matrix:
         if chosen.random is not None or chosen.inputs:
             judge = _judge(chosen, consumers)
             items = _executable(items, folder, chosen)
-        executor = stack.enter_context(_cluster(chosen.cluster)) if chosen.cluster else None
+        executor = stack.enter_context(cluster(chosen.cluster)) if chosen.cluster else None
         store = stack.enter_context(Store(chosen.cache or default_path()))
         crew = Run(
             store,
@@ -321,7 +322,8 @@ def _given(chosen: argparse.Namespace) -> tuple[str, ...]:
 
 
 @contextlib.contextmanager
-def _cluster(address: str) -> Iterator[Executor]:
+def cluster(address: str) -> Iterator[Executor]:
+    """Connect to a Dask scheduler."""
     try:
         from distributed import Client  # an extra
     except ImportError:

@@ -50,11 +50,25 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
         "metavar": "PATH",
         "help": "where to write the result; - is standard output",
     },
+    "--verify": _FLAG
+    | {"help": "execute the program and the artifact, and write nothing if the results differ"},
+    "--attestation": {
+        "metavar": "FILE.json",
+        "help": "what attest sign wrote, to be verified or sent",
+    },
+    "--report": _REPEATED
+    | {
+        "type": destination,
+        "metavar": "FILE",
+        "help": "also write a report; its ending is the format: .json, .html; of gate .xml and .md "
+        "too (repeatable)",
+    },
     "--timeout": {
         "type": limit,
         "metavar": "SECONDS",
         "help": "time limit of each step that runs in a child process",
     },
+    "--cluster": {"metavar": "ADDRESS", "help": "run on a Dask scheduler, e.g. tcp://host:8786"},
     # Who has to read the artifact.
     "--for": {
         "dest": "consumers",
@@ -99,8 +113,8 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "--allow": _REPEATED
     | {
         "metavar": "REWRITE",
-        "help": "allow a rewrite where the target requires it: a name that explain lists, or exact "
-        "for all that give equal bits (repeatable)",
+        "help": "allow a rewrite: a name that explain or check lists, or exact for all that give "
+        "equal bits where the target requires them (repeatable)",
     },
     "--allow-dialect": _REPEATED
     | {

@@ -6,7 +6,8 @@ is written and every Feature that prevents it is listed. Of a container a copy i
 of its programs pinned for the same target, or none.
 
 Allowed rewrites that are not exact are verified as with --verify: nothing is written if the
-results differ by more than --ulps, --rtol and --atol.
+results differ by more than --ulps, --rtol and --atol. But for quantized-to-arithmetic: no Executor
+runs quantized types.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from portable.cli.progress import waiting
 from portable.containers import open_container
 from portable.containers.container import readers_of
 from portable.errors import PortableError
-from portable.features.bridges import bridges
+from portable.features.bridges import SHARDY, bridges
 from portable.pinning import pipeline as pin
 from portable.pinning.locations import named as with_name
 from portable.pinning.repinning import pin_all
@@ -70,11 +71,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     program_argument(parser)
     goal_options(parser)
-    parser.add_argument(
-        "--verify",
-        action="store_true",
-        help="execute the program and the artifact, and write nothing if the results differ",
-    )
+    add(parser, "--verify")
     add(parser, "--output", required=True)
     tolerance_options(parser.add_argument_group("tolerance of --verify"))
     add(parser, *PIPELINE)
@@ -86,8 +83,9 @@ def run(chosen: argparse.Namespace) -> int:
     wants = wanted(chosen)
     # Mistakes in the options are reported before anything slow, without the name of the program.
     resolve_target(*wants)
-    lossy = not all(bridges().rewrites[name].exact for name in named(chosen.allow))
-    chosen.verify = chosen.verify or lossy
+    allowed = [bridges().rewrites[name] for name in named(chosen.allow)]
+    lossy = not all(terms.exact for terms in allowed)
+    chosen.verify = chosen.verify or (lossy and all(terms.runs for terms in allowed))
     container, parts = parts_of(chosen.program)
     if container is not None and container.files:
         demand_new_directory(chosen.output, origin=container.path)
@@ -195,6 +193,8 @@ def _verified(chosen: argparse.Namespace, part: Part, artifact: Artifact) -> Ver
 
     options = pipeline_arguments(chosen)
     options["allow"] = ()
+    # Shardings that were removed are there before.
+    options["allow_dialects"] = {*chosen.allow_dialects, SHARDY}
     before: Artifact = in_child(pin.serialize, chosen, "current", part=part, **options)
     with waiting(f"{part.label}: executing the program and the artifact"):
         return with_name(verify(before, artifact, tolerance=given_tolerance(chosen)), part.label)

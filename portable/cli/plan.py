@@ -15,14 +15,17 @@ import datetime
 from typing import TYPE_CHECKING
 
 from portable.cli.options import add
-from portable.cli.output import print_json, print_table, say
-from portable.cli.usage import BadUsage
+from portable.cli.output import demand_apart, print_json, print_table, say, write_text
+from portable.cli.usage import BadUsage, format_of
+from portable.escaping import json_text
 from portable.fleet import Plan, Transition, calendar, plan
+from portable.fleet.report import SOON, as_html, calendar_html
 from portable.releases import named_consumers
 from portable.verdict import Stage
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable, Mapping, Sequence
 
 __all__ = ["EXAMPLES", "EXIT_CODES", "options", "run"]
 
@@ -30,14 +33,16 @@ EXAMPLES = """
 portable plan fleet.parquet --from 'jaxlib==0.9.1' --to 'jaxlib==0.12.0.1'
 portable plan fleet.parquet --from 'jaxlib>=0.5' --to 'jaxlib>=0.5' 'tensorflow~=2.18' --all
 portable plan fleet.parquet --from 'jaxlib==0.9.1' --to 'jaxlib==0.4.33' --stage open --format json
-portable plan fleet.parquet --today
+portable plan fleet.parquet --from 'jaxlib==0.9.1' --to 'jaxlib==0.12.0.1' --report plan.html
+portable plan fleet.parquet --today --report calendar.html
 """
 EXIT_CODES = {
     0: "nothing stops; or nothing ends within 90 days (--today)",
     1: "something stops; or ends within 90 days (--today)",
-    2: "not known whether something stops, or bad usage",
+    2: "not known whether something stops or ends, or bad usage",
 }
-_DAYS = (30, 90, 365)
+_ENDINGS = {".json": "json", ".html": "html"}
+_DAYS = (30, SOON, 365)
 _SHOWN = 5
 
 
@@ -50,6 +55,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         )
     parser.add_argument("--today", action="store_true", help="show what leaves its Window when")
     add(parser, "--stage", choices=[str(stage) for stage in Stage], default=str(Stage.DECODE))
+    add(parser, "--report")
     add(parser, "--all", "--format")
 
 
@@ -58,6 +64,9 @@ def run(chosen: argparse.Namespace) -> int:
     moves = bool(getattr(chosen, "from")), bool(chosen.to)
     if any(moves) == chosen.today or len(set(moves)) > 1:
         raise BadUsage("either --from and --to, or --today")
+    for report in chosen.report:
+        format_of(report, _ENDINGS)
+        demand_apart(report, chosen.fleet)
     return _calendar(chosen) if chosen.today else _move(chosen)
 
 
@@ -66,13 +75,21 @@ def _move(chosen: argparse.Namespace) -> int:
     found = plan(chosen.fleet, before.releases, after.releases, stage=Stage[chosen.stage.upper()])
     uncovered = [*before.uncovered, *after.uncovered]
     holds = found.holds if found.holds is False or not uncovered else None
+    record = {"schema": 1, "compatible": holds, "not_covered": uncovered} | found.record()
+    _write(chosen.report, record, lambda: as_html(found, uncovered))
     if chosen.format == "json":
-        print_json({"compatible": holds, "not_covered": uncovered} | found.record())
+        print_json(record)
     else:
         _say(found, shown=None if chosen.all else _SHOWN)
         for text in uncovered:
             say(f"not known: {text}")
     return {True: 0, False: 1, None: 2}[holds]
+
+
+def _write(reports: Sequence[str], record: Mapping[str, object], render: Callable[[], str]) -> None:
+    for report in reports:
+        as_page = format_of(report, _ENDINGS) == "html"
+        write_text(report, render() if as_page else json_text(record, indent=2) + "\n")
 
 
 def _say(found: Plan, shown: int | None) -> None:
@@ -100,19 +117,24 @@ def _calendar(chosen: argparse.Namespace) -> int:
     today = datetime.date.today()
     found = calendar(chosen.fleet)
     left = {one: (one.until - today).days for one in found if one.until}
+    windows = [one.record(today) for one in found]
+    record = {"schema": 1, "on": today.isoformat(), "windows": windows}
+    _write(chosen.report, record, lambda: calendar_html(found, today))
     if chosen.format == "json":
-        print_json({"on": today.isoformat(), "windows": [one.record(today) for one in found]})
+        print_json(record)
     else:
         rows = [
-            (str(one.version), one.kind, str(one.until or "not known"), _when(left.get(one)),
-             f"{one.artifacts:,}")
+            (str(one.version or "not known"), one.kind, str(one.until or "not known"),
+             _when(left.get(one)), f"{one.artifacts:,}")
             for one in found
         ]  # fmt: skip
         print_table(("version", "kind", "promised until", "when", "artifacts"), rows)
         for days in _DAYS:
             ending = sum(one.artifacts for one, rest in left.items() if 0 <= rest <= days)
             say(f"within {days} days: {ending:,} artifacts")
-    return 1 if any(rest <= _DAYS[1] for rest in left.values()) else 0
+    if any(rest <= SOON for rest in left.values()):
+        return 1
+    return 2 if len(left) < len(found) else 0
 
 
 def _when(days: int | None) -> str:

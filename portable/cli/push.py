@@ -20,6 +20,7 @@ __all__ = ["EXAMPLES", "EXIT_CODES", "options", "run"]
 
 EXAMPLES = """
 portable push model.bundle oci://registry.example:5000/model:1
+portable push model.bundle oci://registry.example:5000/model --attestation model.sigstore.json
 """
 EXIT_CODES = {
     0: "sent",
@@ -31,13 +32,14 @@ def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("bundle", metavar="BUNDLE", help="the directory of a bundle")
     parser.add_argument("reference", metavar="REFERENCE", help="oci://host[:port]/name:tag")
+    add(parser, "--attestation", default_help="none is sent")
     add(parser, "--format")
 
 
 def run(chosen: argparse.Namespace) -> int:
     """Send a bundle."""
     with waiting(f"{chosen.bundle}: sending it to {chosen.reference}"):
-        digest = push(chosen.bundle, chosen.reference)
+        digest = push(chosen.bundle, chosen.reference, attestation=chosen.attestation)
     if chosen.format == "json":
         print_json({"reference": chosen.reference, "digest": digest})
     else:

@@ -59,7 +59,7 @@ _HEADINGS = ("change", "what", "name", "detail")
 
 
 class NothingToMeasure(PortableError):
-    """`add` was given something else than Releases and files."""
+    """`add` was given neither a Release nor a file."""
 
 
 class CannotUpdate(PortableError):

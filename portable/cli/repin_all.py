@@ -10,7 +10,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from portable.cli.options import PIPELINE, add, pipeline_arguments
+from portable.cli.options import (
+    PIPELINE,
+    add,
+    given_tolerance,
+    pipeline_arguments,
+    tolerance_options,
+)
 from portable.cli.output import print_json, say
 from portable.cli.progress import counting
 from portable.fleet import Mended, Mending, mend
@@ -22,7 +28,7 @@ __all__ = ["EXAMPLES", "EXIT_CODES", "options", "run"]
 
 EXAMPLES = """
 portable repin-all fleet.parquet --for 'jaxlib==0.5.3' -o pinned/
-portable repin-all fleet.parquet --for 'jaxlib>=0.5' 'tensorflow~=2.18' -o pinned/ --allow exact
+portable repin-all fleet.parquet --for 'jaxlib>=0.5' -o pinned/ --allow exact --verify
 """
 EXIT_CODES = {
     0: "the consumers read every artifact, or a copy of it",
@@ -36,6 +42,8 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("fleet", metavar="FLEET", help="what portable audit wrote")
     add(parser, "--for", required=True)
     add(parser, "--output", required=True)
+    add(parser, "--verify")
+    tolerance_options(parser.add_argument_group("tolerance of --verify"))
     add(parser, *PIPELINE)
     add(parser, "--all", "--format")
 
@@ -45,7 +53,11 @@ def run(chosen: argparse.Namespace) -> int:
     done: list[Mending] = []
     with counting("objects") as tell:
         for one in mend(
-            chosen.fleet, *chosen.consumers, to=chosen.output, **pipeline_arguments(chosen)
+            chosen.fleet,
+            *chosen.consumers,
+            to=chosen.output,
+            verified=given_tolerance(chosen) if chosen.verify else None,
+            **pipeline_arguments(chosen),
         ):
             done.append(one)
             tell(len(done), None)

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from portable.errors import PortableError
 from portable.system.files import is_stdout
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = [
     "BadUsage",
     "amount",
     "count",
     "destination",
+    "format_of",
     "limit",
     "natural",
     "size",
@@ -67,6 +72,24 @@ def limit(text: str) -> float:
 def destination(text: str) -> str:
     """Read where to write, for the `type` of `--output`: `-` for every name of standard output."""
     return "-" if is_stdout(text) else text
+
+
+def format_of(report: str, endings: Mapping[str, str]) -> str:
+    """Return the format that the ending of a report's name stands for.
+
+    Args:
+        report: The name.
+        endings: Ending -> format.
+
+    Raises:
+        BadUsage: It has none of them.
+    """
+    for ending, style in endings.items():
+        if report.endswith(ending):
+            return style
+    raise BadUsage(
+        f"unknown ending of the report {report!r}", hint=f"valid endings: {', '.join(endings)}"
+    )
 
 
 def _number(text: str, kind: type[int | float], wanted: str, *, least: float) -> float:

@@ -85,13 +85,22 @@ def run(chosen: argparse.Namespace) -> int:
     return 0 if record["same"] else 1
 
 
+def _agreement(output: dict[str, Any]) -> str:
+    """Return whether an output agrees; if not, its first element that differs, and its op."""
+    if output["same"]:
+        return f"agrees ({output['ties']} ties)" if output["ties"] else "agrees"
+    first = output["first"][0] if output["first"] else None
+    where = f", first [{', '.join(map(str, first['index']))}]" if first else ""
+    return (output["reason"] or f"{output['different']} differ{where}") + f", of {output['op']}"
+
+
 def _print(name: str, record: dict[str, Any]) -> None:
     rows = [
         (
             opinion["runner"],
             opinion["inputs"],
-            str(output["output"]),
-            "agrees" if output["same"] else output["reason"] or f"{output['different']} differ",
+            output["name"],
+            _agreement(output),
             "" if output["worst_ulps"] is None else str(output["worst_ulps"]),
         )
         for opinion in record["opinions"]
