@@ -17,7 +17,8 @@ sys.path.append(str(ROOT))
 if "TOX_ENV_NAME" in os.environ and ROOT / "portable" in Path(portable.__file__).parents:
     raise RuntimeError("tox tests the wheel, but `portable` was imported from the checkout")
 
-from compat_tests.helpers.hermetic import HERMETIC, isolate  # noqa: E402 - needs the path above
+from compat_tests.helpers.documents import compare_all  # noqa: E402 - needs the path above
+from compat_tests.helpers.hermetic import HERMETIC, isolate  # noqa: E402 - the same
 from portable.runtime.environments import PythonMissing  # noqa: E402 - the same
 from tools.left_out import FOLDER  # noqa: E402 - the same
 
@@ -64,3 +65,11 @@ def _hermetic(
     folder = request.path.relative_to(Path(__file__).parent).parts[0]
     if folder in HERMETIC:
         isolate(monkeypatch, tmp_path_factory.getbasetemp())
+
+
+@pytest.fixture(autouse=True)
+def _documents(monkeypatch: pytest.MonkeyPatch) -> Generator[None]:
+    """Compare whatever a command prints as JSON with its schema."""
+    wrong = compare_all(monkeypatch)
+    yield
+    assert not wrong

@@ -23,8 +23,10 @@ from typing import Any
 
 from packaging.version import Version as PackageVersion
 
+from portable.binaries import bracket
 from portable.errors import PortableError
 from portable.version import Version
+from tools.static_releases import Names
 
 DATA = Path(__file__).parent.parent / "portable" / "releases" / "data"
 
@@ -175,6 +177,18 @@ def impossible_versions(tables: Tables) -> Found:
             yield Contradiction("minimum above current", _label(row), row["minimum"])
 
 
+def misnamed_releases(tables: Tables) -> Found:
+    """Find Releases that say another Version than the names in their library show."""
+    names = Names()
+    read = {*names.releases()}
+    for row in tables.releases:
+        label, current = _label(row), str(row.get("current", ""))
+        found = bracket(names.of(label)) if current and label in read else None
+        if found and not found.has(Version.parse(current)):
+            detail = f"says {current}, its names show {found}"
+            yield Contradiction("names show another version", label, detail)
+
+
 def missing_versions(tables: Tables) -> Found:
     """Find numbers that the history skips, and bytecode formats that go back."""
     seen = {row["version"] for row in tables.history if "commit" in row}
@@ -221,6 +235,7 @@ CHECKS: tuple[Callable[[Tables], Found], ...] = (
     disordered_dates,
     sinking_versions,
     impossible_versions,
+    misnamed_releases,
     missing_versions,
     broken_windows,
 )

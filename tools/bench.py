@@ -28,6 +28,7 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
     "containers": ("containing", ()),
     "constant": ("reading", ("jaxlib",)),
     "read": ("reading", ("jaxlib",)),
+    "runtime": ("reading", ("jaxlib",)),
     "minimum": ("serializing", ("jaxlib",)),
     "downgrade": ("serializing", ("jaxlib",)),
     "serialize": ("serializing", ("jaxlib", "jax")),

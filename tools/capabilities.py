@@ -9,7 +9,6 @@ reference interpreter.
 
     python -m tools capabilities                        do what is missing, and write the table
     python -m tools capabilities --on 'jaxlib 0.5.3'    execute on one Release more
-    python -m tools capabilities --measure 100          predict and execute generated programs
 
 What was executed is kept in `.tox/capabilities`, one file for each Release; a run that was ended
 goes on where it was. All takes some minutes for each Release.
@@ -37,12 +36,12 @@ from portable import bindings, pin
 from portable.artifact import Artifact
 from portable.bytecode import read
 from portable.errors import PortableError
-from portable.fuzz import generate, one_op_programs
+from portable.fuzz import one_op_programs
 from portable.prediction import predict
 from portable.prediction.forms import Reading
-from portable.prediction.signatures import CALL, signatures_by_name
+from portable.prediction.signatures import CALL, IN, signatures_by_name
 from portable.releases import find_release, releases
-from portable.releases.capability import TABLE, Ability
+from portable.releases.capability import TABLE, Ability, is_inside
 from portable.runtime.environments import Environments, Recipe
 from portable.runtime.executors import (
     BITS,
@@ -66,7 +65,19 @@ if TYPE_CHECKING:
 
     Results: TypeAlias = Mapping[str, Mapping[str, Any]]
 
-__all__ = ["Program", "execute", "load_programs", "main", "references", "supports", "table"]
+__all__ = [
+    "LIMIT_S",
+    "STORE",
+    "Program",
+    "execute",
+    "executed",
+    "executor_for",
+    "load_programs",
+    "main",
+    "references",
+    "supports",
+    "table",
+]
 
 STORE = Path(__file__).parent.parent / ".tox" / "capabilities"
 _PROGRAMS = STORE / "programs.jsonl"
@@ -78,11 +89,6 @@ RELEASES = tuple(
         *("0.7.2", "0.8.3", "0.9.2", "0.10.2", "0.11.2", "0.12.0.1"),
     )
 )
-# Programs that nothing is learnt from: what their seeds begin with, and how many ops they have.
-_HELD_OUT = "held out"
-_OPS = (5, 10, 20, 35, 50)
-# Half of them are of the types that most programs are of.
-_USUAL = frozenset({"i1", "i32", "i64", "ui8", "bf16", "f16", "f32", "f64", "complex<f32>"})
 # What counts first for what is right: the interpreter of this Release.
 _REFERENCE = ("interpreter", "jaxlib 0.10.2")
 _CALLS = Path(__file__).with_name("custom_calls.toml")
@@ -91,7 +97,7 @@ _CALLED_AT = "0.14.0"
 _UNKNOWN_CALL = f"{CALL} no_such_target"
 _DIGITS = 12
 _SEED = 0
-_LIMIT_S = 30.0
+LIMIT_S = 30.0
 # An op that the interpreter lacks ends its process each time.
 _PATIENCE = 3
 _LONGEST_REASON = 200
@@ -104,7 +110,6 @@ _RANDOM = frozenset({"rng", "rng_bit_generator"})
 _ENDED = {
     Outcome.INCOMPATIBLE: Ability.REFUSES,
     Outcome.CRASHED: Ability.CRASHES,
-    Outcome.HUNG: Ability.CRASHES,
 }
 
 
@@ -129,8 +134,13 @@ class Program:
 
     @property
     def own(self) -> frozenset[str]:
-        """The signatures of that op."""
-        return frozenset(one for one in self.signatures if one.partition(" ")[0] == self.op)
+        """The signatures of that op, with what is in its body."""
+        inside = f"{IN}{self.op}"
+        return frozenset(
+            one
+            for one in self.signatures
+            if one.endswith(inside) or (one.partition(" ")[0] == self.op and IN not in one)
+        )
 
 
 def load_programs() -> list[Program]:
@@ -190,7 +200,7 @@ def execute(engine: str, release: Release, programs: Sequence[Program]) -> None:
         return
     environment = Environments().get(release, to_execute=True)
     with (
-        find_executor(engine, environment, limit=_LIMIT_S) as executor,
+        find_executor(engine, environment, limit=LIMIT_S) as executor,
         environment.worker() as worker,
         path.open("a", encoding="utf-8") as kept,
     ):
@@ -199,9 +209,14 @@ def execute(engine: str, release: Release, programs: Sequence[Program]) -> None:
         crashed: Counter[str] = Counter()
         for program in missing:
             if engine == "interpreter" and crashed[program.op] > _PATIENCE:
-                result = {"ended": Ability.UNTRIED.value, "reason": "not in the interpreter"}
+                result: dict[str, Any] | None = {
+                    "ended": Ability.UNTRIED.value,
+                    "reason": "not in the interpreter",
+                }
             else:
-                result = _executed(executor, program, release)
+                result = executed(executor, program.artifact, release)
+            if result is None:
+                continue
             crashed[program.op] += result["ended"] == Ability.CRASHES.value
             kept.write(json.dumps({"program": program.name, **result}) + "\n")
             kept.flush()
@@ -211,20 +226,33 @@ def _path(engine: str, release: Release) -> Path:
     return STORE / f"{release.distribution}-{release.version}-{engine}.jsonl"
 
 
-def _engine(release: Release) -> str:
+def executor_for(release: Release) -> str:
+    """Return the name of the Executor that a Release comes with."""
     return executor_of(Recipe.of(release, to_execute=True).driver)
 
 
-def _executed(executor: Executor, program: Program, release: Release) -> dict[str, Any]:
-    """Return what became of a program: the letter of a Ability, and why, or what it computed."""
-    predicted = predict(program.artifact, release)
+def executed(executor: Executor, artifact: Artifact, release: Release) -> dict[str, Any] | None:
+    """Execute a program.
+
+    Args:
+        executor: What executes it.
+        artifact: The program.
+        release: What it runs on: what this one does not read is not tried.
+
+    Returns:
+        The letter of an Ability as `ended`, and `reason`, or `outputs` as they are kept; None where
+        it took too long, which says as much of the machine as of the Release.
+    """
+    predicted = predict(artifact, release)
     if not predicted.compatible and predicted.stage <= Stage.DECODE:
         return {"ended": Ability.UNTRIED.value, "reason": predicted.reason}
     try:
-        executable = executor.compile(program.artifact)
+        executable = executor.compile(artifact)
         outputs = executable.run(random_inputs(executable.signature, _SEED))
     except ExecutionFailed as failure:
         verdict = failure.verdict
+        if verdict.outcome is Outcome.HUNG:
+            return None
         ended = _ENDED[verdict.outcome].value
         return {"ended": ended, "reason": verdict.reason[:_LONGEST_REASON]}
     except PortableError as error:  # what the Executor cannot be given
@@ -320,7 +348,9 @@ def supports(
             # One that is refused here and crashes there may crash anywhere.
             found[signature] = max(end, found.get(signature, end), key=_GRAVITY.index)
         if not blamed:
-            found |= dict.fromkeys(own, Ability.MIXED)
+            mixed = Ability.MIXED if end in _NOT_COMPILED else Ability.COMPILES
+            for signature in own:
+                found[signature] = max(mixed, found.get(signature, mixed), key=_GRAVITY.index)
     return found
 
 
@@ -340,8 +370,12 @@ def _passing(ended: Sequence[tuple[Program, Ability]], ends: Collection[Ability]
     return frozenset(passed | (beside - failed))
 
 
+_UNREMARKABLE = {Ability.COMPUTES.value, Ability.UNTRIED.value}
 _NOT_COMPILED = {Ability.REFUSES, Ability.CRASHES}
-_GRAVITY = [Ability.COMPILES, Ability.WRONG, Ability.REFUSES, Ability.CRASHES, Ability.MIXED]
+_GRAVITY = [
+    *(Ability.COMPUTES, Ability.COMPILES, Ability.WRONG),
+    *(Ability.REFUSES, Ability.CRASHES, Ability.MIXED),
+]
 
 
 def _ended(result: Mapping[str, Any], right: list[Array] | None) -> Ability:
@@ -358,7 +392,7 @@ def table(programs: Sequence[Program]) -> str:
     names = {program.name for program in programs}
     # The newest first: it is right more often.
     known = [one for one in reversed(releases()) if _installable(one)]
-    runs = {one: _results(_engine(one), one) for one in known}
+    runs = {one: _results(executor_for(one), one) for one in known}
     runs = {one: results for one, results in runs.items() if names <= results.keys()}
     engine, name = _REFERENCE
     right = references([_results(engine, find_release(name)), *runs.values()])
@@ -382,12 +416,13 @@ def _rows(found: Sequence[Mapping[str, Ability]]) -> Iterator[str]:
     for signature in sorted(set().union(*found)):
         outcomes = "".join(one.get(signature, Ability.UNTRIED).value for one in found)
         op, _, types = signature.partition(" ")
-        rows[op, outcomes].append(types)
+        if not (is_inside(types) and {*outcomes} <= _UNREMARKABLE):
+            rows[op, outcomes].append(types)
     return (f"{op}\t{outcomes}\t{';'.join(types)}" for (op, outcomes), types in rows.items())
 
 
 def _date(of: Sequence[Release]) -> datetime.date:
-    last = max(_path(_engine(one), one).stat().st_mtime for one in of)
+    last = max(_path(executor_for(one), one).stat().st_mtime for one in of)
     return datetime.datetime.fromtimestamp(last, datetime.UTC).date()
 
 
@@ -395,69 +430,30 @@ _HEAD = """\
 # What Releases compile and compute: op, what each Release makes of it, op signatures; derived by
 # python -m tools capabilities. c computes, k compiles to results that nothing was compared with,
 # r refuses, x crashes, w computes something else, m now this and now that, - not tried: what the
-# Release cannot read, and what no program shows alone."""
+# Release cannot read, and what no program shows alone. Ops in the body of another: what fails."""
 
 
 def _installable(release: Release) -> bool:
     try:
-        return bool(_engine(release))
+        return bool(executor_for(release))
     except PortableError:  # no environment, or nothing to execute with
         return False
 
 
-def measure(release: Release, count: int) -> Counter[str]:
-    """Predict and execute generated programs, which the table was not learnt from.
-
-    Args:
-        release: The Release.
-        count: How many programs.
-
-    Returns:
-        How many ended how: what was predicted, and what was seen.
-    """
-    library = bindings.find("jaxlib")
-    context = library.context()
-    found: Counter[str] = Counter()
-    environment = Environments().get(release, to_execute=True)
-    with find_executor(_engine(release), environment, limit=_LIMIT_S) as executor:
-        for number in range(count):
-            elements = _USUAL if number % 2 else ()
-            ops = _OPS[number % len(_OPS)]
-            program = generate(f"{_HELD_OUT} {number}", ops=ops, elements=elements)
-            module = library.parse(program.text, context)
-            artifact = Artifact.from_bytes(library.serialize(module, program.since.target))
-            verdict = predict(artifact, release, stage=Stage.EXECUTE)
-            if verdict.stage <= Stage.DECODE and not verdict.compatible:
-                found["not read"] += 1
-                continue
-            ended = _executed(executor, Program("generated", artifact, frozenset()), release)
-            seen = Ability(ended["ended"]).name.lower()
-            found[f"{verdict.says}: {seen}"] += 1
-            if verdict.compatible and seen != "computes":
-                print(f"{number}: {seen}: {ended.get('reason', '')}", flush=True)
-    return found
-
-
 def main() -> int:
-    """Execute, and write the table, or measure predictions; return the exit code."""
+    """Execute, and write the table; return the exit code."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--on", nargs="+", default=RELEASES, metavar="RELEASE")
-    parser.add_argument("--measure", type=int, metavar="N", help="predict and execute N programs")
     chosen = parser.parse_args()
-    if chosen.measure:
-        for name in chosen.on:
-            for ended, count in sorted(measure(find_release(name), chosen.measure).items()):
-                print(f"{name}: {count} {ended}", flush=True)
-        return 0
     programs = load_programs()
     execute(*_REFERENCE[:1], find_release(_REFERENCE[1]), programs)
     for name in chosen.on:
         release = find_release(name)
-        execute(_engine(release), release, programs)
+        execute(executor_for(release), release, programs)
         print(f"{release}: {len(programs)} programs", flush=True)
-        write_file(TABLE, table(programs).encode())
+    write_file(TABLE, table(programs).encode())
     return 0
 
 

@@ -24,6 +24,7 @@ CHECKS = {
     "matrix_pages --check": "package",
     "downgrades --check": "package",
     "model_zoo write --check": "package",
+    "schemas --check": "package",
     "full_scan --check": "jaxlib",
     "pages --check": "jaxlib",
     "screens --check": "jaxlib",

@@ -57,6 +57,7 @@ def draft_program(program: Program, *, every_minor: bool = False) -> Draft:
         program.tolerance,
         program.first,
         every_minor,
+        program.wrong,
     )
 
 
@@ -133,6 +134,9 @@ def gather_evidence(draft: Draft, scanner: Scanner, native: Native) -> Evidence:
     else:
         return Evidence(Oracle.NONE, reason="; ".join(reasons))
     tolerance = _tolerance(draft, expected)
+    for executor in draft.wrong:
+        output = outputs.pop(names[executor])
+        assert not same(output, expected, tolerance), f"{executor} is not wrong any more"
     for name, output in outputs.items():
         assert same(output, expected, tolerance), f"{name}: {output} is not {expected}"
     jaxlib = importlib.metadata.version("jaxlib")

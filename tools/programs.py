@@ -37,6 +37,7 @@ class Program:
         range: Bounds of the random values.
         tolerance: Relative tolerance where the usual one for the type will not do.
         first: The lowest target that an old reader really reads, where serializing is laxer.
+        wrong: Which executors an Advisory says to compute something else: `xla`, `interpreter`.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Program:
     range: tuple[float, float] = (-2.0, 2.0)
     tolerance: float | None = None
     first: str = ""
+    wrong: tuple[str, ...] = ()
 
 
 @cache
@@ -98,6 +100,7 @@ def _expand(
             range=(low, high),
             tolerance=float(tolerance) if isinstance(tolerance, int | float) else None,
             first=row.get("first", ""),
+            wrong=tuple(str(family.get("wrong", "")).split()),
         )
 
 

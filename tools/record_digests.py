@@ -62,14 +62,11 @@ def find_lock(python: str, requirements: Iterable[str]) -> dict[str, tuple[str, 
 
 
 def _companions(of: Iterable[Release]) -> list[tuple[str, ...]]:
-    """Return what is locked; a Release that comes with all it depends on brings a framework."""
-    recipes = [Recipe.of(release) for release in of]
-    found = {
-        (recipe.python, *sorted(recipe.also))
-        for recipe in recipes
-        if recipe.also and recipe.requirement not in recipe.also
-    }
-    return sorted(found)
+    """Return what is installed beside Releases, to read and to execute."""
+    recipes = [
+        Recipe.of(release, to_execute=to_execute) for release in of for to_execute in (False, True)
+    ]
+    return sorted({(recipe.python, *sorted(recipe.also)) for recipe in recipes if recipe.also})
 
 
 def _changed_locks() -> Iterator[str]:

@@ -226,7 +226,7 @@ def test_the_keyboard_is_enough(page: Any) -> None:
 
 
 def test_a_link_leads_to_the_same_page(page: Any, loaded: tuple[Any, Server]) -> None:
-    """A small file is in the part of the address that is never sent; a damaged one is told."""
+    """The link holds a small file in its fragment, which is never sent; damaged, it says so."""
     _, server = loaded
     says = _drop(page, TAN)
     page.execute_script("document.getElementById('link').click()")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,7 +12,7 @@ from compat_tests.helpers.advised import ENDINGS, edges, endings, shown
 from compat_tests.helpers.eras import marked, versions
 from compat_tests.helpers.sealed import CASES
 from portable.pinning.pipeline import serialize
-from portable.prediction import predict
+from portable.prediction import examine, predict
 from portable.releases import find_release
 from portable.releases.advisory import advisories
 from portable.runtime.executors import ExecutionFailed, find_executor
@@ -47,7 +48,21 @@ func.func @main() -> tensor<4xf32> {
   return %result : tensor<4xf32>
 }
 """
+CHANNEL = """
+func.func @main() -> tensor<4xi32> {
+  %counted = stablehlo.iota dim = 0 : tensor<4xi32>
+  %here = "stablehlo.all_gather"(%counted) {all_gather_dim = 0 : i64,
+    channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>,
+    replica_groups = dense<0> : tensor<1x1xi64>} : (tensor<4xi32>) -> tensor<4xi32>
+  %there = "stablehlo.collective_permute"(%counted) {
+    channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>,
+    source_target_pairs = dense<0> : tensor<1x2xi64>} : (tensor<4xi32>) -> tensor<4xi32>
+  %result = stablehlo.add %here, %there : tensor<4xi32>
+  return %result : tensor<4xi32>
+}
+"""
 PROGRAMS = {
+    "channel-of-different-collectives": (CHANNEL, "0.9.0"),
     "composite-not-compiled": (COMPOSITE, "0.19.0"),
     "mx-types-not-converted": (MX, "1.8.0"),
 }
@@ -77,6 +92,7 @@ def test_the_corpus_finds_it_again(advisory: Advisory) -> None:
 @pytest.mark.parametrize(
     ("advisory", "refusing", "executing"),
     [
+        ("channel-of-different-collectives", ["0.4.13", "0.5.0"], ["0.5.1", "0.12.0.1"]),
         ("composite-not-compiled", ["0.4.26", "0.4.31"], ["0.4.33", "0.12.0.1"]),
         ("mx-types-not-converted", ["0.4.36", "0.4.38"], ["0.5.0", "0.12.0.1"]),
     ],
@@ -179,3 +195,88 @@ def test_i2_results_are_not_kept(release: Release, version: str, right: bool) ->
             except ExecutionFailed as failure:
                 seen.add(failure.verdict.reason)
     assert (seen == {tuple(range(4)) * 16}) is right
+
+
+# What is counted in, and whether it is a negative constant, as far as the bytes show it.
+COUNTED = {
+    "%x = stablehlo.constant dense<[1, -5, 3]> : {0}": True,
+    "%x = stablehlo.constant dense<-5> : {0}": True,
+    "%x = stablehlo.constant dense<[1, 5, 3]> : {0}": False,
+    "%c = stablehlo.constant dense<5> : {0}\n %x = stablehlo.negate %c : {0}": None,
+    "%c = stablehlo.constant dense<-5> : {0}\n %x = stablehlo.optimization_barrier %c : {0}": None,
+}
+ZEROS = """
+func.func @main() -> ({0}, {0}) {{
+  {1}
+  %r = stablehlo.count_leading_zeros %x : {0}
+  return %x, %r : {0}, {0}
+}}
+"""
+
+
+@pytest.mark.parametrize("version", versions("0.10.2", "0.11.0"))
+def test_zeros_of_a_constant_are_counted_wrongly_where_it_is_said(
+    release: Release, version: str
+) -> None:
+    """What has the form is wrong in 0.10.2; in 0.11.0, and without the form, all is right."""
+    with find_executor("pjrt", release(f"jaxlib {version}")) as executor:
+        for bits, (body, has) in itertools.product((8, 16, 32, 64), COUNTED.items()):
+            kind = f"tensor<3xi{bits}>"
+            artifact = serialize(ZEROS.format(kind, body.format(kind)), "0.9.0", expand=False)
+            form = examine(artifact).forms["count_leading_zeros of a negative constant"]
+            assert form is (has if bits < 64 else False)
+            numbers, zeros = (one.tolist() for one in executor.compile(artifact).run([]))
+            right = [bits - (number % (1 << bits)).bit_length() for number in numbers]
+            wrong = predict(artifact, f"jaxlib {version}").outcome is Outcome.WRONG_RESULT
+            assert wrong is (version == "0.10.2" and form is True)
+            if form is not None:
+                assert (zeros != right) is wrong, (bits, body)
+
+
+def test_arguments_and_what_is_called_may_be_constant() -> None:
+    """An argument of the only function is none; one of a function that is called may be one."""
+    zeros = "%r = stablehlo.count_leading_zeros %x : tensor<i8>\n return %r : tensor<i8>"
+    function = f"func.func {{}}(%x: tensor<i8>) -> tensor<i8> {{{{ {zeros} }}}}\n"
+    calls = """func.func @main() -> tensor<i8> {
+      %c = stablehlo.constant dense<-1> : tensor<i8>
+      %r = func.call @f(%c) : (tensor<i8>) -> tensor<i8>
+      return %r : tensor<i8>
+    }
+    """
+    programs = {function.format("@main"): False, calls + function.format("private @f"): None}
+    for text, has in programs.items():
+        forms = examine(serialize(text, "0.9.0", expand=False)).forms
+        assert forms["count_leading_zeros of a negative constant"] is has
+
+
+# What is converted, and whether it is one complex number throughout.
+CONVERTED = {
+    "%x = stablehlo.constant dense<(1.0, 2.0)> : {0}": True,
+    "%x = stablehlo.constant dense<[(1.0, 2.0), (3.0, -1.0)]> : {0}": False,
+    "%s = stablehlo.constant dense<(1.0, 2.0)> : tensor<complex<f32>>\n"
+    " %x = stablehlo.broadcast_in_dim %s, dims = [] : (tensor<complex<f32>>) -> {0}": True,
+    "%s = stablehlo.constant dense<(1.0, 2.0)> : {0}\n %x = stablehlo.negate %s : {0}": False,
+}
+
+
+@pytest.mark.parametrize("version", versions("0.8.0", "0.12.0.1"))
+@pytest.mark.parametrize("body", CONVERTED)
+def test_a_complex_splat_is_not_converted(release: Release, version: str, body: str) -> None:
+    """To a real type it ends the compiler from 0.8.1 on; what is no splat is converted."""
+    kind = "tensor<2xcomplex<f32>>"
+    text = f"""func.func @main() -> tensor<2xf32> {{
+      {body.format(kind)}
+      %r = stablehlo.convert %x : ({kind}) -> tensor<2xf32>
+      return %r : tensor<2xf32>
+    }}"""
+    artifact = serialize(text, "0.9.0", expand=False)
+    crashes = CONVERTED[body] and version != "0.8.0"
+    assert (predict(artifact, f"jaxlib {version}").outcome is Outcome.CRASHED) is crashes
+    with find_executor("pjrt", release(f"jaxlib {version}")) as executor:
+        if not crashes:
+            (result,) = executor.compile(artifact).run([])
+            assert abs(result[0]) == 1
+            return
+        with pytest.raises(ExecutionFailed) as failed:
+            executor.compile(artifact)
+    assert failed.value.verdict.outcome is Outcome.CRASHED

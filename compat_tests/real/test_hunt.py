@@ -153,6 +153,29 @@ def test_a_hunt_that_was_killed_loses_nothing(tmp_path: Path) -> None:
     assert made.round(0).record() == first.record()
 
 
+def test_what_the_interpreter_lacks_is_judged_by_the_newest(tmp_path: Path) -> None:
+    """Ops as `dot` and `cholesky`: two Releases compute the same."""
+    made = hunt(Hunt, tmp_path, "jaxlib 0.10.2", NEWEST, only=["dot", "cholesky", "transpose"])
+    done = made.round(0)
+    assert {"dot", "cholesky"} <= done.covers.keys()
+    assert done.computed["jaxlib 0.10.2: dot"] > 0
+    assert (done.causes, done.unconfirmed) == ({}, {})
+
+
+def test_a_cluster_runs_the_programs(tmp_path: Path) -> None:
+    """A Dask scheduler with a worker of its own, as for a matrix."""
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, dashboard_address=":0"
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        made = hunt(Hunt, tmp_path, NEWEST, only=["add"])
+        made._cluster = client.get_executor()
+        assert made.round(0).executed[NEWEST] > 20
+
+
 def test_the_page_is_written_after_each_round(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -163,6 +186,10 @@ def test_the_page_is_written_after_each_round(
     assert "0 causes of differences" in capsys.readouterr().out
     assert main(["fuzz", "hunt", "-o", str(tmp_path / "hunted")]) == 2
     assert main(["fuzz", "hunt", "--for", "tensorflow==2.16.2", "-o", str(tmp_path / "x")]) == 2
+    nowhere = ["--cluster", "tcp://127.0.0.1:9", "-o", str(tmp_path / "never")]
+    assert main([*words, *nowhere]) == 2
+    assert not (tmp_path / "never").exists()
     said = capsys.readouterr().err.splitlines()
+    assert "cannot reach a Dask scheduler" in said[2]
     assert "--for is what hunt requires" in said[0]
     assert "no jaxlib among the consumers" in said[1]

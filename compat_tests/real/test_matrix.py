@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -143,7 +144,7 @@ def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
 def _known(path: Path, table: str = "observation") -> int:
     if not path.exists():
         return 0
-    with sqlite3.connect(path, timeout=60) as connection:
+    with contextlib.closing(sqlite3.connect(path, timeout=60)) as connection:
         try:
             return int(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])  # noqa: S608 - ours
         except sqlite3.OperationalError:  # the table is not there yet
@@ -307,7 +308,7 @@ def test_what_was_judged_before_a_kill_is_kept(tmp_path: Path) -> None:
 
 def _judged(path: Path) -> dict[str, float]:
     """Return how long the judge took for each artifact: a second time it would take another."""
-    with sqlite3.connect(path, timeout=60) as connection:
+    with contextlib.closing(sqlite3.connect(path, timeout=60)) as connection:
         return dict(connection.execute("SELECT digest, seconds FROM judgement"))
 
 

@@ -17,6 +17,11 @@ SHOWN = {
     ("count-leading-zeros-folded", "jaxlib 0.10.2"): True,
     ("count-leading-zeros-folded", "jaxlib 0.12.0.1"): False,
     ("interpreter-irfft-odd", "jaxlib 0.12.0.1"): True,
+    ("integer-power-modulo-64", "jaxlib 0.10.2"): True,
+    ("integer-power-modulo-64", "jaxlib 0.12.0.1"): True,
+    ("convolution-padding-skipped", "jaxlib 0.12.0.1"): True,
+    ("iree-empty-argument", "iree-base-compiler 3.4.0"): True,
+    ("iree-empty-argument", "iree-base-compiler 3.13.0"): False,
 }
 
 
@@ -30,8 +35,8 @@ def test_every_finding_has_a_reproducer() -> None:
 
 @pytest.mark.parametrize(("name", "on"), SHOWN)
 def test_a_reproducer_shows_it(name: str, on: str, release: Callable[[str], Environment]) -> None:
-    """It exits with 1 where the result is wrong, and with 0 where it is right."""
+    """It exits with 1, or crashes, where the result is wrong, and with 0 where it is right."""
     command = [str(release(on).python), "-I", str(FINDINGS / name / "reproduce.py")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert "found: " in done.stdout, done.stderr
-    assert done.returncode == SHOWN[name, on]
+    assert "found: " in done.stdout or done.returncode < 0, done.stderr
+    assert bool(done.returncode) is SHOWN[name, on]

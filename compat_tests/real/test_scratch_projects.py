@@ -170,6 +170,36 @@ def test_the_plugin_costs_nothing_until_it_is_used(python: str, tmp_path: Path) 
     assert done.returncode == 0, done.stdout
 
 
+PINNED = """
+def export():
+    with open("tan.mlir.bc", "rb") as stream:
+        return stream.read()
+
+def test_as_it_is(assert_portable):
+    assert_portable(export, "jaxlib==0.4.30")
+
+def test_pinned(assert_portable):
+    (verdict,) = assert_portable(export, "jaxlib==0.4.30", pin=True)
+    assert verdict.compatible
+
+def test_that_cannot_be_pinned(assert_portable):
+    assert_portable("future.mlir.bc", "jaxlib==0.4.30", pin=True)
+"""
+
+
+def test_what_is_pinned_first_is_said(tmp_path: Path) -> None:
+    """An artifact that is too new for a consumer is read by it once it is pinned."""
+    (tmp_path / "test_export.py").write_text(PINNED)
+    shutil.copy(ARTIFACTS / "tan+1.4.0.mlir.bc", tmp_path / "tan.mlir.bc")
+    future = ROOT / "corpus" / "negative" / "future_op.mlir.bc"
+    shutil.copy(future, tmp_path / "future.mlir.bc")
+    words = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
+    done = _run(sys.executable, *words, folder=tmp_path)
+    assert "2 failed, 1 passed" in done.stdout, done.stdout + done.stderr
+    assert "judged as it is; pin=True pins it for them first" in done.stdout
+    assert "cannot be pinned for these consumers" in done.stdout
+
+
 def test_a_function_of_jax_is_exported(tmp_path: Path) -> None:
     """What jax has jitted is exported by jax.export, and its artifact is what counts."""
     (tmp_path / "test_jax.py").write_text(

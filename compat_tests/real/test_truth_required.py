@@ -57,10 +57,19 @@ def _current(reader: str) -> Version:
     return release.current
 
 
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Which programs the installed library wrote, and what was read otherwise than predicted."""
+
+    programs: set[str]
+    surprises: set[tuple[str, str, str]]
+
+
 @pytest.fixture(scope="module")
-def surprises() -> set[tuple[str, str, str]]:
-    """Return every (program, reader, mark) in which the prediction and the reader differ."""
-    scanner, observed, found = Scanner(), load_observed(), set()
+def compared() -> Compared:
+    """Compare every mark with the prediction: each (program, reader, mark) that differs."""
+    scanner, observed = Scanner(), load_observed()
+    found = Compared(set(), set())
     programs = {program.name: program for program in load_programs()}
     currents = {reader: _current(reader) for reader in READERS}
     for (name, target), marks in observed.items():
@@ -70,32 +79,38 @@ def surprises() -> set[tuple[str, str, str]]:
             continue
         if artifact is None:
             continue
+        found.programs.add(name)
         needed = analyze(read(artifact)).required.version
         assert needed is not None, name
         for reader, mark in zip(READERS, marks, strict=True):
             predicted = READ if currents[reader] >= needed else REFUSED
             if mark != predicted:
-                found.add((name, reader, mark))
+                found.surprises.add((name, reader, mark))
     return found
 
 
-def test_required_version_predicts_which_releases_read(
-    surprises: set[tuple[str, str, str]],
-) -> None:
+def test_required_version_predicts_which_releases_read(compared: Compared) -> None:
     """A jaxlib reads an artifact if and only if its Version is the required one or newer.
 
     What really happened otherwise is listed as data, each with a reason.
     """
     listed = _contradictions()
-    unlisted = [one for one in surprises if not any(row.covers(*one) for row in listed)]
+    unlisted = [one for one in compared.surprises if not any(row.covers(*one) for row in listed)]
     assert not sorted(unlisted)
 
 
-def test_listed_contradictions_still_happen(surprises: set[tuple[str, str, str]]) -> None:
-    """Every row of the list stands for something that was observed."""
-    assert [
-        row for row in _contradictions() if not any(row.covers(*one) for one in surprises)
-    ] == []
+def test_listed_contradictions_still_happen(compared: Compared) -> None:
+    """Every row of the list stands for something that was observed.
+
+    But those of programs that only a newer library writes.
+    """
+    written = [
+        row
+        for row in _contradictions()
+        if any(fnmatch(name, one) for name in compared.programs for one in row.programs)
+    ]
+    assert len(written) >= 3
+    assert [row for row in written if not any(row.covers(*one) for one in compared.surprises)] == []
 
 
 def test_nothing_in_the_matrix_crashed_or_hung() -> None:

@@ -12,8 +12,12 @@ TABLE = Path(__file__).parents[2] / "portable" / "releases" / "data" / "aliases.
 ROWS = {row["name"]: row for row in tomllib.loads(TABLE.read_text("utf-8"))["alias"]}
 
 
-@pytest.mark.parametrize("pair", ROWS["jax"]["versions"], ids=lambda pair: pair.partition(" ")[0])
-def test_a_jax_stands_for_every_jaxlib_that_it_runs_with(pair: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "pair"),
+    [(name, pair) for name, row in ROWS.items() for pair in row.get("versions", ())],
+    ids=lambda one: one.partition(" ")[0],
+)
+def test_a_name_stands_for_every_jaxlib_that_it_runs_with(name: str, pair: str) -> None:
     """As the metadata of its wheel demand; what is not in the table is left out."""
     version, _, demand = pair.partition(" ")
     allowed = SpecifierSet(demand)
@@ -22,8 +26,8 @@ def test_a_jax_stands_for_every_jaxlib_that_it_runs_with(pair: str) -> None:
         for one in published_releases("jaxlib")
         if one.version in allowed and not one.yanked
     }
-    assert expected, "this jax runs with no jaxlib of the table"
-    assert {str(one) for one in matching_releases(f"jax=={version}")} == expected
+    assert expected, "it runs with no jaxlib of the table"
+    assert {str(one) for one in matching_releases(f"{name}=={version}")} == expected
 
 
 def test_a_range_of_jax_is_no_better_than_its_oldest_jaxlib() -> None:
@@ -33,7 +37,13 @@ def test_a_range_of_jax_is_no_better_than_its_oldest_jaxlib() -> None:
     assert named_consumers("jax>=0.4.30").notes
 
 
-@pytest.mark.parametrize("name", sorted(set(ROWS) - {"jax"}))
+def test_torchax_is_no_better_than_the_oldest_jaxlib_that_it_admits() -> None:
+    """It has no StableHLO of its own and bounds its jax only from below."""
+    assert str(resolve_target("torchax>=0.0.5").binding) == "jaxlib 0.6.2"
+    assert named_consumers("torchax").releases[-1].distribution == "jaxlib"
+
+
+@pytest.mark.parametrize("name", sorted(name for name in ROWS if "versions" not in ROWS[name]))
 def test_an_alias_of_the_same_numbers_is_the_other_distribution(name: str) -> None:
     """Specifiers mean the same under both names, and without one all Releases."""
     other = ROWS[name]["distribution"]

@@ -13,6 +13,8 @@ from portable.binaries import NotARuntime, bracket, read_runtime
 from portable.binaries.bracket import markers
 from portable.cli import main
 from portable.containers import Kind
+from portable.releases import releases
+from portable.releases.shipped import shipped_versions
 from portable.version import Version
 
 WHEEL = "my_plugin-1.2.3-py3-none-any.whl"
@@ -43,8 +45,9 @@ def test_every_name_of_the_tables_tells_versions_apart(name: str) -> None:
         ("1.19.0", "1.19.0", "1.20.0"),
         ("1.20.0", "1.20.0", "1.22.0"),
         ("1.22.0", "1.22.0", "1.23.0"),
-        # As libtpu 0.0.51, which was loaded and says so.
-        ("1.23.0", "1.23.0", "None"),
+        # As libtpu 0.0.51 and 0.0.52, which were loaded and say so.
+        ("1.23.0", "1.23.0", "1.24.0"),
+        ("1.24.0", "1.24.0", "None"),
     ],
 )
 def test_a_library_is_bracketed_by_what_it_has_and_lacks(
@@ -59,10 +62,28 @@ def test_a_library_is_bracketed_by_what_it_has_and_lacks(
     assert len(found.evidence) == 1 + (below != "None")
 
 
+def test_most_releases_that_cannot_be_asked_are_known_to_two_minors() -> None:
+    """At least 80%, of at least 200 Releases of 20 distributions."""
+    table = releases()
+    assert len(table) >= 200
+    assert len({one.distribution for one in table}) >= 20
+    minors = sorted({one.version.target for one in shipped_versions()})
+    widths = [
+        sum(
+            one.current.target <= minor and (one.below is None or minor < one.below)
+            for minor in minors
+        )
+        for one in table
+        if not one.exact
+    ]
+    assert 0 not in widths
+    assert sum(width <= 2 for width in widths) >= 0.8 * len(widths)
+
+
 def test_a_name_that_nobody_knows_is_how_a_new_version_is_found(tmp_path: Path) -> None:
     """It stands in the answer, which stays a lower bound."""
     path = tmp_path / "libnew.so"
-    path.write_bytes(library(*names_of("1.23.0"), "vhlo.frobnicate_v1"))
+    path.write_bytes(library(*names_of("1.24.0"), "vhlo.frobnicate_v1"))
     found = portable.inspect(path)
     assert found.kind is Kind.RUNTIME
     assert found.runtime is not None

@@ -10,8 +10,9 @@ import pytest
 
 from portable.artifact import Artifact
 from portable.bytecode import read
+from portable.bytecode.scan import Scan
 from portable.policy import ContradictoryPolicy, gate, parse_policy
-from portable.prediction import Subject, blamed, predict, verdicts
+from portable.prediction import Subject, blamed, examine, predict, signatures, verdicts
 from portable.prediction.forms import Reading
 from portable.prediction.signatures import signatures_by_name
 from portable.releases import find_release, releases
@@ -39,6 +40,27 @@ def _of_corpus(case: str) -> Path:
     return next(CORPUS.glob(f"*/{case}/artifacts/*"))
 
 
+@pytest.mark.parametrize(
+    ("types", "expected"),
+    [
+        (("i32", "f32"), set()),
+        (("ui2", "ui2"), set()),
+        (("i32", "ui2"), {"sort ui2 beside others"}),
+    ],
+)
+def test_a_sort_with_a_type_below_a_byte(types: tuple[str, str], expected: set[str]) -> None:
+    """XLA packs two-bit integers: jaxlib 0.12.0.1 refuses them beside i32, and takes them alone."""
+    naming = signatures._texts("sort", (0, 1), (0, 1), _Named(types))
+    assert {*naming} - {f"sort {one}" for one in types} == expected
+
+
+class _Named(signatures._Elements):
+    """Types by their numbers."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self._known = dict(enumerate(names))
+
+
 def _subject(*signatures: str) -> Subject:
     """Return an artifact of which no table but that of capabilities says anything."""
     return replace(Subject.claim(Version.parse("0.9.0"), 1), signatures=frozenset(signatures))
@@ -54,6 +76,7 @@ def _subject(*signatures: str) -> Subject:
         ("custom_call_plain", {"custom_call foo"}),
         ("sort_two_operands_f32", {"sort f32", "sort i32", "compare f32 -> bool"}),
         ("uniform_quantize_i8_f32", {"uniform_quantize f32 -> quant"}),
+        ("reduce_add_f32", {"reduce f32", "add f32", "add f32 in reduce"}),
     ],
 )
 def test_the_signatures_of_a_program(case: str, signatures: set[str]) -> None:
@@ -63,12 +86,26 @@ def test_the_signatures_of_a_program(case: str, signatures: set[str]) -> None:
     assert found.keys() == signatures
 
 
+@pytest.mark.parametrize(
+    ("types", "different"),
+    [(("f32", "f32"), False), (("f32", "i32"), False), (("f32", "bf16"), True)],
+)
+def test_a_reduction_of_different_floats(types: tuple[str, str], *, different: bool) -> None:
+    """XLA refuses one that it would take of each of them alone."""
+    naming = signatures._texts("reduce", (0, 1), (0, 1, 0, 1), _Named(types))
+    expected = {f"reduce {one}" for one in types} | (
+        {"reduce different floats"} if different else set()
+    )
+    assert {*naming} == expected
+
+
 SMALL_TABLE = """\
 # head
 [jaxlib]\tcpu\t2026-11-22\t0.5.0 0.7.0 0.9.0
 add\tccc\tf32;bf16
 tan\trcc\tf32
 sort\txwm\ti4
+maximum\trcc\tf32 in reduce
 """
 
 
@@ -98,6 +135,12 @@ def small_table(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         ("0.6.0", "tan f32", Ability.UNTRIED),
         ("0.5.0", "add f64", Ability.UNTRIED),
         ("0.5.0", "erf f32", Ability.UNTRIED),
+        # In the body of another op what fails is listed; an op of its own is what it is alone.
+        ("0.5.0", "maximum f32 in reduce", Ability.REFUSES),
+        ("0.6.0", "maximum f32 in reduce", Ability.UNTRIED),
+        ("0.7.0", "maximum f32 in reduce", Ability.COMPUTES),
+        ("0.5.0", "add f32 in reduce", Ability.COMPUTES),
+        ("0.5.0", "maximum f32", Ability.UNTRIED),
     ],
 )
 @pytest.mark.usefixtures("small_table")
@@ -254,3 +297,19 @@ def test_what_may_be_folded_away_is_no_obstacle() -> None:
     verdict = predict(doubtful, "jaxlib 0.4.20")
     assert verdict.compatible
     assert predict(doubtful, "jaxlib 0.4.20", stage="compile").holds(Stage.COMPILE) is None
+
+
+@pytest.mark.parametrize("case", ["reduce_add_f32", "whole_attention", "quantized_abs_i8_f32"])
+def test_the_operations_are_read_once(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To read them takes longest; analysis, forms and op signatures ask for types together."""
+    scans = []
+
+    class Counted(Scan):
+        def _read_all(self, *, fast: bool) -> bool:
+            scans.append(fast)
+            return super()._read_all(fast=fast)
+
+    monkeypatch.setattr("portable.bytecode.content.Scan", Counted)
+    examine.cache_clear()
+    examine(Artifact.load(_of_corpus(case)))
+    assert len(scans) == 1

@@ -40,6 +40,7 @@ NO_REPORT = {
     "serialize": "prints the artifact",
     "deserialize": "prints the program",
     "completion": "prints a shell script",
+    "schema": "prints JSON",
 }
 # Commands that say something of artifacts: consumers are named by --for, a Version by --target.
 TAKES_CONSUMERS = {

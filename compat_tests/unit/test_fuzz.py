@@ -117,6 +117,17 @@ def test_only_the_ops_and_types_that_are_named() -> None:
         generate(0, only=["collective_broadcast"], version=Version.parse("0.9.0"))
 
 
+def test_what_was_seldom_is_chosen_more_often() -> None:
+    """A form that others did not have comes soon; without figures nothing changes."""
+    wanted = ["add", "multiply", "maximum", "minimum"]
+    covered = dict.fromkeys(wanted[1:], 100) | {"add f32": 100}
+    made = [generate(seed, ops=1, only=wanted, covered=covered) for seed in range(40)]
+    assert sum(one.forms == ("add",) for one in made) > 30
+    assert sum("add f32" in one.covers for one in made) < 3
+    assert generate(7, covered={}) == generate(7)
+    assert generate(7, ops=1, only=["add"], elements=["i8"]).covers == {"add", "add i8"}
+
+
 def test_every_form_has_programs_of_its_own() -> None:
     """One op each, with every element type that the table gives it."""
     seen = defaultdict(list)

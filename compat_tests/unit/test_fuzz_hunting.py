@@ -6,13 +6,14 @@ import dataclasses
 import json
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 import pytest
 
 from portable.fuzz.campaign import Campaign, Cause, Progress, signature_of
 from portable.fuzz.forms import identity
 from portable.fuzz.hunting import boundaries
-from portable.fuzz.judging import departure, left_open, nudged
+from portable.fuzz.judging import departure, flushed, left_open, nudged
 from portable.fuzz.reduction import Candidate
 from portable.releases import Release, releases
 from portable.runtime.executors.tensors import Array
@@ -80,10 +81,24 @@ def test_inputs_are_moved_by_a_few_ulps() -> None:
     assert not np.array_equal(nudged(many, 1), nudged(many, 2))
 
 
+def test_denormal_numbers_are_no_inputs() -> None:
+    """Of any type of floating-point numbers; what is no number stays, and so do other arrays."""
+    narrow = np.array([1e-40, 1.0, np.nan], ml_dtypes.bfloat16)
+    given = [floats(1e-40, 1.0, np.nan), narrow, np.array([3])]
+    zero, seven, same = flushed(given)
+    assert np.array_equal(zero, floats(0.0, 1.0, np.nan), equal_nan=True)
+    assert np.array_equal(seven.astype(float), [0.0, 1.0, np.nan], equal_nan=True)
+    assert seven.dtype == narrow.dtype
+    assert same is given[2]
+
+
 @pytest.mark.parametrize(
     ("line", "sort", "explained"),
     [
         ("%0 = stablehlo.convert %a : (tensor<3xf32>) -> tensor<3xi8>", "another integer", True),
+        ("%0 = stablehlo.is_finite %a : (tensor<3xf32>) -> tensor<3xi1>", "another boolean", False),
+        ("%0 = stablehlo.sine %a : tensor<3xcomplex<f32>>", "NaN for a number", True),
+        ("%0 = stablehlo.sine %a : tensor<3xcomplex<f32>>", "another number", False),
         ("%0 = stablehlo.convert %a : (tensor<3xi8>) -> tensor<3xf32>", "another number", False),
         ("%0 = stablehlo.power %a, %b : tensor<3xi32>", "another integer", True),
         ("%0 = stablehlo.power %a, %b : tensor<3xf32>", "another number", False),
@@ -128,20 +143,37 @@ def test_a_campaign_continues_where_it_was(tmp_path: Path) -> None:
     done = Progress(rounds=1, programs=30, judged=29)
     done.executed["jaxlib 0.5.3"] = 28
     done.causes[CAUSE.name] = 2
+    done.covers.update({"add": 3, "add f32": 2})
+    done.computed.update({"jaxlib 0.5.3: add": 2, "jaxlib 0.5.3: add f32": 1})
+    done.reduced += [(9, 2, 1.5), (9, 6, 80.0)]
     campaign.add_round(campaign.next_round(), done)
     campaign.add_cause(CAUSE, Candidate(CAUSE.program, (floats(1),), 1))
     (tmp_path / "causes" / "interrupted").mkdir()
     again = Campaign(tmp_path, 5)
     assert again.next_round() == 1
     assert Campaign(tmp_path, 6).next_round() == 0
+    assert again.covered(0) == {}
+    assert again.covered(1) == {"add": 3, "add f32": 2}
     assert again.progress.record() == done.record()
     assert list(again.causes()) == [CAUSE]
     told = json.loads((tmp_path / "causes" / CAUSE.name / "cause.json").read_text())
     assert told["seed"] == "0/3"
-    page = again.page()
-    assert "| jaxlib 0.5.3 | 28 | 0 |" in page
+    page = again.page(["f32", "i1"])
+    assert "| jaxlib 0.5.3 | 28 | 0 | 2 |" in page
+    assert "Rounds of each seed: 1 of 5, 0 of 6." in page
+    assert "\n| add | 1 | 0 |\n" in page
+    assert "\n| sine | 0 |  |\n" in page
+    assert "Reductions: 2, to at most 5 ops 1, of these within 60 s 1; half of all took" in page
     assert "| fft(f32) | 2 |" in page
     assert "1 | became" not in page
+
+
+def test_the_page_explains_as_the_table_does_today(tmp_path: Path) -> None:
+    """A row that is new explains a cause that was written down before it."""
+    text = "%0 = stablehlo.power %a, %a : tensor<2xui8>"
+    campaign = Campaign(tmp_path, 0)
+    campaign.add_cause(dataclasses.replace(CAUSE, program=text), Candidate(text, (), 1))
+    assert "| integer-power-modulo-64 |" in campaign.page(["f32"])
 
 
 def test_causes_are_told_apart() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import sqlite3
@@ -168,7 +169,7 @@ def test_a_damaged_store_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(StoreUnusable, match=r"store\.sqlite"):
         Store(path)
     path.unlink()
-    with sqlite3.connect(path) as connection:
+    with contextlib.closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA user_version = 99")
     with pytest.raises(StoreUnusable, match="newer portable"):
         Store(path)

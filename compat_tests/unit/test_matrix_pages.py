@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from fnmatch import filter as matching
+
 from portable.matrix.listed import contradictions
+from portable.releases import releases
 from tools import findings, matrix_pages
 from tools.consumer import consumers
 from tools.matrix_pages import EXECUTED, NOT_ASKED, load_results
@@ -22,18 +25,25 @@ def test_the_findings_are_those_of_the_tables() -> None:
 
 
 def test_every_contradiction_is_explained() -> None:
-    """What was not as predicted in the full matrix is listed, and what is listed was seen there."""
-    assert {one.listed for one in RESULTS.surprises} == {row.id for row in contradictions()}
+    """What was not as predicted in the full matrix is listed, and what is listed was seen there.
+
+    But for Cases that are newer than the matrix; `executed.json` has those.
+    """
+    cases = {row.case for row in RESULTS.artifacts}
+    listed = {
+        row.id for row in contradictions() if any(matching(cases, pattern) for pattern in row.cases)
+    }
+    assert {one.listed for one in RESULTS.surprises} == listed
 
 
-# Measured on 2026-11-22 for their Version alone, which is that of the next patch, which was asked.
+# Of each minor TensorFlow one was asked; the others, and those for the CPU alone, were measured on
+# 2026-11-22 for their Version, which is the same.
+_ASKED = ("2.14.1", "2.15.1", "2.16.2", "2.17.1", "2.18.1", "2.19.1", "2.20.0", "2.21.0")
 _VERSION_ALONE = {
-    **{
-        f"tensorflow 2.{minor}.0": f"tensorflow 2.{minor}.1"
-        for minor in ("14", "15", "17", "18", "19")
-    },
-    "tensorflow 2.15.0.post1": "tensorflow 2.15.1",
-    "tensorflow 2.16.1": "tensorflow 2.16.2",
+    str(release): f"tensorflow {asked}"
+    for release in (*releases("tensorflow"), *releases("tensorflow-cpu"))
+    for asked in _ASKED
+    if release.exact and release.version[:4] == asked[:4] and str(release) != f"tensorflow {asked}"
 }
 
 

@@ -16,7 +16,7 @@ TABLES = ("versions.toml", "releases.toml", "history.toml", "contradictions.toml
 
 
 def _audit(folder: Path) -> tuple[int, str]:
-    command = [sys.executable, str(ROOT / "tools" / "audit_releases.py"), "--data", str(folder)]
+    command = [sys.executable, "-m", "tools", "audit_releases", "--data", str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     assert done.returncode in {0, 1}, done.stderr
     return done.returncode, done.stdout
@@ -94,6 +94,12 @@ DEFECTS = {
         'current = "1.13.8"',
         'current = "1.13.77"',
         "UNKNOWN: version not in the history: jaxlib 0.9.1: 1.13.77",
+    ),
+    "names of a newer version": (
+        "releases.toml",
+        'current = "1.24.0"',
+        'current = "1.23.0"',
+        "UNKNOWN: names show another version: libtpu 0.0.52: says 1.23.0",
     ),
     "release too early": (
         "releases.toml",

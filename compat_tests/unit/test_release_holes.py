@@ -23,8 +23,8 @@ from portable.releases import (
 
 
 def test_a_hole_is_not_answered_as_measured() -> None:
-    """jax-cuda12-pjrt 0.6.1 was read, not asked, and the answer says so."""
-    target = resolve_target("jax-cuda12-pjrt>=0.6.1")
+    """jax-rocm7-pjrt 0.6.0 was read, not asked, and the answer says so."""
+    target = resolve_target("jax-rocm7-pjrt>=0.6")
     assert target.version == Version(1, 10, 0)
     assert target.confidence is Confidence.STATIC
     assert "at least 1.10.0, below 1.12.0" in target.reason

@@ -212,7 +212,8 @@ def _features(found: Inspection) -> Sequence[Feature]:
 
 def _graph(content: Bytecode) -> dict[str, object]:
     """Lay out the operations of functions: what is inside of one counts as it."""
-    owner: dict[int, int] = {}  # the operation of a function that each operation is, or is in
+    # The operation of a function that each operation is, or is in.
+    owner: dict[int | None, int] = {}
     nodes: list[dict[str, object]] = []
     edges: set[tuple[int, int]] = set()
     ranks: list[int] = []

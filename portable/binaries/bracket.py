@@ -62,6 +62,10 @@ class Bracket:
     evidence: tuple[str, ...]
     unknown: tuple[str, ...] = ()
 
+    def has(self, version: Version) -> bool:
+        """Return whether a Version lies between the bounds."""
+        return self.low <= version and (self.below is None or version < self.below)
+
     def __str__(self) -> str:
         if self.below is None:
             return f"at least {self.low}"

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NotARuntime", "Runtime", "read_runtime"]
 
-_PIECE = 1 << 20
+_PIECE = 1 << 18
 # Longer than any name that is looked for; what may lie across two pieces is seen in the second.
 _NAME = 96
 # deflate packs a library to a third or a fifth; what grows more is made to grow.

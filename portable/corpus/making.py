@@ -52,6 +52,8 @@ class Draft:
     tolerance: float | None = None
     first: str = ""
     every_minor: bool = False
+    # Which oracles an Advisory says to compute something else: `xla`, `interpreter`.
+    wrong: tuple[str, ...] = ()
     # Of a whole program, which is a numpy function rather than an expression.
     expected: tuple[Array, ...] | None = None
 

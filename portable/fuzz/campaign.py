@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import re
+import statistics
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from portable.escaping import markdown
-from portable.fuzz.forms import language
+from portable.fuzz.judging import left_open
+from portable.fuzz.one_op import coverable
 from portable.runtime.executors.tensors import stored_arrays
 from portable.system.files import read_file, write_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from portable.fuzz.reduction import Candidate
@@ -29,6 +32,8 @@ _HEADS = (
     *("cause", "how often", "Releases", "difference", "first bad", "first good"),
     *("left open", "foreseen"),
 )
+# A reduction is good that comes to so few ops, and soon.
+_FEW_OPS, _SOON_S = 5, 60
 _SILENT = frozenset({"return", "constant"})
 
 
@@ -47,6 +52,7 @@ class Cause:
         first_good: The first Release after it that has it no more.
         explained: What the specification leaves open that explains it; empty where nothing does.
         foreseen: What `predict` says of it for all these Releases; empty where it does not know.
+        judge: What computed what is right.
     """
 
     kind: str
@@ -59,6 +65,7 @@ class Cause:
     first_good: str = ""
     explained: str = ""
     foreseen: str = ""
+    judge: str = ""
 
     def record(self) -> dict[str, object]:
         """Return the cause as plain data for JSON."""
@@ -80,19 +87,22 @@ class Progress:
         programs: How many programs.
         judged: How many of them the interpreter executed.
         seconds: How long it took.
+        reduced: As the attribute.
         counted: The counts by name that are not empty.
 
     Attributes:
         executed: How many each Release has executed.
         refused: How many each Release has refused.
-        forms: How many programs had each form.
+        covers: How many programs had each form, and each form with each element type: `add f32`.
+        computed: How many of these each Release has executed: `jaxlib 0.5.3: add f32`.
+        reduced: Of each reduction, how many ops there were and are, and the seconds it took.
         causes: How often each cause was found, by its name.
         unconfirmed: The differences that were not there a second time, with their seeds.
     """
 
     __slots__ = (
-        "causes", "executed", "forms", "judged", "programs", "refused", "rounds", "seconds",
-        "unconfirmed",
+        "causes", "computed", "covers", "executed", "judged", "programs", "reduced", "refused",
+        "rounds", "seconds", "unconfirmed",
     )  # fmt: skip
 
     def __init__(
@@ -101,13 +111,16 @@ class Progress:
         programs: int = 0,
         judged: int = 0,
         seconds: float = 0.0,
+        reduced: Sequence[Sequence[float]] = (),
         **counted: Mapping[str, int],
     ) -> None:
         self.rounds, self.programs, self.judged = rounds, programs, judged
         self.seconds = seconds
         self.executed = Counter(counted.get("executed"))
         self.refused = Counter(counted.get("refused"))
-        self.forms = Counter(counted.get("forms"))
+        self.covers = Counter(counted.get("covers"))
+        self.computed = Counter(counted.get("computed"))
+        self.reduced = [*map(tuple, reduced)]
         self.causes = Counter(counted.get("causes"))
         self.unconfirmed = Counter(counted.get("unconfirmed"))
 
@@ -165,37 +178,53 @@ class Campaign:
             lists = {name: tuple(fields[name]) for name in ("ops", "releases")}
             yield Cause(**(fields | lists))
 
-    def page(self) -> str:
-        """Return what the hunt has done and found, as Markdown."""
-        done = self.progress
-        found = sorted(self.causes(), key=lambda cause: (bool(cause.explained), cause.ops))
-        unconfirmed, hours = done.unconfirmed.total(), f"{done.seconds / 3600:.1f}"
-        missing = sorted({str(form) for form in language()} - done.forms.keys())
+    def covered(self, number: int) -> Counter[str]:
+        """Return what programs of this seed covered before a round, as `Progress.covers`."""
+        found: Counter[str] = Counter()
+        for path in sorted(self._rounds.glob("*.json"))[:number]:
+            found.update(json.loads(read_file(path))["covers"])
+        return found
+
+    def page(self, elements: Collection[str]) -> str:
+        """Return what the hunt has done and found, as Markdown.
+
+        Args:
+            elements: The element types that its programs could have.
+        """
+        done, hours = self.progress, f"{self.progress.seconds / 3600:.1f}"
         lines = [
             "# What a hunt found",
             "",
-            f"{done.programs} programs in {hours} hours; the interpreter judged {done.judged}.",
-            f"Differences that were not there a second time: {unconfirmed}.",
+            f"{done.programs} programs in {hours} hours; {done.judged} of them could be judged.",
+            f"{self._seeds()}.",
+            f"Differences that were not there a second time: {done.unconfirmed.total()}.",
+            *_reductions(done.reduced),
             "",
-            "| Release | executed | refused |",
-            "|---|---|---|",
-        ]
-        lines += [
-            f"| {release} | {done.executed[release]} | {done.refused[release]} |"
-            for release in sorted(done.executed | done.refused)
-        ]
-        lines += [
+            *self._causes_found(),
             "",
-            f"Forms of ops in the programs: {len(done.forms)} of {len(language())}; without one: ",
-            ", ".join(missing) or "none",
+            "## Coverage",
             "",
-            f"| {' | '.join(_HEADS)} |",
-            "|" + "---|" * len(_HEADS),
+            *_coverage(done, coverable(frozenset(elements))),
         ]
-        for cause in found:
+        return "\n".join(lines) + "\n"
+
+    def _seeds(self) -> str:
+        """Say how many rounds there were of each seed."""
+        folders = sorted(self._rounds.parent.iterdir(), key=lambda path: int(path.name))
+        counts = {path.name: len(list(path.glob("*.json"))) for path in folders}
+        return "Rounds of each seed: " + ", ".join(f"{n} of {seed}" for seed, n in counts.items())
+
+    def _causes_found(self) -> Iterator[str]:
+        """Yield the table of causes, each explained as today's table of what is open does."""
+        yield from _head(_HEADS)
+        found = []
+        for cause in self.causes():
+            row = left_open(cause.program, cause.kind)
+            found.append(replace(cause, explained=row.id if row else ""))
+        for cause in sorted(found, key=lambda one: (bool(one.explained), one.ops)):
             cells = (
                 " ".join(cause.ops),
-                str(done.causes[cause.name]),
+                str(self.progress.causes[cause.name]),
                 ", ".join(cause.releases),
                 f"{cause.kind}: {cause.detail}",
                 cause.first_bad,
@@ -203,8 +232,45 @@ class Campaign:
                 cause.explained,
                 cause.foreseen,
             )
-            lines.append(f"| {' | '.join(markdown(cell) if cell else '' for cell in cells)} |")
-        return "\n".join(lines) + "\n"
+            yield f"| {' | '.join(markdown(cell) if cell else '' for cell in cells)} |"
+
+
+def _head(heads: Sequence[str]) -> list[str]:
+    return [f"| {' | '.join(heads)} |", "|" + "---|" * len(heads)]
+
+
+def _reductions(found: Sequence[Sequence[float]]) -> Iterator[str]:
+    if found:
+        small = sum(after <= _FEW_OPS for _, after, _ in found)
+        quick = sum(after <= _FEW_OPS and took <= _SOON_S for _, after, took in found)
+        middle = statistics.median(took for _, _, took in found)
+        yield (
+            f"Reductions: {len(found)}, to at most {_FEW_OPS} ops {small}, of these within "
+            f"{_SOON_S} s {quick}; half of all took at most {middle:.0f} s."
+        )
+
+
+def _coverage(done: Progress, possible: Collection[str]) -> Iterator[str]:
+    """Yield what was executed, of each form and element type that there is."""
+    where: dict[str, list[str]] = {}
+    for one in done.computed:
+        release, _, covered = one.partition(": ")
+        where.setdefault(covered, []).append(release)
+    counted = Counter(itertools.chain(*where.values()))
+    yield from _head(("Release", "executed", "refused", f"forms and types of {len(possible)}"))
+    for release in sorted(done.executed | done.refused):
+        numbers = (done.executed[release], done.refused[release], counted[release])
+        yield f"| {release} | {' | '.join(map(str, numbers))} |"
+    yield ""
+    yield "On how many of these Releases a program with a form and an element type was executed."
+    yield "Where there is no number it is not valid."
+    yield ""
+    elements = sorted({one.partition(" ")[2] for one in possible} - {""})
+    yield from _head(["form", *map(markdown, elements)])
+    for form in sorted(one for one in possible if " " not in one):
+        pairs = [f"{form} {element}" for element in elements]
+        cells = (str(len(where.get(one, ()))) if one in possible else "" for one in pairs)
+        yield f"| {form} | {' | '.join(cells)} |"
 
 
 def _progress(fields: Mapping[str, Any]) -> Progress:

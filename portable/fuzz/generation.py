@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from portable.errors import PortableError
@@ -17,7 +18,7 @@ from portable.fuzz.forms import expressed, language, split
 from portable.version import Version
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from portable.fuzz.forms import Form, Region, Variables
 
@@ -63,6 +64,8 @@ class Generated:
         forms: The forms of ops in it, in order.
         since: The first Version that can express it.
         random: Whether no two runs of it compute the same.
+        judged: Whether StableHLO's interpreter has all of them.
+        covers: The forms with the element types that they have in it: `add f32`.
     """
 
     text: str
@@ -70,6 +73,8 @@ class Generated:
     forms: tuple[str, ...]
     since: Version
     random: bool
+    judged: bool
+    covers: frozenset[str]
 
 
 def generate(
@@ -80,6 +85,7 @@ def generate(
     only: Collection[str] = (),
     judged: bool = False,
     elements: Collection[str] = (),
+    covered: Mapping[str, int] = MappingProxyType({}),
 ) -> Generated:
     """Make a program.
 
@@ -90,6 +96,8 @@ def generate(
         only: The ops to use; by default all.
         judged: Use those alone that StableHLO's interpreter has.
         elements: The element types to use; by default all.
+        covered: How often each form was there already, and with each element type, as `covers` of
+            earlier programs says: what was there seldom is chosen more often.
 
     Returns:
         The program.
@@ -99,7 +107,7 @@ def generate(
     """
     forms = [one for one in language() if (not only or one.op in only) and one.judged >= judged]
     forms = [one for one in forms if version is None or one.since <= version]
-    builder = Builder(forms, version, frozenset(elements))
+    builder = Builder(forms, version, frozenset(elements), covered)
     first = Choices(seed)
     spots = (Spot(first.at("op", number), str(number)) for number in range(ops))
     if not all(builder.step(builder.main, spot) for spot in spots):
@@ -188,11 +196,23 @@ class Builder:
         forms: What ops there are to choose from.
         version: The Version that must be able to express it.
         elements: The element types to use; all where there are none.
+        covered: As for `generate`.
+        distinct: Whether every operand is an argument of its own: of two that are equal, and of
+            constants, compilers know the result.
     """
 
     def __init__(
-        self, forms: Sequence[Form], version: Version | None, elements: frozenset[str]
+        self,
+        forms: Sequence[Form],
+        version: Version | None,
+        elements: frozenset[str],
+        covered: Mapping[str, int] = MappingProxyType({}),
+        *,
+        distinct: bool = False,
     ) -> None:
+        self._covered = covered
+        self._covers: set[str] = set()
+        self._distinct = distinct
         self._by_op: dict[str, list[Form]] = {}
         for form in forms:
             self._by_op.setdefault(form.op, []).append(form)
@@ -221,12 +241,14 @@ class Builder:
             tuple(map(str, self._forms)),
             self._since,
             any(form.random for form in self._forms),
+            all(form.judged for form in self._forms),
+            frozenset(self._covers),
         )
 
     def step(self, scope: _Scope, spot: Spot) -> bool:
         """Add one op; return whether there is one that fits."""
-        for op in spot.choices.ranked(self._by_op, "op"):
-            for form in spot.choices.ranked(self._by_op[op], "form"):
+        for op in spot.choices.ranked(self._by_op, "op", weight=self._wanted_op):
+            for form in spot.choices.ranked(self._by_op[op], "form", weight=self._wanted):
                 if scope.depth >= _DEEPEST and form.fills:
                     continue
                 there = Spot(spot.choices.at(form), spot.name)
@@ -235,6 +257,13 @@ class Builder:
                     if self.emit(scope, form, variables, there):
                         return True
         return False
+
+    def _wanted_op(self, op: str) -> float:
+        return sum(map(self._wanted, self._by_op[op])) if self._covered else 1.0
+
+    def _wanted(self, form: Form, element: str | int = "") -> float:
+        """Return how much it is worth to have a form once more, with an element type or any."""
+        return 1 / (1 + self._covered.get(f"{form} {element}".rstrip(), 0))
 
     def _variables(self, scope: _Scope, form: Form, choices: Choices) -> Variables:
         """Choose what the variables stand for, so that a value there is can be an operand."""
@@ -249,7 +278,9 @@ class Builder:
                     break
         for name, values in form.variables.items():
             if name not in found:
-                found[name] = choices.pick(values, name, weight=_weight)
+                found[name] = choices.pick(
+                    values, name, weight=lambda one: _weight(one) * self._wanted(form, one)
+                )
         return found
 
     def emit(self, scope: _Scope, form: Form, variables: Variables, spot: Spot) -> bool:
@@ -283,6 +314,7 @@ class Builder:
         scope.values.extend(made)
         self._forms.append(form)
         plain = [split(kind)[1] for kind in (*operands, *results) if not _opaque(kind)]
+        self._covers.update({str(form), *(f"{form} {element}" for element in plain)})
         self._since = max(self._since, form.since, *map(form.since_with, plain))
         return True
 
@@ -313,6 +345,8 @@ class Builder:
 
     def _value(self, scope: _Scope, kind: str, spot: Spot) -> _SsaValue:
         """Return a value of a type: one there is, an argument of `main`, or a constant."""
+        if self._distinct and not scope.isolated:
+            return self._argument(scope, Parameter(kind), spot.name)
         there = [value for value in scope.values if value.type == kind]
         if there and spot.choices.chance(_REUSED, "reuse"):
             return spot.choices.pick(there, "which")

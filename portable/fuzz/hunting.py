@@ -1,9 +1,9 @@
 """Hunt: run generated programs on real Releases, and reduce each that computes something else.
 
 Rounds of programs go through the matrix: every Release in its process, every observation kept, so
-that a hunt that was killed goes on where it was. StableHLO's interpreter judges. A difference is
-confirmed, reduced, and told apart by its cause: the ops that are left, the sort of difference, and
-the Releases that have it.
+that a hunt that was killed goes on where it was. StableHLO's interpreter judges; of ops that it
+lacks, the newest XLA does. A difference is confirmed, reduced, and told apart by its cause: the ops
+that are left, the sort of difference, and the Releases that have it.
 """
 
 from __future__ import annotations
@@ -16,13 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from portable.errors import PortableError
 from portable.fuzz.campaign import Cause, Progress, signature_of
 from portable.fuzz.generation import generate
 from portable.fuzz.inputs import inputs_for
-from portable.fuzz.judging import departure, left_open, nudged, nudged_text
+from portable.fuzz.judging import departure, flushed, left_open, nudged, nudged_text
 from portable.fuzz.reduction import ConditionNeverHolds, ConditionNotStable, reduce
 from portable.matrix import Item, Run
 from portable.matrix.inputs import with_inputs
@@ -35,6 +33,7 @@ from portable.verdict import Outcome, Stage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from concurrent.futures import Executor as Cluster
 
     from portable.artifact import Artifact
     from portable.fuzz.campaign import Campaign
@@ -59,7 +58,10 @@ ELEMENTS = (
 """The element types whose precision tells a difference from a rounding."""
 
 _INTERPRETER = "interpreter"
+# Of how many programs one may have ops that the interpreter lacks.
+_UNJUDGED = 4
 _NUDGES = (1, 2)
+_CRASH, _REFUSED = "crash", "refused"
 _LIMIT_S = 30.0
 _WRITING_S = 120.0
 # Of programs that differ alike on the same Releases, how many of a round are reduced.
@@ -97,7 +99,8 @@ class Hunt:
         environments: Where the Releases are, or are made.
         seed: What the programs are made from.
         size: How many ops each has.
-        only: The ops to use; by default all that the judge has.
+        only: The ops to use; by default all.
+        executor: What runs the programs, as for `portable.matrix.Run`; reductions are made here.
     """
 
     def __init__(
@@ -111,7 +114,9 @@ class Hunt:
         seed: int = 0,
         size: int = SIZE,
         only: Collection[str] = (),
+        executor: Cluster | None = None,
     ) -> None:
+        self._cluster = executor
         self.campaign = campaign
         self.releases = tuple(releases)
         self.judge = judge
@@ -144,24 +149,33 @@ class Hunt:
         Returns:
             What was done in it.
         """
-        seeds = [f"{self._seed}/{one}" for one in range(number * ROUND, (number + 1) * ROUND)]
-        made = {
-            seed: generate(seed, ops=self._size, only=self._only, judged=True, elements=ELEMENTS)
-            for seed in seeds
-        }
+        covered = self.campaign.covered(number)
+        numbers = range(number * ROUND, (number + 1) * ROUND)
+        made = {f"{self._seed}/{one}": self._made(one, covered) for one in numbers}
         done = Progress(rounds=1, programs=len(made))
         for one in made.values():
-            done.forms.update(set(one.forms))
+            done.covers.update(one.covers)
         with scratch.folder() as folder:
             finds = list(self._finds(made, Path(folder), done))
         for find in _few_of_each(finds):
             try:
-                cause = self._reduced(find)
+                cause = self._reduced(find, done)
             except (ConditionNeverHolds, ConditionNotStable):
                 done.unconfirmed[f"{find.seed}: {find.kind}"] += 1
             else:
                 done.causes[cause.name] += 1
         return done
+
+    def _made(self, number: int, covered: Mapping[str, int]) -> Generated:
+        """Return a program; what earlier rounds had seldom is in it more often."""
+        return generate(
+            f"{self._seed}/{number}",
+            ops=self._size,
+            only=self._only,
+            judged=bool(number % _UNJUDGED),
+            elements=ELEMENTS,
+            covered=covered,
+        )
 
     def _finds(
         self, made: Mapping[str, Generated], folder: Path, done: Progress
@@ -177,23 +191,32 @@ class Hunt:
                 if seen.verdict is not None:
                     counted = done.executed if outputs else done.refused
                     counted[str(release)] += 1
+                    if outputs:
+                        covers = made[item.name].covers
+                        done.computed.update(f"{release}: {one}" for one in covers)
                     text, right = made[item.name].text, judged[item.name]
                     kind, _ = _difference(text, right, seen.verdict, outputs)
-                    if kind:
+                    if kind not in {"", _REFUSED}:
                         kinds.setdefault((item.name, kind), []).append(release)
         for (seed, kind), releases in kinds.items():
             yield _Find(made[seed], subjects[seed].inputs, seed, kind, tuple(releases))
 
     def _judged(self, subjects: Mapping[str, _Subject]) -> dict[str, list[list[Array]]]:
-        """Return what programs should compute, also for inputs that are a few ulps off."""
-        items = {(i.digest, i.inputs): i for one in subjects.values() for i in one.items}
-        known = {
-            (item.digest, item.inputs): outputs
-            for item, _, _, outputs in self._run(_INTERPRETER).computed(
-                list(items.values()), [self.judge]
-            )
-            if outputs
-        }
+        """Return what programs should compute, also for inputs that are a few ulps off.
+
+        Those that the interpreter does not have are judged by what else the Release executes with.
+        """
+        known: dict[tuple[object, ...], list[Array]] = {}
+        for on in (_INTERPRETER, ""):
+            items = {
+                (item.digest, item.inputs): item
+                for one in subjects.values()
+                if _judge_of(one.program) == on
+                for item in one.items
+            }
+            for item, _, _, outputs in self._run(on).computed([*items.values()], [self.judge]):
+                if outputs:
+                    known[item.digest, item.inputs] = outputs
         found = {
             seed: [known.get((item.digest, item.inputs), []) for item in one.items]
             for seed, one in subjects.items()
@@ -202,33 +225,47 @@ class Hunt:
 
     def _run(self, on: str = "") -> Run:
         return Run(
-            self._store, Stage.EXECUTE, environments=self._environments, limit=_LIMIT_S, on=on
+            self._store,
+            Stage.EXECUTE,
+            environments=self._environments,
+            executor=self._cluster,
+            limit=_LIMIT_S,
+            on=on,
         )
 
-    def _reduced(self, find: _Find) -> Cause:
+    def _reduced(self, find: _Find, done: Progress) -> Cause:
         """Confirm and reduce a find, and see which Releases have it."""
+        on = _judge_of(find.program)
         with ExitStack() as stack:
-            judge = stack.enter_context(self._executor(self.judge, _INTERPRETER))
+            judge = stack.enter_context(self._executor(self.judge, on))
             tried = stack.enter_context(self._executor(find.releases[-1]))
             target = find.program.since.first_target
-            smallest = reduce(
+            began = time.monotonic()
+            reduced = reduce(
                 find.program.text,
                 lambda one: _trial(one, target, judge, tried)[0] == find.kind,
                 inputs=find.inputs,
                 bodies=False,
                 workers=1,
-            ).smallest
+            )
+            smallest = reduced.smallest
+            done.reduced.append((reduced.ops, smallest.ops, time.monotonic() - began))
             _, detail = _trial(smallest, target, judge, tried)
 
             def shows(release: Release) -> bool | None:
+                if not _reads(release, target):
+                    return None
                 try:
                     with self._executor(release) as executor:
-                        return _trial(smallest, target, judge, executor)[0] == find.kind
+                        kind, _ = _trial(smallest, target, judge, executor)
                 except PortableError:  # the Release is not available here
                     return None
+                crashes = find.kind.startswith(_CRASH)
+                return None if kind == _REFUSED and not crashes else kind == find.kind
 
-            affected = tuple(one for one in self.releases if one in find.releases or shows(one))
-            bad, good = self._history(affected, shows)
+            states = {one: one in find.releases or shows(one) for one in self.releases}
+            affected = tuple(one for one, state in states.items() if state)
+            bad, good = self._history(affected, states, shows)
         explained = left_open(smallest.text, find.kind)
         foreseen = _foreseen(smallest.text, target, affected)
         cause = Cause(
@@ -242,17 +279,20 @@ class Hunt:
             good,
             explained.id if explained else "",
             foreseen,
+            f"{on or 'XLA'} of {self.judge}",
         )
         self.campaign.add_cause(cause, smallest)
         return cause
 
     def _history(
-        self, affected: Sequence[Release], shows: Callable[[Release], bool | None]
+        self,
+        affected: Sequence[Release],
+        states: Mapping[Release, bool | None],
+        shows: Callable[[Release], bool | None],
     ) -> tuple[str, str]:
         """Return the first bad and the first good Release, over the whole table."""
-        distribution = affected[-1].distribution
-        table = runnable_releases(distribution)
-        known = {one: one in affected for one in self.releases if one in table}
+        table = runnable_releases(affected[-1].distribution)
+        known = {one: state for one, state in states.items() if state is not None and one in table}
         edges = boundaries(table, known, shows)
         bad = [str(release) for release, state in edges if state]
         good = [str(release) for release, state in edges if not state]
@@ -301,6 +341,11 @@ def boundaries(
     return edges
 
 
+def _judge_of(program: Generated) -> str:
+    """Return what a program is judged by, a key of `EXECUTORS`: nothing for a Release's own."""
+    return _INTERPRETER if program.judged else ""
+
+
 def _few_of_each(finds: Sequence[_Find]) -> Iterator[_Find]:
     """Yield the smallest of the finds that are alike."""
     seen: Counter[tuple[str, tuple[Release, ...]]] = Counter()
@@ -321,11 +366,14 @@ def _difference(
     verdict: Verdict,
     outputs: Sequence[Array],
 ) -> tuple[str, str]:
-    """Return the sort of difference, and what differs; nothing where nothing does."""
+    """Return the sort of difference, and what differs; nothing where nothing does.
+
+    A program that is refused is none of the sorts: whether it would differ is not known.
+    """
     if verdict.outcome is Outcome.CRASHED:
-        return f"crash with {verdict.reason}", verdict.reason
+        return f"{_CRASH} with {verdict.reason}", verdict.reason
     if not outputs:
-        return "", ""
+        return _REFUSED, verdict.reason
     found = departure(text, judged[0], judged[1:], outputs)
     return (found.kind, str(found)) if found else ("", "")
 
@@ -351,6 +399,8 @@ def _trial(
         outputs = tried.compile(artifact).run(inputs)
     except ExecutionFailed as failed:
         return _difference(candidate.text, judged, failed.verdict, ())
+    except PortableError as error:  # what the Release returns cannot be handed over
+        return _REFUSED, str(error)
     found = departure(candidate.text, judged[0], judged[1:], outputs)
     return (found.kind, str(found)) if found else ("", "")
 
@@ -363,8 +413,9 @@ def _foreseen(text: str, target: Version, releases: Sequence[Release]) -> str:
 
 
 def _subjects(made: Mapping[str, Generated], folder: Path) -> Iterator[tuple[str, _Subject]]:
-    for seed, artifacts in _artifacts(made).items():
-        inputs = _without_denormals(inputs_for(made[seed].arguments, seed))
+    same = {seed: one for seed, one in made.items() if not one.random}
+    for seed, artifacts in _artifacts(same).items():
+        inputs = flushed(inputs_for(made[seed].arguments, seed))
         sets = [inputs, *(nudged(inputs, one) for one in _NUDGES)]
         items = []
         for number, (artifact, given) in enumerate(zip(artifacts, sets, strict=True)):
@@ -398,13 +449,3 @@ def _serialized(wanted: Sequence[tuple[Sequence[str], Version]]) -> list[list[Ar
         except PortableError:  # newer than the installed library
             found.append([])
     return found
-
-
-def _without_denormals(arrays: Sequence[Array]) -> list[Array]:
-    """Replace denormal numbers by zero: executors flush them, each at other places."""
-    return [_flushed(array) if array.dtype.kind == "f" else array for array in arrays]
-
-
-def _flushed(array: Array) -> Array:
-    small = np.abs(array) < np.finfo(array.dtype).smallest_normal
-    return np.where(small, np.zeros_like(array), array)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from portable.runtime.executors.tensors import Array
 
-__all__ = ["Departure", "LeftOpen", "departure", "left_open", "nudged", "nudged_text"]
+__all__ = ["Departure", "LeftOpen", "departure", "flushed", "left_open", "nudged", "nudged_text"]
 
 _TABLE = Path(__file__).parent / "data" / "left_open.toml"
 _FLOATS = re.compile(r"(?<=[x<])(f64|f32|f16|bf16|f8\w+|f6\w+|f4\w+)(?=>)")
@@ -167,6 +167,17 @@ def _wrong(
         ("infinity for a number", stable & bounded & np.isinf(other) & ~np.bool_(coarse)),
         ("another number", stable & far & ~np.bool_(coarse)),
     ]
+
+
+def flushed(arrays: Sequence[Array]) -> list[Array]:
+    """Replace denormal numbers by zero: executors flush them, each at other places."""
+    return [_flushed(array) if _is_float(array) else array for array in arrays]
+
+
+def _flushed(array: Array) -> Array:
+    with np.errstate(invalid="ignore"):  # bfloat16 complains of NaN
+        small = np.abs(array) < _info(array.dtype).smallest_normal
+    return np.where(small, np.zeros_like(array), array)
 
 
 def _largest(sizes: Array) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 from portable.fuzz.choices import Choices
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from portable.fuzz.generation import Generated
     from portable.version import Version
 
-__all__ = ["OneOp", "one_op_programs"]
+__all__ = ["OneOp", "coverable", "one_op_programs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +50,32 @@ def one_op_programs(version: Version | None = None) -> Iterator[OneOp]:
             continue
         seen: set[str] = set()
         for variables in _combinations(form):
-            builder = Builder([form], version, frozenset())
+            builder = Builder([form], version, frozenset(), distinct=True)
             if builder.emit(builder.main, form, variables, Spot(Choices(form), "0")):
                 program = builder.program()
                 if program.text not in seen:
                     seen.add(program.text)
                     yield OneOp(form, variables, program)
+
+
+@cache
+def coverable(elements: frozenset[str]) -> frozenset[str]:
+    """Return what programs can cover: each form, and each with each element type, as `add f32`.
+
+    Args:
+        elements: The element types that all operands and results must be of.
+    """
+    return frozenset(
+        covered
+        for one in one_op_programs()
+        if all(text in elements for _, text in map(_parts, one.program.covers) if text)
+        for covered in one.program.covers
+    )
+
+
+def _parts(covered: str) -> tuple[str, str]:
+    form, _, element = covered.partition(" ")
+    return form, element
 
 
 def _combinations(form: Form) -> Iterator[dict[str, str | int]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from portable.attestation import Sighting
 from portable.matrix.cell import Agreement
 
 if TYPE_CHECKING:
@@ -45,6 +46,16 @@ class Matrix:
         """The Cells whose observation is not what was predicted, the unexplained ones first."""
         found = [cell for cell in self.cells if cell.agreement is Agreement.CONTRADICTS]
         return tuple(sorted(found, key=lambda cell: not cell.unexplained))
+
+    @property
+    def sightings(self) -> tuple[Sighting, ...]:
+        """Everything that was observed, as `portable.attestation.attest` takes it."""
+        return tuple(
+            Sighting(cell.item.digest, self.date, seen)
+            for cell in self.cells
+            for seen in (cell.observed, *cell.also)
+            if seen is not None
+        )
 
     @property
     def unobserved(self) -> tuple[Cell, ...]:

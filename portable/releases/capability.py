@@ -3,7 +3,8 @@
 `data/capabilities.tsv` is written by `python -m tools capabilities`. A section is one distribution
 on one platform, with the Releases that were executed; a row has what each of them made of the op
 signatures that it lists, as `portable.prediction.signatures` writes them. Of a Release between two
-that were executed it is known where these agree.
+that were executed it is known where these agree. An op in the body of another is listed only where
+a Release fails on it there.
 """
 
 from __future__ import annotations
@@ -24,7 +25,15 @@ if TYPE_CHECKING:
 
     from portable.releases.release import Release
 
-__all__ = ["TABLE", "Abilities", "Ability", "capabilities_of", "computed_everywhere", "parse"]
+__all__ = [
+    "TABLE",
+    "Abilities",
+    "Ability",
+    "capabilities_of",
+    "computed_everywhere",
+    "is_inside",
+    "parse",
+]
 
 TABLE = os.path.join(os.path.dirname(__file__), "data", "capabilities.tsv")
 
@@ -45,13 +54,13 @@ class Ability(enum.Enum):
 
     @property
     def says(self) -> str:
-        """Why a Ability that is no answer is none."""
+        """Why it does not say that a signature compiles or computes the same."""
         return _DOUBTS.get(self, "not tried")
 
 
 _DOUBTS = {
     **dict.fromkeys((Ability.REFUSES, Ability.CRASHES, Ability.WRONG), "fails unless folded away"),
-    Ability.COMPILES: "compiles, and its results were not compared",
+    Ability.COMPILES: "compiles, and what it computes is not known",
     Ability.MIXED: "some programs with it fail",
 }
 _LETTERS = {support.value: support for support in Ability}
@@ -85,7 +94,7 @@ class Abilities:
             if types in listed:
                 found = {outcomes[position] for position in self.positions}
                 return _LETTERS[found.pop()] if len(found) == 1 else Ability.UNTRIED
-        return Ability.UNTRIED
+        return Ability.COMPUTES if is_inside(types) else Ability.UNTRIED
 
 
 _NOTHING = Abilities("", {}, ())
@@ -139,10 +148,22 @@ def computed_everywhere(signature: str) -> bool:
     """
     op, _, types = signature.partition(" ")
     everywhere = Ability.COMPUTES.value
+    each = [section.rows.get(op, ()) for section in _sections().values()]
+    if is_inside(types):
+        return not any(types in listed for rows in each for _, listed in rows)
     return all(
         any(types in listed and not outcomes.strip(everywhere) for outcomes, listed in rows)
-        for rows in (section.rows.get(op, ()) for section in _sections().values())
+        for rows in each
     )
+
+
+def is_inside(types: str) -> bool:
+    """Say whether a signature is that of an op in the body of another.
+
+    Args:
+        types: It without the op: `complex<f32> in reduce`.
+    """
+    return " in " in types
 
 
 @functools.cache

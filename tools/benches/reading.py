@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
+import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
-__all__ = ["HEADER", "bench_constant", "bench_header", "bench_read"]
+__all__ = ["HEADER", "bench_constant", "bench_header", "bench_read", "bench_runtime"]
 
 HEADER = b"ML\xefR\rStableHLO_v1.9.0\0"
 
@@ -106,3 +107,24 @@ def _constant_figures(path: Path) -> Iterator[Figure]:
     milliseconds, megabytes = map(float, done.stdout.split())
     yield Figure("required + minimum beside a 512 MB constant", milliseconds, 1, "ms")
     yield Figure("resident memory of that", megabytes, 30, "MB")
+
+
+def bench_runtime() -> Iterator[Figure]:
+    """Time the reading of a runtime's names out of a wheel against unpacking the wheel."""
+    import jaxlib
+
+    from portable.binaries import read_runtime
+
+    library = max(Path(jaxlib.__file__).parent.rglob("*.so"), key=lambda path: path.stat().st_size)
+    with tempfile.TemporaryDirectory() as folder:
+        wheel = Path(folder, "runtime.whl")
+        with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.write(library, library.name)
+
+        def unpack() -> None:
+            with zipfile.ZipFile(wheel) as archive, archive.open(library.name) as member:
+                while member.read(1 << 18):
+                    pass
+
+        ours, theirs = compare(lambda: lambda: read_runtime(wheel), lambda: unpack, rounds=5)
+        yield ratio("names of a runtime against unpacking its wheel", 1.5, ours, theirs)

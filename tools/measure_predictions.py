@@ -1,0 +1,191 @@
+"""Measure what predictions are worth: generated programs, predicted and executed.
+
+From programs of one op the table of capabilities was learnt; these have 5 to 50, half of them only
+types that most programs have, and three in four are expressed at an older Version. With another
+seed they are other programs. What a Release made of each is kept, so that after a change only the
+predictions are made again.
+
+    python -m tools measure_predictions 300 --seed fresh    on Releases of every era
+    python -m tools measure_predictions 300 --seed fresh --on 'jaxlib 0.10.2'
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from portable import bindings
+from portable.artifact import Artifact
+from portable.fuzz import generate
+from portable.prediction import predict
+from portable.releases import find_release
+from portable.releases.capability import Ability
+from portable.runtime.environments import Environments
+from portable.runtime.executors import find_executor
+from portable.verdict import Stage
+from portable.version import Version
+from tools.capabilities import LIMIT_S, STORE, executed, executor_for
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from portable.releases import Release
+    from portable.verdict import Verdict
+
+__all__ = ["Measured", "main", "measure"]
+
+RELEASES = ("jaxlib 0.4.13", "jaxlib 0.4.30", "jaxlib 0.5.3", "jaxlib 0.10.2", "jaxlib 0.12.0.1")
+_OPS = (5, 10, 20, 35, 50)
+_USUAL = frozenset({"i1", "i32", "i64", "ui8", "bf16", "f16", "f32", "f64", "complex<f32>"})
+# Each era of readers has its share of programs that it reads.
+_EXPRESSED_AT = ("", "0.13.0", "1.1.0", "1.10.0")
+_LISTED = 12
+_FAILED = {Ability.REFUSES.value, Ability.CRASHES.value}
+# What is another each time in the reason of one and the same refusal.
+_NAMES = re.compile(r"%[\w.#-]+|\b\d+\b|0x[0-9a-f]+|\[[\d,]*\](?:\{[^}]*\})?")
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One program on one Release.
+
+    Args:
+        number: Which program of its seed.
+        verdict: What is predicted, up to compiling.
+        ended: The letter of an `Ability`: what was seen.
+        reason: What the Release said, where it failed.
+    """
+
+    number: int
+    verdict: Verdict
+    ended: str
+    reason: str
+
+    @property
+    def kind(self) -> str:
+        """What was predicted, and what was seen, in words of the report."""
+        holds = self.verdict.holds(Stage.COMPILE)
+        predicted = {True: "compiles", False: "fails", None: "not known"}[holds]
+        if holds is False and self.verdict.stage > Stage.COMPILE:
+            predicted = "computes something else"
+        seen = "failed" if self.ended in _FAILED else "executed"
+        return f"{predicted}, {seen}"
+
+
+def programs(count: int, seed: str) -> Iterator[Artifact]:
+    """Yield generated programs, each for the first Version that expresses it."""
+    library = bindings.find("jaxlib")
+    context = library.context()
+    for number in range(count):
+        version = _EXPRESSED_AT[number // len(_OPS) % len(_EXPRESSED_AT)]
+        made = generate(
+            f"{seed} {number}",
+            ops=_OPS[number % len(_OPS)],
+            version=Version.parse(version) if version else None,
+            elements=_USUAL if number % 2 else (),
+        )
+        module = library.parse(made.text, context)
+        yield Artifact.from_bytes(library.serialize(module, made.since.target))
+
+
+def measure(release: Release, artifacts: Sequence[Artifact], seed: str) -> list[Measured]:
+    """Predict programs, and execute those that were not executed before.
+
+    Args:
+        release: The Release.
+        artifacts: The programs.
+        seed: Where they come from: what became of them is kept under its name.
+
+    Returns:
+        One for each program that the Release is predicted to read.
+    """
+    path = STORE / "measured" / seed / f"{release.distribution}-{release.version}.jsonl"
+    seen = _seen(path)
+    verdicts = [predict(one, release, stage=Stage.COMPILE) for one in artifacts]
+    read = [
+        number
+        for number, verdict in enumerate(verdicts)
+        if verdict.compatible or verdict.stage > Stage.DECODE or verdict.holds(Stage.DECODE)
+    ]
+    missing = [number for number in read if artifacts[number].digest not in seen]
+    if missing:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        environment = Environments().get(release, to_execute=True)
+        with (
+            find_executor(executor_for(release), environment, limit=LIMIT_S) as executor,
+            path.open("a", encoding="utf-8") as kept,
+        ):
+            for number in missing:
+                digest = artifacts[number].digest
+                if (became := executed(executor, artifacts[number], release)) is not None:
+                    seen[digest] = became
+                    kept.write(json.dumps({"digest": digest, **became}) + "\n")
+                    kept.flush()
+    found = (
+        (number, seen[artifacts[number].digest])
+        for number in read
+        if artifacts[number].digest in seen
+    )
+    return [
+        Measured(number, verdicts[number], one["ended"], one.get("reason", ""))
+        for number, one in found
+        if one["ended"] != Ability.UNTRIED.value
+    ]
+
+
+def _seen(path: Path) -> dict[str, dict[str, Any]]:
+    lines = path.read_text("utf-8").splitlines() if path.exists() else []
+    return {one["digest"]: one for one in map(json.loads, lines)}
+
+
+def report(release: Release, found: Sequence[Measured]) -> Iterator[str]:
+    """Yield lines that say how often predictions were right, and what they were wrong about."""
+    counts = Counter(one.kind for one in found)
+    yield f"{release}: {len(found)} programs read"
+    for kind, count in sorted(counts.items()):
+        yield f"  {count:5} {kind}"
+        numbers: dict[str, list[int]] = defaultdict(list)
+        for one in found:
+            if one.kind == kind:
+                for cause in _causes(one):
+                    numbers[cause].append(one.number)
+        ordered = sorted(numbers.items(), key=lambda item: -len(item[1]))
+        for cause, those in ordered[:_LISTED]:
+            yield f"        {len(those):4} {cause}   (as {', '.join(map(str, those[:3]))})"
+
+
+def _causes(one: Measured) -> Iterator[str]:
+    match one.kind:
+        case "compiles, failed":
+            yield _NAMES.sub("*", one.reason)
+        case "fails, executed":
+            yield one.verdict.reason.partition(", executed on")[0]
+        case "not known, failed" | "not known, executed":
+            yield from {each.what for each in one.verdict.not_known if each.stage <= Stage.COMPILE}
+
+
+def main() -> int:
+    """Measure and report; return the exit code."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("count", type=int, metavar="N", help="how many programs")
+    parser.add_argument("--seed", required=True, help="another seed has other programs")
+    parser.add_argument("--on", nargs="+", default=RELEASES, metavar="RELEASE")
+    chosen = parser.parse_args()
+    artifacts = list(programs(chosen.count, chosen.seed))
+    for name in chosen.on:
+        release = find_release(name)
+        for line in report(release, measure(release, artifacts, chosen.seed)):
+            print(line, flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
