@@ -205,12 +205,12 @@ def test_check_names_the_rewrite(tmp_path: Path, capsys: pytest.CaptureFixture[s
 )
 def test_a_call_that_was_not_tried_so_is_not_known(program: str, what: str, pjrt: Executor) -> None:
     """The Release refuses it, although it has the call and computes it for what was tried."""
-    artifact = portable.serialize(program)
+    artifact = portable.serialize(program, "1.0.0")
     verdict = predict(artifact.data, "jaxlib 0.10.2", stage=Stage.EXECUTE)
     assert verdict.outcome is Outcome.NOT_KNOWN
     assert what in verdict.reason
     with pytest.raises(ExecutionFailed):
         pjrt.compile(artifact.data)
     for tried in (function("erf", "bf16"), topk("i32")):
-        made = portable.serialize(tried)
+        made = portable.serialize(tried, "1.0.0")
         assert predict(made.data, "jaxlib 0.10.2", stage=Stage.EXECUTE).compatible

@@ -74,11 +74,14 @@ def test_nothing_of_them_is_left(
 
 @pytest.mark.parametrize("name", [*EQUAL, *SPLIT])
 def test_shardy_no_longer_forces_a_version(name: str, exported: dict[str, Exported]) -> None:
-    """It needs 1.11.0 for it, and 0.15.0 at most without: what jaxlib 0.4.21 and later read."""
+    """It needs 1.11.0 for it, and 0.15.0 at most without: what jaxlib 0.4.21 and later read.
+
+    A newer JAX writes custom calls in a form of 1.18.0, which is not the dialect's doing.
+    """
     before = portable.inspect(exported[f"{name}-shardy"].artifact).required
     made = portable.pin(exported[f"{name}-shardy"].artifact, "1.0.0", allow=[DROP])
     assert before is not None
-    assert before.version == Version(1, 11, 0)
+    assert [one.version for one in before.features if one.name == "sdy"] == [Version(1, 11, 0)]
     assert made.analysis.required.version is not None
     assert made.analysis.required.version <= Version(0, 15, 0)
     assert [one.name for one in made.rewrites if one.name == DROP] == [DROP]

@@ -141,7 +141,7 @@ def _add(number: int) -> None:
 def test_updates_at_once_lose_no_row(index: Path) -> None:
     """Each process adds rows to one table; all are there afterwards."""
     assert index.is_dir()
-    with multiprocessing.get_context("fork").Pool(4) as pool:
+    with multiprocessing.get_context("spawn").Pool(4) as pool:
         pool.map(_add, range(24), chunksize=1)
     release._forget()
     assert {one.version for one in releases("ours")} == {f"1.{number}" for number in range(24)}

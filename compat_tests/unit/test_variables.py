@@ -56,6 +56,29 @@ def test_a_worker_knows_no_secret(tmp_path: Path) -> None:
     assert told["PATH"]
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "OPENBLAS_CORETYPE",
+        "OPENBLAS_NUM_THREADS",
+        "OMP_NUM_THREADS",
+        "MKL_CBWR",
+        "NPY_DISABLE_CPU_FEATURES",
+    ],
+)
+def test_a_worker_computes_as_its_user_chose(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another kernel or number of threads rounds otherwise than the user's own process."""
+    monkeypatch.setenv(name, "chosen")
+
+    def ask(program: str) -> None:
+        with Worker(program, Driver("plugin")) as worker:
+            worker.ask({"kind": "probe"})
+
+    assert _told(tmp_path, ask)[name] == "chosen"
+
+
 def test_an_installer_knows_its_index_and_no_secret(tmp_path: Path) -> None:
     """The way to the packages is passed on, and nothing else."""
 

@@ -56,7 +56,9 @@ __all__ = [
 # What native code and its runtimes read; no token of the caller's is among it.
 _NEEDED = (
     *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ", "TERM", "COLUMNS", "LINES"),
-    *("LANG", "LANGUAGE", "LC_*", "XDG_*", "LD_LIBRARY_PATH", "DYLD_*", "MALLOC_*", "OMP_*"),
+    *("LANG", "LANGUAGE", "LC_*", "XDG_*", "LD_LIBRARY_PATH", "DYLD_*", "MALLOC_*"),
+    # How a library computes, which the user chose for all processes of a machine.
+    *("OMP_*", "OPENBLAS_*", "MKL_*", "BLIS_*", "VECLIB_*", "NPY_*"),
     *("XLA_*", "TF_*", "JAX_*", "PJRT_*", "MLIR_*", "IREE_*", "TORCH_*", "TPU_*", "LIBTPU_*"),
     *("CUDA_*", "NVIDIA_*", "HIP_*", "ROCM_*", "COVERAGE_*", "PYTHONHASHSEED", "CI"),
 )
