@@ -116,13 +116,11 @@ class Found:
     Args:
         name: The op, the program that was varied, and how.
         profile: One character for each target, 1 where the program is written.
-        oldest: The artifact at the oldest target that it is written at; None if there is none.
-        newest: The same at the newest.
+        newest: The artifact at the newest target that it is written at; None if there is none.
     """
 
     name: str
     profile: str
-    oldest: bytes | None
     newest: bytes | None
 
 
@@ -175,13 +173,25 @@ class Enumeration:
 
     def __iter__(self) -> Iterator[Found]:
         """Yield every program that is accepted, with its profile."""
+        return itertools.starmap(self._written, self._accepted())
+
+    def lowest(self) -> Iterator[tuple[str, bytes]]:
+        """Yield the name of every program, and its artifact at the first target that writes it."""
+        for name, module in self._accepted():
+            artifacts = (self._serialized(module, target) for target in self._scanner.targets)
+            artifact = next(filter(None, artifacts), None)
+            if artifact is not None:
+                yield name, artifact
+
+    def _accepted(self) -> Iterator[tuple[str, Any]]:
+        """Yield every program that is accepted: one module, changed in place for the next."""
         part, parts = self._part
         turn = itertools.cycle(range(1, parts + 1))
         with self._location:
             for template in self._templates():
                 for variation in template.variations():
                     if next(turn) == part and template.valid():
-                        yield self._written(f"{template.name}: {variation}", template.module)
+                        yield f"{template.name}: {variation}", template.module
 
     def _types(self, texts: Iterable[str]) -> dict[str, Any]:
         return {
@@ -252,10 +262,8 @@ class Enumeration:
 
     def _written(self, name: str, module: Any) -> Found:
         artifacts = [self._serialized(module, target) for target in self._scanner.targets]
-        written = [artifact for artifact in artifacts if artifact is not None]
         profile = "".join("0" if artifact is None else "1" for artifact in artifacts)
-        ends = (written[0], written[-1]) if written else (None, None)
-        return Found(name, profile, *ends)
+        return Found(name, profile, next(filter(None, reversed(artifacts)), None))
 
     def _serialized(self, module: Any, target: str) -> bytes | None:
         copy = self.ir.Module.create()

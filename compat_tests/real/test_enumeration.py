@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,11 @@ import pytest
 import portable
 from portable.bytecode.vhlo import enums, lifetimes, ops
 from portable.pinning.pipeline import NotExpressible
+from portable.runtime.environments import Environment
 from portable.version import Version
+from tools.consumer import ERAS
 from tools.enumeration import Enumeration, element_types, enum_values, forms, part, surprises
+from tools.enumeration_read import misread
 from tools.full_scan import Scanner
 
 # One part of so many; 1/1 is all of them, which takes most of an hour.
@@ -76,6 +80,19 @@ def test_a_sample_is_written_as_the_tables_say(scanner: Scanner) -> None:
 def test_an_op_is_written_as_the_tables_say(scanner: Scanner, op: str) -> None:
     """Every variation of it: among others the comparison types that came one by one."""
     assert not surprises(Enumeration(scanner, only=op, part=(7, 7)), scanner.targets)
+
+
+@pytest.mark.old_releases
+def test_a_sample_is_read_as_predicted(
+    scanner: Scanner, release: Callable[[str], Environment]
+) -> None:
+    """By Releases of every era; `python -m tools enumeration_read` asks twelve for everything."""
+    readers = [name.removeprefix("jaxlib ") for name in ERAS if name.startswith("jaxlib ")]
+    for reader in readers:
+        release(f"jaxlib {reader}")
+    programs = list(Enumeration(scanner, part=PART).lowest())
+    assert len(programs) > 90
+    assert not misread(programs, readers)
 
 
 MIXED = """

@@ -55,6 +55,10 @@ class Program:
         parts = (self.scalar(storage), self.scalar(expressed), *_signed(scale, 0, -8, 7))
         return self._type(entry(24, 1, *parts))
 
+    def complex(self, part: int) -> int:
+        """Return the number of a complex type."""
+        return self._type(entry(_code("types", "complex_v1"), part))
+
     def _type(self, data: bytes) -> int:
         if ("vhlo", data) not in self.types:
             self.types.append(("vhlo", data))
@@ -256,8 +260,13 @@ DOT, CONVOLUTION, DYNAMIC_CONV = (
 RESHAPED = "dynamic_reshape to other quantization parameters"
 EXPRESSED = "uniform_quantize to a type that expresses another one"
 EARLY = "quantized operand of an op that took none before 0.14, or f16 or f64 quantized"
+LATE = "bitcast_convert between a quantized and another type"
 LATER = "quantized operand of an op that took none before 0.19"
 QUANTIZED = {
+    "bitcast_convert_v1 q f": {LATE},
+    "bitcast_convert_v1 f q": {LATE},
+    "bitcast_convert_v1 f f": set(),
+    "bitcast_convert_v1 q r": set(),
     "reshape_v1 q q": set(),
     "reshape_v1 q r": {ANOTHER, EARLY},
     "reshape_v1 f f": set(),
@@ -319,9 +328,39 @@ def test_quantized_types_by_operand(what: str) -> None:
     }  # fmt: skip
     types = {name: program.tensor(number, 2) for name, number in element.items()}
     found = program.forms(op, [types[one] for one in operands], [types[one] for one in results])
-    named = {MIXED, ANOTHER, DOT, EARLY, LATER, "convert of a quantized type"}
+    named = {MIXED, ANOTHER, DOT, EARLY, LATE, LATER, "convert of a quantized type"}
     named |= {CONVOLUTION, DYNAMIC_CONV, RESHAPED, EXPRESSED}
     assert {name for name in named if found[name]} == QUANTIZED[what]
+
+
+PROMOTED = {
+    **{f"{op} {kinds}": found for op in ("reduce_v1", "reduce_window_v1") for kinds, found in {
+        "ff": False, "fi": True, "fh": False, "ij": True, "cc": False, "cd": True, "fifi": False,
+        "fiff": True, "qq": False, "qr": True, "qf": True, "f": False, "": False,
+    }.items()},
+    **{f"{op} {kinds}": found for op in ("scatter_v1", "scatter_v2") for kinds, found in {
+        "fif": False, "fii": True, "fiifi": False, "fiiff": True, "qiq": False, "qir": True,
+    }.items()},
+    "select_and_scatter_v1 fff": False, "select_and_scatter_v1 ffi": True, "add_v1 fi": False,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", PROMOTED)
+def test_promoted_operands(what: str) -> None:
+    """What a reduction begins with is compared with what it reduces, the indices are not."""
+    op, kinds = what.split(" ")
+    program = Program()
+    element = {
+        "f": program.scalar("f32_v1"), "i": program.scalar("i32_v1"), "q": program.quantized(),
+        "r": program.quantized(scale=2), "h": program.scalar("f16_v1"),
+        "j": program.scalar("i4_v1"),
+    }  # fmt: skip
+    element["c"] = program.complex(element["f"])
+    element["d"] = program.complex(element["h"])
+    types = {name: program.tensor(number, 2) for name, number in element.items()}
+    found = program.forms(op, [types[one] for one in kinds], [types["f"]])
+    named = "reduction or scatter of values of another element type, not both floats"
+    assert found[named] is PROMOTED[what]
 
 
 DIFFERENT = {
@@ -344,7 +383,7 @@ def test_different_types(what: str) -> None:
     first, second = (program.tensor(element[kind], 2) for kind in kinds)
     given = [first] if op == "dynamic_reshape_v1" else [first, second]
     found = program.forms(op, given, [second])
-    forms = [one for one in found if "different types" in one or "another element type" in one]
+    forms = [one for one in found if "different types" in one or "to another element type" in one]
     assert [one for one in forms if found[one]] == [
         one for one in forms if one.startswith(op.removesuffix("_v1")) and DIFFERENT[what]
     ]

@@ -46,9 +46,12 @@ _DAMAGED = (
 _METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 
 # All that is looked for has an underscore: one pass finds the versioned names, the targets of
-# custom calls, and of each dialect one op, as its registration spells it.
+# custom calls, and of each dialect one op, as its registration spells it. Each branch begins with
+# a letter, so that most underscores end in one comparison for each.
+_END = rb"(?![0-9A-Za-z_])"
 _NAMED = re.compile(
-    rb"_(?:ffi\0|(?:v[1-9][0-9]?|add|dependency|in_dim|computation)(?![0-9A-Za-z_]))"
+    rb"_(?:ffi\0|v[1-9][0-9]?%(end)b|add%(end)b|dependency%(end)b|in_dim%(end)b|computation%(end)b)"
+    % {b"end": _END}
 )
 _BEFORE = re.compile(rb"[0-9A-Za-z_\-.]+\Z")
 _OPS = frozenset(

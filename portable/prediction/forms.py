@@ -231,6 +231,30 @@ def _retypes(op: str) -> Callable[[Reading], bool]:
     )
 
 
+def _promotes(reading: Reading) -> bool:
+    """Find a reduction or scatter that begins with, or takes in, values of another element type.
+
+    The oldest verifiers take any float for any other.
+    """
+    for op, between in _REDUCING.items():
+        for signature in reading.of(op):
+            types = signature.operand_types or ()
+            count = (len(types) - between) // 2
+            for type_, other in zip(types[:count], types[count + between :], strict=False):
+                if type_ is not None and other is not None and _differ(reading, type_, other):
+                    return True
+    return False
+
+
+def _differ(reading: Reading, type_: int, other: int) -> bool:
+    """Say whether two tensors have different element types, of which not both are floats."""
+    names = {reading.element(type_), reading.element(other)}
+    if all(name.startswith(_FLOATS) for name in names):
+        return False
+    elements = (reading.content.pool.type(one).fields.get("element") for one in (type_, other))
+    return len(names) > 1 or (names <= _PARTED and len(set(elements)) > 1)
+
+
 def _compared(reading: Reading, types: Iterable[int | None]) -> set[str]:
     """Return the names of element types that verifiers compare; quantized ones have other rules."""
     names = {reading.element(type_) for type_ in types if type_ is not None}
@@ -417,9 +441,21 @@ _RNG = "vhlo.rng_v1"
 # Channel types, by their numbers in XLA.
 _DEVICE_TO_DEVICE, _DEVICE_TO_HOST, _HOST_TO_DEVICE = 1, 2, 3
 _RETYPED = ("vhlo.dynamic_reshape_v1", "vhlo.dynamic_broadcast_in_dim_v1")
+# Reductions and scatters: how many operands stand between what they reduce and what that begins
+# with or takes in.
+_REDUCING = {
+    "vhlo.reduce_v1": 0,
+    "vhlo.reduce_window_v1": 0,
+    "vhlo.scatter_v1": 1,
+    "vhlo.scatter_v2": 1,
+    "vhlo.select_and_scatter_v1": 1,
+}
+_FLOATS = ("f", "bf", "tf")
+# Element types that the name alone does not tell apart.
+_PARTED = {"complex_v1", "quant_v1", "quant_per_axis_v1"}
 # The ops whose operand types a form depends on.
 _DYNAMIC_CONV = ("vhlo.dynamic_conv_v1", "vhlo.dynamic_conv_v2")
-_TYPED = frozenset({_RNG, *_DYNAMIC_CONV, "vhlo.convolution_v1", *_RETYPED, *TYPED})
+_TYPED = frozenset({_RNG, *_DYNAMIC_CONV, "vhlo.convolution_v1", *_RETYPED, *_REDUCING, *TYPED})
 _BATCHING = {
     "vhlo.gather_v2": "operand_batching_dims",
     "vhlo.dynamic_gather_v2": "operand_batching_dims",
@@ -442,6 +478,7 @@ FORMS: dict[str, Callable[[Reading], bool | None]] = {
     ),
     "dynamic_reshape to another element type": _retypes(_RETYPED[0]),
     "dynamic_broadcast_in_dim to another element type": _retypes(_RETYPED[1]),
+    "reduction or scatter of values of another element type, not both floats": _promotes,
     "dynamic_conv with padding that is not of integers": lambda reading: any(
         not reading.element(padding).startswith(("i", "ui"))
         for signature in reading.of(*_DYNAMIC_CONV)

@@ -36,14 +36,16 @@ _SINCE_0_19 = _vhlo(
     "batch_norm_grad_v1 batch_norm_inference_v1 batch_norm_training_v1 ceil_v1 cholesky_v1 floor_v1"
     " iota_v1 is_finite_v1 reduce_precision_v1 round_nearest_afz_v1 round_nearest_even_v1"
 )
-_CLAMP, _CONVERT, _RESHAPE = _vhlo("clamp_v1 convert_v1 reshape_v1")
+_BITCAST_CONVERT, _CLAMP, _CONVERT, _RESHAPE = _vhlo(
+    "bitcast_convert_v1 clamp_v1 convert_v1 reshape_v1"
+)
 _DYNAMIC_RESHAPE, _CONVOLUTION = _vhlo("dynamic_reshape_v1 convolution_v1")
 _DOTS, _DYNAMIC_CONVS = (
     _vhlo("dot_general_v1 dot_general_v2"),
     _vhlo("dynamic_conv_v1 dynamic_conv_v2"),
 )
 _QUANTIZE, _DEQUANTIZE = _vhlo("uniform_quantize_v1 uniform_dequantize_v1")
-TYPED = (*_ELEMENTWISE, *_SINCE_0_19, _CLAMP, _CONVERT, *_DOTS, _QUANTIZE)
+TYPED = (*_ELEMENTWISE, *_SINCE_0_19, _BITCAST_CONVERT, _CLAMP, _CONVERT, *_DOTS, _QUANTIZE)
 """The ops whose operand types a form depends on, where there are quantized types."""
 
 
@@ -179,6 +181,9 @@ QUANTIZED: dict[str, Callable[[Reading], bool]] = {
         ),
         "uniform_quantize to a type that expresses another one": _requantizes,
         "quantized operand of an op that took none before 0.14, or f16 or f64 quantized": _late,
+        "bitcast_convert between a quantized and another type": lambda reading: any(
+            kinds == {True, False} for _, _, kinds in _of(reading, (_BITCAST_CONVERT,))
+        ),
         "quantized operand of an op that took none before 0.19": lambda reading: (
             _any(*_SINCE_0_19)(reading) or _differs(_CLAMP)(reading)
         ),
