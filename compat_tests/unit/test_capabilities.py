@@ -172,7 +172,7 @@ def test_the_table_names_releases_that_there_are() -> None:
         known = [release.version for release in releases(distribution)]
         assert list(section.executed) == [one for one in known if one in section.executed]
         for rows in section.rows.values():
-            listed = [types for _, each in rows for types in each]
+            listed = [types for _, each in rows for types in each.split(";")]
             assert len(listed) == len(set(listed))
 
 

@@ -20,6 +20,8 @@ from portable.releases import Specifier, TableError, releases, shipped_versions,
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+DATA = Path(table._DATA)
+
 
 def _forget() -> None:
     """Clear what the modules that read tables keep of them."""
@@ -95,16 +97,39 @@ def test_a_wrong_row_is_an_error_that_names_it(
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("path", sorted(DATA.rglob("*.toml")), ids=lambda path: path.stem)
+def test_a_table_is_read_row_by_row_as_it_is_as_a_whole(path: Path) -> None:
+    """Every row of the file is found, at its position, and says what it says to a TOML parser."""
+    name = str(path.relative_to(DATA).with_suffix(""))
+    for kind, whole in tomllib.loads(path.read_text()).items() if name != "history" else ():
+        found = table.rows(name, kind)
+        assert [row.where for row in found] == [
+            f"{name}.toml {kind} {position}" for position in range(1, len(whole) + 1)
+        ]
+        words = {key for fields in whole for key in fields if type(fields[key]) is str}
+        for key in sorted(words):
+            said = [
+                row.word(key) for row, fields in zip(found, whole, strict=True) if key in fields
+            ]
+            assert said == [fields[key] for fields in whole if key in fields], key
+        assert [row._fields for row in found] == whole
+
+
 @pytest.mark.parametrize(("name", "kind"), [("releases", "release"), ("advisories", "advisory")])
-def test_rows_about_a_distribution_are_those_of_the_whole_table(name: str, kind: str) -> None:
-    """Reading by distribution finds every row of the file, at its position, with its fields."""
-    whole = tomllib.loads((Path(table._DATA) / f"{name}.toml").read_text())[kind]
-    named = table.named_distributions(name, kind)
-    found = [row for one in named for row in table.rows_about(name, kind, one)]
-    assert {row.where: row._fields for row in found} == {
-        f"{name}.toml {kind} {position}": fields for position, fields in enumerate(whole, start=1)
-    }
-    assert set(named) == {table.normalize_name(row["distribution"]) for row in whole}
+def test_rows_by_distribution_are_those_of_the_whole_table(name: str, kind: str) -> None:
+    """Each is with those of its distribution, in the order of the file."""
+    by_distribution: dict[str, list[table.Row]] = {}
+    for row in table.rows(name, kind):
+        named = table.normalize_name(row.text("distribution"))
+        by_distribution.setdefault(named, []).append(row)
+    found = table.rows_by_distribution(name, kind)
+    assert {named: list(each) for named, each in found.items()} == by_distribution
+
+
+def test_rows_of_a_kind_that_a_table_lacks_are_an_error() -> None:
+    """A heading that is misspelt does not leave its rows out."""
+    with pytest.raises(TableError, match=r"refusals\.toml: there is no \[\[refused\]\]"):
+        table.rows("refusals", "refused")
 
 
 @pytest.mark.parametrize(

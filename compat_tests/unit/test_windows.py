@@ -1,20 +1,23 @@
 """Windows, and upstream's WEEK_4 and WEEK_12 replayed."""
 
 import datetime
+import tomllib
+from pathlib import Path
 
 import pytest
 
 from portable import Version, window
 from portable.releases import UnknownVersion, releases, resolve_target, version_on
 from portable.releases.shipped import available_since, shipped_versions
-from portable.releases.table import Row, rows
+from portable.releases.table import _DATA, Row
 from portable.releases.window import promise_for
 
-ANCHORS = rows("history", "anchor")
+HISTORY = tomllib.loads(Path(_DATA, "history.toml").read_text())
+ANCHORS = [Row("history.toml anchor", fields) for fields in HISTORY["anchor"]]
 TAGS = {
-    row.version("version"): row.date("tag_date")
-    for row in rows("history", "version")
-    if row.maybe_date("tag_date")
+    Version.parse(fields["version"]): datetime.date.fromisoformat(fields["tag_date"])
+    for fields in HISTORY["version"]
+    if "tag_date" in fields
 }
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-from textwrap import fill, indent
 from typing import TYPE_CHECKING
 
 from portable.cli.options import add
@@ -42,6 +41,8 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, width=min(width, 100) - 2)
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
+        from textwrap import fill  # only for help
+
         return "\n\n".join(
             part if "\n " in part else fill(part, width, initial_indent=indent)
             for part in text.split("\n\n")
@@ -69,10 +70,11 @@ def build(command: str, module: Any) -> argparse.ArgumentParser:
         module: Its module.
     """
     codes = "\n".join(f"  {code}  {meaning}" for code, meaning in module.EXIT_CODES.items())
+    examples = module.EXAMPLES.strip().replace("\n", "\n  ")
     parser = _Parser(
         prog=f"portable {command}",
         description=module.__doc__,
-        epilog=f"examples:\n{indent(module.EXAMPLES.strip(), '  ')}\n\nexit codes:\n{codes}\n",
+        epilog=f"examples:\n  {examples}\n\nexit codes:\n{codes}\n",
         formatter_class=_Formatter,
         allow_abbrev=False,
     )

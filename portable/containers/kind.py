@@ -6,11 +6,11 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from portable.bytecode import MAGIC, MalformedArtifact, read_header
-from portable.containers.folder import Folder
 from portable.system.files import FileError
 
 if TYPE_CHECKING:
     from portable.bytecode.encoding import Buffer
+    from portable.containers.folder import Folder
     from portable.containers.source import Source
 
 __all__ = [
@@ -100,6 +100,8 @@ def kind_of_file(data: Buffer | Source) -> Kind:
 
 def kind_of_directory(path: str) -> Kind:
     """Determine what a directory is, by the names in it."""
+    from portable.containers.folder import Folder  # most paths lead to files
+
     return kind_of_folder(Folder(path))
 
 

@@ -6,7 +6,6 @@ import os
 from typing import TYPE_CHECKING
 
 from portable.containers.container import MalformedContainer, NotAContainer, place
-from portable.containers.folder import Folder
 from portable.containers.kind import Kind, kind_of_file, kind_of_folder
 from portable.containers.source import Source
 
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
 
     from portable.artifact import Artifact
     from portable.containers.container import Container
+    from portable.containers.folder import Folder
 
 __all__ = [
     "CONTAINERS",
@@ -59,6 +59,8 @@ def open_path(source: str | os.PathLike[str] | bytes, *, within: str = "") -> Co
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
         if os.path.isdir(path):
+            from portable.containers.folder import Folder  # most paths lead to files
+
             return open_folder(Folder(path, within))
         found = Source(path)
     else:

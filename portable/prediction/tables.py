@@ -9,7 +9,7 @@ from portable.prediction.forms import FORMS, LOCATIONS
 from portable.releases import TableError, advisories
 from portable.releases.refusal import refusals
 from portable.releases.release import demand_reachable
-from portable.releases.table import rows
+from portable.releases.table import demand_once, rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,6 +41,9 @@ def demand_resolved() -> None:
     for advisory in advisories():
         if not advisory.feature.endswith(PRODUCER):
             _demand_feature(advisory.feature, f"advisories.toml: {advisory.id}")
+    demand_once(
+        (row, row.text("id")) for kind in ("refusal", "late") for row in rows("refusals", kind)
+    )
     for refusal in refusals():
         _demand_form(refusal.op, refusal.form, refusal.id)
 

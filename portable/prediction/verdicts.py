@@ -27,15 +27,14 @@ from portable.prediction.signatures import CALL
 from portable.prediction.subject import subjects
 from portable.prediction.tables import PRODUCER
 from portable.releases import (
-    Effect,
     Release,
     Specifier,
-    advisories_for,
     bytecode_format,
     find_release,
     normalize_name,
     window,
 )
+from portable.releases.advisory import Effect, advised_features, advisories_for
 from portable.releases.capability import Ability, capabilities_of, computed_everywhere
 from portable.releases.refusal import dialect_readers, refusals
 from portable.verdict import Basis, Diagnostic, NotKnown, Outcome, Severity, Stage, Verdict
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
     from portable.containers.container import Opener
     from portable.features import RemovedForm
     from portable.prediction.subject import Judged, Subject
-    from portable.releases import Advisory
+    from portable.releases.advisory import Advisory
     from portable.releases.refusal import Refusal
 
 __all__ = ["EFFECTS", "combined", "doubt", "gravity", "opening", "predict", "predict_all"]
@@ -159,7 +158,8 @@ def predict_all(
     written = [one.claimed or one.required for one in found.values()]
     if (newest := max((one for one in written if one), default=None)) is not None:
         chosen = Mode(mode).select(chosen, newest)
-    features = _advised_features(chosen)
+    distributions = {release.distribution: None for release in chosen}
+    features = {one: None for name in distributions for one in advised_features(name)}
     upto = Stage[stage.upper()] if isinstance(stage, str) else stage
     facts = (_Facts.of(subject, features) for subject in found.values())
     each = [_verdicts(one, chosen, upto) for one in facts]
@@ -191,12 +191,6 @@ def combined(each: Iterable[tuple[str, Verdict]]) -> Verdict:
 
 def _named(member: str, verdict: Verdict) -> Verdict:
     return replace(verdict, reason=": ".join(filter(None, (member, verdict.reason))))
-
-
-@functools.lru_cache(maxsize=8)
-def _advised_features(releases: tuple[Release, ...]) -> tuple[str, ...]:
-    """Return what the Advisories about some Releases are about."""
-    return tuple({one.feature: None for release in releases for one in advisories_for(release)})
 
 
 # Of 4,000 artifacts of the corpus 730 differ in what decides; of one producer's there are fewer.
@@ -252,9 +246,8 @@ class _Facts(NamedTuple):
             removed=tuple(subject.removed),
             forms=tuple(
                 (row, occurs)
-                for row in refusals()
-                if f"op:{row.op}" in subject.present
-                and (occurs := subject.forms.get(row.form)) is not False
+                for row in refusals(subject.present)
+                if (occurs := subject.forms.get(row.form)) is not False
             ),
             features=tuple(
                 (name, occurs)
@@ -311,9 +304,15 @@ class _Facts(NamedTuple):
             yield from _opened(self.opener, release)
         yield from self._outside_window(release)
         yield from self._undecodable(release, notes)
-        if self.features:
-            yield from self._advised(release)
-        yield from self._compiled(release, reached, notes)
+        occurs = dict(self.features)
+        advised = advisories_for(release, occurs)
+        for advisory in advised:
+            if occurs[advisory.feature] is None:
+                yield doubt(advisory)
+            else:
+                reason = f"{advisory.id}: {advisory.reason or advisory.feature}"
+                yield _Finding(EFFECTS[advisory.effect], advisory.stage, reason, advised=True)
+        yield from self._compiled(release, reached, notes, advised)
 
     def _outside_window(self, release: Release) -> Iterator[_Finding]:
         if self.claimed and release.minimum and self.claimed < release.minimum.target:
@@ -347,18 +346,12 @@ class _Facts(NamedTuple):
             return _refuses(Stage.WINDOW, text)
         return NotKnown(Stage.DECODE, what)
 
-    def _advised(self, release: Release) -> Iterator[_Finding | NotKnown]:
-        occurs = dict(self.features)
-        for advisory in advisories_for(release):
-            present = occurs.get(advisory.feature, False)
-            if present is None:
-                yield doubt(advisory)
-            elif present:
-                reason = f"{advisory.id}: {advisory.reason or advisory.feature}"
-                yield _Finding(EFFECTS[advisory.effect], advisory.stage, reason, advised=True)
-
     def _compiled(
-        self, release: Release, reached: Stage, notes: list[str]
+        self,
+        release: Release,
+        reached: Stage,
+        notes: list[str],
+        advisories: Sequence[Advisory],
     ) -> Iterator[_Finding | NotKnown]:
         """Yield what is known of op signatures, and what is not where it is to be judged."""
         known = capabilities_of(release)
@@ -368,14 +361,14 @@ class _Facts(NamedTuple):
             elif self.signatures is None:
                 yield NotKnown(Stage.COMPILE, "which ops it has: only the header was read")
             notes.append(f"ops that are not listed otherwise compute the same: {known.source}")
-        advised = {one.feature for one in advisories_for(release)}
+        advised = {one.feature for one in advisories}
         # An op that is computed from constants may be folded away before it is refused.
         perhaps = {name for name, occurs in self.features if occurs is None}
         folded = any(
             one.feature in perhaps
             and one.feature.startswith(_FOLDED)
             and one.stage is Stage.COMPILE
-            for one in advisories_for(release)
+            for one in advisories
         )
         doubts: list[NotKnown] = []
         for signature in self.signatures or ():

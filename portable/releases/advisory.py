@@ -8,15 +8,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from portable.releases.specifier import Specifier
-from portable.releases.table import Row, demand_once, normalize_name, rows, rows_about
+from portable.releases.table import (
+    Row,
+    demand_once,
+    normalize_name,
+    rows,
+    rows_by_distribution,
+)
 from portable.verdict import Stage
 
 if TYPE_CHECKING:
     import datetime
+    from collections.abc import Container
 
     from portable.releases.release import Release
 
-__all__ = ["Advisory", "Effect", "advisories", "advisories_for"]
+__all__ = ["Advisory", "Effect", "advised_features", "advisories", "advisories_for"]
 
 
 class Effect(enum.Enum):
@@ -79,18 +86,41 @@ def advisories() -> tuple[Advisory, ...]:
     return tuple(map(_advisory, table))
 
 
-@functools.cache
-def advisories_for(release: Release) -> tuple[Advisory, ...]:
-    """Return the Advisories that apply to one Release."""
-    about = _advisories_about(release.distribution)
-    return tuple(advisory for advisory in about if advisory.applies_to(release))
+def advisories_for(
+    release: Release, features: Container[str] | None = None
+) -> tuple[Advisory, ...]:
+    """Return the Advisories that apply to one Release, in table order.
+
+    Args:
+        release: The Release.
+        features: Only what is about one of these; all when None.
+    """
+    return tuple(
+        advisory
+        for feature, row in _about(release.distribution)
+        if (features is None or feature in features)
+        and (advisory := _advisory(row)).applies_to(release)
+    )
 
 
 @functools.cache
-def _advisories_about(distribution: str) -> tuple[Advisory, ...]:
-    return tuple(map(_advisory, rows_about("advisories", "advisory", distribution)))
+def advised_features(distribution: str) -> tuple[str, ...]:
+    """Return what the Advisories about the Releases of a distribution are about.
+
+    Args:
+        distribution: Its normalised name.
+    """
+    return tuple(dict.fromkeys(feature for feature, _ in _about(distribution)))
 
 
+@functools.cache
+def _about(distribution: str) -> tuple[tuple[str, Row], ...]:
+    """Return the rows about a distribution, each with its Feature; none is parsed."""
+    table = rows_by_distribution("advisories", "advisory").get(distribution, ())
+    return tuple((row.word("feature"), row) for row in table)
+
+
+@functools.cache
 def _advisory(row: Row) -> Advisory:
     return Advisory(
         id=row.text("id"),

@@ -50,5 +50,5 @@ def find_alias(name: str) -> Alias | None:
 @functools.cache
 def _rows() -> dict[str, Row]:
     table = rows("aliases", "alias")
-    demand_once((row, row.text("name")) for row in table)
-    return {normalize_name(row.text("name")): row for row in table}
+    demand_once((row, row.word("name")) for row in table)
+    return {normalize_name(row.word("name")): row for row in table}

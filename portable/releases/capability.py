@@ -12,8 +12,7 @@ from __future__ import annotations
 import enum
 import functools
 import os
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from packaging.version import Version as PackageVersion
 
@@ -66,18 +65,18 @@ _DOUBTS = {
 _LETTERS = {support.value: support for support in Ability}
 
 
-@dataclass(frozen=True, slots=True)
-class Abilities:
+class Abilities(NamedTuple):
     """What one Release makes of op signatures.
 
     Args:
         source: Which executions show it, in one line; empty where there are none.
-        rows: By op the outcomes of all Releases that were executed, and what signatures have them.
+        rows: By op the outcomes of all Releases that were executed, and what signatures have them
+            as they stand in the table.
         positions: Which outcomes count: those of the Release, or of its neighbours.
     """
 
     source: str
-    rows: Mapping[str, Sequence[tuple[str, frozenset[str]]]]
+    rows: Mapping[str, Sequence[tuple[str, str]]]
     positions: tuple[int, ...]
 
     def support(self, signature: str) -> Ability:
@@ -91,7 +90,7 @@ class Abilities:
         """
         op, _, types = signature.partition(" ")
         for outcomes, listed in self.rows.get(op, ()):
-            if types in listed:
+            if types in _listed(listed):
                 found = {outcomes[position] for position in self.positions}
                 return _LETTERS[found.pop()] if len(found) == 1 else Ability.UNTRIED
         return Ability.COMPUTES if is_inside(types) else Ability.UNTRIED
@@ -100,12 +99,16 @@ class Abilities:
 _NOTHING = Abilities("", {}, ())
 
 
-@dataclass(frozen=True, slots=True)
-class _Section:
+class _Section(NamedTuple):
     platform: str
     date: str
     executed: tuple[str, ...]
-    rows: dict[str, list[tuple[str, frozenset[str]]]]
+    rows: dict[str, list[tuple[str, str]]]
+
+
+@functools.cache
+def _listed(types: str) -> frozenset[str]:
+    return frozenset(types.split(";"))
 
 
 @functools.cache
@@ -150,9 +153,11 @@ def computed_everywhere(signature: str) -> bool:
     everywhere = Ability.COMPUTES.value
     each = [section.rows.get(op, ()) for section in _sections().values()]
     if is_inside(types):
-        return not any(types in listed for rows in each for _, listed in rows)
+        return not any(types in _listed(listed) for rows in each for _, listed in rows)
     return all(
-        any(types in listed and not outcomes.strip(everywhere) for outcomes, listed in rows)
+        any(
+            types in _listed(listed) and not outcomes.strip(everywhere) for outcomes, listed in rows
+        )
         for rows in each
     )
 
@@ -198,5 +203,5 @@ def parse(text: str) -> dict[str, _Section]:
         if section is None or not fits or not _LETTERS.keys() >= {*fields[0]}:
             raise TableError("the row does not fit its section", where=f"{TABLE}: row {number}")
         outcomes, types = fields
-        section.rows.setdefault(first, []).append((outcomes, frozenset(types.split(";"))))
+        section.rows.setdefault(first, []).append((outcomes, types))
     return sections

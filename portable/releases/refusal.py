@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from portable.releases.release import Release, normalize_name
 from portable.releases.specifier import Specifier
-from portable.releases.table import demand_once, rows
+from portable.releases.table import Row, rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator
 
     from portable.version import Version
 
@@ -78,31 +78,42 @@ class DialectReader(NamedTuple):
         return named and self.specifier.contains(release.version)
 
 
+def refusals(features: Container[str] | None = None) -> Iterator[Refusal]:
+    """Yield Refusals: those by newer readers in table order, then those by older ones.
+
+    Args:
+        features: Only those of ops that are among these, as `op:vhlo.trace_v1`; all when None.
+
+    Raises:
+        TableError: A row does not make sense.
+    """
+    for feature, row in _rows():
+        if features is None or feature in features:
+            yield _refusal(row)
+
+
 @functools.cache
-def refusals() -> tuple[Refusal, ...]:
-    """Return every Refusal: those by newer readers in table order, then those by older ones."""
-    return (
-        *_refusals("refusal", before="last", after="since", read="last"),
-        *_refusals("late", before="refused", after="since", read="since"),
+def _rows() -> tuple[tuple[str, Row], ...]:
+    """Return the rows, each with its op as a Feature; none is parsed."""
+    table = (*rows("refusals", "refusal"), *rows("refusals", "late"))
+    return tuple((f"op:{row.word('op')}", row) for row in table)
+
+
+@functools.cache
+def _refusal(row: Row) -> Refusal:
+    last, since = row.maybe_version("last"), row.version("since")
+    before = last or row.version("refused")
+    if before >= since:
+        raise row.wrong(f"{'last' if last else 'refused'} {before} is not before since")
+    return Refusal(
+        id=row.text("id"),
+        op=row.text("op"),
+        form=row.text("form"),
+        read=last or since,
+        refused=since if last else before,
+        reason=row.text("reason"),
+        source=row.text("source"),
     )
-
-
-def _refusals(kind: str, *, before: str, after: str, read: str) -> Iterator[Refusal]:
-    """Read rows; refuse one that no Version can be on the right side of, or that is duplicated."""
-    table = rows("refusals", kind)
-    demand_once((row, row.text("id")) for row in table)
-    for row in table:
-        if row.version(before) >= row.version(after):
-            raise row.wrong(f"{before} {row.version(before)} is not before {after}")
-        yield Refusal(
-            id=row.text("id"),
-            op=row.text("op"),
-            form=row.text("form"),
-            read=row.version(read),
-            refused=row.version(before if read == after else after),
-            reason=row.text("reason"),
-            source=row.text("source"),
-        )
 
 
 @functools.cache

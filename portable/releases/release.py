@@ -17,12 +17,11 @@ from portable.releases.table import (
     Row,
     TableError,
     demand_once,
-    named_distributions,
     named_tables,
     normalize_name,
     own_rows,
     rows,
-    rows_about,
+    rows_by_distribution,
     static_distributions,
 )
 
@@ -162,8 +161,8 @@ class Release:
 
 def distributions() -> tuple[str, ...]:
     """Return the names of all known distributions, sorted."""
-    named = {*named_distributions("releases", "release"), *_own(), *static_distributions()}
-    return tuple(sorted(named))
+    shipped = rows_by_distribution("releases", "release")
+    return tuple(sorted({*shipped, *_own(), *static_distributions()}))
 
 
 def releases(distribution: str | None = None) -> tuple[Release, ...]:
@@ -203,7 +202,7 @@ def published_releases(distribution: str) -> tuple[Release, ...]:
     listed = {_order(release.version) for release in known}
     missing = [
         version
-        for version in _published().get(normalize_name(distribution), ())
+        for version in _published(normalize_name(distribution))
         if _order(version) not in listed
     ]
     between = (_bracketed(known, version) for version in missing)
@@ -283,11 +282,9 @@ _order = functools.cache(PackageVersion)
 
 
 @functools.cache
-def _published() -> dict[str, tuple[str, ...]]:
-    return {
-        normalize_name(row.text("distribution")): row.texts("versions")
-        for row in rows("published", "published")
-    }
+def _published(name: str) -> tuple[str, ...]:
+    found = rows_by_distribution("published", "published").get(name, ())
+    return tuple(version for row in found for version in row.texts("versions"))
 
 
 class ContradictingRow(TableError):
@@ -331,7 +328,7 @@ def _own() -> dict[str, list[Row]]:
     for row in own.values():
         _demand_version(row)
         name = normalize_name(row.text("distribution"))
-        shipped = {_key(one): one for one in rows_about("releases", "release", name)}
+        shipped = {_key(one): one for one in _shipped(name)}
         if _key(row) in shipped:
             demand_same(_from_row(row), _from_row(shipped[_key(row)]), row.where)
         else:
@@ -339,12 +336,16 @@ def _own() -> dict[str, list[Row]]:
     return found
 
 
-def _rows(name: str) -> list[Row]:
+def _rows(name: str) -> Sequence[Row]:
     """Return the rows of one distribution, of the shipped table and the user's own."""
-    shipped, own = list(rows_about("releases", "release", name)), _own().get(name)
+    own = _own().get(name)
     if own is None:
-        return shipped
-    return sorted([*shipped, *own], key=lambda row: _order(row.text("version")))
+        return _shipped(name)
+    return sorted([*_shipped(name), *own], key=lambda row: _order(row.text("version")))
+
+
+def _shipped(name: str) -> Sequence[Row]:
+    return rows_by_distribution("releases", "release").get(name, ())
 
 
 def _demand_version(row: Row) -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from portable.errors import PortableError
 from portable.releases.table import rows
@@ -29,8 +28,7 @@ class UnknownVersion(PortableError):
     """StableHLO never had this Version, or had none yet at that date."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShippedVersion:
+class ShippedVersion(NamedTuple):
     """One StableHLO Version `X.Y.0`.
 
     Args:

@@ -1,4 +1,7 @@
-"""The tables under `data/`: read once, row by row, with errors that name the row."""
+"""The tables under `data/`: read once, row by row, with errors that name the row.
+
+A row that ships is parsed when it is first asked something: of hundreds a command needs a few.
+"""
 
 from __future__ import annotations
 
@@ -22,18 +25,16 @@ __all__ = [
     "Row",
     "TableError",
     "demand_once",
-    "named_distributions",
     "named_tables",
     "normalize_name",
     "own_rows",
     "own_table",
     "rows",
-    "rows_about",
+    "rows_by_distribution",
     "static_distributions",
 ]
 
 _DATA = os.path.join(os.path.dirname(__file__), "data")
-_DISTRIBUTION = re.compile(r'^distribution = "(.+)"$', re.MULTILINE)
 _T = TypeVar("_T")
 _E = TypeVar("_E", bound=enum.Enum)
 
@@ -47,16 +48,25 @@ class Row:
 
     Args:
         where: The table and the position of the row, for errors.
-        fields: What the row says.
+        said: What the row says, by its keys, or as TOML.
         own: Whether it stands in the user's own table.
     """
 
-    __slots__ = ("_fields", "_where", "own")
+    __slots__ = ("_said", "_where", "own")
 
-    def __init__(self, where: str, fields: Mapping[str, object], *, own: bool = False) -> None:
+    def __init__(self, where: str, said: Mapping[str, object] | str, *, own: bool = False) -> None:
         self.own = own
         self._where = where
-        self._fields = fields
+        self._said = said
+
+    @property
+    def _fields(self) -> Mapping[str, object]:
+        if isinstance(self._said, str):
+            try:
+                self._said = parse_toml(self._said.encode())
+            except ValueError as error:
+                raise self.wrong(f"cannot read: {error}") from error
+        return self._said
 
     @property
     def where(self) -> str:
@@ -66,6 +76,15 @@ class Row:
     def wrong(self, what: str) -> TableError:
         """Return the error that names this row."""
         return TableError(what, where=self._where)
+
+    def word(self, key: str) -> str:
+        """Return the same as `text`; where a line says no more than it, nothing is parsed."""
+        if isinstance(self._said, str):
+            _, found, rest = self._said.partition(f'\n{key} = "')
+            said = rest.partition('"\n')[0]
+            if found and '"' not in said and "\\" not in said:
+                return said
+        return self.text(key)
 
     def text(self, key: str) -> str:
         """Return a string that must be there."""
@@ -95,7 +114,7 @@ class Row:
 
     def member(self, key: str, kind: type[_E]) -> _E:
         """Return a member of an enum, which the row writes as its text."""
-        members = {str(one): one for one in kind}
+        members: Mapping[str, _E] = _members(kind)
         if self.text(key) not in members:
             raise self.wrong(f"{key} {self.text(key)!r} is not one of {', '.join(members)}")
         return members[self.text(key)]
@@ -130,6 +149,11 @@ class Row:
             raise TableError(f"{key}: {error}", where=self._where) from error
 
 
+@functools.cache
+def _members(kind: type[_E]) -> dict[str, _E]:
+    return {str(one): one for one in kind}
+
+
 def demand_once(found: Iterable[tuple[Row, object]]) -> None:
     """Refuse a row that says again what an earlier one says: it would never be looked at.
 
@@ -158,10 +182,49 @@ def rows(table: str, kind: str) -> tuple[Row, ...]:
         Its rows, in file order.
 
     Raises:
-        TableError: The file is missing or has another form.
+        TableError: The file is missing, or has no such rows.
     """
+    texts = _texts(table).get(kind)
+    if texts is None:
+        raise TableError(f"there is no [[{kind}]]", where=f"{table}.toml")
+    return tuple(
+        Row(f"{table}.toml {kind} {position}", text) for position, text in enumerate(texts, start=1)
+    )
+
+
+@functools.cache
+def _texts(table: str) -> dict[str, list[str]]:
+    """Return the rows of a table as TOML, by their kinds."""
     path = os.path.join(_DATA, f"{table}.toml")
-    return _read(path, f"{table}.toml", kind)
+    try:
+        _, *parts = ("\n" + read_file(path).decode()).split("\n[[")
+    except FileError as error:
+        raise TableError(error.what, where=path) from error
+    found: dict[str, list[str]] = {}
+    for part in parts:
+        kind, _, text = part.partition("]]")
+        found.setdefault(kind, []).append(text)
+    return found
+
+
+@functools.cache
+def rows_by_distribution(table: str, kind: str) -> Mapping[str, tuple[Row, ...]]:
+    """Read a table whose rows are each about one distribution; none is parsed.
+
+    Args:
+        table: As for `rows`.
+        kind: As for `rows`.
+
+    Returns:
+        The rows by the normalised name of their distribution, in file order.
+
+    Raises:
+        TableError: As `rows`, or a row names no distribution.
+    """
+    found: dict[str, list[Row]] = {}
+    for row in rows(table, kind):
+        found.setdefault(normalize_name(row.word("distribution")), []).append(row)
+    return {name: tuple(about) for name, about in found.items()}
 
 
 @functools.cache
@@ -171,64 +234,10 @@ def static_distributions() -> frozenset[str]:
     return frozenset(name.removesuffix(".toml") for name in names)
 
 
+@functools.cache
 def normalize_name(name: str) -> str:
     """Normalise the name of a distribution as PEP 503 does."""
     return re.sub(r"[-_.]+", "-", name).lower()
-
-
-def named_distributions(table: str, kind: str) -> tuple[str, ...]:
-    """Return the normalised names of the distributions that a table is about.
-
-    Args:
-        table: As for `rows`.
-        kind: As for `rows`.
-
-    Raises:
-        TableError: The file is missing.
-    """
-    return tuple(_texts(table, kind))
-
-
-@functools.cache
-def rows_about(table: str, kind: str, distribution: str) -> tuple[Row, ...]:
-    """Read the rows of a table that are about one distribution; no other is parsed.
-
-    Args:
-        table: As for `rows`; it has no arrays of tables but this one.
-        kind: As for `rows`.
-        distribution: Its normalised name.
-
-    Returns:
-        Those rows, in file order.
-
-    Raises:
-        TableError: The file is missing, or one of the rows has another form.
-    """
-    found = []
-    for position, text in _texts(table, kind).get(distribution, ()):
-        where = f"{table}.toml {kind} {position}"
-        try:
-            found.append(Row(where, parse_toml(text.encode())))
-        except ValueError as error:
-            raise TableError(f"cannot read: {error}", where=where) from error
-    return tuple(found)
-
-
-@functools.cache
-def _texts(table: str, kind: str) -> dict[str, list[tuple[int, str]]]:
-    """Return the rows of a table as text, each with its position, by their distributions."""
-    path = os.path.join(_DATA, f"{table}.toml")
-    try:
-        _, *texts = read_file(path).decode().split(f"\n[[{kind}]]\n")
-    except FileError as error:
-        raise TableError(error.what, where=path) from error
-    found: dict[str, list[tuple[int, str]]] = {}
-    for position, text in enumerate(texts, start=1):
-        named = _DISTRIBUTION.search(text)
-        if named is None:
-            raise TableError("distribution is missing", where=f"{table}.toml {kind} {position}")
-        found.setdefault(normalize_name(named[1]), []).append((position, text))
-    return found
 
 
 def own_table() -> str:
@@ -249,16 +258,16 @@ def own_rows(kind: str) -> list[tuple[Row, ...]]:
         TableError: A file cannot be read or has another form.
     """
     own = [own_table()] if os.path.lexists(own_table()) else []
-    return [_read(path, path, kind, own=True) for path in dict.fromkeys((*named_tables, *own))]
+    return [_read(path, kind) for path in dict.fromkeys((*named_tables, *own))]
 
 
 # What policies name, for the rest of this process; `release.use_table` adds to it.
 named_tables: list[str] = []
 
 
-def _read(path: str, name: str, kind: str, *, own: bool = False) -> tuple[Row, ...]:
+def _read(path: str, kind: str) -> tuple[Row, ...]:
     try:
-        found = (_load(path) if own else _shipped(path)).get(kind, [])
+        found = parse_toml(read_file(path)).get(kind, [])
     except FileError as error:
         raise TableError(error.what, where=path) from error
     except ValueError as error:
@@ -266,14 +275,6 @@ def _read(path: str, name: str, kind: str, *, own: bool = False) -> tuple[Row, .
     if not isinstance(found, list) or not all(isinstance(fields, dict) for fields in found):
         raise TableError(f"{kind} is not an array of tables", where=path)
     return tuple(
-        Row(f"{name} {kind} {position}", fields, own=own)
+        Row(f"{path} {kind} {position}", fields, own=True)
         for position, fields in enumerate(found, start=1)
     )
-
-
-def _load(path: str) -> dict[str, object]:
-    return parse_toml(read_file(path))
-
-
-# A table may have arrays of several kinds, each read by itself.
-_shipped = functools.cache(_load)
