@@ -22,6 +22,8 @@ from portable.runtime.executors import Executor
 from portable.runtime.executors.executor import Executable
 from portable.runtime.executors.tensors import Array
 
+pytestmark = pytest.mark.old_releases
+
 NEWEST, OLDER = "jaxlib 0.12.0.1", "jaxlib 0.5.3"
 # Ops that are exact, so that no rounding is in the way.
 EXACT = ("maximum", "minimum", "select", "reverse", "transpose", "concatenate", "negate", "compare")
