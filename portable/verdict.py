@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -161,9 +162,7 @@ class Verdict:
     @property
     def says(self) -> str:
         """Outcome and Stage in words: `compatible: reads it`, `crashed: does not compile it`."""
-        known = self.outcome is not Outcome.NOT_KNOWN
-        words = self.stage.says(passed=self.compatible or not known)
-        return f"{self.outcome}: {words}" if known else f"{self.outcome} whether it {words}"
+        return _says(self.outcome, self.stage)
 
     def holds(self, stage: Stage) -> bool | None:
         """Say whether the Consumer gets through a Stage.
@@ -175,7 +174,7 @@ class Verdict:
             False where an obstacle is known, at whatever Stage; None where it is not known, up to
             the Stage in question, whether there is one.
         """
-        if self.outcome not in {Outcome.COMPATIBLE, Outcome.NOT_KNOWN}:
+        if self.outcome is not Outcome.COMPATIBLE and self.outcome is not Outcome.NOT_KNOWN:
             return False
         if self.stage < stage or any(one.stage <= stage for one in self.not_known):
             return None
@@ -193,6 +192,13 @@ class Verdict:
             "not_known": [one.record() for one in self.not_known],
             "diagnostics": [diagnostic.record() for diagnostic in self.diagnostics],
         }
+
+
+@functools.cache
+def _says(outcome: Outcome, stage: Stage) -> str:
+    if outcome is Outcome.NOT_KNOWN:
+        return f"{outcome} whether it {stage.says(passed=True)}"
+    return f"{outcome}: {stage.says(passed=outcome is Outcome.COMPATIBLE)}"
 
 
 def worst(held: Iterable[bool | None]) -> bool | None:

@@ -102,6 +102,7 @@ class Entries:
     """
 
     __slots__ = (
+        "_beginnings",
         "_dialects",
         "_firsts",
         "_layouts",
@@ -131,6 +132,7 @@ class Entries:
         self._layouts: dict[str, dict[int, Layout]] = {}
         self._leaves: dict[tuple[str, str], Outline] = {}
         self._pointing: list[int] | None = None
+        self._beginnings: bytes | None = None
         self.outlines: list[Outline | None] = [None] * len(own)
 
     def __len__(self) -> int:
@@ -153,8 +155,10 @@ class Entries:
 
     def first_bytes(self, group: range) -> bytes:
         """Return the first byte of each entry of a group."""
-        # Done in C: there can be as many locations as operations.
-        return bytes(map(self.cursor.data.__getitem__, self.starts[group.start : group.stop]))
+        if self._beginnings is None:
+            # Done in C, and once: there can be as many locations as operations.
+            self._beginnings = bytes(map(self.cursor.data.__getitem__, self.starts[:-1]))
+        return self._beginnings[group.start : group.stop]
 
     def starting(self, dialect: str, codes: frozenset[int]) -> Iterator[int]:
         """Yield the entries of one dialect that begin with some codes.
@@ -188,8 +192,7 @@ class Entries:
 
     def _find_pointing(self) -> Iterator[int]:
         for dialect in dict.fromkeys(self._dialects):
-            layouts = table(dialect, self.kind).items()
-            heads = {code << 1 | 1: layout.head for code, layout in layouts if layout.pointers}
+            heads = _heads(self.kind, dialect)
             seen: set[bytes] = set()
             for index in self.starting(dialect, frozenset(first >> 1 for first in heads)):
                 head = self._head(index, heads)
@@ -355,7 +358,7 @@ class Pool:
         Args:
             names: The kinds, as in `PoolEntry.name`.
         """
-        return _named(self.attributes, BUILTIN, names)
+        return [*self.attributes.starting(BUILTIN, _codes(ATTRIBUTES, BUILTIN, names))]
 
     def types_named(self, *names: str) -> list[int]:
         """Return the numbers of VHLO's types of some kinds, for example `token_v1`.
@@ -363,7 +366,7 @@ class Pool:
         Args:
             names: The kinds, as in `PoolEntry.name`.
         """
-        return _named(self.types, VHLO, names)
+        return [*self.types.starting(VHLO, _codes(TYPES, VHLO, names))]
 
     def count(self, type_: object) -> int | None:
         """Return how many elements a tensor type has.
@@ -479,18 +482,23 @@ def _product(sizes: object) -> int | None:
     return found
 
 
-def _named(entries: Entries, dialect: str, names: Sequence[str]) -> list[int]:
-    """Return the numbers of a dialect's entries of some kinds, by the codes they begin with."""
-    layouts = table(dialect, entries.kind).items()
-    codes = frozenset(code for code, layout in layouts if layout.name in names)
-    return [*entries.starting(dialect, codes)]
+@cache
+def _heads(kind: str, dialect: str) -> dict[int, int]:
+    """Return how the entries of a dialect begin that point to others, with their `Layout.head`."""
+    layouts = table(dialect, kind).items()
+    return {code << 1 | 1: layout.head for code, layout in layouts if layout.pointers}
+
+
+@cache
+def _codes(kind: str, dialect: str, names: tuple[str, ...]) -> frozenset[int]:
+    """Return the codes of a dialect's entries of some kinds."""
+    return frozenset(code for code, one in table(dialect, kind).items() if one.name in names)
 
 
 @cache
 def first_bytes(kind: str, dialect: str, names: tuple[str, ...]) -> frozenset[int]:
     """Return how the bytes of a dialect's entries of some kinds begin: with their code."""
-    layouts = table(dialect, kind).items()
-    return frozenset(code << 1 | 1 for code, layout in layouts if layout.name in names)
+    return frozenset(code << 1 | 1 for code in _codes(kind, dialect, names))
 
 
 def read_entries(

@@ -57,11 +57,7 @@ def analyze(bytecode: Bytecode, *, strictness: Strictness = Strictness.READABLE)
 
 def asks_operand_types(bytecode: Bytecode) -> list[int]:
     """Return the names of operations whose operand types some rule requires, by number."""
-    present = bytecode.pool.type_names()
-    asking: set[str] = set()
-    for prefix, ops in _asking().items():
-        if any(name.startswith(prefix) for name in present) or not prefix:
-            asking |= ops
+    asking = _asking_of(bytecode.pool.type_names())
     names = enumerate(bytecode.names)
     return [at for at, name in names if name.dialect == VHLO and name.name in asking]
 
@@ -101,6 +97,16 @@ def _asking() -> dict[str, set[str]]:
             if when.test in TYPED:
                 found.setdefault(when.arguments[0] if when.arguments else "", set()).add(op)
     return found
+
+
+@functools.lru_cache(maxsize=64)
+def _asking_of(types: frozenset[str]) -> frozenset[str]:
+    """Return the ops whose operand types rules require where these types occur."""
+    found: set[str] = set()
+    for prefix, ops in _asking().items():
+        if not prefix or any(name.startswith(prefix) for name in types):
+            found |= ops
+    return frozenset(found)
 
 
 class _Analyst:

@@ -435,6 +435,6 @@ def _broken(rules: Rules, subject: Subject) -> Iterator[tuple[Rule, str]]:
 
 
 def _line(verdict: Verdict) -> str:
-    return f"{verdict.consumer}: {verdict.says} ({verdict.basis})" + (
+    return f"{verdict.consumer}: {verdict.says} ({verdict.basis.value})" + (
         f": {verdict.reason}" if verdict.reason else ""
     )

@@ -59,9 +59,11 @@ class Reading:
         self.ops: frozenset[str] = frozenset(self._by_op)
         self._elements: dict[int, str] = {}
 
-    def of(self, *ops: str) -> Iterator[OpSignature]:
-        """Yield the op signatures of some ops."""
-        return (signature for op in ops for signature in self._by_op.get(op, ()))
+    def of(self, *ops: str) -> Sequence[OpSignature]:
+        """Return the op signatures of some ops."""
+        if len(ops) == 1:  # most forms are of one op, which most artifacts lack
+            return self._by_op.get(ops[0], ())
+        return [signature for op in ops for signature in self._by_op.get(op, ())]
 
     @cached_property
     def present(self) -> frozenset[str]:
@@ -359,7 +361,7 @@ def _symbols(content: Bytecode, operation: Operation) -> Iterator[str]:
 
 def _converts(reading: Reading, elements: frozenset[str]) -> bool | None:
     """Find a convert to one of some element types; perhaps there is one from them."""
-    signatures = tuple(reading.of("vhlo.convert_v1"))
+    signatures = reading.of("vhlo.convert_v1")
     if any(
         reading.element(type_) in elements
         for signature in signatures

@@ -41,6 +41,7 @@ _STRINGS = frozenset({"string_v1", f"{BUILTIN}.string", f"{BUILTIN}.typed_string
 _NAMED = ("string", "typed_string")
 _QUANTIZED = ("quant_v1", "quant_per_axis_v1")
 _EXTENSIONS = "type_extensions_v1"
+_NOT_STORED_FLOATS = (_FLOATS | _MLIR_FLOATS) - _STORED_FLOATS
 # What readers take over with whatever types it holds.
 _UNCONVERTED = "quant_per_axis_v1"
 
@@ -234,7 +235,7 @@ PARTS: dict[str, Callable[[Reading], bool | None]] = {
         _storages(reading) - _STORED - _FLOATS - _MLIR_FLOATS
     ),
     "quantized type stored as floating-point numbers other than f8E4M3FN, f8E5M2, f4E2M1FN": (
-        lambda reading: bool(_storages(reading) & (_FLOATS | _MLIR_FLOATS) - _STORED_FLOATS)
+        lambda reading: bool(_storages(reading) & _NOT_STORED_FLOATS)
     ),
     "reference to a mesh axis whose name is no string": _held("axis_ref_v1", "name", *_STRINGS),
     "mesh axis whose name is no string": _held("mesh_axis_v1", "name", *_STRINGS),
