@@ -13,7 +13,7 @@ import pytest
 from compat_tests.helpers.binaries import library, names_of
 from compat_tests.helpers.wheels import write_wheel
 from portable.releases import UnknownDistribution, distributions, releases
-from portable.releases.release import use_table
+from portable.releases.release import as_release, use_table
 from portable.releases.table import TableError
 
 ARTIFACTS = Path(__file__).parents[1] / "data" / "artifacts"
@@ -28,6 +28,24 @@ python = "3.11"
 confidence = "measured"
 evidence = "it was asked"
 """
+
+
+def test_what_was_not_found_is_not_in_the_row() -> None:
+    """A Release that takes any numpy says nothing of it, like those of the table."""
+    row = {
+        "distribution": "iree-base-compiler",
+        "version": "99.0",
+        "date": "2026-11-20",
+        "current_low": "1.8.0",
+        "current_below": None,
+        "python": "3.11",
+        "numpy": "",
+        "confidence": "bracketed",
+        "method": "ladder",
+        "evidence": "18 rungs",
+    }
+    made = as_release(row)
+    assert (str(made), made.numpy) == ("iree-base-compiler 99.0", "")
 
 
 @pytest.fixture

@@ -363,9 +363,9 @@ def as_release(fields: Mapping[str, object]) -> Release:
     """Return the Release of a row that was just measured.
 
     Args:
-        fields: As they will stand in the user's own table; without those that are None.
+        fields: As they will stand in a table; those that are None or empty will not.
     """
-    said = {name: value for name, value in fields.items() if value is not None}
+    said = {name: value for name, value in fields.items() if value not in (None, "")}
     return _from_row(Row("measured", said, own=True))
 
 
