@@ -40,6 +40,7 @@ from portable.pinning.repinning import pin_all
 from portable.prediction import Subject, examine, gravity, predict
 from portable.releases import named_consumers
 from portable.releases.requests import installed_library
+from portable.system import scratch
 from portable.system.files import new_directory, write_file
 from portable.verdict import Stage
 
@@ -107,6 +108,7 @@ def bundle_program(
     *consumers: str,
     to: str | os.PathLike[str],
     minimal: bool = False,
+    extract_constants: bool = False,
     **options: Unpack[PinOptions],
 ) -> Bundled:
     """Write a bundle of a program, or of a container of programs.
@@ -117,6 +119,8 @@ def bundle_program(
         to: A new directory.
         minimal: Whether to write the fewest Versions, instead of the newest that each consumer
             reads.
+        extract_constants: Whether large constants of a program become arguments, whose values are
+            files that the Versions share: a directory of torch_xla.
         options: As for `portable.serialize`.
 
     Returns:
@@ -125,6 +129,8 @@ def bundle_program(
     Raises:
         NotServed: A consumer reads none of its Versions.
         IsABundle: The program is a bundle.
+        Unbundled: Constants are to be extracted from a container.
+        NothingLarge: The program has no constants to be extracted.
         PortableError: As `portable.pin`, `portable.repin` and `portable.containers.open_path`;
             nothing is left behind.
     """
@@ -132,6 +138,17 @@ def bundle_program(
     if container.kind is Kind.BUNDLE:
         raise IsABundle(container.path)
     releases = named_consumers(*consumers).releases
+    if extract_constants:
+        if container.kind in CONTAINERS:
+            what = f"the constants of a {container.kind} stay in it"
+            hint = "leave out --extract-constants"
+            raise Unbundled(what, where=container.path or None, hint=hint)
+        from portable.exporters.exported import ExportedArtifact  # noqa: PLC0415 - and numpy
+
+        with scratch.folder(str(Path(to).absolute().parent)) as folder:
+            model = Path(folder, "model")
+            ExportedArtifact.extracted(program, **options).save(model, text=False)
+            return bundle_program(model, *consumers, to=to, minimal=minimal, **options)
     with new_directory(to, origin=container.path or None) as staged:
         blobs = Blobs(staged)
         versions = [

@@ -2,8 +2,9 @@
 
 A bundle is a directory: an OCI image layout, which skopeo, oras, crane and every registry take as
 it is. It has the newest Version that each consumer reads; files of equal bytes, such as weights,
-are in it once. Of a container every Version is a whole copy. With --as-is
-files that exist are bundled as they are, each for another Version.
+are in it once. Of a container every Version is a whole copy. The constants of a program stay in
+it, unless --extract-constants makes files of the large ones. With --as-is files that exist are
+bundled as they are, each for another Version.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ __all__ = ["EXAMPLES", "EXIT_CODES", "options", "run"]
 EXAMPLES = """
 portable bundle model.mlir --for 'jaxlib>=0.5' 'tensorflow~=2.18' -o model.bundle
 portable bundle model.exported --for 'jaxlib>=0.4.30' --minimal -o model.bundle
+portable bundle model.mlir.bc --for 'jaxlib>=0.4.30' --extract-constants -o model.bundle
 portable bundle model-1.0.mlir.bc model-1.9.mlir.bc --as-is -o model.bundle
 """
 EXIT_CODES = {
@@ -54,6 +56,11 @@ def options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="write the fewest Versions that serve every consumer, not the newest for each",
     )
+    parser.add_argument(
+        "--extract-constants",
+        action="store_true",
+        help="keep the large constants of a program once, as files that its Versions share",
+    )
     add(parser, "--output", required=True)
     add(parser, *PIPELINE)
     add(parser, "--format")
@@ -62,6 +69,8 @@ def options(parser: argparse.ArgumentParser) -> None:
 def run(chosen: argparse.Namespace) -> int:
     """Write a bundle."""
     if chosen.as_is:
+        if chosen.extract_constants:
+            raise BadUsage("--extract-constants changes what --as-is leaves as it is")
         found = bundle_files(
             chosen.files, *chosen.consumers, to=chosen.output, minimal=chosen.minimal
         )
@@ -86,6 +95,7 @@ def _bundle_program(chosen: argparse.Namespace) -> Bundled:
             *chosen.consumers,
             to=chosen.output,
             minimal=chosen.minimal,
+            extract_constants=chosen.extract_constants,
             **pipeline_arguments(chosen),
         )
 

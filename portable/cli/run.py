@@ -1,6 +1,7 @@
 """Execute a program in a child process.
 
-The inputs are checked against the signature of main first. The results are written as an archive
+The inputs are checked against the signature of main first. A directory of torch_xla is a program
+with its weights: only the others are inputs. The results are written as an archive
 of arrays named 0, 1, ...; types that numpy lacks are stored as unsigned integers, with the type
 in the name: 0.bfloat16.
 """
@@ -13,12 +14,14 @@ from portable.cli.execution import execution_options, given_inputs, load_program
 from portable.cli.options import add
 from portable.cli.output import demand_apart, print_json, say, write_bytes
 from portable.cli.progress import waiting
+from portable.containers import Kind, kind_of_directory
 from portable.runtime.executors import ExecutionFailed, InputMismatch, random_inputs, signature
 from portable.runtime.executors.tensors import stored_arrays
 
 if TYPE_CHECKING:
     import argparse
 
+    from portable.exporters import ExportedArtifact
     from portable.runtime.executors.tensors import Array
 
 __all__ = ["EXAMPLES", "EXIT_CODES", "options", "run"]
@@ -26,6 +29,7 @@ __all__ = ["EXAMPLES", "EXIT_CODES", "options", "run"]
 EXAMPLES = """
 portable run model.mlir.bc --inputs x.npz --output y.npz
 portable run model.mlir.bc --random 0 --on 'jaxlib 0.4.33'
+portable run picked-model --inputs x.npz
 """
 EXIT_CODES = {
     0: "executed",
@@ -39,7 +43,9 @@ _SHOWN = 8
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument(
-        "program", metavar="PROGRAM", help="a StableHLO program or portable artifact"
+        "program",
+        metavar="PROGRAM",
+        help="a StableHLO program or portable artifact, or a directory of torch_xla",
     )
     execution_options(parser)
     add(parser, "--random", "--specials", "--output", "--format")
@@ -48,8 +54,9 @@ def options(parser: argparse.ArgumentParser) -> None:
 def run(chosen: argparse.Namespace) -> int:
     """Execute one program."""
     demand_apart(chosen.output, chosen.program, chosen.inputs)
-    artifact = load_program(chosen.program, chosen)
-    wanted = signature(artifact)
+    model = _model(chosen.program)
+    artifact = model.artifact if model else load_program(chosen.program, chosen)
+    wanted = model.takes if model else signature(artifact)
     given = given_inputs(chosen, wanted)
     takes = len(wanted.arguments)
     if takes and given is None and chosen.random is None:
@@ -61,8 +68,9 @@ def run(chosen: argparse.Namespace) -> int:
         try:
             program = executor.compile(artifact)
             if given is None and chosen.random is not None:
-                given = random_inputs(program.signature, chosen.random, specials=chosen.specials)
-            outputs = program.run(given or [])
+                given = random_inputs(wanted, chosen.random, specials=chosen.specials)
+            passed = model.call_arguments(given or []) if model else given
+            outputs = program.run(passed or [])
         except ExecutionFailed as failure:
             _print_failure(chosen, failure)
             return 1
@@ -78,6 +86,15 @@ def run(chosen: argparse.Namespace) -> int:
         for number, array in enumerate(outputs):
             say(f"  output {number}: {array.dtype} {_shape(array)} {_first(array)}")
     return 0
+
+
+def _model(path: str) -> ExportedArtifact | None:
+    """Return the program of a directory with its weights; None for every other path."""
+    if path == "-" or kind_of_directory(path) is not Kind.TORCH_XLA:
+        return None
+    from portable.exporters.exported import ExportedArtifact
+
+    return ExportedArtifact.load(path)
 
 
 def _print_failure(chosen: argparse.Namespace, failure: ExecutionFailed) -> None:

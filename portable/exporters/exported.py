@@ -28,6 +28,7 @@ from portable.exporters.frameworks import ExportFailed, as_array
 from portable.exporters.weights import load_weights, save_weights
 from portable.pinning import program
 from portable.pinning.baking import bake
+from portable.pinning.extraction import extract_constants
 from portable.pinning.specialization import specialize
 from portable.releases import resolve_target
 from portable.runtime.executors import InputMismatch, run, signature
@@ -36,10 +37,13 @@ from portable.system.files import new_directory, read_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from typing import Unpack
 
     from portable.exporters.conventions import Convention
+    from portable.pinning.options import PinOptions
     from portable.releases import Target
     from portable.runtime.executors import Executor, Signature
+    from portable.runtime.executors.signature import TensorType
     from portable.runtime.executors.tensors import Array
     from portable.version import Version
 
@@ -176,6 +180,13 @@ class ExportedArtifact:
         """What the caller passes: the model's own arguments in their order, then the seed."""
         found = [a for a in self.arguments if not a.is_weight]
         return tuple(sorted(found, key=lambda a: a.position))
+
+    @property
+    def takes(self) -> Signature:
+        """What the caller passes, as `main` takes it: `signature` without the weights."""
+        whole = self.signature
+        types = {a.name: one for a, one in zip(self.arguments, whole.arguments, strict=True)}
+        return dataclasses.replace(whole, arguments=tuple(types[a.name] for a in self.inputs))
 
     @property
     def mutated(self) -> tuple[str, ...]:
@@ -361,6 +372,32 @@ class ExportedArtifact:
             arguments=left,
             weights=frozen({a.name: self._weight(a) for a in left if a.is_weight}),
         )
+
+    @classmethod
+    def extracted(cls, source: program.Program, **options: Unpack[PinOptions]) -> ExportedArtifact:
+        """Return a program with its large constants beside it: the reverse of `baked`.
+
+        Args:
+            source: As for `portable.serialize`.
+            options: The same.
+
+        Raises:
+            NothingLarge: It has none.
+            PortableError: As `portable.serialize`; its signature has what no array holds.
+        """
+        found = extract_constants(source, **options)
+        types = signature(found.artifact).arguments
+        first = len(types) - len(found.values)
+        inputs = _numbered(ArgumentKind.INPUT, types[:first])
+        constants = _numbered(ArgumentKind.CONSTANT, types[first:])
+        weights = {
+            one.name: np.frombuffer(data, dtype_named(one.dtype)).reshape(
+                tuple(map(int, one.shape))
+            )
+            for one, data in zip(constants, found.values, strict=True)
+        }
+        results = tuple(_results(found.artifact))
+        return cls(found.artifact, None, inputs + constants, results, frozen(weights))
 
     def _weight(self, argument: Argument) -> Array:
         if argument.name in self.state:
@@ -610,6 +647,14 @@ _UNNAMED = {
     ArgumentKind.CONSTANT: "constant",
     ArgumentKind.PARAMETER: "weight",
 }
+
+
+def _numbered(kind: ArgumentKind, types: Sequence[TensorType]) -> tuple[Argument, ...]:
+    """Return arguments of one kind that have no names."""
+    return tuple(
+        Argument(f"{_UNNAMED[kind]}{at}", kind, _shape(one.shape), one.dtype.name, at)
+        for at, one in enumerate(types)
+    )
 
 
 def _results(artifact: Artifact) -> Iterator[Result]:
