@@ -16,7 +16,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from portable.containers.bundle import ImageLayout, listed_members, parse_member
+from portable.containers.bundle import REWRITES, ImageLayout, listed_members, parse_member
 from portable.containers.container import MalformedContainer
 from portable.containers.folder import Folder
 from portable.containers.kind import Kind, kind_of_directory, kind_of_file
@@ -134,6 +134,7 @@ def attest(
     key: str | os.PathLike[str],
     made: datetime.datetime | None = None,
     sightings: Iterable[Sighting] = (),
+    inputs: Mapping[str, str] = {},
 ) -> bytes:
     """Sign what is predicted of a file or a bundle, or was seen.
 
@@ -145,6 +146,8 @@ def attest(
         sightings: What was seen, as in `Matrix.sightings`, of an artifact that is the whole file:
             failures, and what went at least as far, replace predictions. Those of other artifacts
             are passed over.
+        inputs: What else the statement comes from, such as the file of a matrix: the SHA-256 of
+            each, by its name.
 
     Returns:
         The attestation, to be written beside it.
@@ -155,7 +158,7 @@ def attest(
         PortableError: As `portable.predict`.
     """
     named = named_consumers(*consumers)
-    digest, container = _opened(os.fspath(path))
+    digest, container, rewrites = _opened(os.fspath(path))
     subjects = subjects_in(container)
     seen = _seen(sightings, digest, os.fspath(path))
     verdicts, observed = [], {}
@@ -181,10 +184,12 @@ def attest(
                     "version": str(subjects[entry.name].claimed or ""),
                     "required": str(subjects[entry.name].required or ""),
                 }
+                | ({"rewrites": rewrites[entry.member]} if entry.member in rewrites else {})
                 for entry in container.artifacts()
             ],
             "verdicts": [one.record() for one in verdicts],
             "observed": observed,
+            "inputs": [{"name": k, "digest": {"sha256": inputs[k]}} for k in sorted(inputs)],
             "not_covered": list(named.uncovered),
         },
     }
@@ -232,7 +237,7 @@ def verify_attestation(
         PortableError: The file or the bundle cannot be read.
     """
     data = read_file(attestation, _LARGEST + 1)
-    digest, _ = _opened(os.fspath(path))
+    digest, *_ = _opened(os.fspath(path))
     where = os.fspath(attestation)
     return verify_statement(data, digest, key=key, now=now, max_age=max_age, where=where)
 
@@ -293,23 +298,29 @@ def _tables() -> str:
     return found.hexdigest()
 
 
-def _opened(path: str) -> tuple[str, Container]:
-    """Return the digest of a file, or of the index of a bundle, with what was read of it."""
+def _opened(path: str) -> tuple[str, Container, dict[str, list[str]]]:
+    """Return the digest of a file, or of the index of a bundle, with what was read of it.
+
+    Of a bundle, also which rewrites its manifests name, by Version.
+    """
     if not os.path.isdir(path):
         source = Source(path)
         data = source.load()
-        return sha256(data).hexdigest(), open_source(kind_of_file(data), source)
+        return sha256(data).hexdigest(), open_source(kind_of_file(data), source), {}
     folder = Folder(path)
     if kind_of_directory(path) is not Kind.BUNDLE:
         hint = "bundle it, and attest the bundle"
         raise AttestationError("a directory that is no bundle", where=path, hint=hint)
     layout = ImageLayout(folder)
     top, data = layout.index()
-    for member in listed_members(top, data):
+    members = listed_members(top, data)
+    for member in members:
         manifest = parse_member(layout.document(member.descriptor), member)
         for blob in (manifest.config, *manifest.layers):
             layout.blob(blob)
-    return top.digest.partition(":")[2], open_path(path)
+    said = {member.name: member.descriptor.annotations.get(REWRITES) for member in members}
+    rewrites = {name: text.split(", ") for name, text in said.items() if text}
+    return top.digest.partition(":")[2], open_path(path), rewrites
 
 
 def _signed(payload: bytes, pem: bytes, where: str) -> bytes:

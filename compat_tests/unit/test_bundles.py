@@ -4,6 +4,8 @@ import hashlib
 import json
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +138,34 @@ def test_a_consumer_gets_the_newest_that_it_reads(
     *passed, taken = picked.verdicts.values()
     assert [one.outcome for (one,) in passed] == [Outcome.INCOMPATIBLE] * len(passed)
     assert taken[0].compatible
+
+
+LISTED = """
+import sys
+from portable.bundle import pick
+opened = []
+sys.addaudithook(lambda event, given: opened.append(given[0]) if event == "open" else None)
+pick(sys.argv[1], sys.argv[2], to=sys.argv[3])
+inside = {str(path)[len(sys.argv[1]) + 1 :] for path in opened if str(path).startswith(sys.argv[1])}
+print(*inside, sep="\\n")
+"""
+
+
+@pytest.mark.parametrize("consumer", [NEW, MIDDLE, OLD])
+def test_a_pick_reads_what_it_delivers(bundle: Path, tmp_path: Path, consumer: str) -> None:
+    """The documents that lead there, one manifest, its files; no other file of the bundle."""
+    words = [sys.executable, "-c", LISTED, str(bundle), consumer, str(tmp_path / "picked")]
+    shown = subprocess.run(words, capture_output=True, text=True, check=True)
+    picked = hashlib.sha256((tmp_path / "picked").read_bytes()).hexdigest()
+    (top,) = document(bundle / "index.json")["manifests"]
+    (manifest,) = (
+        one
+        for one in document(blob(bundle, top))["manifests"]
+        if picked in blob(bundle, one).read_text()
+    )
+    blobs = [top["digest"], manifest["digest"], f"sha256:{picked}"]
+    expected = [f"blobs/{one.replace(':', '/')}" for one in blobs]
+    assert sorted(shown.stdout.split()) == sorted(["index.json", "oci-layout", *expected])
 
 
 def test_several_consumers_get_one_that_all_read(bundle: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ What it is on the disk and in a registry: docs/bundles.md.
 
 from __future__ import annotations
 
-from portable.bundle.picking import Picked, pick, push, unpack, verify_attached
+from portable.bundle.picking import Picked, attach, pick, push, unpack, verify_attached
 from portable.bundle.registry import SCHEME, RegistryError
 from portable.bundle.writing import (
     Bundled,
@@ -30,6 +30,7 @@ __all__ = [
     "Picked",
     "RegistryError",
     "Unbundled",
+    "attach",
     "bundle_files",
     "bundle_program",
     "pick",

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from portable.attestation import SIGSTORE, AttestationError, verify_statement
 from portable.bundle.registry import SCHEME, Registry
+from portable.bundle.writing import bundle_files
 from portable.containers import Kind, NotAContainer, kind_of_directory
 from portable.containers.bundle import (
     FORMAT,
@@ -29,7 +30,7 @@ from portable.containers.bundle import (
 )
 from portable.containers.container import place
 from portable.containers.folder import Folder
-from portable.containers.oci import LARGEST, demand_content
+from portable.containers.oci import LARGEST, MANIFEST, demand_content, only_layer
 from portable.containers.opening import open_version
 from portable.errors import PortableError
 from portable.prediction import Subject, predict_all, subjects_in
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
     from portable.containers.bundle import Member
     from portable.containers.oci import Descriptor
 
-__all__ = ["Origin", "Picked", "pick", "push", "unpack", "verify_attached"]
+__all__ = ["Origin", "Picked", "attach", "pick", "push", "unpack", "verify_attached"]
 
 
 class Origin(Protocol):
@@ -269,15 +270,15 @@ def _move(tree: Path, to: str | os.PathLike[str]) -> None:
 
 
 def push(
-    bundle: str | os.PathLike[str],
+    path: str | os.PathLike[str],
     reference: str,
     *,
     attestation: str | os.PathLike[str] | None = None,
 ) -> str:
-    """Send a bundle to a registry.
+    """Send a bundle to a registry, or an artifact or a container alone.
 
     Args:
-        bundle: Its directory.
+        path: What to send.
         reference: `oci://host/name:tag`.
         attestation: What was signed about it, to be sent as a referrer of it.
 
@@ -286,26 +287,58 @@ def push(
 
     Raises:
         RegistryError: The registry refuses it.
-        NotAContainer: It is no bundle.
-        MalformedContainer: The bundle is damaged.
+        NotAContainer: It is a directory of something else.
+        Unbundled: It is no artifact that names its Version.
+        MalformedContainer: It is damaged.
     """
     said = read_file(attestation, LARGEST + 1) if attestation is not None else None
-    registry = Registry(reference)
-    top = registry.push(_layout(os.fspath(bundle)))
+    registry, source = Registry(reference), os.fspath(path)
+    if kind_of_directory(source) is Kind.BUNDLE:
+        top = registry.push(_layout(source))
+    else:
+        with scratch.folder() as folder:
+            alone = str(Path(folder, "alone"))
+            bundle_files([source], to=alone)
+            top = registry.push(_layout(alone), alone=True)
     if said is not None:
         registry.attach(top, said, SIGSTORE)
     return top.digest
 
 
+def attach(
+    reference: str, attestation: str | os.PathLike[str], *, key: str | os.PathLike[str]
+) -> Statement:
+    """Send an attestation of what a registry has, whoever sent that, as a referrer of it.
+
+    Args:
+        reference: As for `verify_attached`.
+        attestation: What was signed.
+        key: The public key, in PEM; what it does not verify is not sent.
+
+    Returns:
+        What it says.
+
+    Raises:
+        AttestationError: It is not about what the name stands for, or not signed with the key.
+        RegistryError: The registry cannot be reached, refuses, or does not have it.
+    """
+    registry, data = Registry(reference), read_file(attestation, LARGEST + 1)
+    top, digest = _attestable(registry)
+    found = verify_statement(data, digest, key=key, where=os.fspath(attestation))
+    registry.attach(top, data, SIGSTORE)
+    return found
+
+
 def verify_attached(
     reference: str, *, key: str | os.PathLike[str], max_age: datetime.timedelta | None = None
 ) -> Statement:
-    """Verify what was signed about a bundle in a registry, as `verify_attestation`.
+    """Verify what was signed about something in a registry, as `verify_attestation`.
 
-    Nothing of the bundle is fetched but its index, whose digest stands for everything.
+    Nothing of it is fetched but the document that the name stands for, whose digest stands for
+    everything.
 
     Args:
-        reference: `oci://host/name:tag`, or `@sha256:DIGEST`.
+        reference: `oci://host/name:tag`, or `@sha256:DIGEST`: a bundle, or a file alone.
         key: The public key, in PEM.
         max_age: How old it may be; of any age when None.
 
@@ -317,11 +350,10 @@ def verify_attached(
         RegistryError: The registry cannot be reached, or does not have it.
     """
     registry = Registry(reference)
-    top, _ = registry.index()
+    top, digest = _attestable(registry)
     failed = AttestationError("nothing is attested", where=reference)
     found = []
     for data in registry.attached(top, SIGSTORE):
-        digest = top.digest.partition(":")[2]
         try:
             found.append(verify_statement(data, digest, key=key, max_age=max_age, where=reference))
         except AttestationError as error:
@@ -329,3 +361,10 @@ def verify_attached(
     if not found:
         raise failed
     return max(found, key=operator.attrgetter("made"))
+
+
+def _attestable(registry: Registry) -> tuple[Descriptor, str]:
+    """Return what a name stands for, and the SHA-256 that statements about it name."""
+    top, data = registry.index()
+    file = only_layer(data, registry.reference) if top.media_type == MANIFEST else None
+    return top, (file or top).digest.partition(":")[2]

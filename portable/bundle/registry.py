@@ -27,6 +27,7 @@ from portable.containers.oci import (
     Index,
     Manifest,
     demand_document,
+    is_index,
     parse_fields,
 )
 from portable.errors import PortableError
@@ -55,6 +56,8 @@ _LACKS = 404
 # What is attached to one bundle, as far as it is looked at: the newest.
 _MOST_ATTACHED = 100
 _ATTACHED = "attestation.sigstore.json"
+# Said by a registry that lists referrers itself.
+_SUBJECT = "OCI-Subject"
 
 
 class RegistryError(PortableError):
@@ -106,12 +109,14 @@ class Registry:
     def index(self) -> tuple[Descriptor, bytes]:
         """Return the index of the bundle and its digest, by which it is read from now on.
 
+        Of what was sent alone, its manifest.
+
         Raises:
             RegistryError: The registry does not have it.
             MalformedContainer: It has another digest than was requested.
         """
-        data = self._get(self._name.manifest_url(), LARGEST, accept=INDEX)
-        found = Descriptor.of(data, INDEX)
+        data = self._get(self._name.manifest_url(), LARGEST, accept=f"{INDEX}, {MANIFEST}")
+        found = Descriptor.of(data, INDEX if is_index(data, self.reference) else MANIFEST)
         if self._name.digest:
             demand_document(data, replace(found, digest=self._name.digest))
         return found, data
@@ -145,11 +150,12 @@ class Registry:
         for piece in self._pieces(url, descriptor.size, accept="*/*"):
             write_bytes(target, piece)
 
-    def push(self, layout: ImageLayout) -> Descriptor:
+    def push(self, layout: ImageLayout, *, alone: bool = False) -> Descriptor:
         """Send a bundle: what the registry lacks of its files, its manifests, and then its index.
 
         Args:
             layout: The bundle; each file is compared with its digest before it is sent.
+            alone: Whether the name is to stand for its one Version, without the index.
 
         Returns:
             What the name now stands for.
@@ -159,20 +165,24 @@ class Registry:
             MalformedContainer: The bundle is damaged.
         """
         top, data = layout.index()
-        for member in listed_members(top, data):
+        members = listed_members(top, data)
+        for member in members:
             document = layout.document(member.descriptor)
             manifest = parse_member(document, member)
             for blob in (manifest.config, *manifest.layers):
                 self._upload(layout.blob(blob), blob)
             self._put(member.descriptor.digest, document, MANIFEST)
-        self._put(self._name.digest or self._name.tag, data, INDEX)
+        if alone:
+            (member,) = members
+            top, data = member.descriptor, layout.document(member.descriptor)
+        self._put(self._name.digest or self._name.tag, data, top.media_type)
         return top
 
     def attach(self, subject: Descriptor, data: bytes, media_type: str) -> None:
         """Send a file that is about what the name stands for, as a referrer of it.
 
-        It is listed under the tag that the distribution specification has for registries without
-        an API of referrers, which others keep as well.
+        A registry without an API of referrers gets the list of them under the tag that the
+        distribution specification has for that.
 
         Args:
             subject: What the name stands for.
@@ -189,10 +199,12 @@ class Registry:
                 path = Path(folder) / "blob"
                 path.write_bytes(content)
                 self._upload(str(path), blob)
-        manifest = Manifest(media_type, empty, [layer]).record() | {"subject": subject.record()}
+        about = replace(subject, annotations={}).record()
+        manifest = Manifest(media_type, empty, [layer]).record() | {"subject": about}
         document = json.dumps(manifest).encode()
         new = Descriptor.of(document, MANIFEST)
-        self._put(new.digest, document, MANIFEST)
+        if _SUBJECT in self._put(new.digest, document, MANIFEST).headers:
+            return
         listed = [one for one in self._referrers(subject) if one.get("digest") != new.digest]
         listed.append(new.record() | {"artifactType": media_type})
         index = {"schemaVersion": 2, "mediaType": INDEX, "manifests": listed}
@@ -217,10 +229,14 @@ class Registry:
                 yield demand_document(self._get(url, min(layer.size, LARGEST), accept="*/*"), layer)
 
     def _referrers(self, subject: Descriptor) -> list[dict[str, Any]]:
-        """Return what is listed under the tag of what the name stands for; nothing if it is not."""
-        url = self._name.manifest_url(_referrers_tag(subject))
-        data = b"".join(self._pieces(url, LARGEST, accept=INDEX, may_lack=True))
-        if not data:
+        """Return what the registry lists, or the tag of what the name stands for; or nothing."""
+        place = self._name.manifest_url().rpartition("/manifests/")[0]
+        tag = self._name.manifest_url(_referrers_tag(subject))
+        for url in (f"{place}/referrers/{subject.digest}", tag):
+            data = b"".join(self._pieces(url, LARGEST, accept=INDEX, may_lack=True))
+            if data:
+                break
+        else:
             return []
         Index.parse(data, self.reference)
         found: list[dict[str, Any]] = parse_fields(data, self.reference)["manifests"]
@@ -237,11 +253,13 @@ class Registry:
                 )
             )
 
-    def _put(self, name: str, data: bytes, media_type: str) -> None:
+    def _put(self, name: str, data: bytes, media_type: str) -> Any:
         url = f"{self._client.prefix}://{self._name.manifest_url(name)}"
         headers = {"Content-Type": media_type}
         with self._failing():
-            self._demand_done(self._client.do_request(url, "PUT", data=data, headers=headers))
+            answer = self._client.do_request(url, "PUT", data=data, headers=headers)
+            self._demand_done(answer)
+        return answer
 
     def _get(self, url: str, size: int, *, accept: str) -> bytes:
         return b"".join(self._pieces(url, size, accept=accept))

@@ -3,19 +3,22 @@
 sign predicts the Verdicts of the consumers, or takes what --matrix says was observed, and writes
 them to FILE.sigstore.json or --output, signed with the private key of --key. verify checks that
 such a file was signed with the public key of --key, is about these very bytes, is not older than
---max-age and says that every consumer of --for reads them: without a network, or of a bundle in a
-registry with what was sent there.
+--max-age and says that every consumer of --for reads them: without a network, or of something in a
+registry with what was sent there. attach sends what was signed to a registry, if it is about what
+that has, whoever sent that.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from portable.attestation import SUFFIX, attest, parse_age, verify_attestation
-from portable.bundle import SCHEME, verify_attached
+from portable.bundle import SCHEME, attach, verify_attached
 from portable.cli.options import add
 from portable.cli.output import demand_apart, print_json, say, write_bytes
 from portable.cli.usage import BadUsage
+from portable.system.files import InputFile
 
 if TYPE_CHECKING:
     import argparse
@@ -31,9 +34,10 @@ portable attest sign model.mlir.bc --for 'jaxlib>=0.5' --key private.pem --matri
 portable attest sign model.bundle --for 'jaxlib>=0.5' --key private.pem -o model.sigstore.json
 portable attest verify model.mlir.bc --key public.pem --max-age 90d --for 'jaxlib>=0.5'
 portable attest verify oci://registry.example:5000/model:1 --key public.pem --for 'jaxlib>=0.5'
+portable attest attach oci://registry.example:5000/model:1 --attestation F.json --key public.pem
 """
 EXIT_CODES = {
-    0: "signed, or verified",
+    0: "signed, verified, or sent",
     1: "verified, but it does not say that every consumer of --for reads it",
     2: "not signed with this key, about something else, too old, damaged, or bad usage",
 }
@@ -45,7 +49,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "subject",
         metavar="FILE",
-        help="an artifact, an Exported, or a bundle; verify: oci://host/name:tag too",
+        help="an artifact, an Exported, or a bundle; verify, attach: oci://host/name:tag",
     )
     parser.add_argument("--key", required=True, metavar="FILE.pem", help="the key")
     add(parser, "--attestation", default_help=f"FILE{SUFFIX}, or what the registry has")
@@ -73,16 +77,34 @@ def _sign(chosen: argparse.Namespace) -> int:
     output = chosen.output or chosen.subject.rstrip("/") + SUFFIX
     demand_apart(output, chosen.subject, chosen.key, chosen.matrix)
     sightings: tuple[Sighting, ...] = ()
+    inputs = {}
     if chosen.matrix:
         from portable.cli.matrix import read_matrix  # not for those who verify
 
         sightings = read_matrix(chosen.matrix).sightings
-    data = attest(chosen.subject, *chosen.consumers, key=chosen.key, sightings=sightings)
+        inputs = {Path(chosen.matrix).name: InputFile(chosen.matrix).sha256()}
+    data = attest(
+        chosen.subject, *chosen.consumers, key=chosen.key, sightings=sightings, inputs=inputs
+    )
     write_bytes(output, data)
     if chosen.format == "json":
         print_json({"output": output})
     elif output != "-":
         say(f"{output}: signed")
+    return 0
+
+
+def _attach(chosen: argparse.Namespace) -> int:
+    if not chosen.attestation or not chosen.subject.startswith(SCHEME):
+        hint = "portable attest attach oci://host/name:tag --attestation FILE --key public.pem"
+        raise BadUsage("attach takes a name in a registry and --attestation", hint=hint)
+    if chosen.consumers or chosen.max_age or chosen.output or chosen.matrix:
+        raise BadUsage("attach takes --attestation and --key alone")
+    found = attach(chosen.subject, chosen.attestation, key=chosen.key)
+    if chosen.format == "json":
+        print_json({"output": chosen.subject})
+    else:
+        say(f"{chosen.subject}: attested on {found.made:%Y-%m-%d %H:%M} UTC")
     return 0
 
 
@@ -110,4 +132,8 @@ def _verify(chosen: argparse.Namespace) -> int:
     return 1 if missing else 0
 
 
-_ACTIONS: Mapping[str, Callable[[argparse.Namespace], int]] = {"sign": _sign, "verify": _verify}
+_ACTIONS: Mapping[str, Callable[[argparse.Namespace], int]] = {
+    "attach": _attach,
+    "sign": _sign,
+    "verify": _verify,
+}

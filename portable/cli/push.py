@@ -1,4 +1,4 @@
-"""Send a bundle to a registry.
+"""Send a bundle, or an artifact or a container alone, to a registry.
 
 Of its files only those that the registry lacks are sent. Loopback addresses are spoken to without
 TLS; credentials are those of `docker login`. skopeo, oras and crane send the directory as well.
@@ -21,16 +21,17 @@ __all__ = ["EXAMPLES", "EXIT_CODES", "options", "run"]
 EXAMPLES = """
 portable push model.bundle oci://registry.example:5000/model:1
 portable push model.bundle oci://registry.example:5000/model --attestation model.sigstore.json
+portable push model.mlir.bc oci://registry.example:5000/model:1.9.0
 """
 EXIT_CODES = {
     0: "sent",
-    2: "the registry refuses it, the bundle is damaged, or bad usage",
+    2: "the registry refuses it, it is damaged or no artifact, or bad usage",
 }
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("bundle", metavar="BUNDLE", help="the directory of a bundle")
+    parser.add_argument("path", metavar="PATH", help="a bundle, an artifact or a container")
     parser.add_argument("reference", metavar="REFERENCE", help="oci://host[:port]/name:tag")
     add(parser, "--attestation", default_help="none is sent")
     add(parser, "--format")
@@ -38,8 +39,8 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def run(chosen: argparse.Namespace) -> int:
     """Send a bundle."""
-    with waiting(f"{chosen.bundle}: sending it to {chosen.reference}"):
-        digest = push(chosen.bundle, chosen.reference, attestation=chosen.attestation)
+    with waiting(f"{chosen.path}: sending it to {chosen.reference}"):
+        digest = push(chosen.path, chosen.reference, attestation=chosen.attestation)
     if chosen.format == "json":
         print_json({"reference": chosen.reference, "digest": digest})
     else:

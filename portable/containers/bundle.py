@@ -24,6 +24,7 @@ from portable.containers.oci import (
     Descriptor,
     Index,
     Manifest,
+    artifact_type_of,
     demand_content,
     demand_document,
     demand_size,
@@ -47,6 +48,7 @@ __all__ = [
     "FORMAT",
     "MEMBER",
     "REQUIRED",
+    "REWRITES",
     "VERSION",
     "Bundle",
     "ImageLayout",
@@ -66,6 +68,8 @@ VERSION = "stablehlo.portable.version"
 """The annotation that says which Version the artifacts of a manifest claim."""
 REQUIRED, FORMAT = "stablehlo.portable.required", "stablehlo.portable.format"
 """Those that say which Version and which bytecode format a reader must have."""
+REWRITES = "stablehlo.portable.rewrites"
+"""The one that says what was rewritten to reach the Version, by names with commas between."""
 
 _TOP = "index.json"
 _IMAGE_LAYOUT = "1.0.0"
@@ -98,10 +102,10 @@ class Member:
 
 
 def listed_members(descriptor: Descriptor, data: bytes) -> tuple[Member, ...]:
-    """Return what the index of a bundle lists.
+    """Return what the index of a bundle lists; or the one Version that a manifest alone is.
 
     Args:
-        descriptor: What the index is.
+        descriptor: What the index is, or the manifest.
         data: The document, compared with its descriptor.
 
     Returns:
@@ -112,6 +116,8 @@ def listed_members(descriptor: Descriptor, data: bytes) -> tuple[Member, ...]:
         MalformedContainer: It lists something else than Versions, or one twice.
     """
     where = descriptor.path
+    if descriptor.media_type == MANIFEST:
+        return (_alone(descriptor, data),)
     index = Index.parse(data, where)
     form = index.annotations.get(BUNDLE_MARK)
     if form is None:
@@ -133,6 +139,16 @@ def listed_members(descriptor: Descriptor, data: bytes) -> tuple[Member, ...]:
 
 
 _NEWER = "a newer release of portable may read it"
+
+
+def _alone(descriptor: Descriptor, data: bytes) -> Member:
+    """Return the Version that is the whole of what a name stands for."""
+    where = descriptor.path
+    if artifact_type_of(data, where) != MEMBER:
+        what, hint = "a manifest, but not of a portable artifact", "portable push writes one"
+        raise NoArtifact(what, where=where, hint=hint)
+    listed = replace(descriptor, annotations=Manifest.parse(data, where).annotations)
+    return Member(_claimed(listed, where), listed)
 
 
 def _claimed(descriptor: Descriptor, where: str) -> Version:

@@ -30,9 +30,12 @@ __all__ = [
     "Descriptor",
     "Index",
     "Manifest",
+    "artifact_type_of",
     "demand_content",
     "demand_document",
     "demand_size",
+    "is_index",
+    "only_layer",
     "parse_fields",
     "written_document",
 ]
@@ -190,6 +193,40 @@ class Manifest:
             "layers": [one.record() for one in self.layers],
         }
         return fields | ({"annotations": dict(self.annotations)} if self.annotations else {})
+
+
+def is_index(data: bytes, where: str) -> bool:
+    """Say whether a document is an index, as far as that can be seen: anything else has no list.
+
+    Args:
+        data: The document.
+        where: What to call it in errors.
+
+    Raises:
+        MalformedContainer: It is no document.
+    """
+    return "manifests" in parse_fields(data, where)
+
+
+def artifact_type_of(data: bytes, where: str) -> object:
+    """Return what a manifest of anybody says that it is; None where it does not."""
+    return parse_fields(data, where).get("artifactType")
+
+
+def only_layer(data: bytes, where: str) -> Descriptor | None:
+    """Return the layer of a manifest of anybody; None where it has none, or several.
+
+    Args:
+        data: The document.
+        where: What to call it in errors.
+
+    Raises:
+        MalformedContainer: It is no manifest.
+    """
+    fields = parse_fields(data, where)
+    _demand_type(fields, MANIFEST, where)
+    layers = _list(fields, "layers", where)
+    return Descriptor.parse(layers[0], where) if len(layers) == 1 else None
 
 
 def written_document(document: Index | Manifest) -> bytes:

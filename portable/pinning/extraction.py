@@ -87,7 +87,7 @@ def extract_constants(program: Program, **options: Unpack[PinOptions]) -> Extrac
     return Extracted(pipeline.serialize(module, "current", **options), values)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Lifted:
     """A function: its calls, its large constants by value, and which values it needs in all."""
 

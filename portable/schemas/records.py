@@ -222,6 +222,15 @@ class AttestedArtifact(TypedDict):
     digest: DigestRecord
     version: str
     required: str
+    # Of a bundle, where its manifest names some.
+    rewrites: NotRequired[list[str]]
+
+
+class InputRecord(TypedDict):
+    """A file that a statement comes from."""
+
+    name: str
+    digest: DigestRecord
 
 
 class PredicateDocument(TypedDict):
@@ -234,6 +243,8 @@ class PredicateDocument(TypedDict):
     verdicts: list[VerdictRecord]
     # The day, of each consumer whose Verdict is no prediction; older statements lack it.
     observed: NotRequired[dict[str, str]]
+    # The matrix that says so; older statements lack it.
+    inputs: NotRequired[list[InputRecord]]
     not_covered: list[str]
 
 

@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa
 
 from compat_tests.helpers.documents import mismatches
 from compat_tests.helpers.matrices import sample
 from portable.attestation import PREDICATE, AttestationError, Sighting, attest, verify_attestation
-from portable.bundle import bundle_files
+from portable.bundle import bundle_files, bundle_program
 from portable.cli import main
 from portable.containers import MalformedContainer
 from portable.errors import PortableError
@@ -27,6 +28,7 @@ from portable.policy import PolicyError, Rule, gate, parse_policy
 from portable.verdict import Basis, Outcome, Stage, Verdict
 
 ARTIFACTS = Path(__file__).parents[2] / "data" / "artifacts"
+EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
 ADD = [ARTIFACTS / f"add_f32+{version}.mlir.bc" for version in ("0.9.0", "1.17.0")]
 READS = "jaxlib==0.10.2"
 OLD = "stablehlo==0.9.0"
@@ -132,6 +134,16 @@ def test_a_bundle_is_attested_by_its_index(tmp_path: Path, pair: Pair) -> None:
         blob.write_bytes(data)
 
 
+def test_what_was_rewritten_is_said(tmp_path: Path, pair: Pair) -> None:
+    """Of the Versions of a bundle, as `portable explain` names it; of others nothing is known."""
+    bundle = tmp_path / "tan.bundle"
+    bundle_program(EXAMPLES / "tan.mlir.bc", "jaxlib==0.4.30", READS, to=bundle, allow=["exact"])
+    found = verify_attestation(bundle, signed(bundle, pair), key=pair.public)
+    assert mismatches("predicate", json.dumps(found.predicate)) == []
+    rewrites = {one["name"]: one.get("rewrites") for one in found.predicate["artifacts"]}
+    assert rewrites == {"1.17.0": None, "1.1.0": ["tan_v1"]}
+
+
 def test_a_statement_about_something_else_is_refused(artifact: Path, pair: Pair) -> None:
     """Of another artifact, with its right signature."""
     path = signed(artifact, pair)
@@ -140,13 +152,24 @@ def test_a_statement_about_something_else_is_refused(artifact: Path, pair: Pair)
         verify_attestation(artifact, path, key=pair.public)
 
 
+def expired(folder: Path, pair: Pair) -> Path:
+    """Write a certificate of the right key, whose time is over."""
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "portable")])
+    builder = x509.CertificateBuilder(name, name, pair.key.public_key(), 1)
+    builder = builder.not_valid_before(MADE - datetime.timedelta(days=2))
+    made = builder.not_valid_after(MADE - datetime.timedelta(days=1)).sign(pair.key, None)
+    path = folder / "certificate.pem"
+    path.write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    return path
+
+
 def test_another_key_is_refused(artifact: Path, pair: Pair, tmp_path: Path) -> None:
-    """Of the same kind or another, or no key at all."""
+    """Of the same kind or another, a certificate that expired, or no key at all."""
     path = signed(artifact, pair)
     for kind in KEYS:
         with pytest.raises(AttestationError):
             verify_attestation(artifact, path, key=Pair(tmp_path / kind, kind).public)
-    for key in (pair.private, artifact):
+    for key in (pair.private, artifact, expired(tmp_path, pair)):
         with pytest.raises(AttestationError, match="key or signature cannot be used"):
             verify_attestation(artifact, path, key=key)
     with pytest.raises(AttestationError, match="key or signature cannot be used"):
@@ -190,6 +213,8 @@ def test_what_was_executed_is_said(
         "stablehlo 0.9.0": ("decode", "predicted"),
     }
     assert found.predicate["observed"] == {"jaxlib 0.10.2": json.loads(seen.read_text())["date"]}
+    digest = sha256(seen.read_bytes()).hexdigest()
+    assert found.predicate["inputs"] == [{"name": "matrix.json", "digest": {"sha256": digest}}]
     capsys.readouterr()
     assert main(["attest", "verify", str(artifact), "--key", str(pair.public), "--for", READS]) == 0
     assert "jaxlib 0.10.2: compatible: computes the same (observed)" in capsys.readouterr().out

@@ -1,10 +1,13 @@
 """Bundles in a real registry on this machine: pushed, copied by skopeo, picked, executed."""
 
+import contextlib
+import http.client
 import json
 import shutil
 import socket
 import subprocess
 import time
+from collections import defaultdict
 from collections.abc import Iterator
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -30,14 +33,17 @@ from portable.bundle import (
 )
 from portable.cli import main
 from portable.containers import MalformedContainer, NoArtifact, open_container
+from portable.containers.oci import INDEX
 from portable.releases import find_release
 from portable.runtime.environments import Environments
 from portable.runtime.executors import find_executor, random_inputs, signature
+from portable.version import Version
 
 ROOT = Path(__file__).parents[3]
 ENCODER = ROOT / "docs" / "examples" / "encoder.mlir"
 ARTIFACTS = ROOT / "compat_tests" / "data" / "artifacts"
 ADD = [ARTIFACTS / f"add_f32+{version}.mlir.bc" for version in ("0.9.0", "0.14.0", "1.17.0")]
+TORCH_XLA = ROOT / "corpus" / "torch_xla" / "torch_xla_2_9_0" / "container"
 # What it needs is 0.13.0 at 0.14.0.
 MIDDLE = "jaxlib==0.4.13"
 CONFIG = """
@@ -265,6 +271,124 @@ def test_what_is_attested_is_of_one_bundle(registry: Running, bundle: Path, tmp_
     push(tmp_path / "other.bundle", reference, attestation=said)
     with pytest.raises(AttestationError, match=r"is about add\.bundle"):
         verify_attached(reference, key=public)
+
+
+def test_an_artifact_alone_is_pushed_attested_and_picked(
+    registry: Running, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One file, no index: the statement is about its own SHA-256, and its bytes come back."""
+    reference, (private, public) = registry.reference("alone:1"), _keys(tmp_path / "keys")
+    _, stranger = _keys(tmp_path / "other")
+    said = tmp_path / "said.json"
+    said.write_bytes(attest(ADD[1], MIDDLE, key=private))
+    words = ["push", str(ADD[1]), reference, "--attestation", str(said)]
+    assert main(words) == main(words) == 0
+    found = verify_attached(reference, key=public)
+    assert found.digest == sha256(ADD[1].read_bytes()).hexdigest()
+    assert main(["attest", "verify", reference, "--key", str(public), "--for", MIDDLE]) == 0
+    with pytest.raises(AttestationError, match="not signed with this key"):
+        verify_attached(reference, key=stranger)
+    registry.fetched()
+    picked = pick(reference, MIDDLE, to=tmp_path / "picked")
+    assert picked.version == Version.parse("0.14.0")
+    assert registry.fetched() == ["1", picked.digest, f"sha256:{found.digest}"]
+    assert (tmp_path / "picked").read_bytes() == ADD[1].read_bytes()
+    assert pick(reference, "stablehlo==0.9.0", to=tmp_path / "old").held is False
+    capsys.readouterr()
+    assert main(["push", str(private), reference]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_a_container_alone_is_pushed_and_picked(registry: Running, tmp_path: Path) -> None:
+    """With every weight, from one manifest."""
+    reference = registry.reference("model:1")
+    push(TORCH_XLA, reference)
+    pick(reference, "jaxlib==0.10.2", to=tmp_path / "picked")
+    files = [path.relative_to(TORCH_XLA) for path in TORCH_XLA.rglob("*") if path.is_file()]
+    for path in files:
+        assert (tmp_path / "picked" / path).read_bytes() == (TORCH_XLA / path).read_bytes()
+
+
+def test_what_others_pushed_is_attested(registry: Running, tmp_path: Path) -> None:
+    """A file that oras sent as it sends any: what is signed of it is sent alone, if it is of it."""
+    import oras.client
+
+    name, (private, public) = f"{registry.host}/others:1", _keys(tmp_path / "keys")
+    shutil.copy(ADD[0], tmp_path / "add.mlir.bc")
+    client = oras.client.OrasClient(insecure=True)
+    client.push(target=name, files=[str(tmp_path / "add.mlir.bc")], disable_path_validation=True)
+    for number, path in enumerate((ADD[1], ADD[0])):
+        said = tmp_path / f"{number}.json"
+        said.write_bytes(attest(path, MIDDLE, key=private))
+        words = ["attest", "attach", f"oci://{name}", "--attestation", str(said)]
+        assert main([*words, "--key", str(private)]) == 2
+        assert main([*words, "--key", str(public)]) == (2 if path is ADD[1] else 0)
+    found = verify_attached(f"oci://{name}", key=public)
+    assert found.digest == sha256(ADD[0].read_bytes()).hexdigest()
+    with pytest.raises(NoArtifact, match="not of a portable artifact"):
+        pick(f"oci://{name}", MIDDLE, to=tmp_path / "picked")
+
+
+class Listing(BaseHTTPRequestHandler):
+    """A door before a registry that lists referrers, as the distribution specification says."""
+
+    host: str
+    known: dict[str, list[dict[str, Any]]]
+
+    def do_GET(self) -> None:
+        """Pass a request on, but answer for the list, and note what has a subject."""
+        _, marked, wanted = self.path.partition("/referrers/")
+        if marked:
+            listed = {"schemaVersion": 2, "mediaType": INDEX, "manifests": self.known[wanted]}
+            self._answer(200, {"Content-Type": INDEX}, json.dumps(listed).encode())
+            return
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0))) or None
+        with contextlib.closing(http.client.HTTPConnection(self.host)) as connection:
+            connection.request(self.command, self.path, body, dict(self.headers))
+            answer = connection.getresponse()
+            data = answer.read()
+        headers = {k: v for k, v in answer.getheaders() if k.lower() != "content-length"}
+        if self.command == "PUT" and "/manifests/" in self.path and body:
+            document = json.loads(body)
+            if subject := document.get("subject"):
+                made = {"mediaType": document["mediaType"], "size": len(body)}
+                made |= {"digest": f"sha256:{sha256(body).hexdigest()}"}
+                made |= {"artifactType": document["artifactType"]}
+                self.known[subject["digest"]].append(made)
+                headers["OCI-Subject"] = subject["digest"]
+        self._answer(answer.status, headers, data)
+
+    def _answer(self, status: int, headers: dict[str, str], data: bytes) -> None:
+        self.send_response(status)
+        for key, value in headers.items():
+            self.send_header(key, value)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(b"" if self.command == "HEAD" else data)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+def test_a_registry_that_lists_referrers_is_asked(registry: Running, tmp_path: Path) -> None:
+    """Then no tag is written for them, and what others attached there is found."""
+    private, public = _keys(tmp_path / "keys")
+    said = tmp_path / "said.json"
+    said.write_bytes(attest(ADD[1], MIDDLE, key=private))
+    given: dict[str, Any] = {"host": registry.host, "known": defaultdict(list)}
+    given |= dict.fromkeys(("do_PUT", "do_POST", "do_HEAD", "do_PATCH"), Listing.do_GET)
+    handler = type("Handler", (Listing,), given)
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        name = f"oci://127.0.0.1:{server.server_address[1]}/listing:1"
+        push(ADD[1], name)
+        with pytest.raises(AttestationError, match="nothing is attested"):
+            verify_attached(name, key=public)
+        push(ADD[1], name, attestation=said)
+        assert verify_attached(name, key=public).uncovered(MIDDLE) == ()
+        server.shutdown()
+    with urlopen(f"http://{registry.host}/v2/listing/tags/list", timeout=5) as answer:
+        assert json.load(answer)["tags"] == ["1"]
 
 
 def test_images_are_no_bundles(registry: Running, bundle: Path, tmp_path: Path) -> None:
