@@ -33,6 +33,7 @@ TAKES_ONE = {
     "serialize": "--output is written for one program",
     "deserialize": "--output is written for one program",
     "reduce": "--check is about one program, and --output holds the smallest",
+    "push": "a name in a registry stands for one of them",
     "run": "--inputs fit one program, and --output holds its results",
 }
 # Commands whose standard output is no report.
@@ -113,6 +114,19 @@ def test_a_command_takes_several_artifacts(command: str) -> None:
         assert [action.nargs for action in operands] == [None]
     else:
         assert all(action.nargs in {"+", "*"} for action in operands)
+
+
+def test_an_option_that_is_repeated_adds(capsys: pytest.CaptureFixture[str]) -> None:
+    """What takes several values at once takes them one by one too: no consumer is left out."""
+    for command, action in _options():
+        if action.nargs in {"+", "*"}:
+            assert isinstance(action, argparse._ExtendAction), (command, action.option_strings)
+    artifact = Path(__file__).parents[1] / "data" / "artifacts" / "add_f32+1.17.0.mlir.bc"
+    words = ["check", str(artifact), "--for", "jaxlib==0.5.3", "--for", "jaxlib==0.10.2"]
+    assert main([*words, "--format", "json"]) == 0
+    shown = capsys.readouterr().out
+    assert "jaxlib 0.5.3" in shown
+    assert "jaxlib 0.10.2" in shown
 
 
 def test_consumers_are_named_by_for() -> None:

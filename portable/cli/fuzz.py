@@ -80,6 +80,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--only",
+        action="extend",
         nargs="+",
         default=[],
         metavar="OP",

@@ -112,6 +112,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     what.add_argument(
         "--merge",
         dest="earlier",
+        action="extend",
         nargs="+",
         default=[],
         metavar="FILE.json",

@@ -72,6 +72,7 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
     # Who has to read the artifact.
     "--for": {
         "dest": "consumers",
+        "action": "extend",
         "nargs": "+",
         "default": [],
         "metavar": "SPEC",
@@ -124,6 +125,7 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
     },
     # How a framework's program is lowered.
     "--args": {
+        "action": "extend",
         "nargs": "*",
         "metavar": "[NAME=]TYPE[SIZES]",
         "help": "the types of the inputs: 'f32[2,3]' 'mask=i1[batch]' i64",

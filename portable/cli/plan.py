@@ -51,7 +51,13 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("fleet", metavar="FLEET", help="what portable audit wrote")
     for name, who in (("--from", "who reads the artifacts now"), ("--to", "who is to read them")):
         parser.add_argument(
-            name, dest=name[2:], nargs="+", default=[], metavar="SPEC", help=f"{who}, as for check"
+            name,
+            dest=name[2:],
+            action="extend",
+            nargs="+",
+            default=[],
+            metavar="SPEC",
+            help=f"{who}, as for check",
         )
     parser.add_argument("--today", action="store_true", help="show what leaves its Window when")
     add(parser, "--stage", choices=[str(stage) for stage in Stage], default=str(Stage.DECODE))
