@@ -10,18 +10,21 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 
 import pyarrow
 import pyarrow.parquet
 import pytest
 
+from portable.bundle import bundle_files
 from portable.bytecode import Bytecode
 from portable.cli import main
 from portable.fleet import FleetError, PlaceError, audit, rows
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 FAMILY = CORPUS / "collectives"
+ARTIFACTS = Path(__file__).parents[1] / "data" / "artifacts"
 CONTAINERS = Path(__file__).parents[1] / "data" / "containers"
 
 
@@ -52,6 +55,23 @@ def test_every_file_has_a_row_and_every_artifact_its_version(tree: Path, tmp_pat
         assert Path(str(row["place"])).name.split("+")[0] == row["claimed"]
         assert row["error"] is None
         assert row["subject"]
+
+
+def test_every_version_of_a_bundle_has_a_row(tmp_path: Path) -> None:
+    """At the blob that it is; the documents of the layout are nothing that anybody reads."""
+    versions = ["0.9.0", "0.14.0", "1.17.0"]
+    files = [ARTIFACTS / f"add_f32+{version}.mlir.bc" for version in versions]
+    (tmp_path / "models").mkdir()
+    bundle_files(files, to=tmp_path / "models" / "add.bundle")
+    done = audit([str(tmp_path / "models")], tmp_path / "fleet.parquet", depth="content")
+    rows = [row for row in _rows(tmp_path / "fleet.parquet") if row["kind"] != "other"]
+    expected = [
+        (version, sha256(path.read_bytes()).hexdigest())
+        for version, path in zip(versions, files, strict=True)
+    ]
+    found = [(str(row["claimed"]), Path(str(row["place"])).name) for row in rows]
+    assert sorted(found) == sorted(expected)
+    assert done.damaged == 0
 
 
 def test_what_is_odd_is_told_and_stops_nothing(tree: Path, tmp_path: Path) -> None:

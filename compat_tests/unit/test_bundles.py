@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from compat_tests.helpers.binaries import library, names_of
 from portable.bundle import Unbundled, bundle_files, bundle_program, pick, unpack
 from portable.cli import main
 from portable.containers import Kind, NoArtifact, NotAContainer, open_container
@@ -138,6 +139,15 @@ def test_a_consumer_gets_the_newest_that_it_reads(
     *passed, taken = picked.verdicts.values()
     assert [one.outcome for (one,) in passed] == [Outcome.INCOMPATIBLE] * len(passed)
     assert taken[0].compatible
+
+
+@pytest.mark.parametrize(("has", "version"), [("1.17.0", "1.17.0"), ("0.14.0", "0.9.0")])
+def test_a_plugin_is_a_consumer(bundle: Path, tmp_path: Path, has: str, version: str) -> None:
+    """A shared library in no table, by what its names show: of the second, at least 0.11.0."""
+    plugin = tmp_path / "plugin.so"
+    plugin.write_bytes(library(*names_of(has)))
+    assert main(["pick", str(bundle), "--for", str(plugin), "-o", str(tmp_path / "new")]) == 0
+    assert (tmp_path / "new").read_bytes() == ADD[version].read_bytes()
 
 
 LISTED = """

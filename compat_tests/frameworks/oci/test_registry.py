@@ -3,6 +3,7 @@
 import contextlib
 import http.client
 import json
+import random
 import shutil
 import socket
 import subprocess
@@ -43,9 +44,11 @@ ROOT = Path(__file__).parents[3]
 ENCODER = ROOT / "docs" / "examples" / "encoder.mlir"
 ARTIFACTS = ROOT / "compat_tests" / "data" / "artifacts"
 ADD = [ARTIFACTS / f"add_f32+{version}.mlir.bc" for version in ("0.9.0", "0.14.0", "1.17.0")]
+OF_ADD = [path.read_bytes() for path in ADD]
 TORCH_XLA = ROOT / "corpus" / "torch_xla" / "torch_xla_2_9_0" / "container"
 # What it needs is 0.13.0 at 0.14.0.
 MIDDLE = "jaxlib==0.4.13"
+FLIPS = 25
 CONFIG = """
 version: 0.1
 log: {{accesslog: {{disabled: false}}, level: error}}
@@ -214,6 +217,40 @@ def test_what_a_registry_changed_is_refused(
         path.write_bytes(data)
     assert not (tmp_path / "changed").exists()
     pick(name, MIDDLE, to=tmp_path / "changed")
+
+
+def test_a_changed_bit_anywhere_in_a_registry_is_refused(
+    registry: Running, bundle: Path, tmp_path: Path
+) -> None:
+    """In what it keeps of the index, a manifest, a file, or of where its tag leads.
+
+    A tag has no digest: what is changed in words of the index that nothing reads is another bundle.
+    """
+    luck = random.Random(0)  # noqa: S311 - no secret
+    tag = registry.reference("models/flipped:1")
+    pinned = registry.reference(f"models/flipped@{push(bundle, tag)}")
+    picked = pick(pinned, MIDDLE, to=tmp_path / "picked")
+    whole = (tmp_path / "picked").read_bytes()
+    file = f"sha256:{sha256(whole).hexdigest()}"
+    kept = {path.parent.name: path for path in registry.root.rglob("data")}
+    reached = [kept[one.partition(":")[2]] for one in (picked.digest, picked.manifest, file)]
+    (link,) = registry.root.rglob("flipped/_manifests/tags/1/current/link")
+    names = [(path, pinned) for path in reached] + [(path, tag) for path in (*reached, link)]
+    for path, name in names:
+        data = path.read_bytes()
+        for _ in range(FLIPS):
+            changed = bytearray(data)
+            changed[luck.randrange(len(data))] ^= 1 << luck.randrange(8)
+            path.write_bytes(changed)
+            try:
+                other = pick(name, MIDDLE, to=tmp_path / "changed")
+            except (MalformedContainer, NoArtifact, RegistryError):
+                continue
+            assert (path, name) == (reached[0], tag)
+            assert other.digest == f"sha256:{sha256(changed).hexdigest()}" != picked.digest
+            assert other.version is None or (tmp_path / "changed").read_bytes() in OF_ADD
+        path.write_bytes(data)
+    assert pick(tag, MIDDLE, to=tmp_path / "picked") == picked
 
 
 def _keys(folder: Path) -> tuple[Path, Path]:
