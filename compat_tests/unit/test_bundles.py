@@ -178,6 +178,36 @@ def test_a_pick_reads_what_it_delivers(bundle: Path, tmp_path: Path, consumer: s
     assert sorted(shown.stdout.split()) == sorted(["index.json", "oci-layout", *expected])
 
 
+PEAK = """
+from pathlib import Path
+peak, = (line for line in Path("/proc/self/status").read_text().splitlines() if "VmHWM" in line)
+print(int(peak.split()[1]) >> 10)
+"""
+WRITE = "from portable.bundle import bundle_files; bundle_files(sys.argv[2:], to=sys.argv[1])"
+TAKE = "from portable.bundle import pick; pick(sys.argv[1], 'jaxlib==0.4.13', to=sys.argv[2])"
+
+
+def test_weights_fill_neither_the_disk_nor_memory(tmp_path: Path) -> None:
+    """Of three Versions they are there once, 1.02 times at most; 64 MB are enough for any size."""
+    size = 96 << 20
+    with (tmp_path / "weights").open("wb") as stream:
+        stream.truncate(size)
+    for version, path in ADD.items():
+        model = tmp_path / version
+        open_container(TORCH_XLA).replace({"forward": path.read_bytes()}, to=model)
+        (model / "weights").hardlink_to(tmp_path / "weights")
+    bundle = tmp_path / "bundle"
+    for code, words in (
+        (WRITE, [bundle, *(tmp_path / version for version in ADD)]),
+        (TAKE, [bundle, tmp_path / "picked"]),
+    ):
+        command = [sys.executable, "-c", f"import sys; {code}{PEAK}", *map(str, words)]
+        shown = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert int(shown.stdout) <= 64
+    assert sum(path.stat().st_size for path in bundle.rglob("*") if path.is_file()) < 1.02 * size
+    assert (tmp_path / "picked" / "weights").stat().st_size == size
+
+
 def test_several_consumers_get_one_that_all_read(bundle: Path, tmp_path: Path) -> None:
     """The newest for the oldest of them."""
     assert pick(bundle, NEW, MIDDLE, to=tmp_path / "new").version == Version.parse("0.14.0")
