@@ -13,9 +13,11 @@ QUERIES
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from portable.cli.matrix import cluster
 from portable.cli.options import add
 from portable.cli.output import demand_apart, print_json, print_table, say
 from portable.cli.progress import counting
@@ -62,6 +64,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="how many requests a server has to answer at once (default: %(default)s)",
     )
+    add(parser, "--cluster")
     question = parser.add_mutually_exclusive_group()
     question.add_argument("--query", metavar="NAME", help="ask FLEET one of the queries above")
     question.add_argument("--sql", metavar="STATEMENT", help="ask FLEET this")
@@ -77,6 +80,8 @@ def run(chosen: argparse.Namespace) -> int:
             "missing --output" if not asked else "--query and --sql take one FLEET, no --output",
             hint="e.g. portable audit models/ -o fleet.parquet",
         )
+    if asked and chosen.cluster:
+        raise BadUsage("--cluster is for an audit", hint="a FLEET is asked on this machine")
     if chosen.consumers and not asked:
         raise BadUsage("--for is for --query and --sql", hint="portable plan judges a fleet")
     return _ask(chosen) if asked else _audit(chosen)
@@ -84,12 +89,15 @@ def run(chosen: argparse.Namespace) -> int:
 
 def _audit(chosen: argparse.Namespace) -> int:
     demand_apart(chosen.output, *chosen.places)
-    with counting("objects") as tell:
+    with contextlib.ExitStack() as stack:
+        tell = stack.enter_context(counting("objects"))
+        executor = stack.enter_context(cluster(chosen.cluster)) if chosen.cluster else None
         done = audit(
             chosen.places,
             chosen.output,
             depth=chosen.depth,
             at_once=chosen.at_once,
+            executor=executor,
             tell=lambda done: tell(done.objects, None),
         )
     if chosen.format == "json":

@@ -126,32 +126,29 @@ class _Folder:
 
     def objects(self) -> Iterator[Object]:
         """Yield the files in it, and what else there is with the reason."""
-        waiting: list[os.DirEntry[str]] = self._entries(self.url)
-        while waiting:
-            entry = waiting.pop()
-            key = entry.path[len(self.url) + 1 :] if self.url != "/" else entry.path[1:]
-            if not entry.is_dir(follow_symlinks=False):
-                yield self._object(key, entry)
-            elif entry.name not in EXCLUDED_FOLDERS:
-                waiting += self._entries(entry.path)
+        top = self.url.rstrip("/") + "/"
+        below = [""]
+        while below:
+            key = below.pop()
+            if not key or key.endswith("/"):
+                # The last first; of a folder only names are kept, which may be a million.
+                below += [key + name for name in self._names(top + key)]
+            else:
+                yield _listed(key, top + key)
 
-    def _entries(self, path: str) -> list[os.DirEntry[str]]:
+    def _names(self, path: str) -> list[str]:
         """List a folder, the last first; a folder's name is ordered as its keys begin."""
         try:
             with os.scandir(path) as entries:
-                return sorted(entries, key=_key, reverse=True)
+                names = [
+                    f"{entry.name}/" if entry.is_dir(follow_symlinks=False) else entry.name
+                    for entry in entries
+                    if entry.name not in EXCLUDED_FOLDERS or not entry.is_dir(follow_symlinks=False)
+                ]
         except OSError as error:
             raise PlaceError(file_error("read", error, path).what, where=path) from error
-
-    def _object(self, key: str, entry: os.DirEntry[str]) -> Object:
-        try:
-            status = entry.stat(follow_symlinks=False)
-        except OSError as error:
-            return Object(key, 0, "", file_error("read", error, entry.path).what)
-        if not stat.S_ISREG(status.st_mode):
-            odd = "a link" if stat.S_ISLNK(status.st_mode) else "not a regular file"
-            return Object(key, 0, "", odd)
-        return Object(key, status.st_size, _etag(status.st_ino, status.st_size, status.st_mtime_ns))
+        names.sort(reverse=True)
+        return names
 
     def open(self, found: Object) -> Source:
         """Open a file that is what it was when it was listed."""
@@ -162,8 +159,17 @@ class _Folder:
         return Source(file)
 
 
-def _key(entry: os.DirEntry[str]) -> str:
-    return f"{entry.name}/" if entry.is_dir(follow_symlinks=False) else entry.name
+def _listed(key: str, path: str) -> Object:
+    try:
+        status = os.lstat(path)  # millions of them
+    except OSError as error:
+        return Object(key, 0, "", file_error("read", error, path).what)
+    if not stat.S_ISREG(status.st_mode):
+        return Object(
+            key, 0, "", "a link" if stat.S_ISLNK(status.st_mode) else "not a regular file"
+        )
+    size = status.st_size
+    return Object(key, size, _etag(status.st_ino, size, status.st_mtime_ns))
 
 
 def _etag(inode: int, size: int, time: int) -> str:
@@ -182,6 +188,9 @@ class _Bucket:
             self._store = self._obstore.store.from_url(url)
         except self._obstore.exceptions.BaseError as error:
             raise PlaceError(_said(error), where=url) from None
+
+    def __reduce__(self) -> tuple[Callable[[str], Place], tuple[str]]:
+        return open_place, (self.url,)
 
     def objects(self) -> Iterator[Object]:
         """Yield the objects, a page of the listing at a time."""

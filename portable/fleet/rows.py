@@ -6,8 +6,7 @@ import functools
 import hashlib
 import itertools
 import os
-from bisect import bisect_left, bisect_right
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from portable.artifact import Artifact
@@ -35,18 +34,15 @@ __all__ = [
     "OTHER",
     "SCHEMA",
     "FleetError",
-    "Former",
-    "Known",
-    "Piece",
     "Row",
     "batched",
+    "batches_of",
     "columns_of",
-    "join_files",
     "opened",
     "parquet",
     "rows_of",
     "schema",
-    "write_rows",
+    "table_of",
 ]
 
 SCHEMA = 2
@@ -54,7 +50,6 @@ SCHEMA = 2
 
 T = TypeVar("T")
 Row: TypeAlias = dict[str, Any]
-Piece: TypeAlias = "list[Row] | Known"
 
 # Column -> its type in Parquet, as pyarrow names it; what it holds stands in docs/fleet.md.
 _COLUMNS = {
@@ -177,6 +172,7 @@ def parquet() -> Any:
     """
     try:
         import pyarrow
+        import pyarrow.compute
         import pyarrow.parquet
     except ImportError:
         raise FleetError(
@@ -185,6 +181,7 @@ def parquet() -> Any:
     return pyarrow
 
 
+@functools.cache
 def schema() -> Any:
     """Return the columns as pyarrow has them; the version of them stands in the metadata."""
     arrow = parquet()
@@ -199,54 +196,9 @@ def schema() -> Any:
     return arrow.schema(fields, metadata={"portable.fleet": str(SCHEMA)})
 
 
-def write_rows(target: Any, pieces: Iterable[Piece]) -> None:
-    """Write rows as an Arrow file.
-
-    Args:
-        target: A binary stream.
-        pieces: New rows, and what an earlier audit knows; as many as memory holds.
-    """
-    arrow = parquet()
-    tables = [schema().empty_table()]
-    for _, some in itertools.groupby(pieces, type):
-        same = list(some)
-        new = [row for piece in same if isinstance(piece, list) for row in piece]
-        known = [piece for piece in same if isinstance(piece, Known)]
-        tables.append(arrow.Table.from_pylist(new, schema=schema()))
-        tables += [arrow.Table.from_batches([each]) for each in _joined(known)]
-    whole = arrow.concat_tables(tables).unify_dictionaries()
-    with arrow.ipc.new_file(target, schema()) as writer:
-        writer.write_table(whole.combine_chunks())
-
-
-def _joined(some: Iterable[Known]) -> Iterator[Any]:
-    """Yield record batches: rows that lie side by side in one as one slice of it."""
-    first = last = None
-    for known in some:
-        if last is None or known.batch is not last.batch or known.start != last.stop:
-            if first is not None and last is not None:
-                yield first.batch.slice(first.start, last.stop - first.start)
-            first = known
-        last = known
-    if first is not None and last is not None:
-        yield first.batch.slice(first.start, last.stop - first.start)
-
-
-def join_files(target: Any, paths: Iterable[str]) -> None:
-    """Write the rows of several files as one of Parquet, in their order, some at a time in memory.
-
-    Args:
-        target: A binary stream.
-        paths: What `write_rows` wrote.
-    """
-    arrow = parquet()
-    with arrow.parquet.ParquetWriter(target, schema(), compression="zstd") as writer:
-        for some in batched(paths, _JOINED):
-            tables = [arrow.ipc.open_file(path).read_all() for path in some]
-            writer.write_table(arrow.concat_tables(tables).unify_dictionaries().combine_chunks())
-
-
-_JOINED = 8
+def table_of(rows: Sequence[Row]) -> Any:
+    """Return rows as a table of pyarrow."""
+    return parquet().Table.from_pylist(rows, schema=schema())
 
 
 def batched(what: Iterable[T], size: int) -> Iterator[list[T]]:
@@ -268,7 +220,7 @@ def columns_of(
     Raises:
         FleetError: It is something else, or of another release.
     """
-    for batch in _batches(os.fspath(path), names):
+    for batch in batches_of(os.fspath(path), names):
         yield from zip(*map(_texts, batch.columns), strict=True)
 
 
@@ -288,13 +240,18 @@ def opened(path: str | os.PathLike[str]) -> Any:
     Raises:
         FleetError: As `columns_of`.
     """
-    next(_batches(os.fspath(path), ["place"]), None)  # demands that it is one
+    next(batches_of(os.fspath(path), ["place"]), None)  # demands that it is one
     import pyarrow.dataset
 
     return pyarrow.dataset.dataset(os.fspath(path), schema=schema(), format="parquet")
 
 
-def _batches(where: str, columns: Sequence[str] | None = None) -> Iterator[Any]:
+def batches_of(where: str, columns: Sequence[str] | None = None) -> Iterator[Any]:
+    """Yield a fleet file, some rows at a time, as pyarrow has them.
+
+    Raises:
+        FleetError: As `columns_of`.
+    """
     arrow = parquet()
     InputFile(where)  # a pipe would wait for ever
     try:
@@ -312,7 +269,7 @@ def _batches(where: str, columns: Sequence[str] | None = None) -> Iterator[Any]:
 
 _BATCH = 10_000
 PART = ".arrow"
-"""How the names of the files end that `write_rows` writes."""
+"""How the names of the files end that hold a part of an audit, as Arrow has it."""
 
 
 def _demand_ours(file: Any, where: str) -> None:
@@ -326,97 +283,3 @@ def _demand_ours(file: Any, where: str) -> None:
             where=where,
             hint="portable audit writes it again",
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """The rows of some objects in a file of an earlier audit, not copied.
-
-    Args:
-        batch: Some rows of the file, as pyarrow has them.
-        start: The first of these objects.
-        stop: Behind the last.
-        counted: Kind and error of each.
-        objects: How many objects they are of.
-    """
-
-    batch: Any
-    start: int
-    stop: int
-    counted: list[tuple[str | None, str | None]]
-    objects: int
-
-
-class Former:
-    """What an earlier audit knows, asked in the order of its places.
-
-    Args:
-        paths: The fleet files of one audit, one after another.
-        depth: The depth that is wanted; what was looked into less is not used again.
-    """
-
-    def __init__(self, paths: Sequence[str], depth: str) -> None:
-        self._pages = (_Page(rows, depth) for path in paths for rows in _whole_objects(path))
-        self._page = next(self._pages, None)
-
-    def known(self, places: list[str], etags: list[str]) -> Known | None:
-        """Return the rows of some objects if none of them has changed.
-
-        Args:
-            places: Neighbours in the listing, none of which comes before the first of the last.
-            etags: As they are now.
-
-        Returns:
-            Their rows; None for several objects that are no neighbours in the file, or of which one
-            has several rows: ask of fewer.
-        """
-        page, objects = self._page, len(places)
-        while page is not None and page.places[-1] < places[0]:
-            page = self._page = next(self._pages, None)
-        if page is None:
-            return None
-        start = bisect_left(page.places, places[0])
-        stop = bisect_right(page.places, places[-1], start)
-        if len(places) == 1:  # an object may have several rows
-            places, etags = places * (stop - start), etags * (stop - start)
-        same = page.places[start:stop] == places and page.etags[start:stop] == etags
-        if start == stop or not same or "" in etags:
-            return None
-        return Known(page.batch, start, stop, page.counted[start:stop], objects)
-
-
-class _Page:
-    """Some rows of a file, with what an audit compares; no etag where they are of no use."""
-
-    def __init__(self, batch: Any, depth: str) -> None:
-        self.batch = batch
-        places, etags, depths, kinds, errors = (_texts(batch.column(name)) for name in _ASKED)
-        self.places: list[Any] = places
-        self.etags = [
-            etag if looked == depth else "" for etag, looked in zip(etags, depths, strict=True)
-        ]
-        self.counted = list(zip(kinds, errors, strict=True))
-
-
-def _whole_objects(path: str) -> Iterator[Any]:
-    """Yield the rows of a file, some at a time; those of one object together."""
-    rest = None
-    for batch in _batches(path):
-        rows = batch if rest is None else _one_batch([rest, batch])
-        places = rows.column("place")
-        cut = len(places) - 1
-        while cut and places[cut - 1] == places[-1]:
-            cut -= 1
-        if cut:
-            yield rows.slice(0, cut)
-        rest = rows.slice(cut)
-    if rest is not None:
-        yield rest
-
-
-def _one_batch(batches: Sequence[Any]) -> Any:
-    whole = parquet().Table.from_batches(batches).unify_dictionaries().combine_chunks()
-    return whole.to_batches()[0]
-
-
-_ASKED = ("place", "etag", "depth", "kind", "error")

@@ -1,0 +1,107 @@
+"""An audit on a cluster: what one machine finds, whoever of the cluster is killed."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import distributed
+import pyarrow.parquet
+import pytest
+
+from compat_tests.fleet.conftest import Bucket
+from portable.cli import main
+from portable.fleet import Audit, audit
+
+CORPUS = Path(__file__).parents[2] / "corpus"
+FAMILY = CORPUS / "collectives"
+
+
+def _rows(path: Path) -> list[dict[str, object]]:
+    found: list[dict[str, object]] = pyarrow.parquet.read_table(path).to_pylist()
+    return found
+
+
+@pytest.fixture
+def cluster() -> Iterator[distributed.LocalCluster]:
+    """A Dask scheduler on this machine, with two workers that are processes."""
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as cluster:
+        yield cluster
+
+
+def test_a_worker_that_is_killed_costs_nothing(
+    cluster: distributed.LocalCluster, tmp_path: Path
+) -> None:
+    """Every object has the rows that one machine finds, once and in the same order."""
+    alone, fleet = tmp_path / "alone.parquet", tmp_path / "fleet.parquet"
+    audit([str(CORPUS)], alone, depth="content")
+    killed: list[int] = []
+
+    def kill_once(done: Audit) -> None:
+        assert done.objects
+        if not killed:
+            killed.append(cluster.workers[0].pid)
+            os.kill(killed[0], signal.SIGKILL)
+
+    with distributed.Client(cluster) as client:
+        done = audit(
+            [str(CORPUS)], fleet, depth="content", executor=client.get_executor(), tell=kill_once
+        )
+    assert killed
+    assert done.objects == len(_rows(alone)) > 2000
+    assert _rows(fleet) == _rows(alone)
+
+
+def test_a_client_that_is_killed_goes_on(cluster: distributed.LocalCluster, tmp_path: Path) -> None:
+    """Whenever it is killed: nothing is lost or twice, and nothing is left behind."""
+    alone, fleet = tmp_path / "alone.parquet", tmp_path / "fleet.parquet"
+    audit([str(CORPUS)], alone)
+    where = ["--cluster", cluster.scheduler_address]
+    command = [sys.executable, "-m", "portable", "audit", str(CORPUS), "-o", str(fleet), *where]
+    chance = random.Random(21)  # noqa: S311 - moments to kill at
+    killed = 0
+    for _ in range(3):
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL) as child:
+            time.sleep(chance.uniform(1, 4))
+            child.send_signal(signal.SIGKILL)
+        killed += child.returncode == -signal.SIGKILL
+    assert killed
+    subprocess.run(command, check=False, stdout=subprocess.DEVNULL)
+    assert _rows(fleet) == _rows(alone)
+    assert set(tmp_path.iterdir()) == {fleet, alone}
+
+
+def test_a_bucket_is_read_by_the_workers(
+    bucket: Bucket, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the environment that the workers have; a second audit has nothing left for them."""
+    bucket.fill(FAMILY)
+    alone, fleet = tmp_path / "alone.parquet", tmp_path / "fleet.parquet"
+    audit([bucket.url], alone)
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as cluster:
+        words = ["audit", bucket.url, "-o", str(fleet), "--cluster", cluster.scheduler_address]
+        assert main(words) == 0
+        assert "of which 0 are unchanged" in capsys.readouterr().out
+    assert _rows(fleet) == _rows(alone)
+
+
+def test_a_cluster_that_is_not_there_is_an_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One line, and nothing is written."""
+    fleet = tmp_path / "fleet.parquet"
+    words = ["audit", str(FAMILY), "-o", str(fleet), "--cluster", "tcp://127.0.0.1:9"]
+    assert main(words) == 2
+    assert "cannot reach a Dask scheduler" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+    assert main(["audit", "x.parquet", "--query", "damaged", "--cluster", "tcp://x:1"]) == 2
