@@ -19,7 +19,7 @@ from portable.bytecode import read
 from portable.bytecode.view import View
 from portable.containers.finding import find
 from portable.features import analyze
-from portable.fleet import PlaceError, audit, places
+from portable.fleet import PlaceError, audit, places, stores
 from portable.policy import Depth
 from portable.prediction import subject_of
 from portable.prediction.forms import Reading
@@ -81,7 +81,7 @@ def test_what_happens_between_listing_and_reading_is_told(
     listed = list(places.open_place(bucket.url).objects())
     obstore.delete(bucket.store, "a.mlir.bc")
     obstore.put(bucket.store, "b.mlir.bc", good + b"more")
-    monkeypatch.setattr(places._Bucket, "objects", lambda _: iter(listed))
+    monkeypatch.setattr(stores.Bucket, "objects", lambda _: iter(listed))
     done = audit([bucket.url], tmp_path / "fleet.parquet")
     said = _said(tmp_path / "fleet.parquet", bucket.url + "/")
     assert done.damaged == 2
@@ -131,7 +131,7 @@ def test_constants_are_not_read(
     (folder / "large.mlir.bc").write_bytes(_with_constants(1 << 20))
     bucket.fill(folder)
     read: list[int] = []
-    plain = places._Ranges.__init__
+    plain = stores.Ranges.__init__
 
     def counting(self: Any, path: str, size: int, etag: str, ask: Any) -> None:
         def counted(start: int, stop: int) -> bytes:
@@ -140,7 +140,7 @@ def test_constants_are_not_read(
 
         plain(self, path, size, etag, counted)
 
-    monkeypatch.setattr(places._Ranges, "__init__", counting)
+    monkeypatch.setattr(stores.Ranges, "__init__", counting)
     fleet, here = tmp_path / "bucket.parquet", tmp_path / "folder.parquet"
     assert audit([bucket.url], fleet, depth="content").artifacts == 1
     assert sum(read) < 200_000

@@ -21,8 +21,8 @@ from portable.cli.matrix import cluster
 from portable.cli.options import add
 from portable.cli.output import demand_apart, print_json, print_table, say
 from portable.cli.progress import counting
-from portable.cli.usage import BadUsage, count
-from portable.fleet import Audit, ask, audit, query_names, query_text
+from portable.cli.usage import BadUsage, amount, count
+from portable.fleet import Audit, Limits, ask, audit, query_names, query_text
 from portable.releases import named_consumers
 
 if TYPE_CHECKING:
@@ -64,6 +64,13 @@ def options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="how many requests a server has to answer at once (default: %(default)s)",
     )
+    parser.add_argument(
+        "--per-second",
+        type=amount,
+        default=0.0,
+        metavar="N",
+        help="how many requests a second a server has to answer (default: as many as it does)",
+    )
     add(parser, "--cluster")
     question = parser.add_mutually_exclusive_group()
     question.add_argument("--query", metavar="NAME", help="ask FLEET one of the queries above")
@@ -96,7 +103,7 @@ def _audit(chosen: argparse.Namespace) -> int:
             chosen.places,
             chosen.output,
             depth=chosen.depth,
-            at_once=chosen.at_once,
+            limits=Limits(chosen.at_once, chosen.per_second),
             executor=executor,
             tell=lambda done: tell(done.objects, None),
         )

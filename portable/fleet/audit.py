@@ -14,6 +14,7 @@ from portable.errors import PortableError
 from portable.fleet.earlier import Former, Known, known_runs
 from portable.fleet.places import open_place
 from portable.fleet.rows import FleetError, batched, rows_of, table_of
+from portable.fleet.stores import DEFAULT
 from portable.fleet.writing import Audit, Writer
 from portable.policy import Depth
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from portable.fleet.places import Object, Place
+    from portable.fleet.stores import Limits
 
 __all__ = ["Audit", "audit"]
 
@@ -29,8 +31,6 @@ _LISTED = 1000
 """How many objects are compared at once with what is known."""
 _TASK = 50
 """How many objects one task of a thread or of a cluster looks into, one after another."""
-_AT_ONCE = 16
-"""How many requests a server has to answer at once."""
 
 
 def audit(
@@ -38,7 +38,7 @@ def audit(
     to: str | os.PathLike[str],
     *,
     depth: Depth | str = Depth.HEADER,
-    at_once: int = _AT_ONCE,
+    limits: Limits = DEFAULT,
     executor: Executor | None = None,
     tell: Callable[[Audit], object] = lambda _: None,
 ) -> Audit:
@@ -51,7 +51,8 @@ def audit(
         urls: As for `open_place`; none lies inside of another.
         to: The Parquet file; replaced when the audit is complete.
         depth: What is looked at: `header`, the first bytes of each artifact, or `content`.
-        at_once: How many requests a server has to answer at once.
+        limits: What is asked of a server. With an executor `at_once` is how many tasks there are,
+            and `per_second` holds for each of its processes.
         executor: What runs the tasks, as Dask's; each finds the places under the same names. By
             default threads where a server is asked, else nothing beside this thread.
         tell: Called with what is done so far, after every part.
@@ -64,16 +65,16 @@ def audit(
         FleetError: `to` is there and is something else; pyarrow is not installed.
         FileError: `to` cannot be written.
     """
-    places = sorted(map(open_place, urls), key=lambda place: _prefix(place.url))
+    places = sorted((open_place(url, limits) for url in urls), key=lambda place: _prefix(place.url))
     _demand_apart([place.url for place in places])
     remote = any(place.remote for place in places)
     with Writer(os.fspath(to)) as writer, contextlib.ExitStack() as stack:
         if executor is None and remote:
-            executor = ThreadPoolExecutor(at_once)
+            executor = ThreadPoolExecutor(limits.at_once)
             stack.callback(executor.shutdown, cancel_futures=True)
         formers = [Former(files, str(depth)) for files in writer.earlier]
         pieces = itertools.chain.from_iterable(_pieces(place, formers) for place in places)
-        for rows, objects in _looked(pieces, str(depth), executor, at_once):
+        for rows, objects in _looked(pieces, str(depth), executor, limits.at_once):
             if writer.add(rows, objects):
                 tell(writer.done)
         return writer.finish()

@@ -17,15 +17,26 @@ __all__ = ["Former", "Known", "known_runs"]
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The rows of some objects that have not changed.
+    """Objects that have not changed, neighbours in a file of an earlier audit.
 
     Args:
-        rows: A slice of a file of an earlier audit, as pyarrow has it.
-        objects: How many objects they are of.
+        page: Some rows of that file.
+        start: The first of these objects.
+        stop: Behind the last.
     """
 
-    rows: Any
-    objects: int
+    page: _Page
+    start: int
+    stop: int
+
+    @property
+    def objects(self) -> int:
+        """How many there are."""
+        return self.stop - self.start
+
+    def rows(self) -> Any:
+        """Return their rows, a table of pyarrow; nothing is copied."""
+        return parquet().Table.from_batches([self.page.rows(self.start, self.stop)])
 
 
 class Former:
@@ -58,31 +69,50 @@ class Former:
         start = bisect_left(page.places, places[0])
         stop = start + count
         if page.places[start:stop] == places and page.etags[start:stop] == etags:
-            return Known(page.rows(start, stop), count)
+            return Known(page, start, stop)
         return count > 1 and page.places[start] <= places[-1]
 
 
 def known_runs(
     formers: Sequence[Former], names: list[str], etags: list[str]
 ) -> Iterator[tuple[Known | None, int]]:
-    """Yield what is known of neighbours: of all together, else of both halves.
+    """Yield what is known of neighbours in a listing, as few runs as there are.
 
     Args:
-        formers: What is known; all of them go forward together.
+        formers: What is known.
         names: The places of the objects, in order.
         etags: As they are now.
 
     Yields:
-        The rows, or None, and how many objects they are of.
+        What is known, or None, and how many objects that is.
     """
+    last: Known | None = None
+    for known, count in _halved(formers, names, etags):
+        if last and known and known.page is last.page and known.start == last.stop:
+            last = Known(last.page, last.start, known.stop)
+            continue
+        if last:
+            yield last, last.objects
+        last = known
+        if known is None:
+            yield None, count
+    if last:
+        yield last, last.objects
+
+
+def _halved(
+    formers: Sequence[Former], names: list[str], etags: list[str]
+) -> Iterator[tuple[Known | None, int]]:
+    """Yield what is known of all together, else of both halves."""
+    # Every one of them has to be asked: they go forward together.
     found = [former.known(names, etags) for former in formers]
     known = next((one for one in found if isinstance(one, Known)), None)
     if known is not None or not any(found):
         yield known, len(names)
         return
     half = len(names) // 2
-    yield from known_runs(formers, names[:half], etags[:half])
-    yield from known_runs(formers, names[half:], etags[half:])
+    yield from _halved(formers, names[:half], etags[:half])
+    yield from _halved(formers, names[half:], etags[half:])
 
 
 class _Page:

@@ -110,6 +110,7 @@ class Writer:
         self.done = Audit()
         self._whole: Any = None
         self._part: list[Any] = []
+        self._new: list[Any] = []
         self._group: list[Any] = []
         self._objects = self._unchanged = self._count = 0
 
@@ -131,10 +132,14 @@ class Writer:
         Returns:
             Whether a part became complete, and `done` has changed.
         """
-        self._unchanged += objects * isinstance(rows, Known)
+        if isinstance(rows, Known):
+            self._unchanged += objects
+            rows = rows.rows()
+        else:
+            self._new.append(rows)
         self._objects += objects
         self._part.append(rows)
-        if self._objects < _PART:
+        if self._objects - self._unchanged < _PART and self._objects < _GROUP:
             return False
         self._end_part()
         return True
@@ -151,21 +156,15 @@ class Writer:
 
     def _end_part(self) -> None:
         """Keep what is new, and count everything."""
-        arrow = parquet()
-        new = [rows for rows in self._part if not isinstance(rows, Known)]
-        if new:
-            rows = _one(new)
+        if self._new:
+            new = _one(self._new).combine_chunks()
             path = self._now / f"{self._count:08}{PART}"
-            write_through(path, lambda stream: _write_part(stream, rows))
+            write_through(path, lambda stream: _write_part(stream, new))
             self._count += 1
-        tables = (
-            arrow.Table.from_batches([rows.rows]) if isinstance(rows, Known) else rows
-            for rows in self._part
-        )
-        whole = arrow.concat_tables([schema().empty_table(), *tables])
+        whole = _one(self._part)
         self.done = self.done.with_rows(whole, self._objects, self._unchanged)
         self._objects = self._unchanged = 0
-        self._part = []
+        self._part, self._new = [], []
         self._group.append(whole)
         if sum(map(len, self._group)) >= _GROUP:
             self._end_group()
@@ -190,8 +189,7 @@ def _write_part(stream: FileIO, rows: Any) -> None:
 
 
 def _one(tables: list[Any]) -> Any:
-    whole = parquet().concat_tables([schema().empty_table(), *tables])
-    return whole.unify_dictionaries().combine_chunks()
+    return parquet().concat_tables([schema().empty_table(), *tables]).unify_dictionaries()
 
 
 def _parts(folder: Path) -> list[str]:

@@ -1,0 +1,210 @@
+"""Fleets on web servers (an index page, or a list of names) and on Hugging Face's Hub."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote, urljoin, urlsplit
+
+from portable.containers.finding import EXCLUDED_FOLDERS
+from portable.containers.source import Source
+from portable.errors import PortableError
+from portable.fleet.rows import batched
+from portable.fleet.stores import Limits, Object, Pace, PlaceError, Ranges, Remote
+from portable.system.files import FileError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["Hub", "Web"]
+
+_LISTING = 64 << 20
+"""How long an index page or a list may be."""
+
+
+class Web(Remote):
+    """A folder of a web server, as its index pages link to it, or as a list names it.
+
+    Args:
+        url: A folder; or a list, whose name ends in `.txt`, of what lies beside it: on each line a
+            path or a URL.
+        limits: What is asked of the server.
+    """
+
+    def __init__(self, url: str, limits: Limits) -> None:
+        if urlsplit(url).query or urlsplit(url).fragment:
+            raise PlaceError("a URL with ? or # cannot be listed", where=url)
+        folder, _, self._list = url.rpartition("/")
+        if not self._list.endswith(_ENDING):
+            folder, self._list = url.rstrip("/"), ""
+        super().__init__(folder, limits, client_options={"allow_http": True})
+
+    def objects(self) -> Iterator[Object]:
+        """Yield the objects, of each of which the server is asked for its size and ETag."""
+        with ThreadPoolExecutor(self.limits.at_once) as pool:
+            for keys in batched(self._listed() if self._list else self._linked(), _HEADS):
+                yield from pool.map(self._object, keys)
+
+    def _linked(self) -> Iterator[str]:
+        """Yield what index pages link to, page by page, as a folder is searched."""
+        below = [""]
+        while below:
+            key = below.pop()
+            if key and not key.endswith("/"):
+                yield key
+                continue
+            if key.count("/") > _DEEPEST:
+                raise PlaceError(f"folders nest deeper than {_DEEPEST}", where=f"{self.url}/{key}")
+            links = _Links()
+            links.feed(self._page(key))
+            page = f"{self.url}/{quote(key)}"
+            found = {_below(page, link) for link in links.found}
+            # Links up, to other servers, and those that sort the page are none to objects.
+            children = {name for name in found if "/" not in name.rstrip("/") and name.strip("/")}
+            below += [key + name for name in sorted(children - _EXCLUDED, reverse=True)]
+
+    def _listed(self) -> list[str]:
+        lines = (line.strip() for line in self._page(self._list).splitlines())
+        names = [line for line in lines if line and not line.startswith("#")]
+        base = f"{self.url}/"
+        return sorted({_below(base, one) or one if "://" in one else one for one in names})
+
+    def _page(self, key: str) -> str:
+        try:
+            return self.read(key, _LISTING).decode("utf-8", "replace")
+        except FileError as error:
+            raise PlaceError(f"cannot be listed: {error.what}", where=error.where) from None
+
+    def _object(self, key: str) -> Object:
+        if "://" in key or not {"", ".", ".."}.isdisjoint(key.split("/")):
+            return Object(key, 0, "", "leads out of the folder of its list")
+        try:
+            found = self.asked(lambda: self.head(key), f"{self.url}/{key}", FileError)
+        except FileError as error:
+            return Object(key, 0, "", error.what)
+        changed = found["last_modified"]
+        return Object(
+            key, found["size"], found["e_tag"] or (str(changed) if changed.timestamp() else "")
+        )
+
+
+_ENDING = ".txt"
+_DEEPEST = 50
+_HEADS = 200
+_EXCLUDED = {f"{name}/" for name in EXCLUDED_FOLDERS}
+
+
+def _below(page: str, link: str) -> str:
+    """Return the path from a page to what it links to; empty where that is not below it."""
+    try:
+        here, there = urlsplit(page), urlsplit(urljoin(page, link))
+    except ValueError:  # no URL
+        return ""
+    start, path = unquote(here.path), unquote(there.path)
+    if there.query or there[:2] != here[:2] or not path.startswith(start):
+        return ""
+    return path[len(start) :]
+
+
+class _Links(HTMLParser):
+    """The targets of the links of a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Keep where a link leads."""
+        self.found += [value for name, value in attrs if tag == "a" and name == "href" and value]
+
+
+class Hub:
+    """A repository of Hugging Face's Hub as it is at one commit, or a folder in it.
+
+    Args:
+        url: `hf://OWNER/NAME[@REVISION][/FOLDER]`; of a data set `hf://datasets/OWNER/NAME`.
+        limits: What is asked of the server.
+        commit: Which; by default that which the revision stands for now.
+    """
+
+    remote = True
+
+    def __init__(self, url: str, limits: Limits, commit: str = "") -> None:
+        self.url, self.limits = url.rstrip("/"), limits
+        self._pace = Pace(limits)
+        hub = _hub()
+        self._files = hub.HfFileSystem(skip_instance_cache=True, use_listings_cache=False)
+
+        def resolve() -> tuple[Any, str]:
+            found = self._files.resolve_path(url)
+            info = hub.HfApi().repo_info(
+                found.repo_id, revision=found.revision, repo_type=found.repo_type
+            )
+            return found, str(info.sha)
+
+        found, newest = self._asked(resolve, self.url, PlaceError)
+        self._commit = commit or newest
+        kind = "" if found.repo_type == "model" else f"{found.repo_type}s/"
+        folder = f"/{found.path_in_repo}" if found.path_in_repo else ""
+        self._root = f"{kind}{found.repo_id}@{self._commit}{folder}"
+
+    def __reduce__(self) -> tuple[type[Hub], tuple[str, Limits, str]]:
+        return Hub, (self.url, self.limits, self._commit)
+
+    def objects(self) -> Iterator[Object]:
+        """Yield the files; what tells a change of one is the digest that git or LFS has of it."""
+        found = self._asked(lambda: self._files.find(self._root, detail=True), self.url, PlaceError)
+        for name in sorted(found):
+            large = found[name].get("lfs")
+            digest = large["sha256"] if large else found[name]["blob_id"]
+            yield Object(name[len(self._root) + 1 :], found[name]["size"], digest)
+
+    def open(self, found: Object) -> Source:
+        """Open a file; nothing is read before it is looked at."""
+
+        def ask(start: int, stop: int) -> bytes:
+            return self._read(found.key, start, stop, found.size)
+
+        return Source(Ranges(f"{self.url}/{found.key}", found.size, found.etag, ask))
+
+    def read(self, key: str, most: int) -> bytes:
+        """Return the bytes of a file.
+
+        Raises:
+            FileError: It cannot be read, or is longer than `most`.
+        """
+        size = self._asked(
+            lambda: self._files.size(f"{self._root}/{key}"), f"{self.url}/{key}", FileError
+        )
+        return self._read(key, 0, min(size, most), size)
+
+    def _read(self, key: str, start: int, stop: int, size: int) -> bytes:
+        def read() -> bytes:
+            # Without a cache it asks for what is read, and for nothing else.
+            with self._files.open(f"{self._root}/{key}", cache_type="none", size=size) as file:
+                file.seek(start)
+                return bytes(file.read(stop - start))
+
+        data: bytes = self._asked(read, f"{self.url}/{key}", FileError)
+        return data
+
+    def _asked(self, ask: Callable[[], Any], where: str, error_type: type[PortableError]) -> Any:
+        try:
+            with self._pace:
+                return ask()
+        except PortableError:
+            raise
+        except Exception as error:  # noqa: BLE001 - of httpx, fsspec, the Hub: all say why
+            said = str(error).partition("\n")[0] or type(error).__name__
+            raise error_type(said, where=where) from None
+
+
+def _hub() -> Any:
+    try:
+        import huggingface_hub
+    except ImportError:
+        raise PlaceError(
+            "huggingface_hub is not installed", hint="pip install 'stablehlo-portable[fleet]'"
+        ) from None
+    return huggingface_hub
