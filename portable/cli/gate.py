@@ -6,12 +6,14 @@ libStablehlo reads each artifact too, in a child process.
 
 Folders are searched by content and by name: MLIR bytecode, containers, and *.mlir.bc, *.mlirbc,
 *.exported, *.bytecode. Every other file is listed as excluded (by the policy, or a folder of
-tools such as .git, .venv, node_modules), counted, or listed as not judged.
+tools such as .git, .venv, node_modules), counted, or listed as not judged. So are buckets and other
+places that portable audit takes; of what it wrote (FLEET.parquet) nothing is read again.
 """
 
 from __future__ import annotations
 
 import datetime
+import itertools
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -25,8 +27,11 @@ from portable.policy.summary import as_html, as_markdown
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
     from portable.artifact import Artifact
+    from portable.containers.finding import Found
+    from portable.policy import Recorded
     from portable.verdict import Verdict
 
 __all__ = ["EXAMPLES", "EXIT_CODES", "BadDate", "options", "run"]
@@ -35,6 +40,7 @@ EXAMPLES = """
 portable gate models/
 portable gate models/ --for 'jaxlib>=0.5' 'tensorflow~=2.18'
 portable gate models/ --report gate.html --report gate.xml
+portable gate s3://serving/models fleet.parquet --for 'jaxlib>=0.5'
 portable gate --changed a.mlir.bc b.mlir.bc --policy release.toml --format github
 """
 _RENDERERS = {
@@ -61,7 +67,11 @@ class BadDate(PortableError):
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument(
-        "paths", nargs="*", metavar="PATH", help="artifacts and folders that are searched for them"
+        "paths",
+        nargs="*",
+        metavar="PATH",
+        help="artifacts, folders and buckets (s3://...) that are "
+        "searched for them, and audits (*.parquet)",
     )
     add(parser, "--for", default_help="those of the policy; '@NAME' for a set of it")
     parser.add_argument("--policy", metavar="FILE", help="the policy (default: look for it)")
@@ -100,16 +110,20 @@ def run(chosen: argparse.Namespace) -> int:
     styles = [format_of(path, _ENDINGS) for path in chosen.report]
     for output in (chosen.output, *chosen.report):
         demand_apart(output, chosen.policy, *chosen.paths)
+    elsewhere = [path for path in chosen.paths if "://" in path or path.endswith(_FLEET)]
+    if elsewhere and chosen.changed:
+        raise BadUsage("--changed takes files of this machine", hint=elsewhere[0])
     policy = _policy(chosen)
     if chosen.depth:
         policy = replace(policy, rules=replace(policy.rules, depth=Depth(chosen.depth)))
     result = gate(
-        chosen.paths,
+        [path for path in chosen.paths if path not in elsewhere],
         policy,
         on=_day(chosen.as_of),
         observe=_observe if chosen.observe else None,
         strict=chosen.strict,
         changed=chosen.changed,
+        elsewhere=itertools.chain.from_iterable(_found(one, policy.rules) for one in elsewhere),
     )
     judged = {str(file.path) for file in result.files}
     for output in (chosen.output, *chosen.report):
@@ -121,6 +135,16 @@ def run(chosen: argparse.Namespace) -> int:
     if result.unreadable or result.incomplete or result.undecided:
         return 2
     return 0 if result.passed else 1
+
+
+def _found(name: str, rules: Rules) -> Iterator[Found | Recorded]:
+    """Find what is at a URL, or what an audit has read."""
+    from portable.fleet.gating import find_at, recorded  # an extra
+
+    yield from recorded(name) if name.endswith(_FLEET) else find_at(name, rules)
+
+
+_FLEET = ".parquet"
 
 
 def _policy(chosen: argparse.Namespace) -> Policy:

@@ -121,12 +121,13 @@ def find(
                 yield found
 
 
-def look_at(path: str, opening: Callable[[], Source]) -> Found:
+def look_at(path: str, opening: Callable[[], Source], names: tuple[str, ...] = ()) -> Found:
     """Determine what becomes of one file, wherever it is, by its content and its name.
 
     Args:
         path: What to call it.
         opening: Opens it.
+        names: As for `find`.
 
     Returns:
         As `find` yields it.
@@ -134,7 +135,7 @@ def look_at(path: str, opening: Callable[[], Source]) -> Found:
     if os.path.basename(path) == _MARKS[0]:
         found = _opened(path, lambda: open_folder(_Alone(os.path.dirname(path), opening=opening)))
         return Found(path, Fate.OTHER) if isinstance(found.error, NoArtifact) else found
-    search = _plain_search()
+    search = _plain_search(names)
     return search.look(path, opening, marked=search.marked(path))
 
 
@@ -291,8 +292,8 @@ class _Search:
 
 
 @cache
-def _plain_search() -> _Search:
-    return _Search((), (), ".")
+def _plain_search(names: tuple[str, ...]) -> _Search:
+    return _Search(names, (), ".")
 
 
 _HINT = f"looked for MLIR bytecode, containers, and {', '.join(NAMES)}"

@@ -17,7 +17,7 @@ from portable.policy.document import (
     load_policy,
     parse_policy,
 )
-from portable.policy.gate import Checked, Finding, GateResult, NothingToGate, gate
+from portable.policy.gate import Checked, Finding, GateResult, NothingToGate, Recorded, gate
 from portable.policy.keys import PolicyError
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "Policy",
     "PolicyError",
     "PolicyNotFound",
+    "Recorded",
     "Rule",
     "Rules",
     "Waiver",

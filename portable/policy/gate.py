@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -38,14 +39,35 @@ __all__ = [
     "Left",
     "NothingToGate",
     "Observe",
+    "Recorded",
     "gate",
 ]
 
 Observe = Callable[[Artifact], Verdict]
+Where: TypeAlias = "Path | str"  # a URL is text
 
 
 class CannotObserve(PortableError):
     """The policy demands a Stage that neither a prediction nor an installed library reaches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """One artifact as an audit has read it.
+
+    Args:
+        path: Where it is.
+        inside: Its name in a container; empty for a plain file.
+        depth: How much of it was read.
+        subject: What predictions ask of it; None where it could not be read.
+        error: Why.
+    """
+
+    path: str
+    inside: str
+    depth: Depth
+    subject: Subject | None
+    error: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +84,7 @@ class Finding:
         known: Whether it is known to break the rule; otherwise it is not known that it does not.
     """
 
-    path: Path
+    path: Where
     rule: Rule
     message: str
     consumer: str = ""
@@ -103,7 +125,7 @@ class Checked:
         inside: Its name in a container; empty for a plain file.
     """
 
-    path: Path
+    path: Where
     findings: tuple[Finding, ...]
     verdicts: tuple[Verdict, ...]
     inside: str = ""
@@ -128,7 +150,7 @@ class Left:
         why: The reason, or the rule that excludes it.
     """
 
-    path: Path
+    path: Where
     why: str
 
 
@@ -200,6 +222,7 @@ def gate(
     observe: Observe | None = None,
     strict: bool = True,
     changed: bool = False,
+    elsewhere: Iterable[Found | Recorded] = (),
 ) -> GateResult:
     """Check a tree of artifacts against a policy.
 
@@ -213,6 +236,7 @@ def gate(
         strict: Whether what could not be judged keeps the gate from passing.
         changed: Take the paths for the files of a change: those that are no artifacts are counted,
             and there need not be any.
+        elsewhere: What was found on servers, and what an audit has read; checked too.
 
     Returns:
         Every artifact with its findings and Verdicts, and what was left out.
@@ -244,21 +268,27 @@ def gate(
     left: dict[Fate, list[Left]] = {fate: [] for fate in Fate}
     missing: list[NothingToGate] = []
     others = 0
-    for found in find(
+    here = find(
         [paths] if isinstance(paths, (str, os.PathLike)) else paths,
         names=policy.rules.include,
         exclude=policy.rules.exclude,
         root=policy.root,
         changed=changed,
-    ):
-        if found.fate is Fate.ARTIFACT:
+    )
+    for found in itertools.chain(here, elsewhere):
+        if isinstance(found, Recorded):
+            if why := check.unfit(found):
+                left[Fate.NOT_JUDGED].append(Left(_where(found.path), why))
+            else:
+                checked.append(check.recorded(found))
+        elif found.fate is Fate.ARTIFACT:
             checked += check.found(found)
             if isinstance(found.error, NothingToGate):
                 missing.append(found.error)
         elif found.fate is Fate.OTHER:
             others += 1
         else:
-            left[found.fate].append(Left(Path(found.path), found.why))
+            left[found.fate].append(Left(_where(found.path), found.why))
     # A gate that checks nothing must not pass; an error beside what was checked is a finding.
     if not changed and len(checked) == len(missing) and not left[Fate.NOT_JUDGED]:
         raise missing[0] if missing else NothingToGate("no artifact: everything is excluded")
@@ -275,6 +305,10 @@ def gate(
         consumers.uncovered,
         policy.rules.stage,
     )
+
+
+def _where(path: str) -> Where:
+    return path if "://" in path else Path(path)
 
 
 # The Verdicts on one artifact, and the rules that it breaks.
@@ -302,7 +336,7 @@ class _Check:
 
     def found(self, found: Found) -> Iterator[Checked]:
         """Check every artifact of what was found; a file that is none is a finding."""
-        path = Path(found.path)
+        path = _where(found.path)
         if found.container is None:
             finding = self._waived(Finding(path, Rule.ARTIFACT, str(found.error)))
             yield Checked(path, (finding,), ())
@@ -316,8 +350,29 @@ class _Check:
             checked[0] = replace(checked[0], findings=(*checked[0].findings, finding))
         yield from checked
 
-    def _unattested(self, path: Path, rule: Attested) -> str:
+    def unfit(self, one: Recorded) -> str:
+        """Say why what an audit has read does not suffice; nothing if it does."""
+        if self.observe is not None:
+            return "was read by an audit; --observe takes artifacts"
+        if one.depth is Depth.HEADER and self.rules.depth is Depth.CONTENT and not one.error:
+            return "its header was read in the audit; audit with --depth content"
+        return ""
+
+    def recorded(self, one: Recorded) -> Checked:
+        """Check what an audit has read."""
+        path = _where(one.path)
+        if one.subject is None:
+            error = Finding(path, Rule.ARTIFACT, one.error)
+            return Checked(path, (self._waived(replace(error, inside=one.inside)),), (), one.inside)
+        broken = [] if self._by_header else [*_broken(self.rules, one.subject)]
+        if self.rules.attested and (why := self._unattested(path, self.rules.attested)):
+            broken.append((Rule.ATTESTED, why))
+        return self._checked(path, one.inside, self._predicted(one.subject), broken)
+
+    def _unattested(self, path: Where, rule: Attested) -> str:
         """Say what is wrong with the signed statement beside a file; nothing if it is right."""
+        if isinstance(path, str):
+            return "attestations are looked for beside files of this machine"
         beside = path.with_name(path.name + SUFFIX)
         try:
             said = verify_attestation(
@@ -328,7 +383,7 @@ class _Check:
             return str(error)
         return f"is not attested to be read by {', '.join(missing)}" if missing else ""
 
-    def _artifact(self, path: Path, entry: Entry) -> Checked:
+    def _artifact(self, path: Where, entry: Entry) -> Checked:
         try:
             look = self._header if self._by_header else self._content
             verdicts, broken = look(entry, place(path, entry.name))
@@ -336,20 +391,29 @@ class _Check:
             verdicts, broken = (), [(Rule.ARTIFACT, str(error))]
         except Exception as defect:  # noqa: BLE001 - a defect of ours costs this one, not the others
             verdicts, broken = (), [(Rule.ARTIFACT, f"cannot be judged: {defect!r:.200}")]
-        findings = [Finding(path, rule, message, inside=entry.name) for rule, message in broken]
+        return self._checked(path, entry.name, verdicts, broken)
+
+    def _checked(
+        self,
+        path: Where,
+        inside: str,
+        verdicts: tuple[Verdict, ...],
+        broken: Iterable[tuple[Rule, str]],
+    ) -> Checked:
+        findings = [Finding(path, rule, message, inside=inside) for rule, message in broken]
         findings += [
             Finding(
                 path,
                 Rule.CONSUMER,
                 _line(verdict),
                 verdict.consumer,
-                inside=entry.name,
+                inside=inside,
                 known=held is False,
             )
             for verdict in verdicts
             if (held := verdict.holds(self.rules.stage)) is not True
         ]
-        return Checked(path, tuple(map(self._waived, findings)), verdicts, entry.name)
+        return Checked(path, tuple(map(self._waived, findings)), verdicts, inside)
 
     @property
     def _by_header(self) -> bool:
@@ -384,12 +448,16 @@ class _Check:
         return finding
 
     def _applies_to(self, waiver: Waiver, finding: Finding) -> bool:
-        path = finding.path.absolute()
-        root = self.policy.root.absolute()
-        inside = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
-        if not fnmatchcase(inside, waiver.path):
+        if not fnmatchcase(self._relative(finding.path), waiver.path):
             return False
         return not waiver.consumer or finding.consumer in self._excused(waiver)
+
+    def _relative(self, where: Where) -> str:
+        """Return a path relative to the policy where it is below it; a URL as it is."""
+        if isinstance(where, str):
+            return where
+        path, root = where.absolute(), self.policy.root.absolute()
+        return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
 
     def _excused(self, waiver: Waiver) -> set[str]:
         if waiver not in self._excuses:

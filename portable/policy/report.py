@@ -159,8 +159,8 @@ def as_github(result: GateResult) -> str:
     return "".join(f"{one}\n" for one in lines)
 
 
-def _annotation(level: str, path: Path, title: str, message: str) -> str:
-    place = _property(os.path.relpath(path))
+def _annotation(level: str, path: Path | str, title: str, message: str) -> str:
+    place = _property(path if isinstance(path, str) else os.path.relpath(path))
     return f"::{level} file={place},title={_property(f'portable: {title}')}::{_data(message)}"
 
 

@@ -1,0 +1,96 @@
+"""The gate over buckets and audits: what it says of the same files in a folder."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from compat_tests.fleet.conftest import Bucket
+from portable.cli import main
+
+ROOT = Path(__file__).parents[2]
+CONTAINERS = ROOT / "compat_tests" / "data" / "containers"
+FAMILY = ROOT / "corpus" / "collectives"
+POLICY = """
+[consumers]
+old = ["jaxlib==0.4.13"]
+[rules]
+consumers = ["@old"]
+depth = "DEPTH"
+locations = "points"
+custom_calls = []
+exclude = ["*.mlir", "*skipped/*"]
+[[waivers]]
+rule = "consumer"
+path = "*waived*"
+reason = "known"
+expires = 2999-01-01
+"""
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """Artifacts, containers, damage, what is excluded and what is waived."""
+    tree = tmp_path / "models"
+    for case in sorted(FAMILY.iterdir())[:12]:
+        shutil.copytree(case, tree / case.name)
+    for path in CONTAINERS.glob("*.exported"):
+        shutil.copy(path, tree)
+    (tree / "skipped").mkdir()
+    (tree / "cut.mlir.bc").write_bytes(b"ML\xefR\x06")
+    newest = max(tree.rglob("1.1*.mlir.bc"))
+    shutil.copy(newest, tree / "waived.mlir.bc")
+    shutil.copy(newest, tree / "skipped")
+    return tree
+
+
+def _gate(words: list[str], root: str, capsys: pytest.CaptureFixture[str]) -> dict[str, object]:
+    code = main(["gate", *words, "--format", "json"])
+    found = json.loads(capsys.readouterr().out.replace(root, ""))
+    findings = sorted(json.dumps(one, sort_keys=True) for one in found["findings"])
+    same = ("passed", "artifacts", "verdicts", "not_judged", "consumers", "unused_waivers")
+    return {"code": code, "findings": findings} | {name: found[name] for name in same}
+
+
+@pytest.mark.parametrize("depth", ["header", "content"])
+def test_a_bucket_and_its_audit_are_judged_as_the_folder(
+    tree: Path, bucket: Bucket, tmp_path: Path, depth: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same findings, waived or not, and the same exit code; keys beside paths."""
+    policy, fleet = tmp_path / "portable.toml", tmp_path / "fleet.parquet"
+    rules = POLICY.replace("DEPTH", depth)
+    if depth == "header":  # has no rules about the content
+        rules = "".join(
+            line for line in rules.splitlines(True) if not line.startswith(("locat", "custom"))
+        )
+    policy.write_text(rules)
+    bucket.fill(tree)
+    how = ["--policy", str(policy)]
+    expected = _gate([str(tree), *how], str(tree), capsys)
+    assert "waived" in str(expected["findings"])
+    assert "cut.mlir.bc" in str(expected["findings"])
+    remote = _gate([bucket.url, *how], bucket.url, capsys)
+    assert remote == expected
+    shutil.rmtree(tree / "skipped")  # an audit excludes nothing
+    audited = ["audit", str(tree), "-o", str(fleet), "--depth", depth]
+    assert main(audited) == 2  # one is cut
+    capsys.readouterr()
+    assert _gate([str(fleet), *how], str(tree), capsys) == expected
+
+
+def test_what_an_audit_has_not_read_does_not_pass(
+    tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A policy about the content is not held by an audit of headers: exit code 2."""
+    fleet = str(tmp_path / "fleet.parquet")
+    for path in (tree / "cut.mlir.bc", *tree.glob("*.exported")):
+        path.unlink()
+    assert main(["audit", str(tree), "-o", fleet]) == 0
+    assert main(["gate", fleet, "--for", "jaxlib==0.12.0.1", "--depth", "content"]) == 2
+    assert "audit with --depth content" in capsys.readouterr().out
+    assert main(["gate", fleet, "--for", "jaxlib==0.12.0.1", "--depth", "header"]) == 0
+    assert main(["gate", fleet, "--for", "jaxlib==0.12.0.1", "--changed"]) == 2
+    assert main(["gate", str(tree / "x.parquet"), "--for", "jaxlib==0.12.0.1"]) == 2
