@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import statistics
+import subprocess
+import sys
 from collections import Counter
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import boto3
 import obstore
 import pyarrow.parquet
 import pytest
@@ -106,7 +111,7 @@ def test_large_objects_are_not_read_whole(
 
     monkeypatch.setattr(obstore, "get", counting)
     assert audit([bucket.url], tmp_path / "fleet.parquet").artifacts == 3
-    assert asked == [(0, 65536)] * 3
+    assert asked == [(0, 32768)] * 3
 
 
 def _with_constants(size: int) -> bytes:
@@ -167,3 +172,143 @@ def test_a_bucket_that_cannot_be_listed_is_an_error(bucket: Bucket, tmp_path: Pa
     with pytest.raises(PlaceError):
         audit([bucket.url + "-missing"], tmp_path / "fleet.parquet")
     assert not (tmp_path / "fleet.parquet").exists()
+
+
+def test_a_server_that_throttles_is_asked_again(
+    bucket: Bucket, server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is lost: the rows are those of a server that does not; what is cut short is told."""
+    bucket.fill(FAMILY)
+    whole, fleet = tmp_path / "whole.parquet", tmp_path / "fleet.parquet"
+    audit([bucket.url], whole)
+    good = next(FAMILY.rglob("*.mlir.bc")).read_bytes()
+    obstore.put(bucket.store, "cut/x.mlir.bc", good)
+    command = [sys.executable, "-I", str(Path(__file__).with_name("throttling.py")), server]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{int(child.stdout.readline())}")
+        done = audit([bucket.url], fleet)
+        child.kill()
+    assert done.damaged == 1
+    said = _said(fleet, bucket.url)
+    assert said.pop("/cut/x.mlir.bc")["error"]
+    assert said == _said(whole, bucket.url)
+
+
+ODD = [
+    "a b", "ü", "100%", "a+b", "a%20b", "#x", "?y=1", "&amp;", "<x>", "'q'", '"d"', "~", "(1)",
+    "=", "a\\b", "\x7f", "e\u0301", "\U0001f600", "*", ":",
+]  # fmt: skip
+
+
+def test_keys_may_have_any_characters(bucket: Bucket, tmp_path: Path) -> None:
+    """S3 allows them all: each is read, and is in the file under its name."""
+    good = next(FAMILY.rglob("*.mlir.bc")).read_bytes()
+    client = boto3.client("s3")
+    name = bucket.url.removeprefix("s3://")
+    for odd in ODD:
+        client.put_object(Bucket=name, Key=f"k/{odd}.mlir.bc", Body=good)
+    audit([f"{bucket.url}/k"], tmp_path / "fleet.parquet")
+    rows = pyarrow.parquet.read_table(tmp_path / "fleet.parquet").to_pylist()
+    said = {row["place"].removeprefix(f"{bucket.url}/k/"): row["error"] for row in rows}
+    assert said == {f"{odd}.mlir.bc": None for odd in ODD}
+    # What is no path for the library that lists stops an audit, and is named.
+    client.put_object(Bucket=name, Key="./dot.mlir.bc", Body=good)
+    with pytest.raises(PlaceError, match=r"\./dot\.mlir\.bc.*audit the prefixes beside it"):
+        audit([bucket.url], tmp_path / "other.parquet")
+    assert audit([f"{bucket.url}/k"], tmp_path / "fleet.parquet").unchanged == len(ODD)
+
+
+def test_a_bucket_without_permission_is_an_error(bucket: Bucket, tmp_path: Path) -> None:
+    """The server says why, in one line, and nothing is written."""
+    program = (
+        "from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app;"
+        "from werkzeug.serving import make_server;"
+        "app = DomainDispatcherApplication(create_backend_app);"
+        "server = make_server('127.0.0.1', 0, app, threaded=True);"
+        "print(server.server_port, flush=True); server.serve_forever()"
+    )
+    command = [sys.executable, "-I", "-c", program]
+    environment = dict(os.environ, INITIAL_NO_AUTH_ACTION_COUNT="0")
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as child:
+        assert child.stdout
+        url = f"http://127.0.0.1:{int(child.stdout.readline())}"
+        ran = subprocess.run(
+            [sys.executable, "-m", "portable", "audit", bucket.url, "-o", str(tmp_path / "f")],
+            env=dict(os.environ, AWS_ENDPOINT_URL=url),
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+        child.kill()
+    assert ran.returncode == 2
+    assert ran.stderr.count("\n") == 1
+    assert "403" in ran.stderr or "denied" in ran.stderr.lower()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_listing_may_change_while_it_is_read(
+    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was there all the time is in the file once, what comes and goes at most once."""
+    good = next(FAMILY.rglob("*.mlir.bc")).read_bytes()
+    for number in range(1200):
+        obstore.put(bucket.store, f"{number:05}.mlir.bc", good)
+    changed: list[int] = []
+    plain = stores.Bucket.objects
+
+    def changing(self: Any) -> Any:
+        for found in plain(self):
+            if not changed:
+                changed.append(1)
+                for number in range(0, 1200, 100):
+                    obstore.delete(bucket.store, f"{number:05}.mlir.bc")
+                    obstore.put(bucket.store, f"{number:05}x.mlir.bc", good)
+            yield found
+
+    monkeypatch.setattr(stores.Bucket, "objects", changing)
+    audit([bucket.url], tmp_path / "fleet.parquet")
+    rows = pyarrow.parquet.read_table(tmp_path / "fleet.parquet").to_pylist()
+    said = Counter(row["place"].rpartition("/")[2] for row in rows)
+    assert set(said.values()) == {1}
+    stay = {f"{number:05}.mlir.bc" for number in range(1200) if number % 100}
+    assert stay <= said.keys()
+    assert all(row["error"] is None for row in rows if row["place"].rpartition("/")[2] in stay)
+
+
+def test_an_upload_that_was_torn_is_damage(bucket: Bucket, tmp_path: Path) -> None:
+    """A part of an artifact is a row with the reason; of a multipart upload that is not complete
+    there is no object.
+    """
+    good = max(FAMILY.rglob("*.mlir.bc"), key=lambda path: path.stat().st_size).read_bytes()
+    name = bucket.url.removeprefix("s3://")
+    client = boto3.client("s3")
+    client.put_object(Bucket=name, Key="half.mlir.bc", Body=good[: len(good) // 2])
+    upload = client.create_multipart_upload(Bucket=name, Key="parts.mlir.bc")
+    client.upload_part(
+        Bucket=name, Key="parts.mlir.bc", PartNumber=1, UploadId=upload["UploadId"], Body=good
+    )
+    done = audit([bucket.url], tmp_path / "fleet.parquet", depth="content")
+    assert (done.objects, done.damaged) == (1, 1)
+
+
+def test_a_half_of_the_objects_needs_at_most_64_kb(
+    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To read the content, of artifacts with constants of a megabyte each."""
+    folder = tmp_path / "models"
+    folder.mkdir()
+    for number in range(5):
+        (folder / f"{number}.mlir.bc").write_bytes(_with_constants((1 << 20) + number))
+    bucket.fill(folder)
+    read = Counter[str]()
+    plain = stores.Remote.read
+
+    def counting(self: Any, key: str, most: int, options: Any = None) -> bytes:
+        data = plain(self, key, most, options)
+        read[key] += len(data)
+        return data
+
+    monkeypatch.setattr(stores.Remote, "read", counting)
+    assert audit([bucket.url], tmp_path / "fleet.parquet", depth="content").artifacts == 5
+    assert statistics.median(read.values()) <= 64 << 10, read

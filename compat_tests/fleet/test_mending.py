@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
+import obstore
 import pytest
 
 from compat_tests.fleet.conftest import Bucket
 from portable.artifact import Artifact
 from portable.cli import main
 from portable.containers import artifacts_in
-from portable.fleet import Mended, audit, mend, mending
+from portable.fleet import Mended, PlaceError, audit, mend, mending
 from portable.prediction import predict
 from portable.releases import find_release
 from portable.runtime.executors import Tolerance
@@ -103,3 +105,59 @@ def test_a_bucket_is_mended_on_this_machine(
     found = json.loads(capsys.readouterr().out.partition("(predicted)\n")[2])
     assert found["counts"]["not written"] == 1
     assert found["counts"]["written"] == len(_content(Path(copies))) > 0
+
+
+@pytest.mark.parametrize("beside", [True, False])
+def test_copies_lie_in_a_bucket_where_that_is_wanted(
+    bucket: Bucket, tree: Path, tmp_path: Path, beside: bool
+) -> None:
+    """Beside the originals, or under another prefix; nothing that is there is written over."""
+    bucket.fill(tree)
+    fleet = tmp_path / "fleet.parquet"
+    audit([bucket.url], fleet, depth="content")
+
+    def keys() -> dict[str, bytes]:
+        pages = obstore.list(bucket.store)
+        names = [found["path"] for page in pages for found in page]
+        return {name: bytes(obstore.get(bucket.store, name).bytes()) for name in names}
+
+    before = keys()
+    where: Any = {"suffix": "old"} if beside else {"to": f"{bucket.url}/pinned"}
+    done = [one for one in mend(fleet, OLD, **where) if one.mended is Mended.WRITTEN]
+    after = keys()
+    assert before.items() <= after.items()
+    assert {f"{bucket.url}/{key}" for key in after.keys() - before.keys()} == {
+        one.to for one in done
+    }
+    assert done
+    for one in done:
+        copy = tmp_path / "copy"
+        copy.write_bytes(after[one.to.removeprefix(f"{bucket.url}/")])
+        assert predict(copy, find_release("jaxlib 0.5.3")).holds(Stage.DECODE)
+    again = list(mend(fleet, OLD, **where))
+    assert sum(one.mended is Mended.THERE for one in again) == len(done)
+    key = done[0].to.removeprefix(f"{bucket.url}/")
+    obstore.put(bucket.store, key, b"somebody else's")
+    (other,) = [one for one in mend(fleet, OLD, **where) if one.place == done[0].place]
+    assert other.mended is Mended.FAILED
+    assert keys() == after | {key: b"somebody else's"}
+
+
+def test_copies_beside_originals_keep_their_ending(tree: Path, tmp_path: Path) -> None:
+    """Of a folder too; a suffix that leads elsewhere is refused."""
+    fleet = tmp_path / "fleet.parquet"
+    before = _content(tree)
+    audit([str(tree)], fleet, depth="content")
+    done = [one for one in mend(fleet, OLD, suffix="old") if one.mended is Mended.WRITTEN]
+    assert done
+    for one in done:
+        assert one.to in {
+            one.place.removesuffix(ending) + f".old{ending}"
+            for ending in (".mlir.bc", ".exported")
+            if one.place.endswith(ending)
+        }
+    assert before.items() <= _content(tree).items()
+    wrong: Any
+    for wrong in ({"suffix": "../x"}, {}, {"to": "x", "suffix": "y"}):
+        with pytest.raises(PlaceError):
+            list(mend(fleet, OLD, **wrong))

@@ -6,6 +6,7 @@ import datetime
 import html
 import itertools
 import json
+import shlex
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
@@ -273,6 +274,95 @@ def test_the_calendar_is_a_page_too(
     for one in windows:
         assert f"<th scope=row>{one['version'] or 'not known'}</th>" in text
         assert f"{one['artifacts']:,}</td>" in text
+
+
+POLICY = """
+[consumers]
+now = ["jaxlib==0.12.0.1"]
+next = ["jaxlib==0.4.33", "jaxlib==0.5.3"]
+"""
+
+
+@pytest.fixture(scope="module")
+def containers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An audit of containers, and of artifacts."""
+    path = tmp_path_factory.mktemp("containers") / "fleet.parquet"
+    data = ROOT / "compat_tests" / "data" / "containers"
+    audit(
+        [str(CORPUS / "control_flow"), str(CORPUS / "accuracy"), str(data)], path, depth="content"
+    )
+    return path
+
+
+def test_a_plan_takes_the_consumer_sets_of_a_policy(
+    containers: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same plan as of the Releases that they name; a set that is not there is an error."""
+    policy = tmp_path / "portable.toml"
+    policy.write_text(POLICY)
+    words = ["plan", str(containers), "--format", "json"]
+    sets = ["--from", "@now", "--to", "@next", "--policy", str(policy)]
+    assert main([*words, *sets]) == 1
+    by_set = json.loads(capsys.readouterr().out)
+    named = ["--from", "jaxlib==0.12.0.1", "--to", "jaxlib==0.4.33", "jaxlib==0.5.3"]
+    assert main([*words, *named]) == 1
+    assert by_set == json.loads(capsys.readouterr().out)
+    assert main([*words, "--from", "@now", "--to", "@none", "--policy", str(policy)]) == 2
+
+
+def test_a_plan_says_who_moves_first_and_what_pins_again(
+    containers: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command is one that runs, and what it writes is read by both; on the page too."""
+    before, after = find_release("jaxlib 0.12.0.1"), find_release("jaxlib 0.5.3")
+    page = tmp_path / "plan.html"
+    words = ["plan", str(containers), "--from", "jaxlib==0.12.0.1", "--to", "jaxlib==0.5.3"]
+    assert main([*words, "--report", str(page), "--format", "json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    good = [
+        row
+        for row in pyarrow.parquet.read_table(containers).to_pylist()
+        if row["error"] is None and row["kind"] != "other"
+    ]
+    refused = sum(
+        predict(read_subject(r["subject"]), after).holds(Stage.DECODE) is False for r in good
+    )
+    assert found["refused"] == {"jaxlib 0.5.3": refused}
+    version = found["order"].partition("pinned for ")[2].partition(",")[0]
+    assert found["order"].startswith("artifacts move first")
+    command = shlex.split(found["command"])
+    copies = tmp_path / "copies"
+    assert command[0] == "portable"
+    command[command.index("DIRECTORY")] = str(copies)
+    assert main([*command[1:], "--format", "json"]) in {0, 1}
+    done = json.loads(capsys.readouterr().out)
+    assert done["counts"]["written"] > 0
+    for one in done["objects"]:
+        if one["outcome"] == "written":
+            assert predict(one["to"], after).holds(Stage.DECODE) is not False
+    assert Version.parse(version) <= min(before.current, after.current)
+    text = page.read_text("utf-8")
+    assert html.escape(found["command"]) in text
+    assert html.escape(found["order"]) in text
+
+
+def test_a_plan_says_when_containers_expire(
+    containers: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of each kind and Version as the calendar does, and of no plain artifact."""
+    words = ["plan", str(containers), "--from", "jaxlib==0.12.0.1", "--to", "jaxlib==0.5.3"]
+    main([*words, "--format", "json"])
+    expiring = json.loads(capsys.readouterr().out)["expiring"]
+    today = datetime.date.today()
+    every = [one.record(today) for one in calendar(containers)]
+    assert expiring == [one for one in every if one["kind"] in CONTAINER_KINDS]
+    assert {one["kind"] for one in expiring} == CONTAINER_KINDS
+    main(words)
+    said = capsys.readouterr().out
+    assert "in jax.export.Exported, 0.9.0: promised until 2023-08-29" in said
+
+
+CONTAINER_KINDS = {"jax.export.Exported", "TensorFlow SavedModel"}
 
 
 ENDED = (

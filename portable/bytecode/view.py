@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 __all__ = ["View"]
 
-_BLOCK = 4096
+_BLOCK = 1024
 
 
 class View:

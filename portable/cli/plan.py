@@ -12,6 +12,7 @@ that was written later for that Version is promised for longer.
 from __future__ import annotations
 
 import datetime
+import shlex
 from typing import TYPE_CHECKING
 
 from portable.cli.options import add
@@ -20,12 +21,15 @@ from portable.cli.usage import BadUsage, format_of
 from portable.escaping import json_text
 from portable.fleet import Plan, Transition, calendar, plan
 from portable.fleet.report import SOON, as_html, calendar_html
+from portable.policy import load_policy
 from portable.releases import named_consumers
 from portable.verdict import Stage
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Mapping, Sequence
+
+    from portable.releases import Release
 
 __all__ = ["EXAMPLES", "EXIT_CODES", "options", "run"]
 
@@ -34,6 +38,7 @@ portable plan fleet.parquet --from 'jaxlib==0.9.1' --to 'jaxlib==0.12.0.1'
 portable plan fleet.parquet --from 'jaxlib>=0.5' --to 'jaxlib>=0.5' 'tensorflow~=2.18' --all
 portable plan fleet.parquet --from 'jaxlib==0.9.1' --to 'jaxlib==0.4.33' --stage open --format json
 portable plan fleet.parquet --from 'jaxlib==0.9.1' --to 'jaxlib==0.12.0.1' --report plan.html
+portable plan fleet.parquet --from @serving --to @next --policy portable.toml
 portable plan fleet.parquet --today --report calendar.html
 """
 EXIT_CODES = {
@@ -57,8 +62,11 @@ def options(parser: argparse.ArgumentParser) -> None:
             nargs="+",
             default=[],
             metavar="SPEC",
-            help=f"{who}, as for check",
+            help=f"{who}, as for check; '@NAME' for a set of the policy",
         )
+    parser.add_argument(
+        "--policy", metavar="FILE", help="whose consumer sets '@NAME' names (default: look for it)"
+    )
     parser.add_argument("--today", action="store_true", help="show what leaves its Window when")
     add(parser, "--stage", choices=[str(stage) for stage in Stage], default=str(Stage.DECODE))
     add(parser, "--report")
@@ -77,16 +85,20 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def _move(chosen: argparse.Namespace) -> int:
-    before, after = (named_consumers(*specs) for specs in (getattr(chosen, "from"), chosen.to))
+    specs = getattr(chosen, "from"), chosen.to
+    sets = _sets(chosen)
+    before, after = (named_consumers(*each, consumers=sets) for each in specs)
     found = plan(chosen.fleet, before.releases, after.releases, stage=Stage[chosen.stage.upper()])
     uncovered = [*before.uncovered, *after.uncovered]
     holds = found.holds if found.holds is False or not uncovered else None
+    command = _command(chosen.fleet, after.releases, chosen.to) if found.mendable else ""
     record = {"schema": 1, "compatible": holds, "not_covered": uncovered} | found.record()
-    _write(chosen.report, record, lambda: as_html(found, uncovered))
+    record["command"] = command
+    _write(chosen.report, record, lambda: as_html(found, uncovered, command))
     if chosen.format == "json":
         print_json(record)
     else:
-        _say(found, shown=None if chosen.all else _SHOWN)
+        _say(found, command, shown=None if chosen.all else _SHOWN)
         for text in uncovered:
             say(f"not known: {text}")
     return {True: 0, False: 1, None: 2}[holds]
@@ -98,7 +110,20 @@ def _write(reports: Sequence[str], record: Mapping[str, object], render: Callabl
         write_text(report, render() if as_page else json_text(record, indent=2) + "\n")
 
 
-def _say(found: Plan, shown: int | None) -> None:
+def _sets(chosen: argparse.Namespace) -> Mapping[str, Sequence[str]] | None:
+    """Return the consumer sets of the policy, where one is named."""
+    named = any(spec.startswith("@") for spec in (*getattr(chosen, "from"), *chosen.to))
+    return load_policy(chosen.policy).consumers if named or chosen.policy else None
+
+
+def _command(fleet: str, releases: Sequence[Release], specs: Sequence[str]) -> str:
+    """Return what pins again for the new consumers; sets of a policy by their Releases."""
+    if any(spec.startswith("@") for spec in specs):
+        specs = [f"{one.distribution}=={one.version}" for one in releases]
+    return shlex.join(["portable", "repin-all", fleet, "--for", *specs, "-o", "DIRECTORY"])
+
+
+def _say(found: Plan, command: str, shown: int | None) -> None:
     for outlook in found.outlooks:
         say(f"{outlook.change}: {len(outlook.artifacts):,} artifacts: {outlook.reason}")
         if outlook.remedy:
@@ -107,6 +132,13 @@ def _say(found: Plan, shown: int | None) -> None:
             say(f"  {name}")
         if shown is not None and len(outlook.artifacts) > shown:
             say(f"  and {len(outlook.artifacts) - shown:,} more; --all prints them")
+    for consumer, count in found.refused[:shown] if len(found.refused) > 1 else ():
+        say(f"{consumer}: {count:,} artifacts do not get through")
+    _say_when(found)
+    if found.order:
+        say(found.order)
+    if command:
+        say(f"pin again: {command}")
     changes = [one for one in Transition if one is not Transition.KEEPS and found.count(one)]
     counts = [f"{found.count(one):,} {one}" for one in changes]
     if found.damaged:
@@ -117,6 +149,14 @@ def _say(found: Plan, shown: int | None) -> None:
         )
     does = found.stage.says(passed=True)
     say("; ".join([*counts, f"{found.kept:,} are kept: the new consumer {does} (predicted)"]))
+
+
+def _say_when(found: Plan) -> None:
+    today = datetime.date.today()
+    for one in found.expiring:
+        if one.until is None or (one.until - today).days <= SOON:
+            when = f"promised until {one.until}" if one.until else "not known how long promised"
+            say(f"{one.artifacts:,} in {one.kind}, {one.version or 'Version not known'}: {when}")
 
 
 def _calendar(chosen: argparse.Namespace) -> int:

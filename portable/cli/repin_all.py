@@ -1,7 +1,8 @@
 """Pin again every artifact of a fleet that named consumers do not read.
 
-FLEET is what `portable audit` wrote. Copies are written into the folder --output, under the bucket
-and key, or the path, of the original, which is never written over. What the consumers read as it is
+FLEET is what `portable audit` wrote. Copies are written into the folder or bucket --output, under
+the bucket and key, or the path, of the original, or with --suffix beside it; it is never written
+over. What the consumers read as it is
 has no copy. A second run makes what is missing; copies from before are judged and not made again.
 """
 
@@ -28,6 +29,8 @@ __all__ = ["EXAMPLES", "EXIT_CODES", "options", "run"]
 
 EXAMPLES = """
 portable repin-all fleet.parquet --for 'jaxlib==0.5.3' -o pinned/
+portable repin-all fleet.parquet --for 'jaxlib==0.5.3' -o s3://serving-pinned/0.5
+portable repin-all fleet.parquet --for 'jaxlib==0.5.3' --suffix for-0.5
 portable repin-all fleet.parquet --for 'jaxlib>=0.5' -o pinned/ --allow exact --verify
 """
 EXIT_CODES = {
@@ -41,7 +44,14 @@ def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("fleet", metavar="FLEET", help="what portable audit wrote")
     add(parser, "--for", required=True)
-    add(parser, "--output", required=True)
+    where = parser.add_mutually_exclusive_group(required=True)
+    add(where, "--output")
+    where.add_argument(
+        "--suffix",
+        default="",
+        metavar="NAME",
+        help="write beside the originals: of a.mlir.bc it is a.NAME.mlir.bc",
+    )
     add(parser, "--verify")
     tolerance_options(parser.add_argument_group("tolerance of --verify"))
     add(parser, *PIPELINE)
@@ -55,7 +65,8 @@ def run(chosen: argparse.Namespace) -> int:
         for one in mend(
             chosen.fleet,
             *chosen.consumers,
-            to=chosen.output,
+            to=chosen.output or "",
+            suffix=chosen.suffix,
             verified=given_tolerance(chosen) if chosen.verify else None,
             **pipeline_arguments(chosen),
         ):

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import functools
+import os
 from dataclasses import dataclass
 from enum import Enum
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from portable.containers.finding import NAMES
 from portable.containers.opening import CONTAINERS, open_path
 from portable.errors import PortableError
-from portable.fleet.places import PlaceError, fetch, is_remote
+from portable.fleet.places import PlaceError, fetch, fetch_if_there, is_remote, store
 from portable.fleet.rows import OTHER, columns_of
 from portable.fleet.subjects import read_subject
 from portable.pinning import pipeline
@@ -19,12 +21,11 @@ from portable.pinning.repinning import pin_all
 from portable.prediction import predict_all
 from portable.releases import named_consumers
 from portable.runtime.verification import verify
-from portable.system import children
+from portable.system import children, scratch
 from portable.system.files import file_error
 from portable.verdict import Stage, worst
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Unpack
 
@@ -79,19 +80,22 @@ class Mending:
 def mend(
     fleet: str | os.PathLike[str],
     *wants: str,
-    to: str | os.PathLike[str],
+    to: str | os.PathLike[str] = "",
+    suffix: str = "",
     verified: Tolerance | None = None,
     **options: Unpack[PinOptions],
 ) -> Iterator[Mending]:
     """Pin again, one after another, what the consumers do not read or are not known to.
 
-    Nothing is written over: a copy of `s3://bucket/a.mlir.bc` is `TO/bucket/a.mlir.bc`. One that is
-    there from before, and that all of them read, is not made again.
+    Nothing is written over: a copy of `s3://bucket/a.mlir.bc` is `TO/bucket/a.mlir.bc`, or beside
+    it `s3://bucket/a.SUFFIX.mlir.bc`. One that is there from before, and that all of them read, is
+    not made again.
 
     Args:
         fleet: What `audit` wrote.
         wants: The consumers, as for `portable.pin`.
-        to: The folder for the copies.
+        to: The folder for the copies, or a bucket with a prefix.
+        suffix: What the copies are called where they lie beside the originals; instead of `to`.
         verified: What counts as the same when original and copy are executed, before the copy is
             written; None to execute neither.
         options: As for `portable.serialize`.
@@ -103,6 +107,8 @@ def mend(
         FleetError: It is no fleet file.
         PortableError: The consumers cannot be understood.
     """
+    if bool(os.fspath(to)) == bool(suffix) or not {"/", "\0"}.isdisjoint(suffix):
+        raise PlaceError("either a place for the copies, or a suffix that is part of a name")
     releases = named_consumers(*wants).releases
     # Few of the subjects of a fleet differ.
     reads = functools.cache(functools.partial(_reads, releases))
@@ -118,7 +124,7 @@ def mend(
             yield Mending(place, Mended.READ)
         else:
             write = functools.partial(_write, wants, verified, options)
-            yield _mend(place, releases, Path(to), write)
+            yield _mend(place, releases, os.fspath(to), suffix, write)
 
 
 def _reads(releases: tuple[Release, ...], subject: str) -> bool | None:
@@ -135,21 +141,48 @@ _SAVED_MODEL = "/saved_model.pb"
 def _mend(
     place: str,
     releases: tuple[Release, ...],
-    folder: Path,
+    to: str,
+    suffix: str,
     write: Callable[[str | bytes, str], None],
 ) -> Mending:
     path = place.removesuffix(_SAVED_MODEL)
     try:
-        copy = folder / _inside(path)
-        if copy.exists():
-            return _there(place, copy, releases)
-        if path != place and is_remote(place):
+        copy = _beside(path, suffix) if suffix else f"{to.rstrip('/') or '/'}/{_inside(path)}"
+        if path != place and (is_remote(place) or is_remote(copy)):
             raise PlaceError("a SavedModel is a directory", hint="copy it to this machine")
-        _make(copy.parent)
-        write(fetch(place) if is_remote(place) else path, str(copy))
+        if is_remote(copy):
+            return _upload(place, copy, releases, write)
+        if Path(copy).exists():
+            return _there(place, copy, Path(copy), releases)
+        _make(Path(copy).parent)
+        write(fetch(place) if is_remote(place) else path, copy)
     except PortableError as error:
         return Mending(place, Mended.FAILED, why=str(error))
-    return Mending(place, Mended.WRITTEN, str(copy))
+    return Mending(place, Mended.WRITTEN, copy)
+
+
+def _upload(
+    place: str,
+    copy: str,
+    releases: tuple[Release, ...],
+    write: Callable[[str | bytes, str], None],
+) -> Mending:
+    """Write a copy into a bucket, by way of this machine."""
+    with scratch.folder() as folder:
+        file = Path(folder, "copy")
+        if (known := fetch_if_there(copy)) is not None:
+            file.write_bytes(known)
+            return _there(place, copy, file, releases)
+        write(fetch(place) if is_remote(place) else place, str(file))
+        store(copy, file.read_bytes())
+    return Mending(place, Mended.WRITTEN, copy)
+
+
+def _beside(place: str, suffix: str) -> str:
+    """Return the name of a copy in the same folder: its ending stays what it is."""
+    endings = (pattern.removeprefix("*") for pattern in NAMES)
+    ending = next((one for one in endings if place.endswith(one)), "")
+    return f"{place.removesuffix(ending)}.{suffix}{ending}"
 
 
 def _make(folder: Path) -> None:
@@ -168,10 +201,10 @@ def _inside(place: str) -> str:
     return "/".join(parts)
 
 
-def _there(place: str, copy: Path, releases: tuple[Release, ...]) -> Mending:
+def _there(place: str, copy: str, file: Path, releases: tuple[Release, ...]) -> Mending:
     """Judge a copy that was made before; what is no such copy is never written over."""
-    if _held(copy, releases) is True:
-        return Mending(place, Mended.THERE, str(copy))
+    if _held(file, releases) is True:
+        return Mending(place, Mended.THERE, copy)
     return Mending(place, Mended.FAILED, why=f"{copy} is there, and not every consumer reads it")
 
 

@@ -16,7 +16,16 @@ from portable.system.files import FileError, InputFile, file_error
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-__all__ = ["Object", "Place", "PlaceError", "fetch", "is_remote", "open_place"]
+__all__ = [
+    "Object",
+    "Place",
+    "PlaceError",
+    "fetch",
+    "fetch_if_there",
+    "is_remote",
+    "open_place",
+    "store",
+]
 
 _MOST = 8 << 30
 """How long an object may be that is read as a whole."""
@@ -61,6 +70,44 @@ def fetch(place: str) -> bytes:
     """
     prefix, _, key = place.rpartition("/")
     return _SCHEMES[place.partition("://")[0]](prefix, DEFAULT).read(key, _MOST)
+
+
+def fetch_if_there(place: str) -> bytes | None:
+    """Return the bytes of one object of a bucket; None where there is none.
+
+    Args:
+        place: Its URL.
+
+    Raises:
+        PlaceError: It is in no bucket.
+        FileError: It cannot be read.
+    """
+    prefix, _, key = place.rpartition("/")
+    bucket = _bucket(prefix)
+    return bucket.read(key, _MOST) if bucket.has(key) else None
+
+
+def store(place: str, data: bytes) -> None:
+    """Write an object of a bucket that is not there yet.
+
+    Args:
+        place: Its URL.
+        data: Its bytes.
+
+    Raises:
+        PlaceError: It is in no bucket.
+        FileError: It cannot be written; something is there.
+    """
+    prefix, _, key = place.rpartition("/")
+    _bucket(prefix).write(key, data)
+
+
+def _bucket(url: str) -> Bucket:
+    if _SCHEMES.get(url.partition("://")[0]) is not Bucket:
+        raise PlaceError(
+            "cannot be written to", where=url, hint="valid: a path, s3://, gs://, az://"
+        )
+    return Bucket(url, DEFAULT)
 
 
 _SCHEMES: Mapping[str, Callable[[str, Limits], Bucket | Web | Hub]] = {

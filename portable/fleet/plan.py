@@ -10,17 +10,18 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from portable.containers import Kind
+from portable.containers.opening import CONTAINERS
 from portable.fleet.rows import OTHER, columns_of
 from portable.fleet.subjects import read_subject
 from portable.policy import Depth
 from portable.prediction import predict_all
-from portable.releases import Release, UnknownVersion, resolve_target, window
+from portable.releases import NoTarget, Release, UnknownVersion, resolve_target, window
 from portable.verdict import Stage, worst
 from portable.version import Version
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from portable.prediction import Subject
 
@@ -78,6 +79,9 @@ class Plan:
         kept: How many artifacts nothing changes for.
         by_claim: How many are judged by what their header claims alone.
         damaged: The names of what could not be read in the audit.
+        refused: How many artifacts each new consumer does not get through, most first.
+        order: Who has to move first, in one sentence; empty where nothing has to.
+        expiring: When the containers leave the Window that upstream promises, earliest first.
     """
 
     before: tuple[str, ...]
@@ -87,6 +91,14 @@ class Plan:
     kept: int
     by_claim: int
     damaged: tuple[str, ...]
+    refused: tuple[tuple[str, int], ...] = ()
+    order: str = ""
+    expiring: tuple[Expiring, ...] = ()
+
+    @property
+    def mendable(self) -> bool:
+        """Whether some of what stops or fails can be pinned again, or might be."""
+        return any(one.remedy and not one.remedy.startswith(_NONE) for one in self.outlooks)
 
     def count(self, change: Transition) -> int:
         """Return how many artifacts something changes for."""
@@ -111,6 +123,9 @@ class Plan:
             "by_claim": self.by_claim,
             "outlooks": [outlook.record() for outlook in self.outlooks],
             "damaged": list(self.damaged),
+            "refused": dict(self.refused),
+            "order": self.order,
+            "expiring": [one.record(datetime.date.today()) for one in self.expiring],
         }
 
 
@@ -138,28 +153,54 @@ def plan(
     target = resolve_target(*after).version
     named: dict[tuple[Transition, str, str], list[str]] = {}
     kept, by_claim, damaged = 0, 0, []
-    asked = ("place", "inside", "depth", "kind", "minimum", "subject", "error")
-    for place, inside, depth, kind, minimum, subject, error in columns_of(fleet, asked):
+    subjects, held = Counter[str](), Counter[tuple[str | None, str]]()
+    asked = ("place", "inside", "depth", "kind", "claimed", "minimum", "subject", "error")
+    for place, inside, depth, kind, claimed, minimum, subject, error in columns_of(fleet, asked):
         if kind == OTHER:
             continue
+        if kind in _CONTAINERS:
+            held[claimed, kind] += 1
         name = f"{place}: {inside}" if inside else str(place)
         if error is not None or subject is None:
             damaged.append(name)
             continue
         by_claim += depth == str(Depth.HEADER)
-        change, reason, by_pin = judge(subject)
+        subjects[subject] += 1
+        change, reason, at, _ = judge(subject)
         if change is Transition.KEEPS:
             kept += 1
             continue
-        key = (change, reason, _remedy(by_pin, minimum, target))
+        key = (change, reason, _remedy(at, minimum, target))
         named.setdefault(key, []).append(name)
-    order = list(Transition)
+    rank = list(Transition)
     gravest = sorted(
         (Outlook(*key, tuple(names)) for key, names in named.items()),
-        key=lambda one: (order.index(one.change), -len(one.artifacts)),
+        key=lambda one: (rank.index(one.change), -len(one.artifacts)),
     )
     who, others = (tuple(map(str, releases)) for releases in (before, after))
-    return Plan(who, others, stage, tuple(gravest), kept, by_claim, tuple(damaged))
+    refused = Counter[str]()
+    for subject, count in subjects.items():
+        refused.update(dict.fromkeys(judge(subject)[3], count))
+    order = _order(before, after) if refused else ""
+    return Plan(
+        who, others, stage, tuple(gravest), kept, by_claim, tuple(damaged),
+        tuple(refused.most_common()), order, _expiring(held),
+    )  # fmt: skip
+
+
+def _order(before: Sequence[Release], after: Sequence[Release]) -> str:
+    """Say whether artifacts or their readers move first."""
+    try:
+        both = resolve_target(*before, *after).version
+    except NoTarget:
+        return (
+            "artifacts and their readers have to move together: no Version is read by the "
+            "consumers of --from and by those of --to"
+        )
+    return (
+        f"artifacts move first: pinned for {both}, the consumers of --from and those of --to "
+        "read them"
+    )
 
 
 _CHANGES: dict[tuple[bool | None, bool | None], Transition] = {
@@ -172,40 +213,47 @@ _CHANGES: dict[tuple[bool | None, bool | None], Transition] = {
 
 def _judged(
     before: tuple[Release, ...], after: tuple[Release, ...], stage: Stage, text: str
-) -> tuple[Transition, str, bool]:
-    """Return what changes, why, and whether another Version of the program may mend it."""
+) -> tuple[Transition, str, Stage | None, tuple[str, ...]]:
+    """Return what changes, why, at which Stage something is in the way, and for whom."""
     subject = read_subject(text)
-    then, was, _ = _held(subject, before, stage)
-    now, reason, by_pin = _held(subject, after, stage)
-    return _CHANGES.get((then, now), Transition.UNKNOWN), reason or was, by_pin
+    then, was, _, _ = _held(subject, before, stage)
+    now, reason, at, refusing = _held(subject, after, stage)
+    return _CHANGES.get((then, now), Transition.UNKNOWN), reason or was, at, refusing
 
 
 def _held(
     subject: Subject, releases: Sequence[Release], stage: Stage
-) -> tuple[bool | None, str, bool]:
-    """Return whether all get through a Stage, and what the first says that does not."""
+) -> tuple[bool | None, str, Stage | None, tuple[str, ...]]:
+    """Return whether all get through a Stage, what the first of those says that do not, and who."""
     verdicts = predict_all(subject, releases, stage=stage)
     held = worst(verdict.holds(stage) for verdict in verdicts)
     if held is True:
-        return True, "", False
+        return True, "", None, ()
+    refusing = tuple(one.consumer for one in verdicts if one.holds(stage) is False)
     first = next(verdict for verdict in verdicts if verdict.holds(stage) is held)
     if held is False:
-        by_pin = first.stage is Stage.WINDOW  # another Version of the program has other ops
-        return False, f"{first.consumer}: {first.says}: {first.reason}", by_pin
+        return False, f"{first.consumer}: {first.says}: {first.reason}", first.stage, refusing
     unknown = (one.what for one in first.not_known if one.stage <= stage)
     reason = next(unknown, f"{stage} is not predicted")
-    return None, f"{first.consumer}: not known: {reason}", False
+    return None, f"{first.consumer}: not known: {reason}", None, ()
 
 
-def _remedy(by_pin: bool, minimum: str | None, target: Version) -> str:
-    if not by_pin:
+def _remedy(at: Stage | None, minimum: str | None, target: Version) -> str:
+    if at is None:
         return ""
+    if at is Stage.OPEN:
+        return "repin-all writes its container in an older form, where there is one"
+    if at is not Stage.WINDOW:  # another Version of the program has other ops
+        return f"{_NONE} known: it is not the Version that is in the way"
     if minimum is None:
         return "audit with --depth content, to know whether pin can mend it"
     if Version.parse(minimum) <= target:
         return f"pin for {target}"
-    return f"none: the program needs {minimum}, and {target} is what they all read"
+    return f"{_NONE}: the program needs {minimum}, and {target} is what they all read"
 
+
+_NONE = "none"
+_CONTAINERS = frozenset(map(str, CONTAINERS))
 
 # What stands for the kind of an object that the audit could not read.
 _UNREAD = "not read"
@@ -256,6 +304,10 @@ def calendar(fleet: str | os.PathLike[str]) -> tuple[Expiring, ...]:
         for claimed, kind in columns_of(fleet, ("claimed", "kind"))
         if kind != OTHER
     )
+    return _expiring(counted)
+
+
+def _expiring(counted: Mapping[tuple[str | None, str], int]) -> tuple[Expiring, ...]:
     found = []
     for (claimed, kind), count in counted.items():
         version = Version.parse(claimed) if claimed else None

@@ -60,17 +60,18 @@ def conclusion(plan: Plan) -> str:
     return f"{known}, {move}{left}."
 
 
-def as_html(plan: Plan, uncovered: Sequence[str] = ()) -> str:
+def as_html(plan: Plan, uncovered: Sequence[str] = (), command: str = "") -> str:
     """Render as one static page that needs no network, in the style of the matrix.
 
     Args:
         plan: What is foretold.
         uncovered: Consumers of which nothing is known.
+        command: What pins again what can be; empty where nothing can.
 
     Returns:
         The page; of each group a thousand names at most, the others are counted.
     """
-    return page("portable plan", "".join(_body(plan, uncovered)), style=_STYLE)
+    return page("portable plan", "".join(_body(plan, uncovered, command)), style=_STYLE)
 
 
 def calendar_conclusion(found: Sequence[Expiring], today: datetime.date) -> str:
@@ -134,7 +135,7 @@ def _calendar(found: Sequence[Expiring], today: datetime.date) -> Iterator[str]:
     yield "no artifact of it is older.</p>\n</main>\n"
 
 
-def _body(plan: Plan, uncovered: Sequence[str]) -> Iterator[str]:
+def _body(plan: Plan, uncovered: Sequence[str], command: str) -> Iterator[str]:
     yield f"<header><h1>portable plan</h1>\n<p class=conclusion>{_text(conclusion(plan))}</p>\n"
     stage = f"{plan.stage} ({plan.stage.says(passed=True)})"
     yield f"<p>Judged up to {_text(stage)}; predicted, from what the audit read.</p></header>\n"
@@ -143,12 +144,18 @@ def _body(plan: Plan, uncovered: Sequence[str]) -> Iterator[str]:
         yield f"<tr><th scope=row>{change}</th>"
         yield f"<td class=share-{_SHARES[change]}>{plan.count(change):,}</td></tr>\n"
     yield "</tbody></table>\n"
+    for text in (plan.order and f"First: {plan.order}.", command and f"Pin again: {command}"):
+        yield f"<p>{_text(text)}</p>\n" if text else ""
     for outlook in plan.outlooks:
         yield from _section(outlook)
     if plan.damaged:
         yield "<section><h2>Could not be read in the audit</h2>\n"
         yield from _names(plan.damaged)
         yield "</section>\n"
+    yield from _table("Who does not", ("consumer", "artifacts"), plan.refused)
+    when = [(f"{one.kind}, {one.version or 'not known'}", one.until or "not known", one.artifacts)
+            for one in plan.expiring]  # fmt: skip
+    yield from _table("Containers", ("kind and version", "promised until", "artifacts"), when)
     notes = [f"not known: {one}" for one in uncovered]
     if plan.by_claim:
         notes.append(f"{plan.by_claim:,} are judged by what their headers claim.")
@@ -156,6 +163,18 @@ def _body(plan: Plan, uncovered: Sequence[str]) -> Iterator[str]:
         notes.append(f"{title}: {', '.join(who)}")
     yield "".join(f"<p class=quiet>{_text(note)}</p>\n" for note in notes)
     yield "</main>\n"
+
+
+def _table(title: str, heads: Sequence[str], rows: Sequence[Sequence[object]]) -> Iterator[str]:
+    if not rows:
+        return
+    yield f"<section><h2>{title}</h2>\n<table><thead><tr>"
+    yield "".join(f"<th scope=col>{head}</th>" for head in heads)
+    yield "</tr></thead><tbody>\n"
+    for first, *others in rows:
+        cells = "".join(f"<td>{_text(str(cell))}</td>" for cell in others)
+        yield f"<tr><th scope=row>{_text(str(first))}</th>{cells}</tr>\n"
+    yield "</tbody></table></section>\n"
 
 
 def _section(outlook: Outlook) -> Iterator[str]:

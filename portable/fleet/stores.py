@@ -30,8 +30,9 @@ __all__ = [
     "Remote",
 ]
 
-# How many bytes a first request brings, and each that follows, unless more are wanted.
-_BLOCK, _MORE = 64 << 10, 4 << 10
+# How many bytes a first request brings; each that follows, unless more are wanted; and at most where
+# one follows the other without a gap, which doubles it.
+_BLOCK, _MORE, _MOST = 32 << 10, 1 << 10, 64 << 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,11 +190,46 @@ class Remote:
                 "changed since it was listed", where=where, hint="audit again"
             ) from None
         except (errors.BaseError, OSError) as error:
-            raise error_type(_said(error), where=where) from None
+            said = _said(error)
+            hint = "audit the prefixes beside it" if "invalid path" in said else None
+            raise error_type(said, where=where, hint=hint) from None
 
 
 class Bucket(Remote):
     """A bucket, or what is below a prefix in it."""
+
+    def has(self, key: str) -> bool:
+        """Say whether there is such an object.
+
+        Raises:
+            FileError: It is not known.
+        """
+
+        def look() -> bool:
+            try:
+                self.head(key)
+            except FileNotFoundError:
+                return False
+            return True
+
+        found: bool = self.asked(look, f"{self.url}/{key}", FileError)
+        return found
+
+    def write(self, key: str, data: bytes) -> None:
+        """Write an object that is not there yet.
+
+        Raises:
+            FileError: It cannot be written; something is there.
+        """
+        where = f"{self.url}/{key}"
+
+        def write() -> None:
+            try:
+                self._obstore.put(self._store, key, data, mode="create")
+            except self._obstore.exceptions.AlreadyExistsError:
+                raise FileError("destination exists", where=where) from None
+
+        self.asked(write, where, FileError)
 
     def objects(self) -> Iterator[Object]:
         """Yield the objects, a page of the listing at a time."""
@@ -214,7 +250,7 @@ class Ranges:
     def __init__(self, path: str, size: int, etag: str, ask: Callable[[int, int], bytes]) -> None:
         self.path, self.identity = path, (path, size, etag)
         self._size, self._ask = size, ask
-        self._start, self._block = 0, b""
+        self._start, self._block, self._least = 0, b"", _BLOCK
 
     def __len__(self) -> int:
         return self._size
@@ -225,9 +261,11 @@ class Ranges:
         if start >= stop:
             return b""
         if not self._start <= start <= stop <= self._start + len(self._block):
+            follows = start == self._start + len(self._block)
+            if self._block:
+                self._least = min(2 * self._least, _MOST) if follows else _MORE
             self._start = start
-            least = _MORE if start else _BLOCK
-            self._block = self._ask(start, min(self._size, max(stop, start + least)))
+            self._block = self._ask(start, min(self._size, max(stop, start + self._least)))
         at = start - self._start
         data = self._block[at : at + stop - start]
         if len(data) < stop - start:

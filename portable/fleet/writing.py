@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import shutil
@@ -120,6 +121,10 @@ class Writer:
     def __exit__(self, *_: object) -> None:
         if self._whole is not None:
             self._whole.close()
+        if not self._count:  # nothing to go on from
+            shutil.rmtree(self._now, ignore_errors=True)
+            with contextlib.suppress(OSError):
+                self._folder.rmdir()
         os.close(self._lock)  # lets another audit write
 
     def add(self, rows: Any, objects: int) -> bool:

@@ -296,6 +296,16 @@ class OutlookRecord(TypedDict):
     artifacts: list[str]
 
 
+class ExpiringRecord(TypedDict):
+    """Artifacts of one Version and kind that leave its Window."""
+
+    version: str | None
+    kind: str
+    until: str | None
+    days: int | None
+    artifacts: int
+
+
 class PlanDocument(_First):
     """`plan --from --to`."""
 
@@ -308,16 +318,10 @@ class PlanDocument(_First):
     by_claim: int
     outlooks: list[OutlookRecord]
     damaged: list[str]
-
-
-class ExpiringRecord(TypedDict):
-    """Artifacts of one Version and kind that leave its Window."""
-
-    version: str | None
-    kind: str
-    until: str | None
-    days: int | None
-    artifacts: int
+    refused: dict[str, int]
+    order: str
+    expiring: list[ExpiringRecord]
+    command: str
 
 
 class CalendarDocument(_First):
