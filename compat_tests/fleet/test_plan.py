@@ -71,12 +71,16 @@ def _observed() -> dict[tuple[str, str], dict[str, str]]:
 
 
 def _moves(releases: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield every upgrade by one Release, and between the oldest and the newest both ways."""
+    """Yield every upgrade by one Release, and between the oldest and the newest both ways.
+
+    And none at all of each: what any pair brings follows from what holds of each of the two.
+    """
     by_name = defaultdict(list)
     for release in releases:
         by_name[release.split(" ")[0]].append(release)
     for line in by_name.values():
         yield from itertools.pairwise(line)
+        yield from zip(line, line, strict=True)
         if len(line) > 1:
             yield line[0], line[-1]
             yield line[-1], line[0]

@@ -105,7 +105,7 @@ def _audit(chosen: argparse.Namespace) -> int:
             depth=chosen.depth,
             limits=Limits(chosen.at_once, chosen.per_second),
             executor=executor,
-            tell=lambda done: tell(done.objects, None),
+            tell=lambda done: tell(done.objects, done.expected),
         )
     if chosen.format == "json":
         print_json(done.record())

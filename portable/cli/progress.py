@@ -6,6 +6,7 @@ Whatever a command does, a terminal shows after two seconds that it is running (
 from __future__ import annotations
 
 import contextlib
+import datetime
 import time
 from typing import TYPE_CHECKING
 
@@ -42,6 +43,7 @@ def counting(what: str) -> Iterator[Callable[[int, int | None], None]]:
         BarColumn,
         MofNCompleteColumn,
         Progress,
+        TaskProgressColumn,
         TextColumn,
         TimeRemainingColumn,
     )
@@ -50,6 +52,7 @@ def counting(what: str) -> Iterator[Callable[[int, int | None], None]]:
         TextColumn(line(what), markup=False),
         BarColumn(),
         MofNCompleteColumn(),
+        TaskProgressColumn(show_speed=True),
         TimeRemainingColumn(),
     )
     progress = Progress(*columns, console=Console(stderr=True), transient=True)
@@ -79,6 +82,16 @@ def running(command: str) -> Iterator[None]:
     shown = show(_Late(f"portable {command}"), delay=_AFTER_S)
     with shown if is_terminal() else contextlib.nullcontext():
         yield
+
+
+def _done(done: int, total: int | None, what: str) -> str:
+    return f"{done:,} {what}" if total is None else f"{done:,} of {total:,} {what}"
+
+
+def _left(done: int, total: int | None, rate: float) -> str:
+    if total is None or total < done or not rate:
+        return ""
+    return f", {datetime.timedelta(seconds=round((total - done) / rate))} left"
 
 
 class _Late:
@@ -120,12 +133,14 @@ def _status(what: str) -> rich.status.Status | _Line:
 
 
 def _lines(what: str) -> Callable[[int, int | None], None]:
-    told = time.monotonic()
+    started = told = time.monotonic()
 
     def tell(done: int, total: int | None) -> None:
         nonlocal told
-        if time.monotonic() - told >= _EVERY_S:
-            told = time.monotonic()
-            note(f"{done:,} {what}" if total is None else f"{done:,} of {total:,} {what}")
+        now = time.monotonic()
+        if now - told >= _EVERY_S:
+            told = now
+            rate = done / (now - started)
+            note(f"{_done(done, total, what)}, {rate:,.3g} a second{_left(done, total, rate)}")
 
     return tell

@@ -40,6 +40,7 @@ __all__ = [
     "columns_of",
     "opened",
     "parquet",
+    "row_count",
     "rows_of",
     "schema",
     "table_of",
@@ -244,6 +245,17 @@ def opened(path: str | os.PathLike[str]) -> Any:
     import pyarrow.dataset
 
     return pyarrow.dataset.dataset(os.fspath(path), schema=schema(), format="parquet")
+
+
+def row_count(where: str) -> int:
+    """Return how many rows a fleet file has.
+
+    Raises:
+        FleetError: As `columns_of`.
+    """
+    next(batches_of(where, ["place"]), None)  # demands that it is one
+    count: int = parquet().parquet.read_metadata(where).num_rows
+    return count
 
 
 def batches_of(where: str, columns: Sequence[str] | None = None) -> Iterator[Any]:

@@ -30,8 +30,8 @@ __all__ = [
     "Remote",
 ]
 
-# How many bytes a first request brings; each that follows, unless more are wanted; and at most where
-# one follows the other without a gap, which doubles it.
+# How many bytes a first request brings; each that follows, unless more are wanted; and what those
+# grow to that follow one another without a gap.
 _BLOCK, _MORE, _MOST = 32 << 10, 1 << 10, 64 << 10
 
 

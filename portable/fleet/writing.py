@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from portable.fleet.earlier import Known
-from portable.fleet.rows import OTHER, PART, parquet, schema
+from portable.fleet.rows import OTHER, PART, parquet, row_count, schema
 from portable.fleet.subjects import FleetError
 from portable.system.files import demand_output, file_error, write_through
 
@@ -39,6 +39,7 @@ class Audit:
         artifacts: How many artifacts they hold.
         damaged: How many could not be read, in whole or in part.
         kinds: How many there are of each kind.
+        expected: How many objects there may be in the end, by the earlier audit; None without one.
     """
 
     objects: int = 0
@@ -46,6 +47,7 @@ class Audit:
     artifacts: int = 0
     damaged: int = 0
     kinds: Mapping[str, int] = field(default_factory=dict)
+    expected: int | None = None
 
     def with_rows(self, rows: Any, objects: int, unchanged: int) -> Audit:
         """Count the rows of some more objects, a table of pyarrow."""
@@ -59,6 +61,7 @@ class Audit:
             self.artifacts + (compute.sum(good).as_py() or 0),
             self.damaged + len(error) - error.null_count,
             Counter(self.kinds) + Counter({kind or "unreadable": n for kind, n in kinds.items()}),
+            self.expected,
         )
 
     def record(self) -> dict[str, object]:
@@ -106,9 +109,10 @@ class Writer:
             raise FleetError("another audit writes it", where=target) from None
         except (OSError, ValueError) as error:
             raise file_error("write", error, self._folder) from error
+        self.done = Audit()
         if Path(target).exists():
             self.earlier.append([target])
-        self.done = Audit()
+            self.done = Audit(expected=row_count(target))
         self._whole: Any = None
         self._part: list[Any] = []
         self._new: list[Any] = []

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from pathlib import Path
+from pathlib import Path, PosixPath
 from typing import TYPE_CHECKING, TypeAlias
 
 from portable.artifact import Artifact
@@ -40,11 +40,11 @@ __all__ = [
     "NothingToGate",
     "Observe",
     "Recorded",
+    "Url",
     "gate",
 ]
 
 Observe = Callable[[Artifact], Verdict]
-Where: TypeAlias = "Path | str"  # a URL is text
 
 
 class CannotObserve(PortableError):
@@ -84,7 +84,7 @@ class Finding:
         known: Whether it is known to break the rule; otherwise it is not known that it does not.
     """
 
-    path: Where
+    path: Path
     rule: Rule
     message: str
     consumer: str = ""
@@ -125,7 +125,7 @@ class Checked:
         inside: Its name in a container; empty for a plain file.
     """
 
-    path: Where
+    path: Path
     findings: tuple[Finding, ...]
     verdicts: tuple[Verdict, ...]
     inside: str = ""
@@ -150,7 +150,7 @@ class Left:
         why: The reason, or the rule that excludes it.
     """
 
-    path: Where
+    path: Path
     why: str
 
 
@@ -307,8 +307,15 @@ def gate(
     )
 
 
-def _where(path: str) -> Where:
-    return path if "://" in path else Path(path)
+class Url(PosixPath):
+    """A place on a server, as what a finding is about; as text it is its URL."""
+
+    def __str__(self) -> str:
+        return super().__str__().replace(":/", "://", 1)  # a path has no empty parts
+
+
+def _where(path: str) -> Path:
+    return Url(path) if "://" in path else Path(path)
 
 
 # The Verdicts on one artifact, and the rules that it breaks.
@@ -369,9 +376,9 @@ class _Check:
             broken.append((Rule.ATTESTED, why))
         return self._checked(path, one.inside, self._predicted(one.subject), broken)
 
-    def _unattested(self, path: Where, rule: Attested) -> str:
+    def _unattested(self, path: Path, rule: Attested) -> str:
         """Say what is wrong with the signed statement beside a file; nothing if it is right."""
-        if isinstance(path, str):
+        if isinstance(path, Url):
             return "attestations are looked for beside files of this machine"
         beside = path.with_name(path.name + SUFFIX)
         try:
@@ -383,7 +390,7 @@ class _Check:
             return str(error)
         return f"is not attested to be read by {', '.join(missing)}" if missing else ""
 
-    def _artifact(self, path: Where, entry: Entry) -> Checked:
+    def _artifact(self, path: Path, entry: Entry) -> Checked:
         try:
             look = self._header if self._by_header else self._content
             verdicts, broken = look(entry, place(path, entry.name))
@@ -395,7 +402,7 @@ class _Check:
 
     def _checked(
         self,
-        path: Where,
+        path: Path,
         inside: str,
         verdicts: tuple[Verdict, ...],
         broken: Iterable[tuple[Rule, str]],
@@ -452,10 +459,10 @@ class _Check:
             return False
         return not waiver.consumer or finding.consumer in self._excused(waiver)
 
-    def _relative(self, where: Where) -> str:
+    def _relative(self, where: Path) -> str:
         """Return a path relative to the policy where it is below it; a URL as it is."""
-        if isinstance(where, str):
-            return where
+        if isinstance(where, Url):
+            return str(where)
         path, root = where.absolute(), self.policy.root.absolute()
         return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
 

@@ -7,6 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from portable.escaping import json_text, line
+from portable.policy.gate import Url
 from portable.system.junit import Problem, Suite, TestCase, as_xml
 
 if TYPE_CHECKING:
@@ -159,8 +160,8 @@ def as_github(result: GateResult) -> str:
     return "".join(f"{one}\n" for one in lines)
 
 
-def _annotation(level: str, path: Path | str, title: str, message: str) -> str:
-    place = _property(path if isinstance(path, str) else os.path.relpath(path))
+def _annotation(level: str, path: Path, title: str, message: str) -> str:
+    place = _property(str(path) if isinstance(path, Url) else os.path.relpath(path))
     return f"::{level} file={place},title={_property(f'portable: {title}')}::{_data(message)}"
 
 
