@@ -136,7 +136,7 @@ def test_constants_are_not_read(
     (folder / "large.mlir.bc").write_bytes(_with_constants(1 << 20))
     bucket.fill(folder)
     read: list[int] = []
-    plain = stores.Ranges.__init__
+    plain = stores.RemoteFile.__init__
 
     def counting(self: Any, path: str, size: int, etag: str, ask: Any) -> None:
         def counted(start: int, stop: int) -> bytes:
@@ -145,7 +145,7 @@ def test_constants_are_not_read(
 
         plain(self, path, size, etag, counted)
 
-    monkeypatch.setattr(stores.Ranges, "__init__", counting)
+    monkeypatch.setattr(stores.RemoteFile, "__init__", counting)
     fleet, here = tmp_path / "bucket.parquet", tmp_path / "folder.parquet"
     assert audit([bucket.url], fleet, depth="content").artifacts == 1
     assert sum(read) < 200_000

@@ -65,7 +65,17 @@ def test_a_client_that_is_killed_goes_on(cluster: distributed.LocalCluster, tmp_
     alone, fleet = tmp_path / "alone.parquet", tmp_path / "fleet.parquet"
     audit([str(CORPUS)], alone)
     where = ["--cluster", cluster.scheduler_address]
-    command = [sys.executable, "-m", "portable", "audit", str(CORPUS), "-o", str(fleet), *where]
+    command = [
+        sys.executable,
+        "-I",
+        "-m",
+        "portable",
+        "audit",
+        str(CORPUS),
+        "-o",
+        str(fleet),
+        *where,
+    ]
     chance = random.Random(21)  # noqa: S311 - moments to kill at
     killed = 0
     for _ in range(3):

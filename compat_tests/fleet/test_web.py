@@ -15,7 +15,7 @@ from pathlib import Path
 import pyarrow.parquet
 import pytest
 
-from portable.fleet import Limits, PlaceError, audit
+from portable.fleet import PlaceError, Politeness, audit
 from portable.fleet.places import open_place
 from portable.system.files import FileError
 
@@ -156,7 +156,7 @@ def test_a_server_is_asked_within_the_limits(site: str, models: Path, tmp_path: 
     names = sorted(str(path.relative_to(models)) for path in models.rglob("*.mlir.bc"))[:10]
     (models / "list.txt").write_text("\n".join(names))
     start = time.monotonic()
-    audit([f"{site}/list.txt"], tmp_path / "fleet.parquet", limits=Limits(4, 40))
+    audit([f"{site}/list.txt"], tmp_path / "fleet.parquet", limits=Politeness(4, 40))
     assert time.monotonic() - start >= 20 / 40  # as long as it takes at least
 
 

@@ -22,7 +22,7 @@ from portable.cli.options import add
 from portable.cli.output import demand_apart, print_json, print_table, say
 from portable.cli.progress import counting
 from portable.cli.usage import BadUsage, amount, count
-from portable.fleet import Audit, Limits, ask, audit, query_names, query_text
+from portable.fleet import Audit, Politeness, ask, audit, query_names, query_text
 from portable.releases import named_consumers
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def _audit(chosen: argparse.Namespace) -> int:
             chosen.places,
             chosen.output,
             depth=chosen.depth,
-            limits=Limits(chosen.at_once, chosen.per_second),
+            limits=Politeness(chosen.at_once, chosen.per_second),
             executor=executor,
             tell=lambda done: tell(done.objects, done.expected),
         )

@@ -7,7 +7,7 @@ from portable.fleet.mending import Mended, Mending, mend
 from portable.fleet.places import PlaceError
 from portable.fleet.plan import Expiring, Outlook, Plan, Transition, calendar, plan
 from portable.fleet.queries import InvalidQuery, ask, query_names, query_text
-from portable.fleet.stores import Limits
+from portable.fleet.stores import Politeness
 from portable.fleet.subjects import FleetError
 
 __all__ = [
@@ -15,12 +15,12 @@ __all__ = [
     "Expiring",
     "FleetError",
     "InvalidQuery",
-    "Limits",
     "Mended",
     "Mending",
     "Outlook",
     "PlaceError",
     "Plan",
+    "Politeness",
     "Transition",
     "ask",
     "audit",

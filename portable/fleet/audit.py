@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from portable.fleet.places import Object, Place
-    from portable.fleet.stores import Limits
+    from portable.fleet.stores import Politeness
 
 __all__ = ["Audit", "audit"]
 
@@ -38,7 +38,7 @@ def audit(
     to: str | os.PathLike[str],
     *,
     depth: Depth | str = Depth.HEADER,
-    limits: Limits = DEFAULT,
+    limits: Politeness = DEFAULT,
     executor: Executor | None = None,
     tell: Callable[[Audit], object] = lambda _: None,
 ) -> Audit:
@@ -51,10 +51,10 @@ def audit(
         urls: As for `open_place`; none lies inside of another.
         to: The Parquet file; replaced when the audit is complete.
         depth: What is looked at: `header`, the first bytes of each artifact, or `content`.
-        limits: What is asked of a server. With an executor `at_once` is how many tasks there are,
-            and `per_second` holds for each of its processes.
+        limits: How many requests a server gets. With an executor `at_once` is how many tasks there
+            are, and `per_second` holds for each of its tasks.
         executor: What runs the tasks, as Dask's; each finds the places under the same names. By
-            default threads where a server is asked, else nothing beside this thread.
+            default threads where a server is read, else nothing beside this thread.
         tell: Called with what is done so far, after every part.
 
     Returns:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from portable.containers.finding import EXCLUDED_FOLDERS
 from portable.containers.source import Source
-from portable.fleet.stores import DEFAULT, Bucket, Limits, Object, Place, PlaceError
+from portable.fleet.stores import DEFAULT, Bucket, Object, Place, PlaceError, Politeness
 from portable.fleet.web import Hub, Web
 from portable.system.files import FileError, InputFile, file_error
 
@@ -31,7 +31,7 @@ _MOST = 8 << 30
 """How long an object may be that is read as a whole."""
 
 
-def open_place(url: str, limits: Limits = DEFAULT) -> Place:
+def open_place(url: str, limits: Politeness = DEFAULT) -> Place:
     """Return what a URL or a path names.
 
     Args:
@@ -39,7 +39,7 @@ def open_place(url: str, limits: Limits = DEFAULT) -> Place:
             list of a web server (`https://`), or a repository (`hf://`). Where a server is and who
             asks it stands in the environment, as its own tools read it (`AWS_ENDPOINT_URL`,
             `AWS_ACCESS_KEY_ID`, `HF_ENDPOINT`, `HF_TOKEN`, ...).
-        limits: What is asked of a server.
+        limits: How many requests a server gets.
 
     Raises:
         PlaceError: It is no folder, there is no such scheme, or a library is not installed.
@@ -96,7 +96,7 @@ def store(place: str, data: bytes) -> None:
 
     Raises:
         PlaceError: It is in no bucket.
-        FileError: It cannot be written; something is there.
+        FileError: It cannot be written, or exists.
     """
     prefix, _, key = place.rpartition("/")
     _bucket(prefix).write(key, data)
@@ -110,7 +110,7 @@ def _bucket(url: str) -> Bucket:
     return Bucket(url, DEFAULT)
 
 
-_SCHEMES: Mapping[str, Callable[[str, Limits], Bucket | Web | Hub]] = {
+_SCHEMES: Mapping[str, Callable[[str, Politeness], Bucket | Web | Hub]] = {
     "s3": Bucket, "gs": Bucket, "az": Bucket, "http": Web, "https": Web, "hf": Hub
 }  # fmt: skip
 

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 __all__ = [
     "DEFAULT",
     "Bucket",
-    "Limits",
     "Object",
     "Pace",
     "Place",
     "PlaceError",
-    "Ranges",
+    "Politeness",
     "Remote",
+    "RemoteFile",
 ]
 
 # How many bytes a first request brings; each that follows, unless more are wanted; and what those
@@ -36,8 +36,8 @@ _BLOCK, _MORE, _MOST = 32 << 10, 1 << 10, 64 << 10
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """What is asked of a server.
+class Politeness:
+    """How many requests a server gets.
 
     Args:
         at_once: How many requests it has to answer at once.
@@ -48,7 +48,7 @@ class Limits:
     per_second: float = 0.0
 
 
-DEFAULT = Limits()
+DEFAULT = Politeness()
 
 
 class PlaceError(PortableError):
@@ -104,7 +104,7 @@ class Pace:
         limits: How many at once, and how many a second.
     """
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Politeness) -> None:
         self._every = 1 / limits.per_second if limits.per_second else 0.0
         self._slots = threading.BoundedSemaphore(limits.at_once)
         self._lock, self._next = threading.Lock(), 0.0
@@ -123,16 +123,16 @@ class Pace:
 
 
 class Remote:
-    """What is asked through obstore.
+    """What is read through obstore.
 
     Args:
         url: The bucket and a prefix, or a folder of a web server; without a slash at its end.
-        limits: What is asked of the server.
+        limits: How many requests the server gets.
     """
 
     remote = True
 
-    def __init__(self, url: str, limits: Limits, **options: object) -> None:
+    def __init__(self, url: str, limits: Politeness, **options: object) -> None:
         self.url, self.limits = url, limits
         self._pace, self._obstore = Pace(limits), _obstore()
         try:
@@ -140,7 +140,7 @@ class Remote:
         except self._obstore.exceptions.BaseError as error:
             raise PlaceError(_said(error), where=url) from None
 
-    def __reduce__(self) -> tuple[type[Remote], tuple[str, Limits]]:
+    def __reduce__(self) -> tuple[type[Remote], tuple[str, Politeness]]:
         return type(self), (self.url, self.limits)
 
     def open(self, found: Object) -> Source:
@@ -153,10 +153,10 @@ class Remote:
         def ask(start: int, stop: int) -> bytes:
             return self.read(found.key, stop - start, {"range": (start, stop)} | options)
 
-        return Source(Ranges(where, found.size, found.etag, ask))
+        return Source(RemoteFile(where, found.size, found.etag, ask))
 
     def read(self, key: str, most: int, options: dict[str, object] | None = None) -> bytes:
-        """Return the bytes of an object, or of what is asked of it.
+        """Return the bytes of an object, or of a range of it.
 
         Raises:
             FileError: It cannot be read, or is longer than `most`.
@@ -165,7 +165,7 @@ class Remote:
 
         def read() -> bytes:
             found = bytearray()
-            # A server may send more than it was asked for, without end.
+            # A server may send more than was requested, without end.
             for chunk in self._obstore.get(self._store, key, options=options or {}):
                 found += chunk
                 if len(found) > most:
@@ -219,7 +219,7 @@ class Bucket(Remote):
         """Write an object that is not there yet.
 
         Raises:
-            FileError: It cannot be written; something is there.
+            FileError: It cannot be written, or exists.
         """
         where = f"{self.url}/{key}"
 
@@ -244,7 +244,7 @@ class Bucket(Remote):
                 yield Object(key, found["size"], etag)
 
 
-class Ranges:
+class RemoteFile:
     """An object as a file: what is read next to what was read before needs no new request."""
 
     def __init__(self, path: str, size: int, etag: str, ask: Callable[[int, int], bytes]) -> None:

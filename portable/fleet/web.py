@@ -11,7 +11,7 @@ from portable.containers.finding import EXCLUDED_FOLDERS
 from portable.containers.source import Source
 from portable.errors import PortableError
 from portable.fleet.rows import batched
-from portable.fleet.stores import Limits, Object, Pace, PlaceError, Ranges, Remote
+from portable.fleet.stores import Object, Pace, PlaceError, Politeness, Remote, RemoteFile
 from portable.system.files import FileError
 
 if TYPE_CHECKING:
@@ -29,10 +29,10 @@ class Web(Remote):
     Args:
         url: A folder; or a list, whose name ends in `.txt`, of what lies beside it: on each line a
             path or a URL.
-        limits: What is asked of the server.
+        limits: How many requests the server gets.
     """
 
-    def __init__(self, url: str, limits: Limits) -> None:
+    def __init__(self, url: str, limits: Politeness) -> None:
         if urlsplit(url).query or urlsplit(url).fragment:
             raise PlaceError("a URL with ? or # cannot be listed", where=url)
         folder, _, self._list = url.rpartition("/")
@@ -41,7 +41,7 @@ class Web(Remote):
         super().__init__(folder, limits, client_options={"allow_http": True})
 
     def objects(self) -> Iterator[Object]:
-        """Yield the objects, of each of which the server is asked for its size and ETag."""
+        """Yield the objects, each with the size and the ETag that the server reports."""
         with ThreadPoolExecutor(self.limits.at_once) as pool:
             for keys in batched(self._listed() if self._list else self._linked(), _HEADS):
                 yield from pool.map(self._object, keys)
@@ -124,13 +124,13 @@ class Hub:
 
     Args:
         url: `hf://OWNER/NAME[@REVISION][/FOLDER]`; of a data set `hf://datasets/OWNER/NAME`.
-        limits: What is asked of the server.
+        limits: How many requests the server gets.
         commit: Which; by default that which the revision stands for now.
     """
 
     remote = True
 
-    def __init__(self, url: str, limits: Limits, commit: str = "") -> None:
+    def __init__(self, url: str, limits: Politeness, commit: str = "") -> None:
         self.url, self.limits = url.rstrip("/"), limits
         self._pace = Pace(limits)
         hub = _hub()
@@ -149,7 +149,7 @@ class Hub:
         folder = f"/{found.path_in_repo}" if found.path_in_repo else ""
         self._root = f"{kind}{found.repo_id}@{self._commit}{folder}"
 
-    def __reduce__(self) -> tuple[type[Hub], tuple[str, Limits, str]]:
+    def __reduce__(self) -> tuple[type[Hub], tuple[str, Politeness, str]]:
         return Hub, (self.url, self.limits, self._commit)
 
     def objects(self) -> Iterator[Object]:
@@ -166,7 +166,7 @@ class Hub:
         def ask(start: int, stop: int) -> bytes:
             return self._read(found.key, start, stop, found.size)
 
-        return Source(Ranges(f"{self.url}/{found.key}", found.size, found.etag, ask))
+        return Source(RemoteFile(f"{self.url}/{found.key}", found.size, found.etag, ask))
 
     def read(self, key: str, most: int) -> bytes:
         """Return the bytes of a file.
