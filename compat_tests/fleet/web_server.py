@@ -8,6 +8,7 @@ index carries a server that does (hf-local-hub brings its client alone). `/endle
 """
 
 import hashlib
+import json
 import socket
 import sys
 from collections import Counter
@@ -48,9 +49,19 @@ def _blob(path: Path) -> str:
     return hashlib.sha1(path.read_bytes(), usedforsecurity=False).hexdigest()
 
 
-def _hub(words: list[str], request: Request) -> Response:
-    import json
+def _listed(path: Path) -> dict[str, object]:
+    """Return what the Hub lists of a file; the large ones are in LFS."""
+    size = path.stat().st_size
+    found: dict[str, object] = {
+        "type": "file", "oid": _blob(path), "size": size, "path": str(path.relative_to(ROOT))
+    }  # fmt: skip
+    if size > 400:
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        found["lfs"] = {"oid": digest, "size": size, "pointerSize": 130}
+    return found
 
+
+def _hub(words: list[str], request: Request) -> Response:
     def answer(found: object) -> Response:
         return Response(json.dumps(found), mimetype="application/json")
 
@@ -59,18 +70,7 @@ def _hub(words: list[str], request: Request) -> Response:
     if path == f"{repo}/resolve/{COMMIT}" or path.startswith(f"{repo}/resolve/{COMMIT}/"):
         return _file(ROOT / path.removeprefix(f"{repo}/resolve/{COMMIT}/"), request)
     if path.startswith(f"api/models/{repo}/tree/{COMMIT}"):
-        files = sorted(each for each in ROOT.rglob("*") if each.is_file())
-        return answer(
-            [
-                {
-                    "type": "file",
-                    "oid": _blob(each),
-                    "size": each.stat().st_size,
-                    "path": str(each.relative_to(ROOT)),
-                }
-                for each in files
-            ]
-        )
+        return answer([_listed(each) for each in sorted(ROOT.rglob("*")) if each.is_file()])
     if path.startswith(f"api/models/{repo}"):
         return answer({"id": repo, "modelId": repo, "sha": COMMIT, "siblings": [], "tags": []})
     raise NotFound

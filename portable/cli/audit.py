@@ -1,8 +1,9 @@
 """List every artifact of folders and buckets, with what it claims and needs, as Parquet.
 
-URLs are folders, or buckets with a prefix: s3://, gs://, az://; servers and credentials stand in
-the environment, as those of their own tools (AWS_ENDPOINT_URL, AWS_ACCESS_KEY_ID, ...). Artifacts
-and containers are found by content and by name. What a fleet file knows from an earlier audit is
+URLs are folders, buckets with a prefix (s3://, gs://, az://), folders of web servers and lists of
+what lies in them (https://HOST/FOLDER/NAME.txt), and repositories (hf://OWNER/NAME); servers and
+credentials stand in the environment, as those of their own tools (AWS_ENDPOINT_URL,
+AWS_ACCESS_KEY_ID, HF_ENDPOINT, ...). Artifacts and containers are found by content and by name. What a fleet file knows from an earlier audit is
 read again only where it changed; an audit that was killed goes on where it was.
 
 With --query or --sql a FLEET is asked instead: in SQL, over the views fleet, everything, windows
@@ -53,7 +54,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         "places",
         nargs="+",
         metavar="URL",
-        help="folders and buckets; FLEET with --query, --sql",
+        help="folders, buckets and other places; FLEET with --query, --sql",
     )
     add(parser, "--output", default_help="required, unless a FLEET is asked")
     add(parser, "--depth", default="header")

@@ -31,6 +31,8 @@ _LISTED = 1000
 """How many objects are compared at once with what is known."""
 _TASK = 50
 """How many objects one task of a thread or of a cluster looks into, one after another."""
+_AHEAD = 4
+"""How many tasks there are for each thread."""
 
 
 def audit(
@@ -69,12 +71,14 @@ def audit(
     _demand_apart([place.url for place in places])
     remote = any(place.remote for place in places)
     with Writer(os.fspath(to)) as writer, contextlib.ExitStack() as stack:
+        ahead = limits.at_once if executor or remote else 0
         if executor is None and remote:
             executor = ThreadPoolExecutor(limits.at_once)
+            ahead *= _AHEAD  # none of the threads waits for the slowest
             stack.callback(executor.shutdown, cancel_futures=True)
         formers = [Former(files, str(depth)) for files in writer.earlier]
         pieces = itertools.chain.from_iterable(_pieces(place, formers) for place in places)
-        for rows, objects in _looked(pieces, str(depth), executor, limits.at_once):
+        for rows, objects in _looked(pieces, str(depth), executor, ahead):
             if writer.add(rows, objects):
                 tell(writer.done)
         return writer.finish()
@@ -116,11 +120,12 @@ def _tasks(place: Place, objects: Sequence[Object]) -> Iterator[_Task]:
 
 
 def _looked(
-    pieces: Iterable[_Piece], depth: str, executor: Executor | None, at_once: int
+    pieces: Iterable[_Piece], depth: str, executor: Executor | None, ahead: int
 ) -> Iterator[tuple[Any, int]]:
     """Yield the rows of everything, in order, and of how many objects they are.
 
-    Each task asks one thing after another, and so many as are under way at once are waited for.
+    Each task reads one object after another. The first of those under way is waited for once there
+    are more than `ahead`.
     """
     waiting: deque[tuple[Any, int]] = deque()
     for piece in pieces:
@@ -130,7 +135,7 @@ def _looked(
             waiting.append((_look(*piece, depth), len(piece[1])))
         else:
             waiting.append((executor.submit(_look, *piece, depth), len(piece[1])))
-        while len(waiting) > (at_once if executor else 0):
+        while len(waiting) > ahead:
             yield _result(*waiting.popleft())
     yield from itertools.starmap(_result, waiting)
 
