@@ -3,8 +3,9 @@
 URLs are folders, buckets with a prefix (s3://, gs://, az://), folders of web servers and lists of
 what lies in them (https://HOST/FOLDER/NAME.txt), and repositories (hf://OWNER/NAME); servers and
 credentials stand in the environment, as those of their own tools (AWS_ENDPOINT_URL,
-AWS_ACCESS_KEY_ID, HF_ENDPOINT, ...). Artifacts and containers are found by content and by name. What a fleet file knows from an earlier audit is
-read again only where it changed; an audit that was killed goes on where it was.
+AWS_ACCESS_KEY_ID, HF_ENDPOINT, ...). Artifacts and containers are found by content and by name.
+What a fleet file knows from an earlier audit is read again only where it changed; an audit that was
+killed goes on where it was.
 
 With --query or --sql a FLEET is asked instead: in SQL, over the views fleet, everything, windows
 and (with --for) verdicts. The queries that ship with portable:
