@@ -74,7 +74,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         "searched for them, and audits (*.parquet)",
     )
     add(parser, "--for", default_help="those of the policy; '@NAME' for a set of it")
-    parser.add_argument("--policy", metavar="FILE", help="the policy (default: look for it)")
+    add(parser, "--policy", default_help="look for it")
     add(parser, "--depth", default_help="that of the policy")
     add(parser, "--observe")
     parser.add_argument(

@@ -91,6 +91,7 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
         "choices": ("header", "content"),
         "help": "what is looked at: header (what artifacts claim) or content (what they contain)",
     },
+    "--policy": {"metavar": "FILE", "help": "the policy, whose consumer sets '@NAME' names"},
     "--observe": _FLAG
     | {"help": "also read each artifact with the installed libStablehlo, in a child process"},
     "--strictness": {

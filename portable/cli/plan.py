@@ -64,9 +64,7 @@ def options(parser: argparse.ArgumentParser) -> None:
             metavar="SPEC",
             help=f"{who}, as for check; '@NAME' for a set of the policy",
         )
-    parser.add_argument(
-        "--policy", metavar="FILE", help="whose consumer sets '@NAME' names (default: look for it)"
-    )
+    add(parser, "--policy", default_help="look for it")
     parser.add_argument("--today", action="store_true", help="show what leaves its Window when")
     add(parser, "--stage", choices=[str(stage) for stage in Stage], default=str(Stage.DECODE))
     add(parser, "--report")
