@@ -74,7 +74,7 @@ BAD: dict[str, tuple[str, ...]] = {
     "consumers": SPECS, "specs": SPECS,
     "names": SPECS, "target": TARGETS, "allow": ("no-such-rewrite",),
     "platform": ("nowhere.so",), "platforms": ("nowhere",), "cluster": ("nowhere", "tcp://127.0.0.1:9"),
-    "bundle": FILES, "fleet": FILES, "places": ("nowhere", "garbage", "ftp://host/models"),
+    "bundle": FILES, "path": FILES, "fleet": FILES, "places": ("nowhere", "garbage", "ftp://host/models"),
     "from": SPECS, "to": SPECS, "query": ("no-such-query",), "sql": ("SELEC",),
     "reference": ("nowhere",), "subject": FILES, "key": FILES, "attestation": FILES,
     "matrix": FILES, "max_age": ("soon",), "check": ("no-such-command {}",),
