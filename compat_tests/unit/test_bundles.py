@@ -346,6 +346,27 @@ def test_where_a_version_goes(bundle: Path, tmp_path: Path) -> None:
         unpack(tmp_path, to=tmp_path / "new")
 
 
+def test_what_is_known_not_to_compile_is_passed_over(bundle: Path, tmp_path: Path) -> None:
+    """Always; `--stage compile` also passes over what is not known to compile."""
+    compiles, new = ["--stage", "compile"], tmp_path / "new"
+    assert main(["pick", str(bundle), "--for", MIDDLE, *compiles, "-o", str(new)]) == 0
+    assert new.read_bytes() == ADD["0.14.0"].read_bytes()
+    new.unlink()
+    refused = ARTIFACTS / "quantized_abs+0.9.0.mlir.bc"
+    unknown = ARTIFACTS / "reduce_window_promoted_floats+0.9.0.mlir.bc"
+    for artifact, words, code in (
+        (refused, [], 1),
+        (refused, compiles, 1),
+        (unknown, compiles, 2),
+        (unknown, [], 0),
+    ):
+        shutil.rmtree(tmp_path / "one", ignore_errors=True)
+        bundle_files([artifact], to=tmp_path / "one")
+        pick_ = ["pick", str(tmp_path / "one"), "--for", "jaxlib==0.10.2", "-o", str(new)]
+        assert main([*pick_, *words]) == code
+        assert new.exists() is (code == 0)
+
+
 def test_a_stage_beyond_prediction_is_not_known(bundle: Path, tmp_path: Path) -> None:
-    """`--stage compile` delivers nothing of which that is not known."""
-    assert pick(bundle, NEW, to=tmp_path / "new", stage=Stage.COMPILE).held is None
+    """`--stage execute` delivers nothing: no prediction goes so far."""
+    assert pick(bundle, NEW, to=tmp_path / "new", stage=Stage.EXECUTE).held is None

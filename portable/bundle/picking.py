@@ -166,7 +166,9 @@ def pick(
                 continue
             tree = Path(staged, member.name)
             container = _delivered(origin, member, tree, label)
-            verdicts[member.version] = found = predict_all(subjects_in(container), named.releases)
+            subjects = subjects_in(container)
+            found = predict_all(subjects, named.releases, stage=stage)
+            verdicts[member.version] = found
             if _held(found, stage, named.uncovered) is True:
                 _move(tree, to)
                 return replace(picked, version=member.version, manifest=member.descriptor.digest)
