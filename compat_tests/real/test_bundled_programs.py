@@ -66,6 +66,7 @@ def test_what_is_installed_is_a_consumer(tmp_path: Path) -> None:
     portable.run(artifact, random_inputs(signature(artifact), seed=0))
 
 
+@pytest.mark.old_releases
 def test_a_matrix_executes_every_version(tmp_path: Path) -> None:
     """Each is an item of its own, observed on a real Release."""
     bundle_program(ENCODER, *ERAS, to=tmp_path / "encoder.bundle")
