@@ -40,6 +40,9 @@ class Reading:
     Args:
         content: The artifact, opened.
         data: Its bytes.
+
+    Attributes:
+        names: The names of ops, as `vhlo.tan_v1`, by their numbers.
     """
 
     def __init__(self, content: Bytecode, data: Buffer | View) -> None:
@@ -47,15 +50,17 @@ class Reading:
         self.data = data
         pool = content.pool
         self.quantized = quantized.is_quantized(pool.type_names())
-        names = [str(name) for name in content.names]
+        self.names = [str(name) for name in content.names]
         typed = _TYPED.union(quantized.TYPED if self.quantized else ())
-        wanted = [i for i, name in enumerate(names) if name in typed or has_operand_types(name)]
+        wanted = [
+            i for i, name in enumerate(self.names) if name in typed or has_operand_types(name)
+        ]
         # To read the operations takes longest: once, also for the analysis of Features.
         self.signatures = content.scan([*wanted, *asks_operand_types(content)]).signatures
         # Several entries of the table of names can be the same name.
         self._by_op: dict[str, list[OpSignature]] = {}
         for signature in self.signatures:
-            self._by_op.setdefault(names[signature.name], []).append(signature)
+            self._by_op.setdefault(self.names[signature.name], []).append(signature)
         self.ops: frozenset[str] = frozenset(self._by_op)
         self._elements: dict[int, str] = {}
 

@@ -127,17 +127,14 @@ def _bounds_elsewhere(reading: Reading) -> bool:
 def _of_mlir(reading: Reading) -> bool:
     """Find a type or attribute of MLIR in one of VHLO, or hanging on an op of VHLO."""
     content, pool = reading.content, reading.content.pool
-    of_mlir = {
-        reference(entries.kind, index)
+    types, attributes = (
+        [index for dialect, group in entries.groups() if dialect == BUILTIN for index in group]
         for entries in (pool.types, pool.attributes)
-        for dialect, group in entries.groups()
-        if dialect == BUILTIN
-        for index in group
-    }
-    has_types = any(dialect == BUILTIN for dialect, _ in pool.types.groups())
+    )
+    of_mlir = {*attributes, *(reference(TYPES, index) for index in types)}
     for entries in (pool.types, pool.attributes):
         # Most entries hold a type and nothing else.
-        for index in entries.starting(VHLO, _holding(entries.kind, types=has_types)):
+        for index in entries.starting(VHLO, _holding(entries.kind, types=bool(types))):
             outline = pool.outline(entries.kind, index)
             if outline.name != _UNCONVERTED and not of_mlir.isdisjoint(outline.references):
                 return True
@@ -212,13 +209,16 @@ def property_kinds() -> dict[str, frozenset[str]]:
 def _property_of_another_kind(reading: Reading) -> bool | None:
     """Find a property that is no attribute of its kind: most such artifacts are not read."""
     content, pool, kinds = reading.content, reading.content.pool, property_kinds()
-    pairs = {
-        (field, number)
-        for signature in reading.signatures
-        for dialect, name, _ in (content.names[signature.name],)
-        for field in (dialect == VHLO and inherent(dialect, name)) or ()
-        if field in kinds and (number := content.inherent(signature, field)) is not None
-    }
+    pairs: set[tuple[str, int]] = set()
+    for signature in reading.signatures:
+        dialect, name, _ = content.names[signature.name]
+        if dialect == VHLO:
+            properties = content.property_attributes(signature.name, signature.properties)
+            dictionary = content.dictionary(signature.attributes)
+            for field in kinds.keys() & (inherent(dialect, name) or ()):
+                number = properties.get(field, dictionary.get(field))
+                if number is not None:
+                    pairs.add((field, number))
     another = any(_kind(pool, ATTRIBUTES, number) not in kinds[field] for field, number in pairs)
     return None if another else False
 

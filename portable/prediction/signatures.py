@@ -13,6 +13,7 @@ and another: `maximum complex<f32> in reduce`.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from typing import TYPE_CHECKING
@@ -101,7 +102,7 @@ class _Naming:
     """Names the op signatures of an artifact."""
 
     def __init__(self, reading: Reading) -> None:
-        self.ops = [_compiled(str(name)) for name in reading.content.names]
+        self.ops = [_compiled(name) for name in reading.names]
         self._reading = reading
         self._elements = _Elements(reading.content.pool)
         # Most of the ops of an artifact are of few kinds and types.
@@ -150,6 +151,7 @@ def _compiled(op: str) -> str:
     return "" if plain in _LEFT_OUT else plain
 
 
+@functools.lru_cache(maxsize=1024)  # of more ops than VHLO has, for whatever else occurs
 def _plain(op: str) -> str:
     return _VERSION.sub("", op.removeprefix(f"{VHLO}."))
 
