@@ -201,6 +201,21 @@ def test_what_a_killed_writer_leaves_is_swept_by_the_next(what: str, tmp_path: P
     assert len(left) == 1
 
 
+def test_processes_that_sweep_at_once_lose_nothing(tmp_path: Path) -> None:
+    """Each makes what it needs while the others look for what was left."""
+    code = (
+        "import os, sys\nfrom portable.system import scratch\n"
+        "for _ in range(400):\n"
+        "    scratch.forget()\n"
+        "    with scratch.folder(sys.argv[1]) as made: open(made + '/file', 'x').close()\n"
+        "    handle, path = scratch.make_file(sys.argv[1])\n"
+        "    os.unlink(path), os.close(handle)\n"
+    )
+    writers = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path)]) for _ in range(4)]
+    assert [writer.wait() for writer in writers] == [0, 0, 0, 0]
+    assert not list(tmp_path.iterdir())
+
+
 def test_nothing_but_what_we_name_so_is_swept(tmp_path: Path) -> None:
     """A user's file is never taken for ours, nor what a link of such a name leads to."""
     (tmp_path / ".portable-notes.tmp").write_text("mine")

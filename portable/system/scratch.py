@@ -55,8 +55,11 @@ def make_folder(parent: str | None = None) -> tuple[int, str]:
     home = parent or tempfile.gettempdir()
 
     def make() -> tuple[int, str]:
-        path = tempfile.mkdtemp(_AFTER, _BEFORE, home)
-        return os.open(path, os.O_RDONLY | os.O_DIRECTORY), path
+        while True:
+            path = tempfile.mkdtemp(_AFTER, _BEFORE, home)
+            # Until it is open it cannot be locked, and another process may sweep it.
+            with contextlib.suppress(FileNotFoundError):
+                return os.open(path, os.O_RDONLY | os.O_DIRECTORY), path
 
     return _made(home, make)
 
