@@ -1,0 +1,32 @@
+"""Progress of long work without a terminal: lines with how much, how fast and how long still."""
+
+from __future__ import annotations
+
+import pytest
+
+from portable.cli.progress import counting
+
+
+@pytest.mark.parametrize(
+    ("total", "said"),
+    [
+        (None, "500 objects, 50 a second"),
+        (2000, "500 of 2,000 objects, 50 a second, 0:00:30 left"),
+        (400, "500 of 400 objects, 50 a second"),
+    ],
+)
+def test_a_line_says_rate_and_time_left(
+    total: int | None,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Every ten seconds; no time where nobody knows how much there is."""
+    clock = iter([100.0, 105.0, 110.0])
+    monkeypatch.setattr("portable.cli.progress.time.monotonic", lambda: next(clock))
+    with counting("objects") as tell:
+        tell(250, total)
+        assert not capsys.readouterr().err
+        tell(500, total)
+    assert said in capsys.readouterr().err
+    assert not capsys.readouterr().err
