@@ -416,7 +416,7 @@ def _warnings(claimed: Version | None, analysis: Analysis | None) -> tuple[str, 
     from portable.version import Version
 
     newest = Version.parse(current())
-    found = [analysis.too_deep] if analysis and analysis.too_deep else []
+    found = [analysis.unreadable] if analysis and analysis.unreadable else []
     required = analysis.required.version if analysis else None
     if claimed and required and claimed < required.target:
         found.append(f"the header claims {claimed}, but the content requires {required}")

@@ -12,6 +12,7 @@ __all__ = ["Artifact", "entry", "operation", "region", "section", "varint"]
 
 STRING, DIALECT, DATA, OFFSETS, IR, RESOURCE, RESOURCE_OFFSETS, PROPERTIES = 0, 1, 2, 3, 4, 5, 6, 8
 UNKNOWN_LOCATION = 15
+FIRST_WITH_PROPERTIES = 5
 
 
 def varint(value: int) -> bytes:
@@ -117,7 +118,7 @@ class Artifact:
             section(OFFSETS, self._offsets()),
             section(IR, varint(len(self.operations) << 1) + b"".join(self.operations)),
         ]
-        if self.properties:
+        if self.properties or self.format >= FIRST_WITH_PROPERTIES:
             content = b"".join(varint(len(data)) + data for data in self.properties)
             parts.append(section(PROPERTIES, varint(len(self.properties)) + content))
         if self.resources:
@@ -139,8 +140,8 @@ class Artifact:
 
     def _resources(self) -> list[bytes]:
         group = varint(self.dialects.index("builtin")) + varint(len(self.resources))
-        group += b"".join(
-            varint(at) + varint(size) + b"\0" for at, size in enumerate(self.resources)
-        )
-        values = section(RESOURCE, bytes(sum(self.resources)))
+        # A size of 0 declares a resource; data has its alignment and its own size before it.
+        data = [varint(1) + varint(size) + bytes(size) if size else b"" for size in self.resources]
+        group += b"".join(varint(at) + varint(len(part)) + b"\0" for at, part in enumerate(data))
+        values = section(RESOURCE, b"".join(data))
         return [values, section(RESOURCE_OFFSETS, varint(0) + group)]

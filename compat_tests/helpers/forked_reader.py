@@ -6,6 +6,7 @@ and the next goes on behind it: a crash costs milliseconds and not the start of 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pickle
 import resource
@@ -19,6 +20,7 @@ from jaxlib.mlir.dialects import stablehlo
 
 _SECONDS = 0.5
 _PER_CONTEXT = 200
+_MEMORY = 4 << 30
 
 
 def _context() -> Any:
@@ -27,13 +29,16 @@ def _context() -> Any:
     context.enable_multithreading(False)
     if hasattr(stablehlo, "register_dialect"):
         stablehlo.register_dialect(context)
+    with contextlib.suppress(ImportError):
+        from jaxlib.mlir.dialects import sdy
+
+        sdy.register_dialect(context)
     context.attach_diagnostic_handler(lambda _: True)
     return context
 
 
-def _read(artifacts: list[bytes], answers: IO[bytes]) -> None:
+def _read(artifacts: list[bytes], context: Any, answers: IO[bytes]) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-    context = _context()
     for at, artifact in enumerate(artifacts, 1):
         if at % _PER_CONTEXT == 0:
             context = _context()
@@ -51,18 +56,22 @@ def main() -> None:
     """Read every artifact of a list; write a mark for each: `+` read, `-` refused, `x` crashed."""
     source, target = map(Path, sys.argv[1:])
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     artifacts = pickle.loads(source.read_bytes())
+    context = _context()  # made once: it takes longer than to read most artifacts
     found: list[str] = []
     while len(found) < len(artifacts):
         reading, writing = os.pipe()
         child = os.fork()
         if not child:
             os.close(reading)
+            status = 1  # unless all were read, whatever is raised: what is too large for memory too
             try:
                 with open(writing, "wb") as answers:  # noqa: PTH123 - a descriptor
-                    _read(artifacts[len(found) :], answers)
+                    _read(artifacts[len(found) :], context, answers)
+                status = 0
             finally:
-                os._exit(0)
+                os._exit(status)
         os.close(writing)
         with open(reading, "rb") as answers:  # noqa: PTH123 - a descriptor
             found += answers.read().decode()

@@ -150,7 +150,7 @@ def test_operand_types_are_found_behind_runs() -> None:
 @pytest.mark.usefixtures("_patterns")
 def test_a_wanted_operation_is_not_hidden_in_a_run() -> None:
     """Operations whose operand types are asked for are read with them, though a run has them."""
-    body = [operation(0, results=[at % 2], operands=[max(0, at - 1)]) for at in range(60)]
+    body = [operation(0, results=[at % 2], operands=[at - 1] * (at > 0)) for at in range(60)]
     top = operation(1, regions=[region(body, 61)], isolated=True)
     artifact = Artifact(names=["vhlo.add_v1", "vhlo.while_v1"], types=[F32, F64], operations=[top])
     scan = read(bytes(artifact)).scan([0])

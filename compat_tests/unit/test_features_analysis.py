@@ -151,7 +151,7 @@ def test_a_value_without_a_type_is_a_caveat() -> None:
     artifact = Artifact(
         names=["vhlo.while_v1", "vhlo.reduce_v1"],
         types=[F32],
-        operations=[_block(operation(1, results=[0], operands=[5]))],
+        operations=[_block(operation(1, results=[0], operands=[2]), operation(0, results=[0]))],
     )
     (caveat,) = _analyze(artifact).caveats
     assert "reduce_v1" in caveat.text

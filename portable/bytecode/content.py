@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, cast
 from portable.bytecode.encoding import Cursor, MalformedArtifact
 from portable.bytecode.entries import ATTRIBUTES, Pool, read_entries
 from portable.bytecode.header import read_header
+from portable.bytecode.layouts import VHLO
 from portable.bytecode.operations import Sizes, UseWalker, Walker
+from portable.bytecode.resources import read_resources
 from portable.bytecode.scan import Scan
 from portable.bytecode.tables import (
     NEWEST_FORMAT,
@@ -18,14 +20,14 @@ from portable.bytecode.tables import (
     read_names,
     read_sections,
 )
-from portable.bytecode.vhlo import MODULE, inherent
+from portable.bytecode.vhlo import END, FUNCTION, MODULE, has_op, inherent
 from portable.bytecode.view import View
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
     from portable.bytecode.encoding import Buffer
-    from portable.bytecode.operations import Operation, OpSignature
+    from portable.bytecode.operations import Held, Operation, OpSignature
     from portable.bytecode.tables import OperationName
 
 __all__ = ["Bytecode", "read"]
@@ -59,19 +61,20 @@ class Bytecode:
             )
         if isinstance(data, memoryview):
             data = data.cast("B") if data.contiguous else memoryview(bytes(data))
-        self._sections = sections = read_sections(data, self.header.length)
+        self._sections = sections = read_sections(data, self.header.length, self.header.format)
         if isinstance(what, View):
             # Constants, which are most of a large artifact, are among the attributes.
             for section in sections.keys() - _SPARSE:
                 sections[section] = sections[section].loaded()
         self.strings = Strings(sections[Section.STRING])
         self.dialects = read_dialects(sections[Section.DIALECT], self.strings, self.header.format)
+        resources = read_resources(sections, self.dialects, self.strings)
         attributes, types = read_entries(
             sections[Section.ATTRIBUTE_TYPE_OFFSET],
             sections[Section.ATTRIBUTE_TYPE],
             self.dialects,
         )
-        self.pool = Pool(types, attributes, self.strings)
+        self.pool = Pool(types, attributes, self.strings, resources)
         self._scan: Scan | None = None
         self._deepest: int | None = None
         self._dictionaries: dict[int, dict[str, int]] = {}
@@ -98,7 +101,16 @@ class Bytecode:
             properties=len(self._properties),
             format=self.header.format,
             places=self.pool.attributes.places(),
+            ordered=self._named_numbers(lambda _: True),
+            ends=self._named_numbers(lambda name: name == END),
+            functions=self._named_numbers(lambda name: name == FUNCTION),
+            known=self._named_numbers(lambda name: name != END and has_op(name)),
         )
+
+    def _named_numbers(self, wanted: Callable[[str], bool]) -> frozenset[int]:
+        """Return the numbers of those of VHLO's operations whose names are wanted."""
+        names = enumerate(self.names)
+        return frozenset(at for at, (owner, name, _) in names if owner == VHLO and wanted(name))
 
     @cached_property
     def _properties(self) -> list[tuple[int, int]]:
@@ -206,7 +218,7 @@ class Bytecode:
             raise cursor.malformed(f"there is no attribute {max(named.values())}")
         return named
 
-    def inherent(self, of: Operation | OpSignature, field: str) -> int | None:
+    def inherent(self, of: Operation | OpSignature | Held, field: str) -> int | None:
         """Find one attribute of an operation, wherever its format keeps it.
 
         Dictionaries can be shared by any number of operations, so do not iterate over them.
@@ -295,7 +307,7 @@ def read(data: Buffer | View) -> Bytecode:
 
 def _property_entries(section: Cursor | None) -> list[tuple[int, int]]:
     """Find the property entries: bytes that only their operation can make sense of."""
-    if section is None:
+    if section is None or section.done():
         return []
     cursor = section.copy()
     found = [cursor.blob() for _ in range(cursor.count())]

@@ -252,17 +252,29 @@ class Pool:
         types: The types.
         attributes: The attributes.
         strings: The strings.
+        resources: How many resources there are.
     """
 
-    __slots__ = ("_counts", "_decoded", "_type_names", "attributes", "strings", "types")
+    __slots__ = (
+        "_counts",
+        "_decoded",
+        "_type_names",
+        "attributes",
+        "resources",
+        "strings",
+        "types",
+    )
 
-    def __init__(self, types: Entries, attributes: Entries, strings: Strings) -> None:
+    def __init__(
+        self, types: Entries, attributes: Entries, strings: Strings, resources: int = 0
+    ) -> None:
         self._decoded: dict[Reference, PoolEntry] = {}
         self._counts: dict[int, int | None] = {}
         self._type_names: frozenset[str] | None = None
         self.types = types
         self.attributes = attributes
         self.strings = strings
+        self.resources: int = resources
 
     def type(self, index: int) -> PoolEntry:
         """Decode a type.
@@ -440,10 +452,8 @@ class Pool:
         if bits <= _WORD:
             return cursor.signed()
         words = cursor.varints(cursor.count())
-        if bits > _WIDEST:
+        if bits > _WIDEST or len(words) * _WORD > _WIDEST:  # readers take no more words than fit
             return Blob(cursor.origin + start, cursor.position - start)
-        if len(words) * _WORD > _WIDEST:
-            raise cursor.malformed(f"{len(words)} words for an integer of {bits} bits")
         mask = (1 << _WORD) - 1
         return sum((unzigzag(word) & mask) << _WORD * at for at, word in enumerate(words))
 

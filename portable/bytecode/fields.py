@@ -102,7 +102,7 @@ READERS: dict[str, Callable[[Pool, Cursor], object]] = {
     "varints": _varints,
     "svarint": lambda _, cursor: cursor.signed(),
     "svarints": _signeds,
-    "resource": lambda _, cursor: cursor.varint(),
+    "resource": lambda pool, cursor: cursor.index(pool.resources, "resource"),
 }
 
 # Encodings that point to other entries: to which table, and the numbers they hold.

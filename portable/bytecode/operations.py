@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from enum import IntEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from portable.bytecode.encoding import Cursor
 from portable.bytecode.tables import Format, Section
 
-__all__ = ["EXAMPLES", "Mask", "OpSignature", "Operation", "Sizes", "UseWalker", "Walker"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+__all__ = ["EXAMPLES", "Held", "Mask", "OpSignature", "Operation", "Sizes", "UseWalker", "Walker"]
 
 EXAMPLES = 3
 """How many operations of an OpSignature are located."""
@@ -27,9 +30,44 @@ class Mask(IntEnum):
     PROPERTIES = 64
 
 
+_WORD, _ORDERED = (1 << 32) - 1, 2
+# Readers have room for at least so many uses, and write into what is there.
+_ROOM = 4
 # Plain numbers: to look a member up costs more than reading the operation.
 _ATTRIBUTES, _RESULTS, _OPERANDS, _SUCCESSORS, _REGIONS, _ORDERS, _PROPERTIES = map(int, Mask)
-_ALL = 127
+
+
+class _Order(NamedTuple):
+    """In which order the uses of a value are listed; `uses` are the operations that use it so far.
+
+    Args:
+        indices: The numbers, of which each is one of the uses.
+        paired: Whether the numbers are pairs, from which place to which.
+        uses: One item for each use.
+    """
+
+    indices: list[int]
+    paired: bool
+    uses: list[int]
+
+    @property
+    def fits(self) -> bool:
+        """Whether a reader can apply it: it does not look at that of a value used less than twice.
+
+        It reads numbers of 32 bits.
+        """
+        count, indices = len(self.uses), [index & _WORD for index in self.indices]
+        if count < _ORDERED:
+            return True
+        if self.paired:
+            room = max(count, _ROOM)
+            if len(indices) & 1 or max(indices[::2], default=0) >= room:
+                return False
+            moved = list(range(room))
+            for source, target in zip(indices[::2], indices[1::2], strict=True):
+                moved[source] = target
+            indices = moved[:count]
+        return sorted(indices) == list(range(count))
 
 
 class Sizes(NamedTuple):
@@ -42,6 +80,11 @@ class Sizes(NamedTuple):
         properties: Property entries.
         format: The version of the bytecode format.
         places: For each attribute whether it can be a location.
+        ordered: The names of operations in whose regions values are defined before they are used:
+            all of VHLO.
+        ends: The names of operations that end a block in such a region.
+        known: The names of operations that are known to end none.
+        functions: The names of functions.
     """
 
     names: int
@@ -50,6 +93,10 @@ class Sizes(NamedTuple):
     properties: int
     format: int
     places: bytes
+    ordered: frozenset[int] = frozenset()
+    ends: frozenset[int] = frozenset()
+    known: frozenset[int] = frozenset()
+    functions: frozenset[int] = frozenset()
 
     def locate(self, cursor: Cursor) -> int:
         """Read the location of an operation or a block argument."""
@@ -110,6 +157,20 @@ class OpSignature(NamedTuple):
     operand_types: tuple[int | None, ...] | None = None
 
 
+class Held(NamedTuple):
+    """What an operation with regions has.
+
+    Args:
+        name: The operation name.
+        attributes: The attribute dictionary; -1 if there is none.
+        properties: The property entry; -1 if there is none.
+    """
+
+    name: int
+    attributes: int
+    properties: int
+
+
 class Frame:
     """The regions of one operation, while they are being read.
 
@@ -125,15 +186,27 @@ class Frame:
         sectioned: Whether the regions have a section of their own.
         types: The types of the defined values, if they are wanted.
         owner: The name of that operation; -1 for the whole artifact.
+        known: What the region can use of the frame around it: the numbers below.
+        dominated: Whether in the current block values have to be defined before they are used.
+        places: How many blocks the current region has, for successors to go to.
+        orders: The orders of the uses of its values.
+        early: How often values were used before they were defined.
+        held: What the operation has besides.
     """
 
     __slots__ = (
         "base",
         "blocks",
         "defined",
+        "dominated",
+        "early",
         "end",
+        "held",
+        "known",
         "operations",
+        "orders",
         "owner",
+        "places",
         "regions",
         "root",
         "sectioned",
@@ -155,6 +228,12 @@ class Frame:
         self.end = end
         self.sectioned = sectioned
         self.types: list[object] = []
+        self.known = base
+        self.dominated = False
+        self.places = 1
+        self.orders: dict[int, _Order] | None = None
+        self.early: dict[int, int] | None = None
+        self.held: Held | None = None
 
 
 class Walker:
@@ -168,9 +247,23 @@ class Walker:
     Attributes:
         deepest: In how many regions the deepest block so far lies.
         arguments: The types of the arguments of blocks so far.
+        orders: Whether any value so far has an order of its uses.
+        invalid: The first thing that MLIR's verifier refuses, in words; empty if there is none.
+        entries: The types of the arguments of functions, and None for what has an empty region.
     """
 
-    __slots__ = ("_bases", "_sizes", "arguments", "cursor", "deepest", "frames", "typed")
+    __slots__ = (
+        "_bases",
+        "_sizes",
+        "arguments",
+        "cursor",
+        "deepest",
+        "entries",
+        "frames",
+        "invalid",
+        "orders",
+        "typed",
+    )
 
     def __init__(self, section: Cursor, sizes: Sizes, *, typed: bool = False) -> None:
         # A copy of its own: bytes are read fastest, and the section holds no large data.
@@ -183,6 +276,9 @@ class Walker:
         self.deepest = 0
         self.arguments: set[int] = set()
         self._bases = [0]
+        self.orders = False
+        self.invalid = ""
+        self.entries: set[tuple[Held, tuple[int, ...] | None]] = set()
         head = self.cursor.varint()
         top.operations = head >> 1
         self.read_arguments(head)
@@ -224,25 +320,32 @@ class Walker:
         offset = cursor.position
         name = cursor.index(sizes.names, "operation name")
         mask = cursor.byte()
-        if mask > _ALL:
-            raise cursor.malformed(f"unknown operation flags {mask:#x}")
         location = sizes.locate(cursor)
         attributes = cursor.index(sizes.attributes, "attribute") if mask & _ATTRIBUTES else -1
         properties = -1
         if mask & _PROPERTIES:
+            if sizes.format < Format.NATIVE_PROPERTIES:
+                raise cursor.malformed(f"format {sizes.format} has no properties")
             properties = cursor.index(sizes.properties, "property entry")
+        self.note_end(name, last=frame.operations == 1)
         results = self._numbers(sizes.types, "type") if mask & _RESULTS else ()
         scope = frame.base + frame.size
         operands = self._numbers(scope, "value") if mask & _OPERANDS else ()
+        if operands:
+            self.use(operands)
         if mask & _SUCCESSORS:
-            cursor.varints(cursor.count())
-        if mask & _ORDERS:
-            self._use_list_orders(len(results))
+            blocks = self._numbers(frame.places, "successor")
+            if blocks and name in sizes.ordered:
+                self.note("an operation of VHLO with successors")
+        known = frame.base + frame.defined
+        if mask & _ORDERS and sizes.format >= Format.USE_LIST_ORDERS:
+            self._use_list_orders(len(results), known if frame.size else None)
         self.define(results)
         regions, isolated = cursor.flagged() if mask & _REGIONS else (0, False)
         depth = len(self.frames) - 1
         if regions:
-            self._enter(name, regions, isolated=isolated)
+            held = Held(name, attributes, properties)
+            self._enter(held, regions, isolated=isolated, known=known)
         return Operation(
             name,
             location,
@@ -282,40 +385,131 @@ class Walker:
             raise cursor.malformed(f"{what} {max(values)} is out of range; there are {size}")
         return values
 
-    def _use_list_orders(self, values: int) -> None:
-        """Skip the order in which the uses of some values are listed."""
-        cursor = self.cursor
+    def use(self, operands: Sequence[int]) -> None:
+        """Count the values that an operation uses, and note those that are not there yet.
+
+        Args:
+            operands: The numbers of the values, of which there are so many.
+        """
+        frame = self.frames[-1]
+        known = frame.base + frame.defined
+        if max(operands) >= known or min(operands) < frame.base:
+            for value in operands:
+                if value >= known or (value < frame.base and not self._is_known(value)):
+                    self._use_early(value)
+        if self.orders:
+            self.count(operands)
+
+    def note(self, what: str) -> None:
+        """Note the first thing that is well-formed and that MLIR's verifier refuses."""
+        self.invalid = self.invalid or f"{what} (byte {self.cursor.origin + self.cursor.position})"
+
+    def note_end(self, name: int, *, last: bool) -> None:
+        """Note an operation that ends its block in the middle of it, or does not at the end.
+
+        Args:
+            name: The name of the operation.
+            last: Whether it is the last one of the current block.
+        """
+        sizes = self._sizes
+        if self.frames[-1].owner not in sizes.ordered:
+            return
+        if last and name in sizes.known:
+            self.note("a block does not end with an operation that ends it")
+        if not last and name in sizes.ends:
+            self.note("an operation ends a block and is not the last one in it")
+
+    def count(self, operands: Iterable[int]) -> None:
+        """Count the uses of values that have an order of them."""
+        for value in operands:
+            orders = self._owner(value).orders
+            if orders is not None and value in orders:
+                orders[value].uses.append(value)
+
+    def _owner(self, value: int) -> Frame:
+        """Return the frame that a value is of."""
+        frame = self.frames[-1]
+        if value >= frame.base:
+            return frame
+        # First values rise from an isolated frame inwards.
+        return self.frames[bisect_right(self._bases, value, frame.root) - 1]
+
+    def _is_known(self, value: int) -> bool:
+        """Whether a value of a frame around the current one was defined before that began."""
+        return value < self.frames[bisect_right(self._bases, value, self.frames[-1].root)].known
+
+    def _use_early(self, value: int) -> None:
+        if self.frames[-1].dominated:
+            self.note(f"value {value} is used before it is defined")
+        owner = self._owner(value)
+        owner.early = owner.early or {}
+        owner.early[value] = owner.early.get(value, 0) + 1
+
+    def _use_list_orders(self, values: int, first: int | None) -> int:
+        """Read the order in which the uses of some values are listed.
+
+        Args:
+            values: How many values there are.
+            first: The number of the first; None if they have none.
+
+        Returns:
+            How many values have an order.
+        """
+        cursor, frame = self.cursor, self.frames[-1]
         lists = cursor.count() if values > 1 else 1
+        orders = frame.orders = frame.orders or {}
+        self.orders = True
         for _ in range(lists):
-            if values > 1:
-                cursor.varint()
-            count, _ = cursor.flagged()
-            cursor.varints(count)
+            at = cursor.varint() & _WORD if values > 1 else 0
+            count, paired = cursor.flagged()
+            indices = cursor.varints(count)
+            # Readers take the first order of a value, and skip those of values that are not there.
+            if first is not None and at < values and first + at not in orders:
+                early = (frame.early or {}).get(first + at, 0)
+                orders[first + at] = _Order(indices, paired, [first + at] * early)
+        return lists
+
+    def _settle(self, frame: Frame) -> None:
+        """Compare the orders of uses with the uses, and what was used early with what is there."""
+        end = frame.base + frame.defined
+        missing = next((value for value in frame.early or () if value >= end), None)
+        if missing is not None:
+            raise self.cursor.malformed(f"value {missing} is used and never defined")
+        for value, order in (frame.orders or {}).items():
+            if not order.fits:
+                raise self.cursor.malformed(
+                    f"the order of the uses of value {value} does not fit {len(order.uses)} uses"
+                )
+        frame.early = frame.orders = None
 
     def define(self, results: tuple[int, ...]) -> None:
         """Count an operation of the current block as read, with the values it defines."""
         frame = self.frames[-1]
         frame.operations -= 1
+        if not frame.size:
+            return  # readers do not number the values of a region that announces none
         frame.defined += len(results)
         if self.typed:
             frame.types += results
 
-    def enter_block(self, name: int, length: int | None, size: int, head: int) -> None:
+    def enter_block(self, held: Held, length: int | None, size: int, head: int, known: int) -> None:
         """Enter the only block of the only region of an operation, its heads having been read.
 
         Args:
-            name: The name of the operation.
+            held: What the operation has.
             length: The length of the section that holds the region, which starts here; None if
                 the region is not isolated, and so has none.
             size: How many values the region announces.
             head: The head of the block: the number of operations, and whether there are arguments.
+            known: The number of the first value around that the region cannot use.
 
         Raises:
             MalformedArtifact: The section or the operations do not fit.
         """
         cursor = self.cursor
         sectioned = length is not None
-        frame = self._push(name, 0, isolated=sectioned, sectioned=sectioned)
+        frame = self._push(held, 0, known, isolated=sectioned, sectioned=sectioned)
+        frame.dominated = held.name in self._sizes.ordered
         if length is not None:
             _, cursor.end = Cursor(cursor.data, cursor.position, cursor.end, cursor.origin).skip(
                 length
@@ -323,23 +517,27 @@ class Walker:
         frame.size = size
         frame.operations = head >> 1
 
-    def _enter(self, name: int, regions: int, *, isolated: bool) -> None:
+    def _enter(self, held: Held, regions: int, *, isolated: bool, known: int) -> None:
         cursor = self.cursor
         if regions > cursor.end - cursor.position:
             raise cursor.malformed(f"{regions} regions do not fit the section")
         sectioned = isolated and self._sizes.format >= Format.LAZY_LOADING
-        self._push(name, regions, isolated=isolated, sectioned=sectioned)
+        self._push(held, regions, known, isolated=isolated, sectioned=sectioned)
         if sectioned:
             number, content = cursor.section()
             if number != Section.IR:
                 raise cursor.malformed(f"regions in section {number}")
             cursor.position, cursor.end = content.position, content.end
 
-    def _push(self, name: int, regions: int, *, isolated: bool, sectioned: bool) -> Frame:
+    def _push(
+        self, held: Held, regions: int, known: int, *, isolated: bool, sectioned: bool
+    ) -> Frame:
         parent = self.frames[-1]
         base = 0 if isolated else parent.base + parent.size
         root = len(self.frames) if isolated else parent.root
-        frame = Frame(regions, self.cursor.end, base, root, sectioned=sectioned, owner=name)
+        frame = Frame(regions, self.cursor.end, base, root, sectioned=sectioned, owner=held.name)
+        frame.held = held
+        frame.known = 0 if isolated else known
         self.deepest = max(self.deepest, len(self.frames))
         self.frames.append(frame)
         self._bases.append(base)
@@ -348,8 +546,11 @@ class Walker:
     def _open_region(self, frame: Frame) -> None:
         cursor = self.cursor
         frame.regions -= 1
-        frame.blocks = cursor.count()
+        frame.blocks = frame.places = cursor.count()
+        frame.dominated = self.frames[-1].owner in self._sizes.ordered
         frame.size = cursor.varint() if frame.blocks else 0
+        if not frame.blocks and frame.held:
+            self.entries.add((frame.held, None))
         frame.defined = 0
         frame.types = []
 
@@ -358,17 +559,21 @@ class Walker:
             raise self.cursor.malformed(
                 f"a region defines {frame.defined} values and announces {frame.size}"
             )
+        if frame.orders or frame.early:
+            self._settle(frame)
 
     def _close_frame(self, frame: Frame) -> None:
         cursor = self.cursor
         self.frames.pop()
         self._bases.pop()
-        if (frame.sectioned or not self.frames) and not cursor.done():
-            raise cursor.malformed("data after the last operation of a section")
+        if frame.sectioned:
+            cursor.position = cursor.end  # readers do not look at what is left
         cursor.end = frame.end
 
     def _open_block(self, frame: Frame) -> None:
         frame.blocks -= 1
+        if frame.blocks + 1 < frame.places:
+            frame.dominated = False  # no operation of VHLO leads to another block
         head = self.cursor.varint()
         frame.operations = head >> 1
         self.read_arguments(head)
@@ -385,13 +590,33 @@ class Walker:
         cursor, sizes, frame = self.cursor, self._sizes, self.frames[-1]
         if head >> 1 > cursor.end - cursor.position:
             raise cursor.malformed(f"{head >> 1} operations do not fit the section")
+        if not head >> 1 and frame.owner in sizes.ordered:
+            self.note("a block without operations")
+        first = frame.blocks + 1 >= frame.places
         if not head & 1:
+            if first:
+                self._note_entry(frame, [])
             return
-        count = cursor.count()
+        found = self._argument_types()
+        ordered = sizes.format >= Format.USE_LIST_ORDERS and cursor.byte()
+        if ordered and not self._use_list_orders(len(found), frame.base + frame.defined):
+            raise cursor.malformed("none of the arguments has an order of its uses")
+        if first:
+            self._note_entry(frame, found)
+        frame.defined += len(found)
+        if frame.defined > frame.size:
+            self._close_region(frame)  # raises
+        self.arguments.update(found)
+        if self.typed:
+            frame.types += found
+
+    def _argument_types(self) -> list[int]:
+        """Read the types of the arguments of a block, and where they come from."""
+        cursor, sizes = self.cursor, self._sizes
         elided = sizes.format >= Format.ELIDED_ARGUMENT_LOCATIONS
         varint = cursor.varint
         found: list[int] = []
-        for _ in range(count):
+        for _ in range(cursor.count()):
             # The type, since format 4 with a flag: whether a location follows.
             type_ = varint()
             if type_ & 1 or not elided:
@@ -399,12 +624,12 @@ class Walker:
             found.append(type_ >> 1 if elided else type_)
         if found and max(found) >= sizes.types:
             raise cursor.malformed(f"there is no type {max(found)}")
-        if count and sizes.format >= Format.USE_LIST_ORDERS and cursor.byte():
-            self._use_list_orders(count)
-        frame.defined += count
-        self.arguments.update(found)
-        if self.typed:
-            frame.types += found
+        return found
+
+    def _note_entry(self, frame: Frame, arguments: list[int]) -> None:
+        """Note the types of the arguments of a function."""
+        if frame.owner in self._sizes.functions and frame.held:
+            self.entries.add((frame.held, tuple(arguments)))
 
 
 class UseWalker(Walker):

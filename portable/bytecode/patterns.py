@@ -33,6 +33,7 @@ __all__ = [
     "matches",
     "needs_care",
     "number",
+    "number_pattern",
 ]
 
 _MOST_OPERANDS = 8
@@ -109,7 +110,7 @@ def _run_pattern() -> Pattern[bytes]:
     without_operands = [_form(form) for form in (*_WITHOUT_OPERANDS, *_ALONE)]
     return re.compile(
         b"(%b)(?:(?:%b)(?:%b)|%b)|."
-        % (_number(), b"|".join(with_operands), _operands(), b"|".join(without_operands)),
+        % (number_pattern(), b"|".join(with_operands), _operands(), b"|".join(without_operands)),
         re.DOTALL,
     )
 
@@ -123,7 +124,7 @@ def entry_pattern() -> Pattern[bytes]:
     """
     import re
 
-    number_ = _number()
+    number_ = number_pattern()
     return re.compile(
         rb"(%b)(?:%b)(%b)(?:\x07\x04(%b)|\x05)\x03(%b)(%b)"
         % (number_, b"|".join(map(_form, ENTRIES)), _operands(), number_, number_, number_),
@@ -134,16 +135,22 @@ def entry_pattern() -> Pattern[bytes]:
 def _form(form: int) -> bytes:
     """Return the pattern of mask, location and a group with what follows up to the operands."""
     tables = bool(form & Mask.ATTRIBUTES) + bool(form & Mask.PROPERTIES)
-    results = rb"\x03" + _number() if form & Mask.RESULTS else b""
+    results = rb"\x03" + number_pattern() if form & Mask.RESULTS else b""
     count = b"[" + b"".join(_counts()) + b"]" if form & Mask.OPERANDS else b""
-    return b"\\x%02x%b(%b%b%b)" % (form, _number(), _number() * tables, results, count)
+    return b"\\x%02x%b(%b%b%b)" % (
+        form,
+        number_pattern(),
+        number_pattern() * tables,
+        results,
+        count,
+    )
 
 
 def _operands() -> bytes:
     """Return the pattern of as many numbers as the count before it says."""
     return b"|".join(
         b"(?<=%b)" % code
-        + (_number() * count if count <= _INLINED else _number() + b"{%d}" % count)
+        + (number_pattern() * count if count <= _INLINED else number_pattern() + b"{%d}" % count)
         for count, code in enumerate(_counts(), 1)
     )
 
@@ -153,7 +160,7 @@ def _counts() -> list[bytes]:
 
 
 @cache
-def _number() -> bytes:
+def number_pattern() -> bytes:
     """Return the pattern of a number of up to three bytes; trailing zeros encode its length."""
     lengths = []
     for more in range(_LONGEST):

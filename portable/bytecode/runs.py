@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import accumulate, chain, islice, repeat
+from operator import itemgetter, lt
 from typing import TYPE_CHECKING, NamedTuple
 
 from portable.bytecode.encoding import Cursor, numbers
-from portable.bytecode.operations import EXAMPLES, Mask, OpSignature
+from portable.bytecode.operations import EXAMPLES, Held, Mask, OpSignature
 from portable.bytecode.patterns import (
     DEFINES,
     ENDS,
@@ -22,7 +24,7 @@ from portable.bytecode.patterns import (
 from portable.bytecode.tables import Format
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from re import Match
 
     from portable.bytecode.operations import Sizes, Walker
@@ -33,6 +35,7 @@ __all__ = ["Runs"]
 
 # How many operations a pattern reads at most before it is looked at what they are.
 _LONGEST = 2048
+_NAME = itemgetter(0)
 _FULL = (0,) * EXAMPLES
 _MOST_KEYS = 4096
 _ATTRIBUTES, _RESULTS, _OPERANDS, _PROPERTIES = map(
@@ -66,6 +69,7 @@ class Runs:
         self._keys: list[Key] = []
         self._pending: list[tuple[int, int, int]] = []
         self._typed = frozenset(map(encoded, scan.typed))
+        self._ends = frozenset(map(encoded, sizes.ends))
 
     def read(self) -> bool:
         """Read as many operations as a pattern does; return whether there were any.
@@ -170,37 +174,84 @@ class Runs:
             return False
         *key, operands, length, size, block = match.groups()
         signature = self.signature(tuple(key), ENTRIES, 1)
-        values = numbers(operands) or () if signature.name in self._scan.typed else ()
+        values = numbers(operands) or ()
         form = next(at for at, part in enumerate(key[1:], start=2) if part is not None)
-        self._demand_there(bytes(cursor.data[match.end(1) + 1 : match.start(form)]), operands)
+        self._demand_there(bytes(cursor.data[match.end(1) + 1 : match.start(form)]))
+        walker.use(values)
+        walker.note_end(signature.name, last=walker.frames[-1].operations == 1)
         location = number(bytes(cursor.data[match.end(1) + 1 : match.end(1) + 4]))
         self._scan.count(signature, values, location, len(walker.frames) - 1)
+        frame = walker.frames[-1]
+        known = frame.base + frame.defined
+        held = Held(signature.name, signature.attributes, signature.properties)
         walker.define(signature.results)
         if length is None:
-            walker.enter_block(signature.name, None, number(size), number(block))
+            walker.enter_block(held, None, number(size), number(block), known)
         else:
             cursor.position = match.end(len(key) + 2)  # where the section starts
-            walker.enter_block(signature.name, number(length), number(size), number(block))
+            walker.enter_block(held, number(length), number(size), number(block), known)
         cursor.position = match.end()
         walker.read_arguments(number(block))
         return True
 
-    def _demand_there(self, located: bytes, used: bytes) -> None:
-        """Refuse locations and operands that are not there: a key has neither.
+    def _demand_there(self, located: bytes) -> None:
+        """Refuse locations that are not there: a key has none.
 
         Args:
             located: The locations of some operations of the current block.
-            used: Their operands.
         """
-        cursor, frame, sizes = self._walker.cursor, self._walker.frames[-1], self._sizes
-        values = numbers(used)
-        if values and max(values) >= frame.base + frame.size:
-            raise cursor.malformed(f"there is no value {max(values)}")
+        cursor, sizes = self._walker.cursor, self._sizes
         locations = numbers(located) or ()
         if max(locations, default=0) >= sizes.attributes:
             raise cursor.malformed(f"there is no attribute {max(locations)}")
         if not all(map(sizes.places.__getitem__, locations)):
             raise cursor.malformed("an attribute is not a location")
+
+    def _use(self, used: bytes, counts: Iterable[int], defined: Iterable[int]) -> None:
+        """Refuse operands that are not there yet: a key has none.
+
+        Args:
+            used: The operands of some operations of the current block.
+            counts: How many operands each has.
+            defined: For each whether it has a result.
+        """
+        walker = self._walker
+        frame = walker.frames[-1]
+        values = numbers(used) or ()
+        if not values:
+            return
+        known = accumulate(defined, initial=frame.base + frame.defined)
+        limits = chain.from_iterable(map(repeat, known, counts))
+        if min(values) < frame.base or not all(map(lt, values, limits)):
+            self._use_each(values, counts, defined)
+        elif walker.orders:
+            walker.count(values)
+
+    def _use_each(
+        self, values: Sequence[int], counts: Iterable[int], defined: Iterable[int]
+    ) -> None:
+        """As `_use`, one operation after another: some values are of regions around, or early."""
+        walker = self._walker
+        frame = walker.frames[-1]
+        before, rest = frame.defined, iter(values)
+        for count, defines in zip(counts, defined, strict=True):
+            if count:
+                walker.use([*islice(rest, count)])
+            frame.defined += defines
+        frame.defined = before
+
+    def _note_end(self, keys: Sequence[Key], *, last: bool) -> None:
+        """As `note_end` of the walker, of several operations.
+
+        Args:
+            keys: What they have in common with others.
+            last: Whether the last of them is the last of the current block.
+        """
+        walker = self._walker
+        walker.note_end(number(keys[-1][0] or b"\1"), last=last)
+        if sum(map(self._ends.__contains__, map(_NAME, keys))) > (keys[-1][0] in self._ends):
+            for key in keys[:-1]:
+                walker.note_end(number(key[0] or b"\1"), last=False)
 
     def _run(self) -> bool:
         """Read operations with the pattern as far as it goes; return whether there were any."""
@@ -213,15 +264,22 @@ class Runs:
         keys, data = list(map(GROUPS, found)), cursor.data
         forms = [match.lastindex or 0 for match in found]
         self._demand_there(
-            b"".join(
-                [data[m.end(1) + 1 : m.start(at)] for m, at in zip(found, forms, strict=True)]
-            ),
-            b"".join([data[m.end(at) : m.end()] for m, at in zip(found, forms, strict=True)]),
+            b"".join([data[m.end(1) + 1 : m.start(at)] for m, at in zip(found, forms, strict=True)])
         )
+        # Readers do not number the values of a region that announces none.
+        numbered = list(map(DEFINES.__eq__, map(ENDS, keys))) if frame.size else [False] * len(keys)
+        used = [(m.end(at), m.end()) for m, at in zip(found, forms, strict=True)]
+        self._use(
+            b"".join([data[first:last] for first, last in used]),
+            # The number of operands is the last byte in front of them.
+            [data[first - 1] >> 1 if first < last else 0 for first, last in used],
+            numbered,
+        )
+        self._note_end(keys, last=len(keys) == frame.operations)
         cursor.position = found[-1].end()
         self._pending.append((start, cursor.position, len(keys)))
         frame.operations -= len(keys)
-        frame.defined += list(map(ENDS, keys)).count(DEFINES)
+        frame.defined += sum(numbered)
         if walker.typed:
             keys = self._count_typed(found, keys)
         self._scan.collect(frame.owner, map(self.signature, keys))

@@ -42,7 +42,9 @@ class Scan:
         typed: The names of operations of which more is known.
         bodies: By the names of these the OpSignatures directly in their regions.
         deepest: In how many regions the deepest block lies.
+        invalid: The first thing that MLIR's verifier refuses, in words; empty if there is none.
         arguments: The types of the arguments of all blocks.
+        entries: Those of functions, and what has an empty region; as the walker has them.
 
     Raises:
         MalformedArtifact: An operation, block or region does not make sense.
@@ -117,6 +119,7 @@ class Scan:
             elif not runs.settle(_BATCH):
                 return False
         self.deepest = walker.deepest
+        self.invalid, self.entries = walker.invalid, walker.entries
         self.arguments = walker.arguments
         return runs is None or runs.settle()
 

@@ -50,6 +50,7 @@ class Format(IntEnum):
 
 
 _SECTIONS = tuple(Section)
+_MOST_NAMES = 1 << 24
 NEWEST_FORMAT = Format.ODS_PROPERTIES
 _REQUIRED = (
     Section.STRING,
@@ -58,6 +59,7 @@ _REQUIRED = (
     Section.ATTRIBUTE_TYPE_OFFSET,
     Section.IR,
 )
+_ALSO_PROPERTIES = (*_REQUIRED, Section.PROPERTIES)
 
 
 class Dialect(NamedTuple):
@@ -89,12 +91,13 @@ class OperationName(NamedTuple):
         return f"{brief(self.dialect)}.{brief(self.name)}"
 
 
-def read_sections(data: Buffer, start: int) -> dict[Section, Cursor]:
+def read_sections(data: Buffer, start: int, format_: int) -> dict[Section, Cursor]:
     """Find the sections of an artifact.
 
     Args:
         data: The artifact.
         start: The length of its header.
+        format_: The version of the bytecode format.
 
     Returns:
         A cursor over the content of each.
@@ -112,7 +115,7 @@ def read_sections(data: Buffer, start: int) -> dict[Section, Cursor]:
         if section in sections:
             raise cursor.malformed(f"a second section {section.name}")
         sections[section] = content
-    for section in _REQUIRED:
+    for section in _REQUIRED if format_ < Format.NATIVE_PROPERTIES else _ALSO_PROPERTIES:
         if section not in sections:
             raise cursor.malformed(f"section {section.name} is missing")
     return sections
@@ -188,7 +191,9 @@ def read_names(
     Raises:
         MalformedArtifact: The section does not hold what it announces.
     """
-    announced = cursor.varint() if number >= Format.ELIDED_ARGUMENT_LOCATIONS else None
+    if number >= Format.ELIDED_ARGUMENT_LOCATIONS and cursor.varint() > _MOST_NAMES:
+        # Readers make room for so many, and do not compare it with how many there are.
+        raise cursor.malformed(f"more than {_MOST_NAMES} operation names declared")
     names: list[OperationName] = []
     # A name takes one byte and may be there any number of times: each is made once.
     known: dict[tuple[str, int, bool], OperationName] = {}
@@ -204,17 +209,17 @@ def read_names(
             if key not in known:
                 known[key] = OperationName(dialect, strings[at], registered)
             names.append(known[key])
-    if announced is not None and announced != len(names):
-        raise cursor.malformed(f"{announced} operation names declared, {len(names)} found")
     return names
 
 
-def _dialect(cursor: Cursor, strings: Strings, number: int) -> Dialect:
-    if number < Format.DIALECT_VERSIONING:
+def _dialect(cursor: Cursor, strings: Strings, format_: int) -> Dialect:
+    if format_ < Format.DIALECT_VERSIONING:
         return Dialect(strings[cursor.varint()], None)
     at, versioned = cursor.flagged()
     name = strings[at]
     if not versioned:
         return Dialect(name, None)
-    _, content = cursor.section()
+    number, content = cursor.section()
+    if number != Section.DIALECT_VERSIONS:
+        raise cursor.malformed(f"the version of a dialect in section {number}")
     return Dialect(name, bytes(content.data[content.position : content.end]))

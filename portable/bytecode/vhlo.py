@@ -9,6 +9,8 @@ from portable.bytecode.layouts import BUILTIN, VHLO
 from portable.system.tables import read_table
 
 __all__ = [
+    "END",
+    "FUNCTION",
     "MODULE",
     "Lifetime",
     "Op",
@@ -54,6 +56,10 @@ class Op(NamedTuple):
 _MODULE = "module"
 MODULE = ("sym_name", "sym_visibility")
 """Its attributes."""
+END = "return_v1"
+"""The operation that ends a block; VHLO has no other."""
+FUNCTION = "func_v1"
+"""Functions; VHLO has no other."""
 
 
 def ops() -> dict[str, Op]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
+from portable.bytecode.checking import check_entries
 from portable.bytecode.entries import ATTRIBUTES, TYPES
 from portable.bytecode.layouts import VHLO
 from portable.bytecode.nesting import excess
@@ -23,6 +24,7 @@ from portable.features.model import (
     Strictness,
 )
 from portable.features.rules import rules
+from portable.features.verifier import violation
 from portable.version import Version
 
 if TYPE_CHECKING:
@@ -113,6 +115,7 @@ class _Analyst:
     """Works out the analysis of one artifact."""
 
     def __init__(self, bytecode: Bytecode, strictness: Strictness) -> None:
+        check_entries(bytecode.pool)
         self._bytecode = bytecode
         self._readable = strictness is Strictness.READABLE
         self._judge = Judge(bytecode, readable=self._readable)
@@ -145,7 +148,9 @@ class _Analyst:
             caveats=self._caveats(),
             unknown=tuple(sorted(self._judge.unknown)),
             removed=self._removed(),
-            too_deep=excess(self._bytecode),
+            unreadable=excess(self._bytecode)
+            or self._scan.invalid
+            or violation(self._bytecode, self._scan.signatures),
         )
 
     def _locate(self) -> None:

@@ -168,7 +168,7 @@ class Analysis:
         unknown: Operations, types, attributes and values that no table knows; if there are any,
             both Versions are lower bounds, and so is the claimed Version.
         removed: Forms that newer readers do not know any more.
-        too_deep: What nests deeper than every Release survives; empty if nothing does.
+        unreadable: What no Release reads or survives; empty if nothing is known.
     """
 
     required: Needs
@@ -176,7 +176,7 @@ class Analysis:
     caveats: tuple[Caveat, ...]
     unknown: tuple[str, ...]
     removed: tuple[RemovedForm, ...]
-    too_deep: str = ""
+    unreadable: str = ""
 
     def __repr__(self) -> str:
         known = (self.required.version or "unknown", self.pinned.version or "unknown")

@@ -55,7 +55,7 @@ def write_subject(subject: Subject) -> str:
             "unknown": list(subject.unknown),
             "opener": opener
             and [opener.framework, opener.opens, opener.refuses, opener.form, opener.alone],
-            "too_deep": subject.too_deep,
+            "too_deep": subject.unreadable,
         }
     )
 
@@ -95,7 +95,7 @@ def _subject(found: Mapping[str, Any]) -> Subject:
         },
         unknown=tuple(found["unknown"]),
         opener=opener and Opener(*opener),
-        too_deep=str(found["too_deep"]),
+        unreadable=str(found["too_deep"]),
         present=frozenset(found["present"]),
         kinds=frozenset(found["kinds"]),
         custom_calls=frozenset(found["custom_calls"]),

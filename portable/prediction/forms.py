@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from portable.bytecode.entries import ATTRIBUTES, TYPES, Blob
 from portable.bytecode.layouts import BUILTIN, VHLO
 from portable.features import asks_operand_types
+from portable.features.verifier import lacks_defaults
 from portable.prediction import quantized
 from portable.prediction.computing import COMPUTED, TWO_BITS, TYPED
 from portable.prediction.parts import PARTS
@@ -513,6 +514,9 @@ FORMS: dict[str, Callable[[Reading], bool | None]] = {
     "bytecode format 6": lambda reading: reading.content.header.format == 6,
     "target 0.15.0 or later": lambda reading: reading.content.header.format == 6,
     "rng with a shape that is not constant": _rng_shape,
+    "function without arg_attrs, res_attrs or sym_visibility": lambda reading: any(
+        lacks_defaults(reading.content, signature) for signature in reading.of("vhlo.func_v1")
+    ),
     "send with a channel type that its is_host_transfer contradicts": lambda reading: _contradicts(
         reading, "vhlo.send_v1", _DEVICE_TO_HOST
     ),

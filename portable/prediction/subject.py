@@ -52,7 +52,7 @@ class Subject:
         signatures: What a compiler has to support, see `portable.prediction.signatures`; None where
             only a header was read.
         opener: Which Releases open the container that it is in; None for a plain artifact.
-        too_deep: What nests deeper than every Release survives; empty if nothing does.
+        unreadable: What no Release reads or survives; empty if nothing is known.
         member: Which Version of a bundle it belongs to; empty for what is in none.
     """
 
@@ -68,7 +68,7 @@ class Subject:
     custom_calls: frozenset[str] = frozenset()
     signatures: frozenset[str] | None = None
     opener: Opener | None = None
-    too_deep: str = ""
+    unreadable: str = ""
     member: str = ""
 
     @classmethod
@@ -207,5 +207,5 @@ def subject_of(reading: Reading, analysis: Analysis) -> Subject:
         unknown=analysis.unknown,
         custom_calls=calls,
         signatures=frozenset(signatures_by_name(reading)),
-        too_deep=analysis.too_deep,
+        unreadable=analysis.unreadable,
     )

@@ -217,7 +217,7 @@ class _Facts(NamedTuple):
     required: Version | None
     format: int
     opener: Opener | None
-    too_deep: str
+    unreadable: str
     needs: tuple[_Need, ...]
     unknown: tuple[str, ...]
     foreign: tuple[str, ...]
@@ -239,7 +239,7 @@ class _Facts(NamedTuple):
             subject.required,
             subject.format,
             subject.opener,
-            subject.too_deep,
+            subject.unreadable,
             needs=tuple(_needs(subject)),
             unknown=tuple(subject.unknown),
             foreign=tuple(sorted(subject.foreign)),
@@ -315,7 +315,9 @@ class _Facts(NamedTuple):
         yield from self._compiled(release, reached, notes, advised)
 
     def _outside_window(self, release: Release) -> Iterator[_Finding]:
-        if self.claimed and release.minimum and self.claimed < release.minimum.target:
+        # Readers do not look at the claim: what needs more than that is not of that Version.
+        claims = self.claimed is not None and (not self.required or self.required <= self.claimed)
+        if claims and self.claimed and release.minimum and self.claimed < release.minimum.target:
             yield _refuses(
                 Stage.WINDOW, f"written for {self.claimed}, reads from {release.minimum} on"
             )
@@ -324,8 +326,8 @@ class _Facts(NamedTuple):
                 yield _refuses(Stage.WINDOW, f"{need.what}, {_has(release)}")
 
     def _undecodable(self, release: Release, notes: list[str]) -> Iterator[_Finding | NotKnown]:
-        if self.too_deep:
-            yield _refuses(Stage.DECODE, self.too_deep)
+        if self.unreadable:
+            yield _refuses(Stage.DECODE, self.unreadable)
         for name in self.unknown:
             yield self._not_known(name, release)
         yield from _format(self.format, release)
