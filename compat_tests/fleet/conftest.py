@@ -81,3 +81,26 @@ def bucket(server: str, monkeypatch: pytest.MonkeyPatch, request: pytest.Fixture
     made = urllib.request.Request(f"{server}/{name}", method="PUT")  # noqa: S310 - on this machine
     urllib.request.urlopen(made).close()  # noqa: S310 - the same
     return Bucket(f"s3://{name}", obstore.store.from_url(f"s3://{name}"))
+
+
+def killed_audit(place: str, fleet: Path, parts: int, cluster: str = "") -> int:
+    """Audit in a process that is killed once so many parts are kept; return its exit status."""
+    words = [sys.executable, "-I", "-c", _KILLED, place, str(fleet), str(parts), cluster]
+    return subprocess.run(words, check=False).returncode
+
+
+_KILLED = """
+import os, signal, sys
+from portable.fleet import audit
+place, fleet, parts, cluster = sys.argv[1:]
+seen = []
+def kill(done):
+    seen.append(done)
+    if len(seen) == int(parts):
+        os.kill(os.getpid(), signal.SIGKILL)
+executor = None
+if cluster:
+    import distributed
+    executor = distributed.Client(cluster).get_executor()
+audit([place], fleet, executor=executor, tell=kill)
+"""

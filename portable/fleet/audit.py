@@ -13,7 +13,7 @@ from portable.containers.finding import Fate, Found, look_at
 from portable.errors import PortableError
 from portable.fleet.earlier import Former, Known, known_runs
 from portable.fleet.places import open_place
-from portable.fleet.rows import FleetError, batched, rows_of, table_of
+from portable.fleet.rows import FleetError, batched, rows_of
 from portable.fleet.stores import DEFAULT
 from portable.fleet.writing import Audit, Writer
 from portable.policy import Depth
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from portable.fleet.places import Object, Place
+    from portable.fleet.rows import Row
     from portable.fleet.stores import Politeness
 
 __all__ = ["Audit", "audit"]
@@ -153,13 +154,13 @@ def _result(rows: Any, objects: int) -> tuple[Any, int]:
         ) from error
 
 
-def _look(place: Place, objects: Sequence[Object], depth: str) -> Any:
+def _look(place: Place, objects: Sequence[Object], depth: str) -> list[Row]:
     """Return the rows of some objects; what a task of a cluster does."""
     rows = []
     for found in objects:
         name = _name(place.url, found)
         rows += rows_of(_found(place, name, found), found, name, depth)
-    return table_of(rows)
+    return rows
 
 
 def _name(url: str, found: Object) -> str:

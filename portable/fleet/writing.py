@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import itertools
 import os
 import shutil
 from collections import Counter
@@ -12,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from portable.fleet.earlier import Known
-from portable.fleet.rows import OTHER, PART, parquet, row_count, schema
+from portable.fleet.rows import OTHER, PART, Row, parquet, row_count, schema, table_of
 from portable.fleet.subjects import FleetError
 from portable.system.files import demand_output, file_error, write_through
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from io import FileIO
     from typing import Self
 
@@ -114,8 +115,7 @@ class Writer:
             self.earlier.append([target])
             self.done = Audit(expected=row_count(target))
         self._whole: Any = None
-        self._part: list[Any] = []
-        self._new: list[Any] = []
+        self._part: list[list[Row] | Known] = []
         self._group: list[Any] = []
         self._objects = self._unchanged = self._count = 0
 
@@ -131,21 +131,17 @@ class Writer:
                 self._folder.rmdir()
         os.close(self._lock)  # lets another audit write
 
-    def add(self, rows: Any, objects: int) -> bool:
+    def add(self, rows: list[Row] | Known, objects: int) -> bool:
         """Take the rows of the objects that follow.
 
         Args:
-            rows: A table of pyarrow, or what is known.
+            rows: New ones, or what is known.
             objects: How many objects they are of.
 
         Returns:
             Whether a part became complete, and `done` has changed.
         """
-        if isinstance(rows, Known):
-            self._unchanged += objects
-            rows = rows.rows()
-        else:
-            self._new.append(rows)
+        self._unchanged += objects * isinstance(rows, Known)
         self._objects += objects
         self._part.append(rows)
         if self._objects - self._unchanged < _PART and self._objects < _GROUP:
@@ -165,15 +161,16 @@ class Writer:
 
     def _end_part(self) -> None:
         """Keep what is new, and count everything."""
-        if self._new:
-            new = _one(self._new).combine_chunks()
+        # All at once: a table of one row costs as much as one of hundreds.
+        new = table_of([row for rows in self._part if isinstance(rows, list) for row in rows])
+        if new.num_rows:
             path = self._now / f"{self._count:08}{PART}"
             write_through(path, lambda stream: _write_part(stream, new))
             self._count += 1
-        whole = _one(self._part)
+        whole = _one([*_in_order(self._part, new)])
         self.done = self.done.with_rows(whole, self._objects, self._unchanged)
         self._objects = self._unchanged = 0
-        self._part, self._new = [], []
+        self._part = []
         self._group.append(whole)
         if sum(map(len, self._group)) >= _GROUP:
             self._end_group()
@@ -195,6 +192,18 @@ _WHOLE = "whole.parquet"
 def _write_part(stream: FileIO, rows: Any) -> None:
     with parquet().ipc.new_file(stream, schema()) as writer:
         writer.write_table(rows)
+
+
+def _in_order(part: Sequence[list[Row] | Known], new: Any) -> Iterator[Any]:
+    """Yield the tables of a part: what is known, and between it slices of what is new."""
+    at = 0
+    for is_known, some in itertools.groupby(part, lambda rows: isinstance(rows, Known)):
+        if is_known:
+            yield from (rows.rows() for rows in some if isinstance(rows, Known))
+        else:
+            count = sum(len(rows) for rows in some if isinstance(rows, list))
+            yield new.slice(at, count)
+            at += count
 
 
 def _one(tables: list[Any]) -> Any:
