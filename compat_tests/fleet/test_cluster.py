@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import os
-import random
 import signal
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +11,7 @@ import distributed
 import pyarrow.parquet
 import pytest
 
-from compat_tests.fleet.conftest import Bucket
+from compat_tests.fleet.conftest import Bucket, killed_audit
 from portable.cli import main
 from portable.fleet import Audit, audit
 
@@ -64,27 +60,12 @@ def test_a_client_that_is_killed_goes_on(cluster: distributed.LocalCluster, tmp_
     """Whenever it is killed: nothing is lost or twice, and nothing is left behind."""
     alone, fleet = tmp_path / "alone.parquet", tmp_path / "fleet.parquet"
     audit([str(CORPUS)], alone)
-    where = ["--cluster", cluster.scheduler_address]
-    command = [
-        sys.executable,
-        "-I",
-        "-m",
-        "portable",
-        "audit",
-        str(CORPUS),
-        "-o",
-        str(fleet),
-        *where,
-    ]
-    chance = random.Random(21)  # noqa: S311 - moments to kill at
-    killed = 0
-    for _ in range(3):
-        with subprocess.Popen(command, stdout=subprocess.DEVNULL) as child:
-            time.sleep(chance.uniform(1, 4))
-            child.send_signal(signal.SIGKILL)
-        killed += child.returncode == -signal.SIGKILL
-    assert killed
-    subprocess.run(command, check=False, stdout=subprocess.DEVNULL)
+    for parts in (1, 2):
+        status = killed_audit(str(CORPUS), fleet, parts, cluster.scheduler_address)
+        assert status == -signal.SIGKILL
+        assert not fleet.exists()
+    words = ["audit", str(CORPUS), "-o", str(fleet), "--cluster", cluster.scheduler_address]
+    assert main(words) == 2  # the corpus has damage
     assert _rows(fleet) == _rows(alone)
     assert set(tmp_path.iterdir()) == {fleet, alone}
 
