@@ -13,7 +13,7 @@ from portable.bytecode.vhlo import FUNCTION, has_op, op
 from portable.system.tables import read_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from portable.bytecode import Bytecode
     from portable.bytecode.operations import OpSignature
@@ -33,7 +33,7 @@ _ANY, _MOST = -1, 1 << 64
 _BYTE = 8
 
 
-def violation(content: Bytecode, signatures: Iterable[OpSignature]) -> str:
+def violation(content: Bytecode, signatures: Collection[OpSignature]) -> str:
     """Return the first thing that the verifier refuses, in words; empty if there is none.
 
     Args:
@@ -44,7 +44,7 @@ def violation(content: Bytecode, signatures: Iterable[OpSignature]) -> str:
         MalformedArtifact: Something does not make sense.
     """
     per_op = (found for one in signatures for found in _violations(content, one))
-    return next(chain(_of_tensors(content), per_op, _of_regions(content)), "")
+    return next(chain(_of_tensors(content, signatures), per_op, _of_regions(content)), "")
 
 
 def _of_regions(content: Bytecode) -> Iterator[str]:
@@ -67,10 +67,13 @@ def _of_regions(content: Bytecode) -> Iterator[str]:
             yield f"{name} with an empty region"
 
 
-def _of_tensors(content: Bytecode) -> Iterator[str]:
+def _of_tensors(content: Bytecode, signatures: Iterable[OpSignature]) -> Iterator[str]:
     """Yield tensors whose bounds do not fit their shape, constants whose data do not fit theirs."""
     pool = content.pool
-    for index in pool.types.starting(VHLO, _tensors(TYPES, "encoding")):
+    bounded = [*pool.types.starting(VHLO, _tensors(TYPES, "encoding"))]
+    # Readers take over one that is the type of nothing.
+    used = {index for one in signatures for index in one.results} if bounded else set()
+    for index in filter(used.__contains__, bounded):
         fields = pool.type(index).fields
         shape, encoding = fields.get("shape"), fields.get("encoding")
         if not isinstance(shape, list):
