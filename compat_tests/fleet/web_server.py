@@ -76,7 +76,6 @@ def _hub(words: list[str], request: Request) -> Response:
     raise NotFound
 
 
-@Request.application
 def _answer(request: Request) -> Response:
     words = [word for word in request.path.split("/") if word]
     ASKED[request.path] += request.method == "GET"
@@ -97,7 +96,7 @@ def _answer(request: Request) -> Response:
 
 
 if __name__ == "__main__":
-    listening = make_server("127.0.0.1", 0, _answer, threaded=True)
+    listening = make_server("127.0.0.1", 0, Request.application(_answer), threaded=True)
     listening.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     print(listening.server_port, flush=True)
     listening.serve_forever()
