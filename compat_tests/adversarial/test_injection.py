@@ -494,6 +494,7 @@ WORDS = {
     "push": ["{}", "{}"],
     "attest sign": ["{}", "--key", "{}", "--for", "{}"],
     "attest verify": ["{}", "--key", "{}"],
+    "attest attach": ["{}", "{}", "--key", "{}"],
     "audit": ["{}", "-o", "{}"],
     "plan": ["{}", "--from", "{}", "--to", "{}"],
     "repin-all": ["{}", "--for", "{}", "-o", "{}"],

@@ -78,7 +78,7 @@ BAD: dict[str, tuple[str, ...]] = {
     "from": SPECS, "to": SPECS, "query": ("no-such-query",), "sql": ("SELEC",),
     "reference": ("nowhere",), "subject": FILES, "key": FILES, "attestation": FILES,
     "matrix": FILES, "max_age": ("soon",), "check": ("no-such-command {}",),
-    "only": ("no_such_op",),
+    "only": ("no_such_op",), "suffix": ("no/name", ""),
     "corpus": ("nowhere",), "case": ("no_such_case",), "args": ("f33[",),
 }  # fmt: skip
 # Any text is a dialect's name, and a day is refused by the command; both make nothing. Names that

@@ -61,7 +61,10 @@ TAKES_NONE = {
     "fuzz hunt",
 }  # fmt: skip
 # They need extras that are not here; compat_tests/fleet and frameworks/oci walk them.
-ELSEWHERE = {"audit", "plan", "repin-all", "push", "attest sign", "attest verify"}
+ELSEWHERE = {
+    *("audit", "plan", "repin-all", "push"),
+    *("attest sign", "attest verify", "attest attach"),
+}
 # What a corpus of one Case consists of, and the actions that read it.
 CASE = Path(__file__).parents[2] / "corpus" / "shapes" / "broadcast_in_dim_f32"
 PARTS = {
