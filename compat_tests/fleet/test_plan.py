@@ -416,6 +416,10 @@ def test_the_calendar_says_what_ends_soon(
     ("held", "said"),
     [
         ({}, "Nothing stops: 7 artifacts, from jaxlib 0.9.1 to jaxlib 0.5.3 and 1 more Releases."),
+        (
+            {"by_claim": 5},
+            "Nothing is known to stop of 7 artifacts, 5 judged by what they claim alone",
+        ),
         ({"damaged": ("x",)}, "Not known whether anything stops"),
         (
             {"outlooks": (Outlook(Transition.STOPS, "why", "", ("a", "b")),)},
@@ -441,6 +445,30 @@ def test_names_are_text_on_the_page(tmp_path: Path) -> None:
     assert text.count("<li>") == 1002
     assert "4,000 others" in text
     assert str(tmp_path) not in text
+
+
+def test_a_folder_is_no_fleet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The error says what makes one of it."""
+    assert main(["plan", str(tmp_path), "--today"]) == 2
+    assert "a folder is no fleet" in (said := capsys.readouterr().err)
+    assert "portable audit FOLDER -o fleet.parquet --depth content" in said
+
+
+def test_a_plan_ends_with_its_conclusion(
+    fleet: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Read by its header alone nothing is known of what an artifact holds, and the text says so."""
+    words = ["--from", "jaxlib==0.9.1", "--to", "jaxlib==0.12.0.1"]
+    assert main(["plan", str(fleet), *words]) == 1
+    assert "artifacts stop, from jaxlib 0.9.1" in capsys.readouterr().out.splitlines()[-1]
+    named = CORPUS / "elementwise" / "add_f32" / "artifacts"
+    claimed = tmp_path / "claimed.parquet"
+    assert main(["audit", str(named), "-o", str(claimed), "-q"]) == 0
+    capsys.readouterr()
+    assert main(["plan", str(claimed), *words]) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.startswith("Nothing is known to stop of ")
+    assert "judged by what they claim alone" in last
 
 
 def test_an_audit_that_was_damaged_is_an_error(tmp_path: Path) -> None:

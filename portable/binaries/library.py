@@ -143,7 +143,7 @@ def read_runtime(source: str | os.PathLike[str] | bytes) -> Runtime:
         raise NotARuntime(
             f"none of its {len(found)} shared libraries names all ops of VHLO {vhlo.minimum()}",
             where=where or None,
-            hint="name the library or the wheel that holds the compiler",
+            hint="name the wheel or the folder: another library in it may hold the compiler",
         )
     return Runtime(
         where,

@@ -37,8 +37,8 @@ __doc__ = __doc__.replace(  # the table of queries is its one place
 )
 
 EXAMPLES = """
-portable audit models/ s3://serving/models -o fleet.parquet
 portable audit models/ -o fleet.parquet --depth content
+portable audit models/ s3://serving/models -o fleet.parquet
 portable audit fleet.parquet --query expiring
 portable audit fleet.parquet --query unread --for 'jaxlib==0.5.3'
 portable audit fleet.parquet --sql 'SELECT kind, count(*) FROM fleet GROUP BY kind'

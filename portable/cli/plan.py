@@ -20,7 +20,7 @@ from portable.cli.output import demand_apart, print_json, print_table, say, writ
 from portable.cli.usage import BadUsage, format_of
 from portable.escaping import json_text
 from portable.fleet import Plan, Transition, calendar, plan
-from portable.fleet.report import SOON, as_html, calendar_html
+from portable.fleet.report import SOON, as_html, calendar_html, conclusion
 from portable.policy import load_policy
 from portable.releases import named_consumers
 from portable.verdict import Stage
@@ -42,7 +42,7 @@ portable plan fleet.parquet --from @serving --to @next --policy portable.toml
 portable plan fleet.parquet --today --report calendar.html
 """
 EXIT_CODES = {
-    0: "nothing stops; or nothing ends within 90 days (--today)",
+    0: "nothing stops, as far as the audit went; or nothing ends within 90 days (--today)",
     1: "something stops; or ends within 90 days (--today)",
     2: "not known whether something stops or ends, or bad usage",
 }
@@ -125,7 +125,7 @@ def _say(found: Plan, command: str, shown: int | None) -> None:
     for outlook in found.outlooks:
         say(f"{outlook.change}: {len(outlook.artifacts):,} artifacts: {outlook.reason}")
         if outlook.remedy:
-            say(f"  {outlook.remedy}")
+            say(f"  remedy: {outlook.remedy}")
         for name in outlook.artifacts[:shown]:
             say(f"  {name}")
         if shown is not None and len(outlook.artifacts) > shown:
@@ -143,10 +143,12 @@ def _say(found: Plan, command: str, shown: int | None) -> None:
         counts.append(f"{len(found.damaged):,} could not be read in the audit")
     if found.by_claim:
         say(
-            f"{found.by_claim:,} are judged by what they claim; audit with --depth content for more"
+            f"{found.by_claim:,} are judged by what they claim, not by what they hold; "
+            "audit with --depth content for that"
         )
     does = found.stage.says(passed=True)
     say("; ".join([*counts, f"{found.kept:,} are kept: the new consumer {does} (predicted)"]))
+    say(conclusion(found))
 
 
 def _say_when(found: Plan) -> None:

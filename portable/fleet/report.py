@@ -51,6 +51,9 @@ def conclusion(plan: Plan) -> str:
     unknown += len(plan.damaged)
     every = sum(map(plan.count, Transition)) + len(plan.damaged)
     move = f"from {_who(plan.before)} to {_who(plan.after)}"
+    if plan.holds and plan.by_claim:
+        judged = f"of {every:,} artifacts, {plan.by_claim:,} judged by what they claim alone"
+        return f"Nothing is known to stop {judged}, {move}."
     if plan.holds:
         return f"Nothing stops: {every:,} artifacts, {move}."
     known = (
@@ -158,7 +161,10 @@ def _body(plan: Plan, uncovered: Sequence[str], command: str) -> Iterator[str]:
     yield from _table("Containers", ("kind and version", "promised until", "artifacts"), when)
     notes = [f"not known: {one}" for one in uncovered]
     if plan.by_claim:
-        notes.append(f"{plan.by_claim:,} are judged by what their headers claim.")
+        notes.append(
+            f"{plan.by_claim:,} are judged by what their headers claim: whether what they hold "
+            "compiles and computes the same is not known. Audit with --depth content for that."
+        )
     for title, who in (("From", plan.before), ("To", plan.after)):
         notes.append(f"{title}: {', '.join(who)}")
     yield "".join(f"<p class=quiet>{_text(note)}</p>\n" for note in notes)

@@ -7,6 +7,7 @@ import hashlib
 import itertools
 import os
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from portable.artifact import Artifact
@@ -264,6 +265,12 @@ def batches_of(where: str, columns: Sequence[str] | None = None) -> Iterator[Any
     Raises:
         FleetError: As `columns_of`.
     """
+    if Path(where).is_dir():
+        raise FleetError(
+            "a folder is no fleet",
+            where=where,
+            hint="portable audit FOLDER -o fleet.parquet --depth content writes one",
+        )
     arrow = parquet()
     InputFile(where)  # a pipe would wait for ever
     try:
