@@ -45,7 +45,7 @@ def test_steps_add_up_to_the_whole_upgrade() -> None:
         ("jaxlib 0.4.28", "jaxlib 0.4.29", "refuses", "op trace_v1", True),
         ("jaxlib 0.4.34", "jaxlib 0.4.36", "advisory", "range-locations", False),
         ("jaxlib 0.10.1", "jaxlib 0.10.2", "advisory", "mesh-symbol-not-found", True),
-        ("jaxlib 0.11.2", "jaxlib 0.12.0.1", "reads", "use compare_type is WEAKORDER", True),
+        ("jaxlib 0.11.2", "jaxlib 0.12.0.1", "reads", "where compare_type is WEAKORDER", True),
     ],
 )
 def test_what_real_releases_changed_is_named(

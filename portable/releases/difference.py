@@ -166,7 +166,7 @@ def _since() -> Iterator[tuple[str, str, Version]]:
         for name, lifetime in vhlo.lifetimes(kind).items():
             yield kind.removesuffix("s"), name, Version.parse(lifetime.since)
     for name, since in _constraints().items():
-        yield "use", name, Version.parse(since)
+        yield "where", name, Version.parse(since)
     for number, since in rules().formats.items():
         yield "bytecode format", str(number), Version.parse(since)
     for name, (since, _) in rules().locations.items():
