@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from compat_tests.helpers.eras import SMALL
 from compat_tests.helpers.sharded import Exported, export_all
 from portable import bindings
 from portable.bindings import Library
@@ -46,12 +47,12 @@ def example(request: pytest.FixtureRequest) -> Path:
 def release(request: pytest.FixtureRequest) -> Callable[[str], Environment]:
     """Return a function that makes the environment of a Release, once per machine.
 
-    A jaxlib takes 0.4 GB: a run that leaves out what needs more of them is refused others.
+    One takes 0.4 GB: a run that leaves out what needs more of them is refused others.
     """
     environments, few = Environments(), "not more_releases" in request.config.option.markexpr
 
     def get(name: str) -> Environment:
-        assert not few or name in ERAS or not name.startswith("jaxlib "), "mark it: more_releases"
+        assert not few or name in {*ERAS, *SMALL}, "mark it: more_releases"
         return environments.get(find_release(name))
 
     return get

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from compat_tests.helpers.eras import marked
 from portable.runtime.environments import Environment
 
 FINDINGS = Path(__file__).parents[2] / "docs" / "findings"
@@ -33,7 +34,7 @@ def test_every_finding_has_a_reproducer() -> None:
         assert len((FINDINGS / name / "reproduce.py").read_text().splitlines()) <= 30
 
 
-@pytest.mark.parametrize(("name", "on"), SHOWN)
+@pytest.mark.parametrize(("name", "on"), [marked([on], name, on) for name, on in SHOWN])
 def test_a_reproducer_shows_it(name: str, on: str, release: Callable[[str], Environment]) -> None:
     """It exits with 1, or crashes, where the result is wrong, and with 0 where it is right."""
     command = [str(release(on).python), "-I", str(FINDINGS / name / "reproduce.py")]
