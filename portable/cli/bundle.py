@@ -1,6 +1,6 @@
 """Write several Versions of a program under one name, for many consumers.
 
-A bundle is a directory: an OCI image layout, which skopeo, oras, crane and every registry take as
+A bundle is a directory: an OCI image layout, which skopeo, oras and every registry take as
 it is. It has the newest Version that each consumer reads; files of equal bytes, such as weights,
 are in it once. Of a container every Version is a whole copy. The constants of a program stay in
 it, unless --extract-constants makes files of the large ones. With --as-is files that exist are

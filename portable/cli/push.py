@@ -1,7 +1,7 @@
 """Send a bundle, or an artifact or a container alone, to a registry.
 
 Of its files only those that the registry lacks are sent. Loopback addresses are spoken to without
-TLS; credentials are those of `docker login`. skopeo, oras and crane send the directory as well.
+TLS; credentials are those of `docker login`. skopeo and oras send the directory as well.
 """
 
 from __future__ import annotations
