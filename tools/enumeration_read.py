@@ -22,9 +22,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from portable.artifact import Artifact
-from portable.prediction import examine, predict
-from portable.verdict import Stage
+from tools.byte_changes import predicted
 from tools.enumeration import Enumeration, part
 from tools.full_scan import Scanner
 from tools.observe_readers import READERS, observe
@@ -77,13 +75,10 @@ def misread(programs: Iterable[tuple[str, bytes]], readers: Sequence[str]) -> li
         # A verifier takes quantized types stored in floats once its process has serialized some.
         if observed[writer][number] != _READ:
             continue
-        subject = examine(Artifact.from_bytes(artifact))
-        for reader in readers:
-            verdict, mark = predict(subject, f"jaxlib {reader}"), observed[reader][number]
-            # What it is known not to compile it may still read.
-            if (mark == _READ) != (verdict.compatible or verdict.stage > Stage.DECODE):
-                op = name.partition(" ")[0]
-                groups[op, reader, str(verdict.outcome), mark].append(name)
+        for reader, expected in zip(readers, predicted(artifact, readers), strict=True):
+            mark = observed[reader][number]
+            if (mark == _READ) != (expected == "+"):
+                groups[name.partition(" ")[0], reader, expected, mark].append(name)
     return [Misread(*key, tuple(found)) for key, found in sorted(groups.items())]
 
 

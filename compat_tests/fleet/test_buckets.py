@@ -177,7 +177,7 @@ def test_a_bucket_that_cannot_be_listed_is_an_error(bucket: Bucket, tmp_path: Pa
 def test_a_server_that_throttles_is_asked_again(
     bucket: Bucket, server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing is lost: the rows are those of a server that does not; what is cut short is told."""
+    """The rows are those of one that answers at once; an object that is cut short is reported."""
     bucket.fill(FAMILY)
     whole, fleet = tmp_path / "whole.parquet", tmp_path / "fleet.parquet"
     audit([bucket.url], whole)

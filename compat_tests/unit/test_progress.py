@@ -21,7 +21,7 @@ def test_a_line_says_rate_and_time_left(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Every ten seconds; no time where nobody knows how much there is."""
+    """A line every ten seconds; without the time left where the total is not known."""
     clock = iter([100.0, 105.0, 110.0])
     monkeypatch.setattr("portable.cli.progress.time.monotonic", lambda: next(clock))
     with counting("objects") as tell:

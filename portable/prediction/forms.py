@@ -16,7 +16,7 @@ from portable.prediction import quantized
 from portable.prediction.computing import COMPUTED, TWO_BITS, TYPED
 from portable.prediction.parts import PARTS
 from portable.prediction.quantized import QUANTIZED
-from portable.prediction.signatures import has_operand_types
+from portable.prediction.signatures import FLOATS, has_operand_types
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -257,10 +257,12 @@ def _promotes(reading: Reading) -> bool:
 def _differ(reading: Reading, type_: int, other: int) -> bool:
     """Say whether two tensors have different element types, of which not both are floats."""
     names = {reading.element(type_), reading.element(other)}
-    if all(name.startswith(_FLOATS) for name in names):
+    if all(name.startswith(FLOATS) for name in names):
         return False
+    # The name of a complex or quantized type does not say of what it is.
+    parted = names == {"complex_v1"} or quantized.is_quantized(names)
     elements = (reading.content.pool.type(one).fields.get("element") for one in (type_, other))
-    return len(names) > 1 or (names <= _PARTED and len(set(elements)) > 1)
+    return len(names) > 1 or (parted and len(set(elements)) > 1)
 
 
 def _compared(reading: Reading, types: Iterable[int | None]) -> set[str]:
@@ -458,9 +460,6 @@ _REDUCING = {
     "vhlo.scatter_v2": 1,
     "vhlo.select_and_scatter_v1": 1,
 }
-_FLOATS = ("f", "bf", "tf")
-# Element types that the name alone does not tell apart.
-_PARTED = {"complex_v1", "quant_v1", "quant_per_axis_v1"}
 # The ops whose operand types a form depends on.
 _DYNAMIC_CONV = ("vhlo.dynamic_conv_v1", "vhlo.dynamic_conv_v2")
 _TYPED = frozenset({_RNG, *_DYNAMIC_CONV, "vhlo.convolution_v1", *_RETYPED, *_REDUCING, *TYPED})

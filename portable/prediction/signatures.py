@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from portable.bytecode.operations import OpSignature
     from portable.prediction.forms import Reading
 
-__all__ = ["CALL", "IN", "has_operand_types", "signatures_by_name"]
+__all__ = ["CALL", "FLOATS", "IN", "has_operand_types", "signatures_by_name"]
 
 CALL = "custom_call"
 """The op whose signature is the target."""
@@ -61,7 +61,8 @@ _APPLYING = _REDUCING | _words("all_reduce reduce_scatter scatter select_and_sca
 _DIFFERENT = "different floats"
 _BESIDE = "beside others"
 _BELOW_A_BYTE = _words("i2 i4 ui2 ui4 f4E2M1FN f6E2M3FN f6E3M2FN")
-_FLOATS = ("f", "bf", "tf")
+FLOATS = ("f", "bf", "tf")
+"""How the names of the element types that are floats begin."""
 # Functions, what ends a region and what is inlined are no ops of a compiler.
 _LEFT_OUT = frozenset({"call", "composite", "func", "return"})
 _VERSION = re.compile(r"_v\d+$")
@@ -128,7 +129,7 @@ class _Naming:
         if not str(target).startswith("mhlo."):
             return
         element = next((self._elements.of(type_) for type_ in signature.results), "unknown")
-        if not element.startswith(_FLOATS if target != _TOPK else (*_FLOATS, "i", "ui")):
+        if not element.startswith(FLOATS if target != _TOPK else (*FLOATS, "i", "ui")):
             yield f"{CALL} {target} of {element}"
         if target == _TOPK and self._largest(signature) != 1:
             yield f"{CALL} {target} of the smallest"
@@ -167,7 +168,7 @@ def _texts(
     if op in _VARIADIC and {*operands} == {*results}:
         types = {*results}
         yield from (f"{op} {one}" for one in types)
-        if op in _REDUCING and sum(one.startswith(_FLOATS) for one in types) > 1:
+        if op in _REDUCING and sum(one.startswith(FLOATS) for one in types) > 1:
             yield f"{op} {_DIFFERENT}"
         if op in _REDUCING | {"sort"} and len(types) > 1:
             yield from (f"{op} {one} {_BESIDE}" for one in types & _BELOW_A_BYTE)
