@@ -1,6 +1,7 @@
 """Bundles that are written by the real library: containers as members, executed, again the same."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,20 @@ def test_a_program_is_bundled_the_same_again(tmp_path: Path) -> None:
         for number, consumers in enumerate((ERAS, ERAS[::-1], ERAS))
     }
     assert len(digests) == 1
+
+
+def test_the_page_names_every_annotation(tmp_path: Path) -> None:
+    """Those of a program that is rewritten for one Version are all that docs/bundles.md has."""
+    said = re.compile(r"stablehlo\.portable\.[a-z]+")
+    program = "func.func @main(%x: tensor<f32>) -> tensor<f32> {\n"
+    program += "  %y = stablehlo.tan %x : tensor<f32>\n  return %y : tensor<f32>\n}"
+    bundle_program(program.encode(), "stablehlo==1.0.0", to=tmp_path / "tan.bundle")
+    written = {
+        name
+        for path in (tmp_path / "tan.bundle" / "blobs" / "sha256").iterdir()
+        for name in said.findall(path.read_text("latin-1"))
+    }
+    assert written == set(said.findall((ROOT / "docs" / "bundles.md").read_text("utf-8")))
 
 
 def test_what_is_installed_is_a_consumer(tmp_path: Path) -> None:

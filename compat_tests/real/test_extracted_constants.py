@@ -156,7 +156,7 @@ def test_what_cannot_be_an_argument_stays() -> None:
 
 
 def test_an_error_says_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A program without large constants, a container, and --as-is; nothing is written."""
+    """A program without large constants, a container, and --from; nothing is written."""
     exported = tmp_path / "model.exported"
     exported.write_bytes(jax.export.export(jax.jit(jax.numpy.sin))(X).serialize())
     (tmp_path / "sin.mlir").write_text(text_of(jax.numpy.sin, X))
@@ -165,7 +165,7 @@ def test_an_error_says_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[
     for words in (
         [str(tmp_path / "sin.mlir"), "--for", ERAS[0]],
         [str(exported), "--for", ERAS[0]],
-        [str(exported), "--as-is"],
+        ["--from", str(exported)],
     ):
         assert main(["bundle", *words, "--extract-constants", "-o", str(tmp_path / "new")]) == 2
         (line,) = capsys.readouterr().err.splitlines()

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -68,6 +69,17 @@ def manifests(bundle: Path) -> list[Any]:
     """Return the manifests of a bundle, as any other tool reads them."""
     (top,) = document(bundle / "index.json")["manifests"]
     return [document(blob(bundle, one)) for one in document(blob(bundle, top))["manifests"]]
+
+
+def test_the_pages_name_every_media_type() -> None:
+    """docs/bundles.md and docs/attestations.md have those of the code, and no others."""
+    types = re.compile(r"application/(?:vnd\.[\w.+-]+|octet-stream)")
+
+    def named(*paths: Path) -> set[str]:
+        return {name for path in paths for name in types.findall(path.read_text("utf-8"))}
+
+    pages = (ROOT / "docs" / name for name in ("bundles.md", "attestations.md"))
+    assert named(*pages) == named(*(ROOT / "portable").rglob("*.py"))
 
 
 def test_a_bundle_is_an_image_layout(bundle: Path) -> None:

@@ -3,8 +3,8 @@
 A bundle is a directory: an OCI image layout, which skopeo, oras and every registry take as
 it is. It has the newest Version that each consumer reads; files of equal bytes, such as weights,
 are in it once. Of a container every Version is a whole copy. The constants of a program stay in
-it, unless --extract-constants makes files of the large ones. With --as-is files that exist are
-bundled as they are, each for another Version.
+it, unless --extract-constants makes files of the large ones. With --from artifacts that exist are
+bundled without a change, each for another Version.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ EXAMPLES = """
 portable bundle model.mlir --for 'jaxlib>=0.5' 'tensorflow~=2.18' -o model.bundle
 portable bundle model.exported --for 'jaxlib>=0.4.30' --minimal -o model.bundle
 portable bundle model.mlir.bc --for 'jaxlib>=0.4.30' --extract-constants -o model.bundle
-portable bundle model-1.0.mlir.bc model-1.9.mlir.bc --as-is -o model.bundle
+portable bundle --from model-1.0.mlir.bc model-1.9.mlir.bc -o model.bundle
 """
 EXIT_CODES = {
     0: "written",
@@ -38,17 +38,22 @@ EXIT_CODES = {
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument(
-        "files",
-        nargs="+",
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument(
+        "program",
+        nargs="?",
         metavar="PROGRAM",
         help="StableHLO as MLIR text, MLIR bytecode, portable artifact, or a container of programs "
         "(Exported, SavedModel, torch_xla directory); - is standard input",
     )
-    parser.add_argument(
-        "--as-is",
-        action="store_true",
-        help="bundle several artifacts or containers, each for another Version, without a change",
+    source.add_argument(
+        "--from",
+        dest="files",
+        action="extend",
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="bundle artifacts or containers that exist, each for another Version, unchanged",
     )
     add(parser, "--for")
     parser.add_argument(
@@ -68,9 +73,9 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def run(chosen: argparse.Namespace) -> int:
     """Write a bundle."""
-    if chosen.as_is:
+    if chosen.files:
         if chosen.extract_constants:
-            raise BadUsage("--extract-constants changes what --as-is leaves as it is")
+            raise BadUsage("--extract-constants changes what --from leaves as it is")
         found = bundle_files(
             chosen.files, *chosen.consumers, to=chosen.output, minimal=chosen.minimal
         )
@@ -84,9 +89,7 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def _bundle_program(chosen: argparse.Namespace) -> Bundled:
-    path, *more = chosen.files
-    if more:
-        raise BadUsage("several programs", hint="--as-is bundles artifacts that exist")
+    path = chosen.program
     if not chosen.consumers:
         raise BadUsage("missing --for", hint="e.g. --for 'jaxlib>=0.5'")
     with waiting(f"{path}: writing a Version for each kind of consumer"):

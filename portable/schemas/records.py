@@ -386,7 +386,7 @@ class PickDocument(_First):
 
 
 class UnpackDocument(_First):
-    """`pick --unpack`."""
+    """`pick --all`."""
 
     output: str
     versions: list[str]
