@@ -24,6 +24,7 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
     "header": ("reading", ()),
     "process": ("starting", ()),
     "resolve": ("starting", ()),
+    "examine": ("reading", ()),
     "gate": ("gating", ()),
     "containers": ("containing", ()),
     "constant": ("reading", ("jaxlib",)),
