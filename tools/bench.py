@@ -27,6 +27,7 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
     "examine": ("reading", ()),
     "gate": ("gating", ()),
     "containers": ("containing", ()),
+    "playground": ("playing", ("selenium",)),
     "constant": ("reading", ("jaxlib",)),
     "read": ("reading", ("jaxlib",)),
     "runtime": ("reading", ("jaxlib",)),

@@ -23,7 +23,15 @@ from portable.errors import PortableError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["EXAMPLES", "MOST_BYTES", "NotFetched", "make", "npm_package"]
+__all__ = [
+    "EXAMPLES",
+    "INTEGRITY",
+    "MOST_BYTES",
+    "PYODIDE",
+    "NotFetched",
+    "make",
+    "npm_package",
+]
 
 ROOT = Path(__file__).parent.parent
 MOST_BYTES = 8 << 20
@@ -31,7 +39,7 @@ MOST_BYTES = 8 << 20
 
 PYODIDE = "pyodide@314.0.7"
 # As npm shows it: npm view pyodide@... dist.integrity
-_INTEGRITY = (
+INTEGRITY = (
     "sha512-0YvXxEhfEdpLfb/XkM2BFAeMROq0iMUX2bzzH9pO"
     "ttyMcWkwq+HbE5uyuGD82LN7y2q+SNvi/6V5JEsOlD2R1A=="
 )
@@ -103,7 +111,7 @@ def make(folder: Path) -> None:
         NotFetched: As `npm_package`; or everything together is larger than `MOST_BYTES`.
     """
     with tempfile.TemporaryDirectory() as name:
-        package = npm_package(PYODIDE, _INTEGRITY, Path(name))
+        package = npm_package(PYODIDE, INTEGRITY, Path(name))
         for file in _AS_IT_IS:
             shutil.copy(package / file, folder)
         for file in _COMPRESSED:

@@ -27,12 +27,14 @@ from tools.playground import make as make_playground
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["SiteError", "broken_links", "lay_out", "reference"]
+__all__ = ["PAGE_BYTES", "SiteError", "broken_links", "lay_out", "reference"]
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 # Pages next to README.md, as the customs of repositories have it.
 _BESIDE = ("CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "SECURITY.md")
+PAGE_BYTES = 320 << 10
+"""How many bytes a page has at most, with all that it loads, compressed as servers send it."""
 _UNRELEASED = "<!-- towncrier release notes start -->"
 
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+from functools import cache
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
 from compat_tests.browser.conftest import Server
 from compat_tests.helpers.accessibility import violations
 from compat_tests.helpers.browser import every, first, resize, scheme, wait
+from tools.site import PAGE_BYTES
 
 PAGES = ("index", "tutorial", "findings", "matrix/observed", "reference/exit-codes", "howto/ci")
 
@@ -30,6 +35,28 @@ def test_a_page_is_complete_and_asks_no_other_host(
     assert requests
     assert all(one.startswith((server.address, "data:")) for one in requests), requests
     assert violations(browser, axe, "article") == []
+
+
+def test_every_page_is_light(browser: Any, server: Server, site: Path) -> None:
+    """With all that it loads, compressed as servers send it, it is within the site's budget."""
+
+    @cache
+    def weight(path: str) -> int:
+        return len(gzip.compress((site / path.lstrip("/")).read_bytes()))
+
+    weights = {}
+    for path in sorted(site.rglob("*.html")):
+        name = str(path.relative_to(site))
+        if name.startswith("playground/"):
+            continue  # has a budget of its own
+        browser.get(f"{server.address}/{name}")
+        loaded = browser.execute_script(
+            "return performance.getEntriesByType('resource').map((one) => one.name)"
+        )
+        paths = {urlsplit(one).path for one in loaded if one.startswith(server.address)}
+        weights[name] = sum(map(weight, paths | {name}))
+    assert len(weights) > 50
+    assert {name: size for name, size in weights.items() if not 50_000 < size <= PAGE_BYTES} == {}
 
 
 @pytest.mark.parametrize("dark", [False, True])
