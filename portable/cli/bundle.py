@@ -16,6 +16,7 @@ from portable.cli.options import PIPELINE, add, pipeline_arguments
 from portable.cli.output import input_bytes, print_json, say
 from portable.cli.progress import waiting
 from portable.cli.usage import BadUsage
+from portable.system.wording import many
 
 if TYPE_CHECKING:
     import argparse
@@ -104,8 +105,7 @@ def _bundle_program(chosen: argparse.Namespace) -> Bundled:
 
 
 def _print(output: str, found: Bundled) -> None:
-    count = len(found.versions)
-    say(f"{output}: {count} Version{'s' * (count != 1)}, {found.digest}")
+    say(f"{output}: {many(len(found.versions), 'Version')}, {found.digest}")
     for version in found.versions:
         verdicts = found.verdicts.get(version, ())
         consumers = ", ".join(verdict.consumer for verdict in verdicts)

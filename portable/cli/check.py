@@ -22,6 +22,7 @@ from portable.errors import PortableError
 from portable.pinning.locations import naming
 from portable.prediction import Mode, blamed, combined, examine, predict_all, replacing
 from portable.releases import named_consumers
+from portable.system.wording import many
 from portable.verdict import Stage, worst
 
 if TYPE_CHECKING:
@@ -190,10 +191,10 @@ def _print(name: str, verdicts: Sequence[Verdict], stage: Stage, *, everything: 
     beyond = sum(v.compatible and v.stage < stage for v in verdicts)
     if beyond:
         whether = f"whether it {stage.says(passed=True)}"
-        say(f"{name}: not known {whether}: not predicted, execute it ({_consumers(beyond)})")
+        say(f"{name}: not known {whether}: not predicted, execute it ({many(beyond, 'consumer')})")
     for unknown, count in Counter(one for v in verdicts for one in v.not_known).items():
         whether = f"whether it {unknown.stage.says(passed=True)}"
-        say(f"{name}: not known {whether}: {unknown.what} ({_consumers(count)})")
+        say(f"{name}: not known {whether}: {unknown.what} ({many(count, 'consumer')})")
 
 
 def _print_blamed(part: Part, verdicts: Sequence[Verdict]) -> None:
@@ -201,7 +202,3 @@ def _print_blamed(part: Part, verdicts: Sequence[Verdict]) -> None:
     for signature, places in sorted(blamed(artifact, verdicts).items()):
         way = "".join(f"; pin --allow {name} replaces it" for name in replacing(signature))
         say(f"{part.label}: {signature} at {', '.join(places[:_PLACES])}{way}")
-
-
-def _consumers(count: int) -> str:
-    return f"{count} consumer" + "s" * (count != 1)

@@ -20,6 +20,7 @@ from portable.cli.output import demand_apart, print_json, print_table, say, writ
 from portable.corpus import Case, CorpusError, Seals, find_case, load_corpus
 from portable.escaping import program_text
 from portable.releases import find_release
+from portable.system.wording import many
 
 if TYPE_CHECKING:
     import argparse
@@ -102,7 +103,7 @@ def _new(corpus: Path, chosen: argparse.Namespace) -> int:
         print_json(_record(case))
     else:
         computed = f"expected outputs by {case.oracle}" if case.expected else case.reason
-        say(f"{case.directory}: {len(case.artifacts)} artifacts, {computed}")
+        say(f"{case.directory}: {many(len(case.artifacts), 'artifact')}, {computed}")
         say("seal it: portable corpus seal")
     return 0
 
@@ -131,7 +132,7 @@ def _seal(corpus: Path, chosen: argparse.Namespace) -> int:
     if chosen.format == "json":
         print_json({"sealed": len(whole.digests), "added": added})
     else:
-        say(f"{len(added)} files sealed, {len(whole.digests)} in all")
+        say(f"{many(len(added), 'file')} sealed, {len(whole.digests)} in all")
     return 0
 
 

@@ -23,6 +23,7 @@ from portable.policy.document import Attested, Depth, LocationRule, Policy, Rule
 from portable.policy.keys import PolicyError
 from portable.prediction import RANGE, Subject, examine, predict_all
 from portable.releases import Release, matching_releases, named_consumers
+from portable.system.wording import many
 from portable.verdict import Stage, Verdict
 
 if TYPE_CHECKING:
@@ -184,7 +185,8 @@ class GateResult:
 
     def __repr__(self) -> str:
         passed = "passed" if self.passed else "undecided" if self.undecided else "failed"
-        return f"<GateResult {passed}: {len(self.files)} artifacts, {len(self.findings)} findings>"
+        judged, findings = many(len(self.files), "artifact"), many(len(self.findings), "finding")
+        return f"<GateResult {passed}: {judged}, {findings}>"
 
     @property
     def findings(self) -> tuple[Finding, ...]:

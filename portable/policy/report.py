@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from portable.escaping import json_text, line
 from portable.policy.gate import Url
 from portable.system.junit import Problem, Suite, TestCase, as_xml
+from portable.system.wording import many
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,7 +42,7 @@ def as_text(result: GateResult) -> str:
     lines += [f"not known: {text}" for text in result.uncovered]
     lines += [
         f"{file.place}: not known whether it {one.stage.says(passed=True)}: {one.what} "
-        f"({count} consumers)"
+        f"({many(count, 'consumer')})"
         for file in result.files
         for one, count in Counter(u for v in file.verdicts for u in v.not_known).items()
     ]
@@ -55,10 +56,10 @@ def _sum(result: GateResult) -> str:
     waived = sum(bool(file.findings) and not file.failed for file in result.files)
     passed = len(result.files) - failed - waived
     return (
-        f"{len(result.files)} artifacts, {len(result.consumers)} consumers, "
+        f"{many(len(result.files), 'artifact')}, {many(len(result.consumers), 'consumer')}, "
         f"up to {result.stage} ({result.stage.says(passed=True)}): "
         f"{passed} pass, {waived} waived, {failed} fail; {len(result.not_judged)} not judged, "
-        f"{len(result.excluded)} excluded, {result.others} other files"
+        f"{len(result.excluded)} excluded, {many(result.others, 'other file')}"
     )
 
 
@@ -154,7 +155,7 @@ def as_github(result: GateResult) -> str:
     ]
     if result.excluded or result.others:
         excluded = ", ".join(f"{left.path} ({left.why})" for left in result.excluded)
-        told = f"{result.others} other files; {len(result.excluded)} excluded: {excluded}"
+        told = f"{many(result.others, 'other file')}; {len(result.excluded)} excluded: {excluded}"
         lines.append(f"::notice title=portable%3A not looked at::{_data(told.rstrip(': '))}")
     lines.append(line(_sum(result)))
     return "".join(f"{one}\n" for one in lines)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from portable.escaping import line, markdown
 from portable.system.page import page
+from portable.system.wording import many
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -35,9 +36,9 @@ def conclusion(result: GateResult) -> str:
         result: What the gate found.
     """
     failed = sum(file.failed for file in result.files)
-    artifacts = _many(len(result.files), "artifact")
-    consumers = _many(len(result.consumers), "consumer")
-    left = f"; {_many(len(result.not_judged), 'file')} not judged" if result.not_judged else ""
+    artifacts = many(len(result.files), "artifact")
+    consumers = many(len(result.consumers), "consumer")
+    left = f"; {many(len(result.not_judged), 'file')} not judged" if result.not_judged else ""
     if result.passed:
         return f"Passed: {artifacts} for {consumers}{left}."
     if result.undecided:
@@ -162,10 +163,6 @@ def _reasons(file: Checked) -> list[str]:
         else reason
         for reason, names in groups.items()
     ]
-
-
-def _many(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _row(texts: list[str]) -> str:

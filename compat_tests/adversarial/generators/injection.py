@@ -39,7 +39,7 @@ __all__ = [
 DATA = Path(__file__).parents[2] / "data"
 CONTAINERS = DATA / "containers"
 
-FORGED = "1 artifacts, 1 consumers: 1 pass, 0 waived, 0 fail"
+FORGED = "1 artifact, 1 consumer: 1 pass, 0 waived, 0 fail"
 """What no name may put at the beginning of a line."""
 
 HOSTILE = {

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from portable.system.wording import many
 from portable.verdict import Outcome
 
 if TYPE_CHECKING:
@@ -37,9 +38,9 @@ def conclusion(matrix: Matrix) -> str:
     passing = len(matrix.releases) - len(failing)
     wrong = len(matrix.contradictions)
     return (
-        f"{passing} of {_many(len(matrix.releases), 'consumer')} pass all of "
-        f"{_many(len(matrix.items), 'artifact')} ({', '.join(names[:_NAMED])}{more}); "
-        f"{_many(wrong, 'cell') if wrong else 'no cell'} "
+        f"{passing} of {many(len(matrix.releases), 'consumer')} pass all of "
+        f"{many(len(matrix.items), 'artifact')} ({', '.join(names[:_NAMED])}{more}); "
+        f"{many(wrong, 'cell') if wrong else 'no cell'} "
         f"{'contradicts' if wrong < 2 else 'contradict'} its prediction."
     )
 
@@ -54,9 +55,9 @@ def totals(matrix: Matrix) -> list[str]:
         How large it is; what was observed, and how far; how many contradictions there are.
     """
     seen = [cell for cell in matrix.cells if cell.observed is not None]
-    size = f"{_many(len(matrix.items), 'artifact')} x {_many(len(matrix.releases), 'consumer')}"
+    size = f"{many(len(matrix.items), 'artifact')} x {many(len(matrix.releases), 'consumer')}"
     lines = [
-        f"{size} up to {matrix.stage}, {matrix.date}: {_many(len(matrix.cells), 'cell')}",
+        f"{size} up to {matrix.stage}, {matrix.date}: {many(len(matrix.cells), 'cell')}",
         f"{len(seen)} observed: {outcomes(seen) or 'none'}",
     ]
     unseen = len(matrix.cells) - len(seen)
@@ -67,7 +68,7 @@ def totals(matrix: Matrix) -> list[str]:
     found = matrix.contradictions
     unexplained = sum(cell.unexplained for cell in found)
     tail = f", {unexplained} of them not explained" if found else ""
-    lines.append(f"{_many(len(found), 'contradiction')} between prediction and observation{tail}")
+    lines.append(f"{many(len(found), 'contradiction')} between prediction and observation{tail}")
     return lines
 
 
@@ -138,7 +139,7 @@ def subject(cells: Sequence[Cell]) -> tuple[str, str]:
 
 
 def _first_of(name: str, number: int, noun: str) -> str:
-    return name if number == 1 else f"{name} and {_many(number - 1, f'more {noun}')}"
+    return name if number == 1 else f"{name} and {many(number - 1, f'more {noun}')}"
 
 
 def squares(matrix: Matrix) -> dict[tuple[str, Version | None], list[Cell]]:
@@ -157,7 +158,3 @@ def squares(matrix: Matrix) -> dict[tuple[str, Version | None], list[Cell]]:
         key = (str(cell.release), claimed.target if claimed else None)
         found.setdefault(key, []).append(cell)
     return found
-
-
-def _many(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
