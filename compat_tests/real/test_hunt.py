@@ -111,22 +111,29 @@ class PlantedRun:
             yield item, *rest  # type: ignore[misc]  # the four that there were
 
 
-def hunt(kind: type[H], folder: Path, *names: str, only: Sequence[str] = EXACT) -> H:
-    """Return a hunt on some Releases."""
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """Return what was observed: nothing."""
+    with Store(tmp_path / "observations.sqlite") as opened:
+        yield opened
+
+
+def hunt(kind: type[H], store: Store, *names: str, only: Sequence[str] = EXACT) -> H:
+    """Return a hunt on some Releases, in the directory of the store."""
     return kind(
-        Campaign(folder, 0),
+        Campaign(Path(store.path).parent, 0),
         [find_release(name) for name in names],
         find_release(NEWEST),
-        Store(folder / "observations.sqlite"),
+        store,
         Environments(),
         only=only,
     )
 
 
 @pytest.mark.parametrize("op", PLANTED)
-def test_a_planted_defect_is_found_reduced_and_told_apart(op: str, tmp_path: Path) -> None:
+def test_a_planted_defect_is_found_reduced_and_told_apart(op: str, store: Store) -> None:
     """Of each op that is miscompiled there is one cause, of a program of that op alone."""
-    made = hunt(PlantedHunt, tmp_path, NEWEST, only=[op, "select", "concatenate"])
+    made = hunt(PlantedHunt, store, NEWEST, only=[op, "select", "concatenate"])
     made.defect = PLANTED[op]
     done = made.round(0)
     causes = list(made.campaign.causes())
@@ -138,33 +145,33 @@ def test_a_planted_defect_is_found_reduced_and_told_apart(op: str, tmp_path: Pat
         assert not cause.explained
 
 
-def test_nothing_is_found_where_nothing_is_wrong(tmp_path: Path) -> None:
+def test_nothing_is_found_where_nothing_is_wrong(store: Store) -> None:
     """An old Release and the newest compute the same of exact ops."""
-    made = hunt(Hunt, tmp_path, OLDER, NEWEST)
+    made = hunt(Hunt, store, OLDER, NEWEST)
     done = made.round(0)
     assert (done.causes, done.unconfirmed) == ({}, {})
     assert done.judged > 20
     assert min(done.executed.values()) > 20
 
 
-def test_a_hunt_that_was_killed_loses_nothing(tmp_path: Path) -> None:
+def test_a_hunt_that_was_killed_loses_nothing(tmp_path: Path, store: Store) -> None:
     """What was observed is in the store: the same round again executes nothing."""
-    made = hunt(Hunt, tmp_path, NEWEST)
+    made = hunt(Hunt, store, NEWEST)
     first = made.round(0)
     made._environments = Environments(tmp_path / "none", offline=True)
     assert made.round(0).record() == first.record()
 
 
-def test_what_the_interpreter_lacks_is_judged_by_the_newest(tmp_path: Path) -> None:
+def test_what_the_interpreter_lacks_is_judged_by_the_newest(store: Store) -> None:
     """Ops as `dot` and `cholesky`: two Releases compute the same."""
-    made = hunt(Hunt, tmp_path, "jaxlib 0.10.2", NEWEST, only=["dot", "cholesky", "transpose"])
+    made = hunt(Hunt, store, "jaxlib 0.10.2", NEWEST, only=["dot", "cholesky", "transpose"])
     done = made.round(0)
     assert {"dot", "cholesky"} <= done.covers.keys()
     assert done.computed["jaxlib 0.10.2: dot"] > 0
     assert (done.causes, done.unconfirmed) == ({}, {})
 
 
-def test_a_cluster_runs_the_programs(tmp_path: Path) -> None:
+def test_a_cluster_runs_the_programs(store: Store) -> None:
     """A Dask scheduler with a worker of its own, as for a matrix."""
     distributed = pytest.importorskip("distributed")
     with (
@@ -173,7 +180,7 @@ def test_a_cluster_runs_the_programs(tmp_path: Path) -> None:
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
-        made = hunt(Hunt, tmp_path, NEWEST, only=["add"])
+        made = hunt(Hunt, store, NEWEST, only=["add"])
         made._cluster = client.get_executor()
         assert made.round(0).executed[NEWEST] > 20
 
