@@ -65,6 +65,25 @@ def test_a_tree_that_satisfies_its_policy_passes(tree: Path) -> None:
     assert "3 artifacts" in as_text(result)
 
 
+def test_a_finding_names_the_sets_that_its_consumer_is_in(tree: Path) -> None:
+    """Where the policy has several: who has to be asked depends on it."""
+    phones, servers = ["jaxlib==0.4.30"], ["jaxlib==0.4.31", "@phones"]
+    sets = {"phones": phones, "servers": servers}
+    result = gate([tree], _policy(tree, consumers=sets))
+    (finding,) = result.findings
+    assert finding.sets == ("phones", "servers")
+    said = "jaxlib 0.4.30 (phones, servers): "
+    assert finding.message.startswith(said)
+    assert as_record(result)["findings"] == [finding.record()]
+    assert finding.record()["sets"] == ["phones", "servers"]
+    for text in (as_text(result), as_github(result), as_junit(result)):
+        assert said in text
+    assert as_markdown(result).count("(phones, servers)") == 1
+    (one,) = gate([tree], _policy(tree, consumers={"phones": phones})).findings
+    assert one.message.startswith("jaxlib 0.4.30: ")
+    assert "sets" not in one.record()
+
+
 @pytest.mark.parametrize("depth", ["header", "content"])
 def test_a_consumer_that_cannot_read_is_a_finding(tree: Path, depth: str) -> None:
     """Tan needs 1.4.0; jaxlib 0.4.30 has 1.1.3."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import itertools
 import os
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -83,6 +85,7 @@ class Finding:
         waiver: What excuses it, if anything does.
         inside: The name of the artifact in a container; empty for a plain file.
         known: Whether it is known to break the rule; otherwise it is not known that it does not.
+        sets: The names of the sets that the consumer is in, where the policy has several.
     """
 
     path: Path
@@ -92,11 +95,17 @@ class Finding:
     waiver: Waiver | None = None
     inside: str = ""
     known: bool = True
+    sets: tuple[str, ...] = ()
 
     @property
     def place(self) -> str:
         """What the finding is about, in words."""
         return place(self.path, self.inside)
+
+    @property
+    def who(self) -> str:
+        """The consumer, and the sets that it is in."""
+        return _who(self.consumer, self.sets)
 
     def record(self) -> dict[str, object]:
         """Return the finding as plain data for JSON."""
@@ -110,6 +119,8 @@ class Finding:
             fields["artifact"] = self.inside
         if self.consumer:
             fields["consumer"] = self.consumer
+        if self.sets:
+            fields["sets"] = list(self.sets)
         if self.waiver:
             fields["waived"] = f"{self.waiver.reason} (until {self.waiver.expires})"
         return fields
@@ -411,18 +422,29 @@ class _Check:
     ) -> Checked:
         findings = [Finding(path, rule, message, inside=inside) for rule, message in broken]
         findings += [
-            Finding(
-                path,
-                Rule.CONSUMER,
-                _line(verdict),
-                verdict.consumer,
-                inside=inside,
-                known=held is False,
-            )
+            self._unserved(path, inside, verdict, known=held is False)
             for verdict in verdicts
             if (held := verdict.holds(self.rules.stage)) is not True
         ]
         return Checked(path, tuple(map(self._waived, findings)), verdicts, inside)
+
+    def _unserved(self, path: Path, inside: str, verdict: Verdict, *, known: bool) -> Finding:
+        consumer, sets = verdict.consumer, self._sets[verdict.consumer]
+        reason = f": {verdict.reason}" if verdict.reason else ""
+        message = f"{_who(consumer, sets)}: {verdict.says} ({verdict.basis.value}){reason}"
+        return Finding(
+            path, Rule.CONSUMER, message, consumer, inside=inside, known=known, sets=sets
+        )
+
+    @functools.cached_property
+    def _sets(self) -> defaultdict[str, tuple[str, ...]]:
+        """The names of the sets that each consumer is in; none where there is one set."""
+        found: defaultdict[str, tuple[str, ...]] = defaultdict(tuple)
+        names = [want[1:] for want in self.rules.consumers if want.startswith("@")]
+        for name in names if len(names) > 1 else ():
+            for release in matching_releases(f"@{name}", consumers=self.policy.consumers):
+                found[str(release)] += (name,)
+        return found
 
     @property
     def _by_header(self) -> bool:
@@ -511,7 +533,5 @@ def _broken(rules: Rules, subject: Subject) -> Iterator[tuple[Rule, str]]:
         yield Rule.LOCATIONS, "carries location ranges, which readers before 1.8.5 do not know"
 
 
-def _line(verdict: Verdict) -> str:
-    return f"{verdict.consumer}: {verdict.says} ({verdict.basis.value})" + (
-        f": {verdict.reason}" if verdict.reason else ""
-    )
+def _who(consumer: str, sets: Sequence[str]) -> str:
+    return f"{consumer} ({', '.join(sets)})" if sets else consumer

@@ -154,9 +154,9 @@ def _reasons(file: Checked) -> list[str]:
     groups: dict[str, list[str]] = {}
     for one in file.findings:
         waived = f"waived until {one.waiver.expires} ({one.waiver.reason}): " if one.waiver else ""
-        text = one.message.removeprefix(f"{one.consumer}: ")
+        text = one.message.removeprefix(f"{one.who}: ")
         rule = "" if one.consumer else f"{one.rule}: "
-        groups.setdefault(f"{waived}{rule}{text}", []).append(one.consumer)
+        groups.setdefault(f"{waived}{rule}{text}", []).append(one.who)
     return [
         f"{names[0]}{f' and {len(names) - 1} more' if len(names) > 1 else ''}: {reason}"
         if names[0]

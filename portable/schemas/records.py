@@ -920,6 +920,7 @@ class FindingRecord(TypedDict):
     known: bool
     artifact: NotRequired[str]
     consumer: NotRequired[str]
+    sets: NotRequired[list[str]]
     waived: NotRequired[str]
 
 
