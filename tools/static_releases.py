@@ -1,7 +1,8 @@
 """Read the Releases that were not measured, by the names in their libraries.
 
     python -m tools static_releases               what is new of the distributions that are there
-    python -m tools static_releases NAME...       of these, also where they are new
+    python -m tools static_releases NAME...       of these all that the table lacks, old ones too
+    python -m tools static_releases NAME==VERSION the names alone, beside what was measured
     python -m tools static_releases --check       the rows again from the recorded names; no network
 
 For each: fetches its smallest wheel that has a library (Linux first), reads it in pieces, writes
@@ -21,7 +22,14 @@ from portable.binaries import bracket
 from portable.errors import PortableError
 from portable.releases import normalize_name, releases
 from portable.runtime.environments.index import published
-from portable.runtime.measuring import measure_static, read_table, renew, write_table
+from portable.runtime.measuring import (
+    find,
+    measure_static,
+    new_versions,
+    read_table,
+    renew,
+    write_table,
+)
 from portable.system.files import write_file
 
 if TYPE_CHECKING:
@@ -97,22 +105,26 @@ def main() -> int:
         print("\n".join(wrong) or f"{len(names.releases())} Releases are what their names show")
         return 1 if wrong else 0
     known = {f"{one.distribution} {one.version}" for one in releases()}
-    for distribution in chosen.distributions or sorted(path.stem for path in FOLDER.glob("*.toml")):
+    for wanted in chosen.distributions or sorted(path.stem for path in FOLDER.glob("*.toml")):
+        distribution, _, pinned = wanted.partition("==")
         name = normalize_name(distribution)
         path = FOLDER / f"{name}.toml"
         head, rows = read_table(path) if path.exists() else (_HEAD, [])
-        for version in published(distribution):
-            if f"{name} {version}" in known:
+        every = published if chosen.distributions else new_versions
+        for version in [pinned] if pinned else every(name):
+            release = f"{name} {version}"
+            if release in known and not pinned:
                 continue
             try:
                 row, found = measure_static(name, version)
             except PortableError as error:
-                print(f"{name} {version}: {error}", file=sys.stderr)
+                print(f"{release}: {error}", file=sys.stderr)
                 continue
-            print(f"{name} {version}: {row['evidence']}", flush=True)
-            names.record(f"{name} {version}", found.names)
-            rows = renew(rows, row)
-            write_table(path, head, rows)
+            print(f"{release}: {row['evidence']}", flush=True)
+            names.record(release, found.names)
+            if release not in known or find(rows, name, version):
+                rows = renew(rows, row)
+                write_table(path, head, rows)
     return 0
 
 

@@ -27,10 +27,13 @@ class Wanted:
     numpy: str = ""
 
 
-def write_wheel(folder: Path, name: str, files: dict[str, bytes], version: str = "1.0") -> Path:
-    """Write a wheel that installs these files."""
+def write_wheel(
+    folder: Path, name: str, files: dict[str, bytes], version: str = "1.0", requires: str = ""
+) -> Path:
+    """Write a wheel that installs these files, and requires some Python."""
     info = f"{name}-{version}.dist-info"
-    metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n".encode()
+    python = requires and f"Requires-Python: {requires}\n"
+    metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{python}".encode()
     tags = b"Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
     content = {**files, f"{info}/METADATA": metadata, f"{info}/WHEEL": tags}
     record = "".join(f"{path},,{len(data)}\n" for path, data in content.items())

@@ -13,6 +13,7 @@ from portable.cli import main
 from portable.releases import find_release, release, releases
 from portable.releases.table import own_table
 from portable.runtime.environments import Environments
+from portable.runtime.environments.index import published
 from portable.runtime.measuring import CannotMeasure, add_own, measure, shipped_rows
 
 
@@ -56,6 +57,55 @@ def test_what_came_out_is_in_the_answers_after_one_command(
     assert main(["target", "--for", "jax-metal>=9"]) == 0
     assert "target 1.4.0: jax-metal 9.1.0" in capsys.readouterr().out
     assert main(["releases", "update", "jax-metal"]) == 0
+    assert "nothing new" in capsys.readouterr().out
+
+
+def test_a_release_of_an_older_series_is_new(
+    index: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As jaxlib 0.8.3, nine days after 0.9.0; what is older than the table stays unknown."""
+    _publish(index, "0.0.3", "0.9.0")
+    _publish(index, "0.0.8", "0.18.0")
+    assert main(["releases", "update", "jax-metal"]) == 0
+    said = capsys.readouterr().out
+    assert "jax-metal 0.0.8" in said
+    assert "0.0.3" not in said
+
+
+@pytest.mark.parametrize(
+    "tag",
+    [
+        "cp311-cp311-manylinux_2_28_x86_64",
+        "cp312-cp312-manylinux_2_34_x86_64",
+        "cp314-cp314-manylinux2014_x86_64",
+        "cp311-abi3-macosx_11_0_arm64",
+        "cp313-cp313-macosx_26_0_arm64",
+        "py3-none-win_amd64",
+    ],
+)
+def test_a_release_for_any_system_is_seen(index: Path, tag: str) -> None:
+    """As torch_xla 2.7.0 is (Python 3.11, glibc 2.28), plugins for macOS 26, and for Windows."""
+    wheel = write_wheel(index, "jax_metal", {"jax_plugins/__init__.py": b""}, "9.1.0")
+    wheel.rename(wheel.with_name(f"jax_metal-9.1.0-{tag}.whl"))
+    assert published("jax-metal") == ("9.1.0",)
+
+
+@pytest.mark.parametrize("requires", [">=3.14", "<3.12"])
+def test_a_wheel_for_any_system_requires_a_python(index: Path, requires: str) -> None:
+    """Its name does not say which, and what reads it is none: winjax-cuda13-pjrt demands 3.13."""
+    files = {"jax_plugins/metal/plugin.dylib": library(*names_of("1.4.0"))}
+    write_wheel(index, "jax_metal", files, "9.1.0", requires)
+    assert main(["releases", "update", "jax-metal"]) == 0
+    release._forget()
+    assert str(find_release("jax-metal 9.1.0").current) == "1.4.0"
+
+
+def test_a_release_that_is_known_to_have_no_library_is_not_new(
+    index: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """tensorflow-macos 2.16.2 installs tensorflow and no more: no update fails for it."""
+    write_wheel(index, "tensorflow_macos", {"tensorflow_macos.py": b""}, "2.16.2")
+    assert main(["releases", "update", "tensorflow-macos"]) == 0
     assert "nothing new" in capsys.readouterr().out
 
 

@@ -103,6 +103,22 @@ def test_a_row_that_contradicts_the_shipped_one_is_refused(
         assert word in done.stderr
 
 
+def test_a_row_that_contradicts_a_binary_is_refused(own: Path) -> None:
+    """What was read statically counts as what was measured; the row to remove is the user's."""
+    own.write_text(ROW.format("jax-metal", "0.1.1", "1.4.0", "0.9.0"), "utf-8")
+    done = _run("releases")
+    assert done.returncode == 2
+    assert f"{own} release 1: jax-metal 0.1.1 has StableHLO 1.4.0" in done.stderr
+    assert "at least 0.19.0, below 0.19.9" in done.stderr
+    assert "None" not in done.stderr
+
+
+def test_a_row_that_agrees_with_a_binary_says_more(own: Path) -> None:
+    """It is between the bounds that the names show, and replaces them."""
+    own.write_text(ROW.format("jax-metal", "0.1.1", "0.19.4", "0.9.0"), "utf-8")
+    assert "has StableHLO 0.19.4 (own table)" in _run("target", "--for", "jax-metal==0.1.1").stdout
+
+
 def test_a_row_that_agrees_changes_nothing(own: Path) -> None:
     """The shipped row counts: it is not marked."""
     before = _run("releases").stdout

@@ -4,8 +4,8 @@
 the environments (PORTABLE_CACHE). Every command reads that table too; what comes from it is marked
 `own table`. A row that contradicts the shipped table is refused.
 
-`update` asks the package index for Releases that are newer than every known one, reads one wheel of
-each statically (with --measure it installs and queries those that can run here), and adds them one
+`update` asks the package index for Releases that the tables lack, reads one wheel of each
+statically (with --measure it installs and queries those that can run here), and adds them one
 by one: an interrupted update keeps what it has.
 
 `diff` shows what an upgrade changes according to the tables: what begins or ceases to be read or

@@ -46,6 +46,7 @@ __all__ = [
     "published_releases",
     "releases",
     "use_table",
+    "without_library",
 ]
 
 
@@ -281,6 +282,13 @@ def _beyond(release: Release) -> Version | None:
 _order = functools.cache(PackageVersion)
 
 
+def without_library(distribution: str) -> tuple[str, ...]:
+    """Return the versions of a distribution whose wheels hold no library."""
+    found = rows_by_distribution("published", "without_library")
+    rows_of = found.get(normalize_name(distribution), ())
+    return tuple(version for row in rows_of for version in row.texts("versions"))
+
+
 @functools.cache
 def _published(name: str) -> tuple[str, ...]:
     found = rows_by_distribution("published", "published").get(name, ())
@@ -387,24 +395,30 @@ def demand_same(own: Release, shipped: Release, where: str) -> None:
     )
     if differ:
         raise ContradictingRow(
-            f"{own} has StableHLO {own.has} and reads from {own.minimum}, but the shipped table "
-            f"says {shipped.has} and from {shipped.minimum}",
+            f"{own} has StableHLO {_reads(own)}, but the shipped table says {_reads(shipped)}",
             where=where,
             hint="remove the row, or report the Release if it was measured rightly",
         )
 
 
+def _reads(release: Release) -> str:
+    return release.has + (f" and reads from {release.minimum}" if release.minimum else "")
+
+
 @functools.cache
 def _parsed(name: str) -> tuple[Release, ...]:
     """Return the Releases of a distribution; one that was measured comes before a static row."""
-    measured = _checked(_rows(name))
-    found = {_order(release.version): release for release in measured}
+    measured = _rows(name)
+    found = {
+        _order(release.version): (release, row)
+        for row, release in zip(measured, _checked(measured), strict=True)
+    }
     static = rows(f"static/{name}", "release") if name in static_distributions() else ()
     for row, release in zip(static, _checked(static), strict=True):
-        same = found.setdefault(_order(release.version), release)
+        same, there = found.setdefault(_order(release.version), (release, row))
         if same.own:
-            demand_same(same, release, row.where)
-    return tuple(found[order] for order in sorted(found))
+            demand_same(same, release, there.where)
+    return tuple(found[order][0] for order in sorted(found))
 
 
 def _checked(table: Sequence[Row]) -> list[Release]:

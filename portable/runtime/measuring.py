@@ -27,7 +27,7 @@ from portable.binaries import NotARuntime, Runtime, read_runtime
 from portable.errors import PortableError
 from portable.escaping import line
 from portable.releases import Confidence, distributions, releases
-from portable.releases.release import as_release, demand_same
+from portable.releases.release import as_release, demand_same, without_library
 from portable.releases.table import own_table
 from portable.runtime.environments import (
     EnvironmentFailed,
@@ -60,6 +60,7 @@ __all__ = [
     "measure",
     "measure_file",
     "measure_static",
+    "new_versions",
     "read_table",
     "renew",
     "shipped_rows",
@@ -389,7 +390,7 @@ def _static(path: Path, requirement: str) -> tuple[Row, Runtime]:
         "confidence": str(Confidence.STATIC),
         "method": "static",
         "measured": _today(),
-        "evidence": "; ".join((*between.evidence, *(f"unknown: {one}" for one in between.unknown))),
+        "evidence": "; ".join(between.evidence),
         "source": f"{path.name} sha256:{digest}",
     }
     return row, found
@@ -418,7 +419,10 @@ def measure_static(distribution: str, version: str) -> tuple[Row, Runtime]:
     )
     with scratch.folder() as folder:
         path = fetch(distribution, version, wheel, Path(folder))
-        row, found = _static(path, f"{distribution}=={version}")
+        try:
+            row, found = _static(path, f"{distribution}=={version}")
+        except NotARuntime as error:
+            raise NotARuntime(error.what, where=wheel.name) from error  # the file goes away
     row["source"] = _source(wheel)
     if wheel.uploaded:
         row["date"] = wheel.uploaded.isoformat()
@@ -468,10 +472,30 @@ def _add(path: Path, row: Row) -> None:
     write_table(path, head, renew(rows, row))
 
 
+def new_versions(distribution: str) -> list[str]:
+    """Ask the index for the Releases of a distribution that the tables lack.
+
+    Args:
+        distribution: A distribution of the table.
+
+    Returns:
+        Their versions, oldest first. One that came late for an older series is new, too; what is
+        older than every known Release is not, nor what is known to have no library.
+
+    Raises:
+        ReleaseNotFound: The index does not have the distribution.
+        EnvironmentFailed: The index does not answer.
+    """
+    known = {PackageVersion(one.version) for one in releases(distribution)}
+    old = {*known, *map(PackageVersion, without_library(distribution))}
+    found = ((PackageVersion(one), one) for one in published(distribution))
+    return [one for version, one in found if version > min(known) and version not in old]
+
+
 def update(
     distribution: str, environments: Environments | None = None
 ) -> Iterator[tuple[str, Release | PortableError]]:
-    """Add the Releases that are newer than every known one to the user's own table.
+    """Add the Releases that the index has and the tables lack to the user's own table.
 
     Args:
         distribution: A distribution of the table.
@@ -481,9 +505,8 @@ def update(
         Each name with the Release that was added, or with why it cannot be asked or read. A
         distribution that the index does not have has nothing new.
     """
-    newest = max(PackageVersion(one.version) for one in releases(distribution))
     try:
-        versions = [one for one in published(distribution) if PackageVersion(one) > newest]
+        versions = new_versions(distribution)
     except ReleaseNotFound:
         return
     except EnvironmentFailed as error:

@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
 __all__ = ["IndexWheel", "fetch", "published", "wheels_of"]
 
-_ANYWHERE = (
-    ("3.11", "manylinux2014_x86_64", "manylinux_2_27_x86_64"),
-    ("3.13", "manylinux_2_28_x86_64", "manylinux_2_31_x86_64", "manylinux_2_34_x86_64"),
-    ("3.11", "macosx_15_0_arm64"),
-    ("3.13", "macosx_15_0_arm64"),
+# pip lists what one Python can install; of the systems it takes several at once.
+_ASKED = ("3.11", "3.12", "3.13", "3.14")
+_SYSTEMS = (
+    *("manylinux2014_x86_64", "manylinux_2_27_x86_64", "manylinux_2_28_x86_64"),
+    *("manylinux_2_31_x86_64", "manylinux_2_34_x86_64", "macosx_26_0_arm64", "win_amd64"),
 )
 # The oldest Python that a Release allows shows all of its wheels.
 _PYTHONS = tuple(f"3.{minor}" for minor in range(8, 15))
@@ -70,8 +70,8 @@ def published(distribution: str) -> tuple[str, ...]:
     """
     found: set[str] = set()
     missing: EnvironmentFailed | None = None
-    for python, *platforms in _ANYWHERE:
-        where = [word for platform in platforms for word in ("--platform", platform)]
+    where = [word for system in _SYSTEMS for word in ("--platform", system)]
+    for python in _ASKED:
         try:
             said = ask_pip(
                 *("index", "versions", distribution, "--only-binary", ":all:"),
@@ -162,7 +162,9 @@ def fetch(distribution: str, version: str, wheel: IndexWheel, folder: Path) -> P
     digits = re.sub(r"[^0-9]", "", tag.interpreter)
     python = f"{digits[0]}.{digits[1:]}" if len(digits) > 1 else "3.12"
     platforms = sorted({one.platform for one in tags})
-    where = ["--abi", tag.abi, *(word for one in platforms for word in ("--platform", one))]
+    # No Python will run it.
+    where = ["--ignore-requires-python", "--abi", tag.abi]
+    where += (word for one in platforms for word in ("--platform", one))
     requirement = f"{distribution}=={version}"
     return download(
         requirement,
