@@ -1,9 +1,11 @@
-"""Measure real Releases; write their rows and the digests of their wheels into the shipped tables.
+"""Measure real Releases; write their rows, names and digests into the shipped tables.
 
     python -m tools measure_release jaxlib==0.12.1 tensorflow==2.22.0
     python -m tools measure_release --again jaxlib      every row of a distribution, once more
 
-`portable releases add` does the same for the table of one user. Needs uv and the network.
+What a Release says of itself is its row; the names in its library, which must agree, are recorded
+beside those of the Releases that were only read. `portable releases add` does the same for the
+table of one user. Needs uv and the network.
 """
 
 from __future__ import annotations
@@ -12,11 +14,13 @@ import argparse
 import sys
 from pathlib import Path
 
+from portable.binaries import read_runtime
 from portable.errors import PortableError
 from portable.releases.release import as_release
 from portable.runtime.environments import Download, Environments, Phase
 from portable.runtime.measuring import measure, read_table, renew, write_table
 from tools import record_digests
+from tools.static_releases import Names
 
 DATA = Path(__file__).parent.parent / "portable" / "releases" / "data"
 TABLE = DATA / "releases.toml"
@@ -50,7 +54,11 @@ def main() -> int:
             continue
         rows = renew(rows, row)
         write_table(options.table, head, rows)
-        measured.append(as_release(row))
+        release = as_release(row)
+        measured.append(release)
+        if options.table == TABLE:
+            found = read_runtime(environments.get(release).directory)
+            Names().record(str(release), found.names)
         print(f"{requirement}: {row.get('current') or row['evidence']}")
         if options.clear:
             environments.clear([f"{row['distribution']}-{row['version']}"])

@@ -36,6 +36,18 @@ QUESTIONS = {
         *("jax-rocm60-pjrt==0.4.35", "jax-rocm60-pjrt 0.4.35"),
         "at least 1.7.0, below 1.8.0 (static)",
     ),
+    "what jax calls its plugin for ROCm of today": (
+        *("jax-rocm10-plugin==0.12.0", "jax-rocm10-pjrt 0.12.0"),
+        "at least 1.22.0, below 1.23.0",
+    ),
+    "what Intel's plugin of today reads": (
+        *("jax-oneapi-plugin", "jax-oneapi-pjrt 0.11.2"),
+        "at least 1.20.0, below 1.22.0",
+    ),
+    "another plugin for Metal, by its latest name": (
+        *("jax-graft==0.0.5", "metal-pjrt-core 0.0.5"),
+        "at least 1.20.0, below 1.22.0",
+    ),
     "what jax calls its CUDA plugin": (
         *("jax-cuda12-plugin==0.8.0", "jax-cuda12-pjrt 0.8.0"),
         "1.13.1 (measured)",
