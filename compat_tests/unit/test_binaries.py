@@ -1,8 +1,12 @@
 """Runtimes read as files: what the names in a library tell about its Version."""
 
+import functools
 import io
+import struct
+import tomllib
 import tracemalloc
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,6 +22,7 @@ from portable.releases.shipped import shipped_versions
 from portable.version import Version
 from tools.static_releases import Names
 
+ROOT = Path(__file__).parents[2]
 WHEEL = "my_plugin-1.2.3-py3-none-any.whl"
 
 
@@ -81,6 +86,29 @@ def test_most_releases_that_cannot_be_asked_are_known_to_two_minors() -> None:
     assert sum(width <= 2 for width in widths) >= 0.8 * len(widths)
 
 
+def test_what_was_loaded_was_also_read_and_agrees() -> None:
+    """Both ways say the same of every Release that says its Version, but for those explained."""
+    table = ROOT / "portable" / "releases" / "data" / "contradictions.toml"
+    explained = {
+        subject
+        for row in tomllib.loads(table.read_text("utf-8"))["contradiction"]
+        if row["kind"] == "names show another version"
+        for subject in row["subjects"]
+    }
+    names = Names()
+    loaded = {str(one): one for one in releases() if one.exact}
+    assert loaded.keys() <= {*names.releases()}
+    agree = {
+        name
+        for name, one in loaded.items()
+        if (found := bracket(names.of(name))) and found.has(one.current)
+    }
+    assert loaded.keys() - agree == explained
+    page = " ".join((ROOT / "docs" / "targets.md").read_text("utf-8").split())
+    said = f"Of {len(loaded)} Releases that were both measured and read, {len(agree)} lie in their"
+    assert said in page
+
+
 LADDER = [one for one in releases("iree-base-compiler") if "rungs" in one.evidence]
 
 
@@ -102,6 +130,18 @@ def test_a_name_that_nobody_knows_is_how_a_new_version_is_found(tmp_path: Path) 
     assert found.runtime is not None
     assert found.runtime.bracket.unknown == ("vhlo.frobnicate_v1",)
     assert found.runtime.bracket.below is None
+    newer = "newer than 1.24.0, with names that no table knows: vhlo.frobnicate_v1"
+    assert newer in found.runtime.bracket.evidence
+    assert newer in portable.resolve_target(str(path)).reason
+
+
+def test_a_name_of_ones_own_in_an_older_library_moves_no_bound(tmp_path: Path) -> None:
+    """A fork has ops that nobody else has: that makes it no newer Version."""
+    path = tmp_path / "libfork.so"
+    path.write_bytes(library(*names_of("1.4.0"), "vhlo.ours_v1"))
+    found = read_runtime(path).bracket
+    assert str(found) == "at least 1.4.0, below 1.5.0"
+    assert found.evidence[-1] == "names that no table knows: vhlo.ours_v1"
 
 
 def test_a_wheel_tells_its_distribution(tmp_path: Path) -> None:
@@ -198,6 +238,76 @@ def test_what_is_no_runtime_is_refused_in_one_line(
     assert message in said
     assert said.count("\n") == 1
     assert main(["inspect", str(path)]) == 0
+
+
+NAMES = b"\0".join(name.encode() for name in ("", *names_of("1.4.0"), ""))
+
+
+def _elf(end: int, *, order: str = "<", bits: int = 64, sections: bool = True) -> bytes:
+    """Return the head of an ELF whose section headers, or whose only segment, end there."""
+    word, ehdr, entry = ("Q", 64, 64) if bits == 64 else ("I", 52, 40)
+    head = b"\x7fELF" + bytes([bits // 32, 1 if order == "<" else 2, 1]) + bytes(9)
+    head += struct.pack(f"{order}HHI", 3, 62, 1)
+    segment = 0 if sections else ehdr
+    head += struct.pack(f"{order}3{word}", 0, segment, end - entry if sections else 0)
+    head += struct.pack(f"{order}I6H", 0, ehdr, 56 if bits == 64 else 32, not sections, entry, 1, 0)
+    if sections:
+        return head
+    if bits == 64:
+        return head + struct.pack(f"{order}II6Q", 1, 4, 0, 0, 0, end, end, 4096)
+    return head + struct.pack(f"{order}8I", 1, 0, 0, 0, end, end, 4, 4096)
+
+
+def _macho(end: int) -> bytes:
+    segment = struct.pack("<II16s4Q4I", 0x19, 72, b"__LINKEDIT", 0, 0, end - 100, 100, 1, 1, 0, 0)
+    other = struct.pack("<4I", 0x32, 16, 1, 0)
+    counts = (2, len(other + segment))
+    return struct.pack("<IiiIIIII", 0xFEEDFACF, 0, 0, 6, *counts, 0, 0) + other + segment
+
+
+def _fat(end: int) -> bytes:
+    return struct.pack(">II5I5I", 0xCAFEBABE, 2, 0, 0, 64, 64, 12, 0, 0, 128, end - 128, 12)
+
+
+def _pe(end: int) -> bytes:
+    head = b"MZ" + bytes(58) + struct.pack("<I", 64)
+    head += b"PE\0\0" + struct.pack("<HHIIIHH", 0x8664, 1, 0, 0, 0, 16, 0) + bytes(16)
+    return head + struct.pack("<8s6I2HI", b".rdata", 0, 0, end - 200, 200, 0, 0, 0, 0, 0)
+
+
+FORMATS: dict[str, Callable[[int], bytes]] = {
+    "ELF": _elf,
+    "ELF of 32 bits": functools.partial(_elf, bits=32),
+    "ELF, big endian": functools.partial(_elf, order=">"),
+    "ELF without section headers": functools.partial(_elf, sections=False),
+    "ELF of 32 bits without section headers": functools.partial(_elf, bits=32, sections=False),
+    "Mach-O": _macho,
+    "Mach-O of two architectures": _fat,
+    "PE": _pe,
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_truncated_library_is_refused(name: str) -> None:
+    """It lacks names that the whole one may have: its bracket would be too low."""
+    size = 40_000
+    data = (FORMATS[name](size) + NAMES).ljust(size, b"\0")
+    assert str(read_runtime(data).bracket) == "at least 1.4.0, below 1.5.0"
+    with pytest.raises(NotARuntime, match="truncated: it has 39,999 of 40,000 bytes"):
+        read_runtime(data[:-1])
+    with pytest.raises(NotARuntime, match="truncated"):
+        read_runtime(_zipped({"a.so": data[: size // 2]}))
+
+
+def test_a_header_that_is_cut_or_wrong_says_nothing_of_the_size() -> None:
+    """Whatever stands in it, an answer comes at once."""
+    for make in FORMATS.values():
+        head = make(40_000)
+        for cut in range(4, len(head)):
+            with pytest.raises(NotARuntime):
+                read_runtime(head[:cut])
+    endless = struct.pack("<IiiIIIII", 0xFEEDFACF, 0, 0, 6, 0xFFFFFFFF, 0, 0, 0) + bytes(1000)
+    assert read_runtime(endless + NAMES).bracket.low == Version.parse("1.4.0")
 
 
 def test_memory_stays_flat(tmp_path: Path) -> None:

@@ -27,6 +27,8 @@ __all__ = ["Bracket", "Marker", "bracket", "markers"]
 
 # Compilers compare short strings as numbers, so that a short name of a type may be missing.
 _SURE = 9
+# Of the names that no table knows, how many stand in the evidence.
+_SHOWN = 8
 # XLA's own messages name this value too.
 _ELSEWHERE = frozenset({"API_VERSION_TYPED_FFI"})
 
@@ -53,7 +55,7 @@ class Bracket:
         low: The first Version that it can be.
         below: The first Version that it cannot be; None when it has the newest names that are
             known.
-        evidence: The names that say so, one line for each bound.
+        evidence: The names that say so, one line for each bound, and one for those unknown.
         unknown: Versioned names of VHLO that no table knows: something newer brought them.
     """
 
@@ -128,7 +130,15 @@ def bracket(names: Collection[str]) -> Bracket | None:
     unknown = sorted(
         name for name in names if name.startswith("vhlo.") and known.keys().isdisjoint(_both(name))
     )
-    return Bracket(low, below, (there, gone) if gone else (there,), tuple(unknown))
+    new = _new(unknown, "" if below else f"newer than {low}, with ")
+    return Bracket(low, below, tuple(filter(None, (there, gone, new))), tuple(unknown))
+
+
+def _new(unknown: list[str], newer: str) -> str:
+    """Describe the names that no table knows, the first few of many."""
+    more = len(unknown) - _SHOWN
+    names = ", ".join(unknown[:_SHOWN]) + (f" and {more:,} more" if more > 0 else "")
+    return f"{newer}names that no table knows: {names}" if unknown else ""
 
 
 def _lower(present: list[Marker], absent: list[Marker]) -> Iterator[tuple[Version, str]]:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from portable.binaries.bracket import bracket, markers
+from portable.binaries.extent import extent
 from portable.bytecode import vhlo
 from portable.containers.kind import ARCHIVE, native_format
 from portable.errors import PortableError
@@ -126,8 +127,8 @@ def read_runtime(source: str | os.PathLike[str] | bytes) -> Runtime:
         those of all.
 
     Raises:
-        NotARuntime: There is no library that names the ops of VHLO; or an archive is damaged,
-            encrypted, or grows out of proportion.
+        NotARuntime: There is no library that names the ops of VHLO, or it is truncated; or an
+            archive is damaged, encrypted, or grows out of proportion.
         FileError: It cannot be read.
     """
     where = "" if isinstance(source, bytes) else os.fspath(source)
@@ -138,6 +139,11 @@ def read_runtime(source: str | os.PathLike[str] | bytes) -> Runtime:
     except OSError as error:
         raise file_error("read", error, where) from error
     best = max(found, key=lambda one: sum(map(_is_op, one.names)), default=None)
+    if best and best.size < best.extent:
+        raise NotARuntime(
+            f"truncated: it has {best.size:,} of {best.extent:,} bytes",
+            where=f"{where}: {best.member}" if best.member else where or None,
+        )
     between = bracket(best.names) if best else None
     if best is None or between is None:
         raise NotARuntime(
@@ -161,12 +167,13 @@ def read_runtime(source: str | os.PathLike[str] | bytes) -> Runtime:
 class _Strings:
     """What one shared library names; filled piece by piece."""
 
-    __slots__ = ("custom_calls", "dialects", "format", "member", "names", "size")
+    __slots__ = ("custom_calls", "dialects", "extent", "format", "member", "names", "size")
 
-    def __init__(self, member: str, kind: str) -> None:
+    def __init__(self, member: str, kind: str, head: bytes) -> None:
         self.member = member
         self.format = kind
         self.size = 0
+        self.extent = extent(head)
         self.names: set[str] = set()
         self.dialects: set[str] = set()
         self.custom_calls: set[str] = set()
@@ -235,7 +242,7 @@ def _read(stream: IO[bytes], limit: int, member: str) -> Iterator[_Strings]:
     kind = native_format(piece)
     if kind in {"", ARCHIVE}:  # an archive inside of an archive is not looked into
         return
-    found, before = _Strings(member, kind), b""
+    found, before = _Strings(member, kind, piece), b""
     while piece and found.size <= limit:
         data = before + piece
         found.add(data)

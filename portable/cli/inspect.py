@@ -123,7 +123,6 @@ def _runtime(library: Runtime) -> Iterator[tuple[str, str]]:
     yield "library", f"{library.member or library.path} ({library.format}, {library.size:,} bytes)"
     yield "StableHLO", f"{library.bracket} (static: by the names in it; it was not loaded)"
     yield from (("", line) for line in library.bracket.evidence)
-    yield from (("unknown name", name) for name in library.bracket.unknown)
     yield "dialects", ", ".join(library.dialects)
     if library.custom_calls:
         yield "custom calls", ", ".join(library.custom_calls)
