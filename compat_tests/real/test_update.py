@@ -133,15 +133,18 @@ def test_an_index_without_the_distribution_has_nothing_new(
 def test_an_index_that_does_not_answer_is_an_error(
     index: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It is not "nothing new": the answer is not known, and the command ends with 2."""
+    """It is not "nothing new": the answer is not known, and what is left is not tried in vain."""
     assert index.is_dir()
     monkeypatch.delenv("PIP_NO_INDEX")
     monkeypatch.setenv("PIP_RETRIES", "0")
     monkeypatch.setenv("UV_HTTP_RETRIES", "0")
     for client in ("PIP_INDEX_URL", "UV_DEFAULT_INDEX"):
         monkeypatch.setenv(client, "http://127.0.0.1:9/simple")
-    assert main(["releases", "update", "jax-metal"]) == 2
-    assert "1 failed" in capsys.readouterr().out
+    assert main(["releases", "update", "jax-metal", "jax-mps", "libtpu"]) == 2
+    captured = capsys.readouterr()
+    assert "nothing new" not in captured.out
+    assert captured.err.count("asking the index") == 1
+    assert "not asked: jax-mps, libtpu" in captured.err
 
 
 def test_offline_says_how_old_the_table_is(

@@ -2,6 +2,7 @@
 
 import functools
 import io
+import re
 import struct
 import tomllib
 import tracemalloc
@@ -23,6 +24,7 @@ from portable.version import Version
 from tools.static_releases import Names
 
 ROOT = Path(__file__).parents[2]
+DATA = ROOT / "portable" / "releases" / "data"
 WHEEL = "my_plugin-1.2.3-py3-none-any.whl"
 
 
@@ -86,12 +88,22 @@ def test_most_releases_that_cannot_be_asked_are_known_to_two_minors() -> None:
     assert sum(width <= 2 for width in widths) >= 0.8 * len(widths)
 
 
+def test_a_row_names_the_file_that_it_is_about() -> None:
+    """By the digest of a wheel, with the day of its upload: who doubts a row can look again."""
+    tables = [DATA / "releases.toml", *(DATA / "static").glob("*.toml")]
+    rows = [row for path in tables for row in tomllib.loads(path.read_text("utf-8"))["release"]]
+    assert len(rows) == len(releases())
+    for row in rows:
+        assert re.search(r" \S+\.whl sha256:[0-9a-f]{64}\b", row["source"]), row
+        assert row["date"] <= row["measured"]
+
+
 def test_what_was_loaded_was_also_read_and_agrees() -> None:
     """Both ways say the same of every Release that says its Version, but for those explained."""
-    table = ROOT / "portable" / "releases" / "data" / "contradictions.toml"
+    table = (DATA / "contradictions.toml").read_text("utf-8")
     explained = {
         subject
-        for row in tomllib.loads(table.read_text("utf-8"))["contradiction"]
+        for row in tomllib.loads(table)["contradiction"]
         if row["kind"] == "names show another version"
         for subject in row["subjects"]
     }

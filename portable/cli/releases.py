@@ -127,19 +127,23 @@ def _age() -> str:
 def _update(chosen: argparse.Namespace) -> int:
     """Ask the index for what is new, and add it."""
     from portable.runtime import measuring
-    from portable.runtime.environments import Environments
+    from portable.runtime.environments import Environments, Unreachable
 
     environments = Environments()
     if environments.offline:
         raise CannotUpdate("the network must not be used", hint=f"known are {_age()}")
-    names = [releases(name)[0].distribution for name in chosen.specs] or distributions()
+    names = [releases(name)[0].distribution for name in chosen.specs] or [*distributions()]
     added, failed = [], 0
-    for name in names:
+    while names:
+        name = names.pop(0)
         note(f"{name}: asking the index")
         for what, found in measuring.update(name, environments if chosen.measure else None):
             if isinstance(found, PortableError):
                 failed += 1
                 note(f"{what}: {found}")
+                if isinstance(found, Unreachable) and names:
+                    note(f"not asked: {', '.join(names)}")
+                    names = []
                 continue
             added.append(found)
             if chosen.format != "json":
@@ -147,7 +151,7 @@ def _update(chosen: argparse.Namespace) -> int:
     if chosen.format == "json":
         print_json({"added": [release.record() for release in added]})
     elif not added:
-        say("nothing new" + (f"; {failed} failed" if failed else ""))
+        say(f"nothing added; {failed} failed" if failed else "nothing new")
     return 2 if failed else 0
 
 
