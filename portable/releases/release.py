@@ -486,5 +486,5 @@ def _unknown_distribution(name: str) -> UnknownDistribution:
     shown = name if len(name) <= 60 else name[:60] + "..."
     return UnknownDistribution(
         f"no Release of {shown!r} is known",
-        hint=f"did you mean {' or '.join(close)}?" if close else f"known are {', '.join(known)}",
+        hint=f"did you mean {' or '.join(close)}?" if close else "`portable releases` lists what is",
     )
