@@ -484,7 +484,8 @@ def _unknown_distribution(name: str) -> UnknownDistribution:
     known = distributions()
     close = difflib.get_close_matches(normalize_name(name), known, n=3, cutoff=0.5)
     shown = name if len(name) <= 60 else name[:60] + "..."
+    listed = "`portable releases` lists the known ones"
     return UnknownDistribution(
         f"no Release of {shown!r} is known",
-        hint=f"did you mean {' or '.join(close)}?" if close else "`portable releases` lists what is",
+        hint=f"did you mean {' or '.join(close)}?" if close else listed,
     )
