@@ -2,7 +2,7 @@
 
 Usage: python -m tools audit_releases [--measure [NAME==VERSION ...]]
 
-A contradiction is either listed in `contradictions.toml`, with a reason, or a defect of a table.
+A contradiction is either listed in `discrepancies.toml`, with a reason, or a defect of a table.
 So is a listed one that is no longer there. With --measure named rows (or all) are measured again,
 and what they answer now is compared with what the table says. Exit status: 0 when everything found
 is listed, 1 when not, 2 when something could not be measured.
@@ -290,7 +290,7 @@ def main() -> int:
     parser.add_argument("--measure", nargs="*", metavar="NAME==VERSION")
     options = parser.parse_args()
     tables = Tables.read(options.data)
-    known = listed(options.data / "contradictions.toml")
+    known = listed(options.data / "discrepancies.toml")
     found, failed = audit(tables), 0
     if options.measure is not None:
         differing, failed = measured_otherwise(tables, options.measure)

@@ -20,7 +20,7 @@ from tools.full_scan import Scanner
 from tools.observe_readers import READERS, load_observed
 from tools.programs import load_programs
 
-CONTRADICTIONS = Path(__file__).parents[1] / "data" / "contradictions.toml"
+CONTRADICTIONS = Path(__file__).parents[1] / "data" / "required_otherwise.toml"
 READ, REFUSED = "1", "0"
 
 

@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "portable" / "releases" / "data"
-TABLES = ("versions.toml", "releases.toml", "history.toml", "contradictions.toml")
+TABLES = ("versions.toml", "releases.toml", "history.toml", "discrepancies.toml")
 
 
 def _audit(folder: Path) -> tuple[int, str]:
@@ -162,13 +162,13 @@ DEFECTS = {
         "UNKNOWN: anchor without a tag: 2025-02-28 week_4: 1.9.77",
     ),
     "listed, but gone": (
-        "contradictions.toml",
+        "discrepancies.toml",
         'subjects = ["0.20.0",',
         'subjects = ["0.20.0", "0.18.0",',
         "GONE: version without a tag: 0.18.0",
     ),
     "not listed": (
-        "contradictions.toml",
+        "discrepancies.toml",
         '"1.12.0", "1.15.1"',
         '"1.15.1"',
         "UNKNOWN: tag disagrees: 1.12.0: its commit says 1.11.1",
