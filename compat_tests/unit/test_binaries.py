@@ -100,7 +100,7 @@ def test_a_row_names_the_file_that_it_is_about() -> None:
 
 def test_what_was_loaded_was_also_read_and_agrees() -> None:
     """Both ways say the same of every Release that says its Version, but for those explained."""
-    table = (DATA / "contradictions.toml").read_text("utf-8")
+    table = (DATA / "discrepancies.toml").read_text("utf-8")
     explained = {
         subject
         for row in tomllib.loads(table)["contradiction"]
