@@ -22,7 +22,7 @@ consumers = ["@old"]
 depth = "DEPTH"
 locations = "points"
 custom_calls = []
-exclude = ["*.mlir", "*skipped/*"]
+exclude = ["*.mlir", "skipped/"]
 [[waivers]]
 rule = "consumer"
 path = "*waived*"

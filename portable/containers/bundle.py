@@ -41,14 +41,17 @@ if TYPE_CHECKING:
 
     from portable.artifact import Artifact
     from portable.containers.container import Container, Edits, Opener
+    from portable.containers.source import Source
 
 __all__ = [
+    "BLOBS",
     "BUNDLE_FORM",
     "BUNDLE_MARK",
     "FORMAT",
     "MEMBER",
     "REQUIRED",
     "REWRITES",
+    "TOP",
     "VERSION",
     "Bundle",
     "ImageLayout",
@@ -71,7 +74,8 @@ REQUIRED, FORMAT = "stablehlo.portable.required", "stablehlo.portable.format"
 REWRITES = "stablehlo.portable.rewrites"
 """The one that says what was rewritten to reach the Version, by names with commas between."""
 
-_TOP = "index.json"
+TOP = "index.json"
+BLOBS = "blobs/sha256"
 _IMAGE_LAYOUT = "1.0.0"
 
 
@@ -208,6 +212,26 @@ def demand_claim(container: Container, version: Version) -> None:
         )
 
 
+def is_top(source: Source) -> bool:
+    """Say whether an `index.json` is that of a bundle: it names one image index and nothing else.
+
+    Args:
+        source: The file.
+
+    Raises:
+        FileError: It cannot be read.
+    """
+    try:
+        return len(source) <= LARGEST and _top(source[:]) is not None
+    except MalformedContainer:
+        return False
+
+
+def _top(data: bytes) -> Descriptor | None:
+    found = Index.parse(data, TOP).manifests
+    return found[0] if len(found) == 1 and found[0].media_type == INDEX else None
+
+
 class ImageLayout:
     """The blobs of an image layout, each compared with its descriptor before it is used.
 
@@ -230,14 +254,14 @@ class ImageLayout:
         version = parse_fields(self._small(LAYOUT), LAYOUT).get("imageLayoutVersion")
         if version != _IMAGE_LAYOUT:
             raise MalformedContainer(f"imageLayoutVersion {version!r:.40}", where=LAYOUT)
-        top = Index.parse(self._small(_TOP), _TOP).manifests
-        if len(top) != 1 or top[0].media_type != INDEX:
+        top = _top(self._small(TOP))
+        if top is None:
             raise NoArtifact(
                 "an OCI image layout, but not a bundle of portable artifacts",
                 where=self.folder.path,
                 hint="the index.json of a bundle names one image index and nothing else",
             )
-        return top[0], self.document(top[0])
+        return top, self.document(top)
 
     def document(self, descriptor: Descriptor) -> bytes:
         """Return a document.

@@ -12,12 +12,14 @@ import re
 import zlib
 from dataclasses import dataclass, field
 from enum import Enum
-from fnmatch import fnmatchcase, translate
+from fnmatch import translate
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from portable.bytecode import MAGIC
+from portable.containers.bundle import BLOBS, TOP
 from portable.containers.container import NoArtifact
+from portable.containers.excluding import excluded
 from portable.containers.folder import Folder
 from portable.containers.kind import LAYOUT, Kind, kind_of_directory, kind_of_file
 from portable.containers.opening import CONTAINERS, open_folder, open_path, open_source
@@ -45,9 +47,9 @@ EXCLUDED_FOLDERS = frozenset(
 
 _ARTIFACTS = {Kind.ARTIFACT, Kind.BYTECODE, *CONTAINERS}
 # Files in which a directory is recognized as a container.
-_MODEL, _FUNCTIONS, _BLOBS = "saved_model.pb", "functions", "blobs/sha256"
+_MODEL, _FUNCTIONS = "saved_model.pb", "functions"
 _MARKS = (_MODEL, _FUNCTIONS, LAYOUT)
-_TOP = (_MODEL, LAYOUT, "index.json")
+_TOP = (_MODEL, LAYOUT, TOP)
 _MODEL_AS_TEXT = "saved_model.pbtxt"
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".lz4", ".br", ".zip", ".7z", ".z")
 _SAMPLE = 4096
@@ -99,9 +101,8 @@ def find(
         paths: Files, which are taken for artifacts whatever they are, and folders, which are
             searched. Links in folders are followed to files inside of that folder only.
         names: What other names of artifacts look like, beside `NAMES`.
-        exclude: Patterns of what to leave out: of the path relative to `root`, or of the name
-            alone when there is no slash in it.
-        root: What paths in `exclude` are relative to.
+        exclude: Patterns of what to leave out, as for `excluded`.
+        root: What they are relative to; of a path elsewhere, they are relative to that path.
         changed: Take the paths for the files of a change: treat them as if they had been found in
             a folder, and those of a directory that is a container as that.
 
@@ -159,15 +160,16 @@ class _Search:
     def __init__(self, names: Sequence[str], exclude: Sequence[str], root: str) -> None:
         patterns = [translate(name.lower()) for name in (*NAMES, *names)]
         self._marks = re.compile("|".join(patterns)).match
-        self._exclude = [pattern.rstrip("/") for pattern in exclude]
+        self._exclude = tuple(exclude)
         self._root = root
 
     def named(self, path: str) -> Iterator[Found]:
         """Yield what a path that somebody named leads to."""
-        rule = self._rule(path, path)
+        folder = os.path.isdir(path)
+        rule = self._rule(path, path, folder=folder)
         if rule:
             yield Found(path, Fate.EXCLUDED, why=rule)
-        elif os.path.isdir(path):
+        elif folder:
             empty = True
             for found in self._tree(path):
                 empty = empty and found.fate not in {Fate.ARTIFACT, Fate.NOT_JUDGED}
@@ -183,25 +185,27 @@ class _Search:
 
     def changed(self, path: str) -> Iterator[Found]:
         """Yield what becomes of one file of a change; nothing when it was deleted."""
-        rule = self._rule(path, path)
+        link = os.path.islink(path)
+        folder = os.path.isdir(path) and not link
+        rule = self._rule(path, path, folder=folder)
         if rule:
             yield Found(path, Fate.EXCLUDED, why=rule)
-        elif os.path.islink(path):
+        elif link:
             yield self._link(path, os.path.realpath("."), set())
-        elif os.path.isdir(path):
+        elif folder:
             yield from self._tree(path)
         elif os.path.lexists(path):
             yield self._file(path)
 
-    def _rule(self, path: str, top: str) -> str:
+    def _rule(self, path: str, top: str, *, folder: bool) -> str:
         """Return the pattern that excludes a path; nothing when there is none."""
-        if self._exclude:
-            inside = (os.path.relpath(top, self._root) + path[len(top) :]).removeprefix("./")
-            name = os.path.basename(path)
-            for pattern in self._exclude:
-                if fnmatchcase(inside if "/" in pattern else name, pattern):
-                    return pattern
-        return ""
+        if not self._exclude:
+            return ""
+        inside = os.path.relpath(top, self._root)
+        if inside == ".." or inside.startswith("../"):
+            inside = os.path.basename(top) if path == top else "."
+        inside = (inside + path[len(top) :]).removeprefix("./")
+        return "" if inside == "." else excluded(inside, self._exclude, folder=folder)
 
     def marked(self, path: str) -> bool:
         """Say whether the name of a file is that of an artifact."""
@@ -238,7 +242,7 @@ class _Search:
     ) -> Iterator[Found]:
         """Yield what becomes of an entry of a folder, or keep it for later: a link, a folder."""
         folder = entry.is_dir(follow_symlinks=False)
-        rule = self._rule(path, top)
+        rule = self._rule(path, top, folder=folder)
         if not rule and folder and entry.name in EXCLUDED_FOLDERS:
             rule = "by default"
         if rule:
@@ -321,7 +325,7 @@ def _home(path: str) -> str:
     """Return the directory that is a container with this file in it; the file itself otherwise."""
     folder, name = os.path.split(path)
     home = folder if name in _TOP else None
-    for inner in (_FUNCTIONS, _BLOBS):
+    for inner in (_FUNCTIONS, BLOBS):
         if f"/{folder}".endswith(f"/{inner}"):
             home = folder[: -len(inner)].rstrip("/")
     inside = home is not None and kind_of_directory(home or ".") in CONTAINERS

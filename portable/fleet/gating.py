@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
+from portable.containers.excluding import excluded
 from portable.containers.finding import Fate, Found, look_at
 from portable.fleet.places import open_place
 from portable.fleet.rows import OTHER, columns_of
@@ -26,31 +26,20 @@ def find_at(url: str, rules: Rules) -> Iterator[Found]:
 
     Args:
         url: As for `open_place`.
-        rules: Whose `include` and `exclude` hold; patterns with a slash are of the object's key.
+        rules: Whose `include` and `exclude` hold; the latter is of the objects' keys.
 
     Raises:
         PlaceError: It cannot be listed.
     """
     place = open_place(url)
     for found in place.objects():
-        name, rule = f"{place.url}/{found.key}", _excluded(found.key, rules.exclude)
+        name, rule = f"{place.url}/{found.key}", excluded(found.key, rules.exclude)
         if rule:
             yield Found(name, Fate.EXCLUDED, why=rule)
         elif found.odd:
             yield Found(name, Fate.NOT_JUDGED, why=found.odd)
         else:
             yield look_at(name, partial(place.open, found), rules.include)
-
-
-def _excluded(key: str, patterns: tuple[str, ...]) -> str:
-    """Return the pattern that excludes an object, or a folder that it is in."""
-    parts = key.split("/")
-    for end in range(1, len(parts) + 1):
-        for pattern in patterns:
-            part = "/".join(parts[:end]) if "/" in pattern else parts[end - 1]
-            if fnmatchcase(part, pattern.rstrip("/")):
-                return pattern
-    return ""
 
 
 def recorded(fleet: str | os.PathLike[str]) -> Iterator[Recorded]:

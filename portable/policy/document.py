@@ -151,8 +151,8 @@ class Rules:
         attested: What a signed statement beside each file has to say; None for nothing.
         include: Further names of artifacts, as patterns. A file whose name matches has to be one;
             what is one by its content is judged whatever its name.
-        exclude: Which files and folders are not judged, as patterns of their path relative to the
-            policy file, or of their name when there is no slash in it.
+        exclude: Which files and folders are not judged, as patterns of `.gitignore` relative to the
+            policy file.
     """
 
     consumers: tuple[str, ...] = ()
