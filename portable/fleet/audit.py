@@ -5,18 +5,22 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import threading
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from portable.containers.bundle import TOP, is_top
 from portable.containers.finding import Fate, Found, look_at
 from portable.errors import PortableError
 from portable.fleet.earlier import Former, Known, known_runs
 from portable.fleet.places import open_place
-from portable.fleet.rows import FleetError, batched, rows_of
+from portable.fleet.rows import BUNDLE, OTHER, FleetError, batched, rows_of
 from portable.fleet.stores import DEFAULT
 from portable.fleet.writing import Audit, Writer
 from portable.policy import Depth
+from portable.system.files import FileError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -79,10 +83,37 @@ def audit(
             stack.callback(executor.shutdown, cancel_futures=True)
         formers = [Former(files, str(depth)) for files in writer.earlier]
         pieces = itertools.chain.from_iterable(_pieces(place, formers) for place in places)
+        count = _Count(places, writer.done.expected)
+        stack.callback(count.stop.set)
         for rows, objects in _looked(pieces, str(depth), executor, ahead):
             if writer.add(rows, objects):
-                tell(writer.done)
+                tell(replace(writer.done, expected=count.total))
         return writer.finish()
+
+
+class _Count(threading.Thread):
+    """Counts the objects beside a first audit, which so tells how much time is left.
+
+    Args:
+        places: Where they are.
+        total: How many there may be, by an earlier audit; then nothing is counted.
+    """
+
+    def __init__(self, places: Sequence[Place], total: int | None) -> None:
+        super().__init__(name="count", daemon=True)
+        self.total, self.stop, self._places = total, threading.Event(), places
+        if total is None:
+            self.start()
+
+    def run(self) -> None:
+        """Count; what cannot be listed the audit itself tells."""
+        total = 0
+        with contextlib.suppress(PortableError):
+            for count in itertools.chain.from_iterable(place.counts() for place in self._places):
+                total += count
+                if self.stop.is_set():
+                    return
+            self.total = total
 
 
 _Task: TypeAlias = "tuple[Place, list[Object]]"
@@ -159,8 +190,21 @@ def _look(place: Place, objects: Sequence[Object], depth: str) -> list[Row]:
     rows = []
     for found in objects:
         name = _name(place.url, found)
-        rows += rows_of(_found(place, name, found), found, name, depth)
+        known = rows_of(_found(place, name, found), found, name, depth)
+        if name.endswith(_TOP) and known[0]["kind"] == OTHER and _is_top(place, found):
+            known[0]["inside"] = BUNDLE
+        rows += known
     return rows
+
+
+_TOP = f"/{TOP}"
+
+
+def _is_top(place: Place, found: Object) -> bool:
+    try:
+        return is_top(place.open(found))
+    except FileError:
+        return False
 
 
 def _name(url: str, found: Object) -> str:

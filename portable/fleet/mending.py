@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 import os
+from collections import defaultdict
 from dataclasses import dataclass
 from enum import Enum
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from portable.containers.finding import NAMES
 from portable.containers.opening import CONTAINERS, open_path
 from portable.errors import PortableError
 from portable.fleet.places import PlaceError, fetch, fetch_if_there, is_remote, store
-from portable.fleet.rows import OTHER, columns_of
+from portable.fleet.rows import bundled
 from portable.fleet.subjects import read_subject
 from portable.pinning import pipeline
 from portable.pinning.repinning import pin_all
@@ -112,16 +112,18 @@ def mend(
     releases = named_consumers(*wants).releases
     # Few of the subjects of a fleet differ.
     reads = functools.cache(functools.partial(_reads, releases))
-    asked = ("place", "kind", "subject", "error")
-    rows = (row for row in columns_of(fleet, asked) if row[1] != OTHER)
-    for place, group in groupby(rows, lambda row: str(row[0])):
-        known = list(group)
-        errors = [error for *_, error in known if error is not None]
-        held = [reads(subject) for *_, subject, _ in known if subject is not None]
+    for bundle, rows in bundled(fleet, ("claimed", "subject", "error")):
+        errors = [error for *_, error in rows if error is not None]
+        held = defaultdict[str, list[bool | None]](list)
+        for *_, claimed, subject, _ in rows:
+            held[claimed if bundle else ""].append(None if subject is None else reads(subject))
+        place = bundle or str(rows[0][0])
         if errors:
             yield Mending(place, Mended.FAILED, why=f"not read in the audit: {errors[0]}")
-        elif worst(held) is True:
+        elif any(worst(of_one) is True for of_one in held.values()):
             yield Mending(place, Mended.READ)
+        elif bundle:
+            yield Mending(place, Mended.FAILED, why=_BUNDLE)
         else:
             write = functools.partial(_write, wants, verified, options)
             yield _mend(place, releases, os.fspath(to), suffix, write)
@@ -136,6 +138,7 @@ def _held(what: Subject | Path, releases: tuple[Release, ...]) -> bool | None:
 
 
 _SAVED_MODEL = "/saved_model.pb"
+_BUNDLE = "a bundle, of which they read no Version: write it again with one (portable bundle)"
 
 
 def _mend(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -82,8 +84,7 @@ def fetch_if_there(place: str) -> bytes | None:
         PlaceError: It is in no bucket.
         FileError: It cannot be read.
     """
-    prefix, _, key = place.rpartition("/")
-    bucket = _bucket(prefix)
+    bucket, key = _in_bucket(place)
     return bucket.read(key, _MOST) if bucket.has(key) else None
 
 
@@ -98,15 +99,22 @@ def store(place: str, data: bytes) -> None:
         PlaceError: It is in no bucket.
         FileError: It cannot be written, or exists.
     """
-    prefix, _, key = place.rpartition("/")
-    _bucket(prefix).write(key, data)
+    bucket, key = _in_bucket(place)
+    bucket.write(key, data)
 
 
-def _bucket(url: str) -> Bucket:
-    if _SCHEMES.get(url.partition("://")[0]) is not Bucket:
+def _in_bucket(place: str) -> tuple[Bucket, str]:
+    scheme, _, rest = place.partition("://")
+    if _SCHEMES.get(scheme) is not Bucket:
         raise PlaceError(
-            "cannot be written to", where=url, hint="valid: a path, s3://, gs://, az://"
+            "cannot be written to", where=place, hint="valid: a path, s3://, gs://, az://"
         )
+    name, _, key = rest.partition("/")
+    return _bucket(f"{scheme}://{name}"), key
+
+
+@lru_cache(maxsize=16)
+def _bucket(url: str) -> Bucket:
     return Bucket(url, DEFAULT)
 
 
@@ -137,17 +145,27 @@ class _Folder:
             else:
                 yield _listed(key, top + key)
 
+    def counts(self) -> Iterator[int]:
+        """Yield how many files each folder has."""
+        below = [self.url]
+        while below:
+            files = 0
+            with _entries(below.pop()) as entries:
+                for entry in entries:
+                    if not entry.is_dir(follow_symlinks=False):
+                        files += 1
+                    elif entry.name not in EXCLUDED_FOLDERS:
+                        below.append(entry.path)
+            yield files
+
     def _names(self, path: str) -> list[str]:
         """List a folder, the last first; a folder's name is ordered as its keys begin."""
-        try:
-            with os.scandir(path) as entries:
-                names = [
-                    f"{entry.name}/" if entry.is_dir(follow_symlinks=False) else entry.name
-                    for entry in entries
-                    if entry.name not in EXCLUDED_FOLDERS or not entry.is_dir(follow_symlinks=False)
-                ]
-        except OSError as error:
-            raise PlaceError(file_error("read", error, path).what, where=path) from error
+        with _entries(path) as entries:
+            names = [
+                f"{entry.name}/" if entry.is_dir(follow_symlinks=False) else entry.name
+                for entry in entries
+                if entry.name not in EXCLUDED_FOLDERS or not entry.is_dir(follow_symlinks=False)
+            ]
         names.sort(reverse=True)
         return names
 
@@ -158,6 +176,15 @@ class _Folder:
         if _etag(inode, size, time) != found.etag:
             raise FileError("changed since it was listed", where=file.path, hint="audit again")
         return Source(file)
+
+
+@contextlib.contextmanager
+def _entries(path: str) -> Iterator[Iterator[os.DirEntry[str]]]:
+    try:
+        with os.scandir(path) as entries:
+            yield entries
+    except OSError as error:
+        raise PlaceError(file_error("read", error, path).what, where=path) from error
 
 
 def _listed(key: str, path: str) -> Object:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import datetime
 import functools
+import itertools
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from portable.containers import Kind
 from portable.containers.opening import CONTAINERS
-from portable.fleet.rows import OTHER, columns_of
+from portable.fleet.rows import OTHER, bundled, columns_of
 from portable.fleet.subjects import read_subject
 from portable.policy import Depth
 from portable.prediction import predict_all
@@ -21,7 +22,7 @@ from portable.version import Version
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from portable.prediction import Subject
 
@@ -153,25 +154,21 @@ def plan(
     target = resolve_target(*after).version
     named: dict[tuple[Transition, str, str], list[str]] = {}
     kept, by_claim, damaged = 0, 0, []
-    subjects, held = Counter[str](), Counter[tuple[str | None, str]]()
-    asked = ("place", "inside", "depth", "kind", "claimed", "minimum", "subject", "error")
-    for place, inside, depth, kind, claimed, minimum, subject, error in columns_of(fleet, asked):
-        if kind == OTHER:
-            continue
-        if kind in _CONTAINERS:
-            held[claimed, kind] += 1
-        name = f"{place}: {inside}" if inside else str(place)
-        if error is not None or subject is None:
+    subjects, held = Counter[_Members](), Counter[tuple[str | None, str]]()
+    for name, is_bundle, rows in _judged_together(fleet):
+        held.update((one.claimed, one.kind) for one in rows if one.kind in _CONTAINERS)
+        if any(one.error is not None or one.subject is None for one in rows):
             damaged.append(name)
             continue
-        by_claim += depth == str(Depth.HEADER)
-        subjects[subject] += 1
-        change, reason, at, _ = judge(subject)
+        by_claim += rows[0].depth == str(Depth.HEADER)
+        members = tuple((str(one.claimed) if is_bundle else "", str(one.subject)) for one in rows)
+        subjects[members] += 1
+        change, reason, at, _ = judge(members)
         if change is Transition.KEEPS:
             kept += 1
             continue
-        key = (change, reason, _remedy(at, minimum, target))
-        named.setdefault(key, []).append(name)
+        remedy = _BUNDLE if at and is_bundle else _remedy(at, rows[0].minimum, target)
+        named.setdefault((change, reason, remedy), []).append(name)
     rank = list(Transition)
     gravest = sorted(
         (Outlook(*key, tuple(names)) for key, names in named.items()),
@@ -179,13 +176,45 @@ def plan(
     )
     who, others = (tuple(map(str, releases)) for releases in (before, after))
     refused = Counter[str]()
-    for subject, count in subjects.items():
-        refused.update(dict.fromkeys(judge(subject)[3], count))
+    for members, count in subjects.items():
+        refused.update(dict.fromkeys(judge(members)[3], count))
     order = _order(before, after) if refused else ""
     return Plan(
         who, others, stage, tuple(gravest), kept, by_claim, tuple(damaged),
         tuple(refused.most_common()), order, _expiring(held),
     )  # fmt: skip
+
+
+class _Row(NamedTuple):
+    """What a plan asks of an artifact; columns of a fleet file."""
+
+    place: str
+    inside: str
+    kind: str
+    depth: str
+    claimed: str | None
+    minimum: str | None
+    subject: str | None
+    error: str | None
+
+
+# The Version of a bundle that an artifact is of, or nothing, and its subject as text.
+_Members: TypeAlias = tuple[tuple[str, str], ...]
+
+
+def _judged_together(fleet: str | os.PathLike[str]) -> Iterator[tuple[str, bool, list[_Row]]]:
+    """Yield the name and the row of each artifact; those of a bundle as one, and that it is one."""
+    for bundle, found in bundled(fleet, _Row._fields[3:]):
+        rows = list(itertools.starmap(_Row, found))
+        if bundle:
+            yield bundle, True, sorted(rows, key=_claim, reverse=True)  # the newest first
+        else:
+            for one in rows:
+                yield f"{one.place}: {one.inside}" if one.inside else one.place, False, [one]
+
+
+def _claim(row: _Row) -> Version:
+    return Version.parse(row.claimed or "0.0.0")
 
 
 def _order(before: Sequence[Release], after: Sequence[Release]) -> str:
@@ -212,20 +241,23 @@ _CHANGES: dict[tuple[bool | None, bool | None], Transition] = {
 
 
 def _judged(
-    before: tuple[Release, ...], after: tuple[Release, ...], stage: Stage, text: str
+    before: tuple[Release, ...], after: tuple[Release, ...], stage: Stage, members: _Members
 ) -> tuple[Transition, str, Stage | None, tuple[str, ...]]:
     """Return what changes, why, at which Stage something is in the way, and for whom."""
-    subject = read_subject(text)
-    then, was, _, _ = _held(subject, before, stage)
-    now, reason, at, refusing = _held(subject, after, stage)
+    found = {
+        str(number): replace(read_subject(text), member=member)
+        for number, (member, text) in enumerate(members)
+    }
+    then, was, _, _ = _held(found, before, stage)
+    now, reason, at, refusing = _held(found, after, stage)
     return _CHANGES.get((then, now), Transition.UNKNOWN), reason or was, at, refusing
 
 
 def _held(
-    subject: Subject, releases: Sequence[Release], stage: Stage
+    found: dict[str, Subject], releases: Sequence[Release], stage: Stage
 ) -> tuple[bool | None, str, Stage | None, tuple[str, ...]]:
     """Return whether all get through a Stage, what the first of those says that do not, and who."""
-    verdicts = predict_all(subject, releases, stage=stage)
+    verdicts = predict_all(found, releases, stage=stage)
     held = worst(verdict.holds(stage) for verdict in verdicts)
     if held is True:
         return True, "", None, ()
@@ -253,6 +285,7 @@ def _remedy(at: Stage | None, minimum: str | None, target: Version) -> str:
 
 
 _NONE = "none"
+_BUNDLE = f"{_NONE} by repin-all: write the bundle again, with a Version that they read"
 _CONTAINERS = frozenset(map(str, CONTAINERS))
 
 # What stands for the kind of an object that the audit could not read.

@@ -7,6 +7,7 @@ import hashlib
 import itertools
 import os
 from dataclasses import replace
+from itertools import chain, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -14,6 +15,7 @@ from portable.artifact import Artifact
 from portable.bytecode import HEADER_BYTES, MAGIC, read, read_header
 from portable.bytecode.encoding import brief
 from portable.bytecode.fingerprint import fingerprint
+from portable.containers.bundle import BLOBS, TOP
 from portable.containers.finding import Fate
 from portable.errors import PortableError
 from portable.features import analyze
@@ -32,12 +34,14 @@ if TYPE_CHECKING:
     from portable.version import Version
 
 __all__ = [
+    "BUNDLE",
     "OTHER",
     "SCHEMA",
     "FleetError",
     "Row",
     "batched",
     "batches_of",
+    "bundled",
     "columns_of",
     "opened",
     "parquet",
@@ -83,6 +87,8 @@ _EMPTY: Row = {name: [] if kind == "list" else None for name, kind in _COLUMNS.i
 
 OTHER = "other"
 """The kind of what nothing marks as an artifact; it is kept, so that it is not read again."""
+BUNDLE = "bundle"
+"""What stands for `inside` of the `index.json` of a bundle."""
 
 
 def rows_of(found: Found, listed: Object, place: str, depth: str) -> list[Row]:
@@ -224,6 +230,43 @@ def columns_of(
     """
     for batch in batches_of(os.fspath(path), names):
         yield from zip(*map(_texts, batch.columns), strict=True)
+
+
+def bundled(
+    fleet: str | os.PathLike[str], names: Sequence[str]
+) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
+    """Yield the artifacts of a fleet file: those of each object, and those of each bundle.
+
+    A bundle is known by its `index.json`, which is listed after its blobs.
+
+    Args:
+        fleet: What an audit wrote.
+        names: Which columns, after `place`, `inside` and `kind`; texts.
+
+    Yields:
+        The folder of a bundle, or nothing; and its rows.
+
+    Raises:
+        FleetError: As `columns_of`.
+    """
+    held: dict[str, list[list[tuple[Any, ...]]]] = {}
+    rows = columns_of(fleet, ("place", "inside", "kind", *names))
+    for place, of_one in groupby(rows, lambda row: str(row[0])):
+        found = list(of_one)
+        for folder in [one for one in held if not place.startswith(one)]:
+            yield from (("", one) for one in held.pop(folder))
+        folder, blob, _ = place.partition(_BLOBS)
+        if found[0][2] != OTHER:
+            if blob:
+                held.setdefault(f"{folder}/", []).append(found)
+            else:
+                yield "", found
+        elif found[0][1] == BUNDLE and (folder := place.removesuffix(TOP)) in held:
+            yield folder.rstrip("/"), list(chain.from_iterable(held.pop(folder)))
+    yield from (("", one) for blobs in held.values() for one in blobs)
+
+
+_BLOBS = f"/{BLOBS}/"
 
 
 def _texts(column: Any) -> list[str | None]:

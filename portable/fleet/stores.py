@@ -6,9 +6,12 @@ minutes. A listing in order makes an audit resumable with little memory.
 
 from __future__ import annotations
 
+import operator
+import re
 import threading
 import time
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from portable.containers.source import Source
@@ -16,7 +19,7 @@ from portable.errors import PortableError
 from portable.system.files import FileError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
 __all__ = [
     "DEFAULT",
@@ -89,6 +92,13 @@ class Place(Protocol):
             PlaceError: It cannot be listed.
         """
 
+    def counts(self) -> Iterator[int]:
+        """Yield how many objects there are, some at a time; nothing is asked of each.
+
+        Raises:
+            PlaceError: It cannot be listed.
+        """
+
     def open(self, found: Object) -> Source:
         """Open one of its objects; of a bucket's, nothing is read before it is looked at.
 
@@ -151,22 +161,34 @@ class Remote:
             options["if_match"] = found.etag
 
         def ask(start: int, stop: int) -> bytes:
-            return self.read(found.key, stop - start, {"range": (start, stop)} | options)
+            return self.read(
+                found.key, stop - start, {"range": (start, stop)} | options, found.size
+            )
 
         return Source(RemoteFile(where, found.size, found.etag, ask))
 
-    def read(self, key: str, most: int, options: dict[str, object] | None = None) -> bytes:
+    def read(
+        self,
+        key: str,
+        most: int,
+        options: dict[str, object] | None = None,
+        size: int | None = None,
+    ) -> bytes:
         """Return the bytes of an object, or of a range of it.
 
         Raises:
-            FileError: It cannot be read, or is longer than `most`.
+            FileError: It cannot be read, is longer than `most`, or has not the size that it had.
         """
         where = f"{self.url}/{key}"
 
         def read() -> bytes:
             found = bytearray()
+            answer = self._obstore.get(self._store, key, options=options or {})
+            # Not every server has ETags, or takes them for a condition.
+            if size not in {None, answer.meta["size"]}:
+                raise FileError(_CHANGED, where=where, hint="audit again")
             # A server may send more than was requested, without end.
-            for chunk in self._obstore.get(self._store, key, options=options or {}):
+            for chunk in answer:
                 found += chunk
                 if len(found) > most:
                     raise FileError(f"the server sends more than {most:,} bytes", where=where)
@@ -186,17 +208,16 @@ class Remote:
             with self._pace:
                 return ask()
         except errors.PreconditionError:
-            raise FileError(
-                "changed since it was listed", where=where, hint="audit again"
-            ) from None
+            raise FileError(_CHANGED, where=where, hint="audit again") from None
         except (errors.BaseError, OSError) as error:
             said = _said(error)
-            hint = "audit the prefixes beside it" if "invalid path" in said else None
-            raise error_type(said, where=where, hint=hint) from None
+            raise error_type(said, where=where) from None
 
 
 class Bucket(Remote):
     """A bucket, or what is below a prefix in it."""
+
+    _creates = True
 
     def has(self, key: str) -> bool:
         """Say whether there is such an object.
@@ -223,25 +244,108 @@ class Bucket(Remote):
         """
         where = f"{self.url}/{key}"
 
-        def write() -> None:
+        def create() -> None:
             try:
                 self._obstore.put(self._store, key, data, mode="create")
             except self._obstore.exceptions.AlreadyExistsError:
                 raise FileError("destination exists", where=where) from None
+            except self._obstore.exceptions.BaseError as error:
+                # Swift and older servers of S3 cannot write under a condition.
+                if _NOT_IMPLEMENTED not in str(error):
+                    raise
+                self._creates = False
 
-        self.asked(write, where, FileError)
+        if self._creates:
+            self.asked(create, where, FileError)
+        if not self._creates:
+            if self.has(key):
+                raise FileError("destination exists", where=where)
+            self.asked(lambda: self._obstore.put(self._store, key, data), where, FileError)
 
     def objects(self) -> Iterator[Object]:
         """Yield the objects, a page of the listing at a time."""
-        last = ""
-        pages = self._obstore.list(self._store)
-        while page := self.asked(lambda: next(pages, None), self.url, PlaceError):
-            for found in page:
-                key, etag = found["path"], found["e_tag"] or str(found["last_modified"])
-                if key < last:
-                    raise PlaceError("the listing is not in the order of its keys", where=self.url)
-                last = key
-                yield Object(key, found["size"], etag)
+        return chain.from_iterable(self._listing())
+
+    def counts(self) -> Iterator[int]:
+        """Yield how many objects each page of the listing has."""
+        return map(len, self._listing())
+
+    def _listing(self) -> Iterator[list[Object]]:
+        pages = self._pages()
+        while (page := self.asked(lambda: next(pages, None), self.url, PlaceError)) is not None:
+            yield page
+
+    def _pages(self) -> Iterator[list[Object]]:
+        """Yield the pages, in the order of the keys; what obstore cannot list, by botocore."""
+        last, why = "", "the listing is not in the order of its keys"
+        while True:
+            try:
+                for page in self._paths(last):
+                    if not _ordered(last, page):
+                        break
+                    last = page[-1].key
+                    yield page
+                else:
+                    return
+            except self._obstore.exceptions.InvalidPathError as error:
+                why = _said(error)
+            while page := self._keys(last, why):
+                if not _ordered(last, page):
+                    raise PlaceError(why, where=self.url)
+                last = page[-1].key
+                # One that stands for a folder is none, as there is none for other folders.
+                yield [one for one in page if one.size or not one.key.endswith("/")]
+                if not page[-1].odd:
+                    break
+            else:
+                return
+
+    def _paths(self, after: str) -> Iterator[list[Object]]:
+        """Yield what obstore lists after a key; it takes the slashes off the ends of a key."""
+        for page in self._obstore.list(self._store, offset=after or None, chunk_size=_PAGE):
+            yield [
+                Object(one["path"], one["size"], _quoted(one["e_tag"]) or str(one["last_modified"]))
+                for one in page
+            ]
+
+    def _keys(self, after: str, why: str) -> list[Object]:
+        """Return a page of the keys of S3 after one of them, as they are."""
+        scheme, _, rest = self.url.partition("://")
+        if scheme != "s3":
+            raise PlaceError(why, where=self.url, hint="audit the prefixes beside it")
+        bucket, _, folder = rest.partition("/")
+        start = f"{folder}/" if folder else ""
+        client, wrong = _botocore(self._store.config)
+        try:
+            found = client.list_objects_v2(Bucket=bucket, Prefix=start, StartAfter=start + after)
+        except wrong as error:
+            raise PlaceError(_said(error), where=self.url) from None
+        return [
+            _object(one["Key"][len(start) :], one["Size"], one["ETag"])
+            for one in found.get("Contents", ())
+        ]
+
+
+def _quoted(etag: str | None) -> str | None:
+    """Return an ETag as it is in a header; Azure lists it without quotes."""
+    return f'"{etag}"' if etag and not etag.startswith(('"', "W/")) else etag
+
+
+def _ordered(last: str, page: list[Object]) -> bool:
+    keys = [last, *(one.key for one in page)]
+    return all(map(operator.lt, keys, keys[1:]))
+
+
+def _object(key: str, size: int, etag: str) -> Object:
+    if {"", ".", ".."}.isdisjoint(key.split("/")) and not _CONTROL.search(key):
+        return Object(key, size, etag)
+    return Object(key, size, "", "its key is no path, as obstore demands: copy it to another key")
+
+
+_PAGE = 1000
+_CHANGED = "changed since it was listed"
+_NOT_IMPLEMENTED = "501 Not Implemented"
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 class RemoteFile:
@@ -283,6 +387,28 @@ def _obstore() -> Any:
             "obstore is not installed", hint="pip install 'stablehlo-portable[fleet]'"
         ) from None
     return obstore
+
+
+def _botocore(config: Mapping[str, Any]) -> tuple[Any, tuple[type[Exception], ...]]:
+    """Return a client of botocore's for what obstore was told, and the types of its errors."""
+    try:
+        import botocore
+        import botocore.config
+        import botocore.exceptions
+        import botocore.session
+    except ImportError:
+        raise PlaceError(
+            "a key is no path, and botocore is not installed",
+            hint="pip install 'stablehlo-portable[fleet]'",
+        ) from None
+    unsigned = {"signature_version": botocore.UNSIGNED} if config.get("skip_signature") else {}
+    client = botocore.session.Session().create_client(
+        "s3",
+        region_name=config.get("region", "us-east-1"),
+        endpoint_url=config.get("endpoint"),
+        config=botocore.config.Config(**unsigned),
+    )
+    return client, (botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError)
 
 
 def _said(error: Exception) -> str:

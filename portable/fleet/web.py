@@ -15,7 +15,7 @@ from portable.fleet.stores import Object, Pace, PlaceError, Politeness, Remote, 
 from portable.system.files import FileError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 __all__ = ["Hub", "Web"]
 
@@ -43,8 +43,15 @@ class Web(Remote):
     def objects(self) -> Iterator[Object]:
         """Yield the objects, each with the size and the ETag that the server reports."""
         with ThreadPoolExecutor(self.limits.at_once) as pool:
-            for keys in batched(self._listed() if self._list else self._linked(), _HEADS):
+            for keys in batched(self._keys(), _HEADS):
                 yield from pool.map(self._object, keys)
+
+    def counts(self) -> Iterator[int]:
+        """Yield 1 for each that is linked to or listed."""
+        return (1 for _ in self._keys())
+
+    def _keys(self) -> Iterable[str]:
+        return self._listed() if self._list else self._linked()
 
     def _linked(self) -> Iterator[str]:
         """Yield what index pages link to, page by page, as a folder is searched."""
@@ -154,11 +161,18 @@ class Hub:
 
     def objects(self) -> Iterator[Object]:
         """Yield the files; what tells a change of one is the digest that git or LFS has of it."""
-        found = self._asked(lambda: self._files.find(self._root, detail=True), self.url, PlaceError)
+        found = self._find()
         for name in sorted(found):
             large = found[name].get("lfs")
             digest = large["sha256"] if large else found[name]["blob_id"]
             yield Object(name[len(self._root) + 1 :], found[name]["size"], digest)
+
+    def counts(self) -> Iterator[int]:
+        """Yield how many files there are."""
+        yield len(self._find())
+
+    def _find(self) -> Any:
+        return self._asked(lambda: self._files.find(self._root, detail=True), self.url, PlaceError)
 
     def open(self, found: Object) -> Source:
         """Open a file; nothing is read before it is looked at."""
