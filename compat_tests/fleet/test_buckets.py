@@ -224,7 +224,7 @@ NO_PATHS = ["./dot", "two//slashes", "delete\x7f", "a/../b", "/first", "end/", "
 
 
 @pytest.mark.parametrize("bucket", S3, indirect=True)
-def test_keys_that_are_no_path_are_told_and_end_nothing(bucket: Bucket, tmp_path: Path) -> None:
+def test_keys_that_are_no_path_are_rows_and_end_nothing(bucket: Bucket, tmp_path: Path) -> None:
     """Each is a row with the reason, wherever it lies; the mark of a folder is none."""
     good = next(FAMILY.rglob("*.mlir.bc")).read_bytes()
     client = boto3.client("s3")

@@ -92,7 +92,7 @@ def audit(
 
 
 class _Count(threading.Thread):
-    """Counts the objects beside a first audit, which so tells how much time is left.
+    """Counts the objects beside a first audit, so that its progress has an end.
 
     Args:
         places: Where they are.
@@ -106,7 +106,7 @@ class _Count(threading.Thread):
             self.start()
 
     def run(self) -> None:
-        """Count; what cannot be listed the audit itself tells."""
+        """Count; what cannot be listed is an error of the audit itself."""
         total = 0
         with contextlib.suppress(PortableError):
             for count in itertools.chain.from_iterable(place.counts() for place in self._places):

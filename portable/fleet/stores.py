@@ -93,7 +93,7 @@ class Place(Protocol):
         """
 
     def counts(self) -> Iterator[int]:
-        """Yield how many objects there are, some at a time; nothing is asked of each.
+        """Yield how many objects there are, some at a time; without a request for each.
 
         Raises:
             PlaceError: It cannot be listed.
@@ -390,7 +390,7 @@ def _obstore() -> Any:
 
 
 def _botocore(config: Mapping[str, Any]) -> tuple[Any, tuple[type[Exception], ...]]:
-    """Return a client of botocore's for what obstore was told, and the types of its errors."""
+    """Return a client of botocore's configured as obstore is, and the types of its errors."""
     try:
         import botocore
         import botocore.config
