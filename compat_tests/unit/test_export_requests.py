@@ -138,3 +138,28 @@ def test_options_of_one_framework_are_refused_for_the_other(
     assert main(["export", "jax", "steps:f", "--target", "1.0.0", "--eval", "-o", out]) == 2
     assert "--eval and --backend are for torch" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("output", "consumer", "says"),
+    [
+        ("f.mlir.bc", "jaxlob", "no Release of 'jaxlob' is known"),
+        ("f", "jaxlob", "no Release of 'jaxlob' is known"),
+        ("full", "jaxlib", "destination exists"),
+        ("full.mlir.bc", "jaxlib", "is a directory"),
+        ("nowhere/f", "jaxlib", "nowhere"),
+        ("nowhere/f.mlir.bc", "jaxlib", "nowhere"),
+    ],
+)
+def test_what_is_wrong_beside_the_program_is_said_before_it_is_looked_for(
+    output: str, consumer: str, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Consumers and output come first: neither the program nor, perhaps, its framework is there."""
+    for name in ("full", "full.mlir.bc"):
+        (tmp_path / name / "anything").mkdir(parents=True)
+    out = str(tmp_path / output)
+    assert main(["export", "jax", "no_such_module:f", "--for", consumer, "-o", out]) == 2
+    error = capsys.readouterr().err
+    assert says in error
+    assert "no_such_module" not in error
+    assert "pip install" not in error
