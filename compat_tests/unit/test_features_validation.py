@@ -8,13 +8,15 @@ import pytest
 
 from portable.features import bridges as bridges_module
 from portable.features import rules as rules_module
+from portable.features import verifier as verifier_module
 from portable.features.bridges import parse_bridges, since
 from portable.features.rules import parse_rules
-from portable.features.validation import check_bridges, check_rules
+from portable.features.validation import check_bridges, check_rules, check_verifier
 from portable.system.tables import InvalidTable, read_table
 
 RULES = read_table(rules_module.__file__, "rules.ini")
 BRIDGES = read_table(bridges_module.__file__, "bridges.ini")
+VERIFIER = read_table(verifier_module.__file__, "verifier.ini")
 MISTAKES = {
     "downgrade of no op": ("downgrades", "tanh_v9", "tanh_v1 |"),
     "downgrade to no op": ("downgrades", "tanh_v2", "tanh_v0 |"),
@@ -46,6 +48,7 @@ def test_the_tables_are_right() -> None:
     """What ships passes the checks that the mistakes below do not."""
     check_rules(parse_rules(RULES))
     check_bridges(parse_bridges(BRIDGES), since())
+    check_verifier(VERIFIER)
 
 
 @pytest.mark.parametrize("name", MISTAKES)
@@ -82,3 +85,28 @@ def test_a_mistake_in_the_bridges_names_its_row(features: dict[str, str], row: s
     with pytest.raises(InvalidTable, match=row) as caught:
         check_bridges(parse_bridges(BRIDGES | {"features": features}), since())
     assert caught.value.where == "bridges.ini"
+
+
+@pytest.mark.parametrize(
+    ("section", "count", "names"),
+    [
+        ("results", "2", "rng_bit_generatr_v1"),
+        ("results", "0", "trace_v1"),
+        ("results", "3", "if_v1"),
+        ("results", "1", "add_v1"),
+        ("results", "two", "add_v1"),
+        ("regions", "0", "add_v1"),
+        ("operands", "2", "add_v1"),
+    ],
+    ids=["no op", "removed", "twice", "usual", "no number", "usual too", "no section"],
+)
+def test_a_mistake_in_what_the_verifier_demands_names_its_row(
+    section: str, count: str, names: str
+) -> None:
+    """An op that VHLO lacks or that is there twice, and what is so without a row."""
+    table = deepcopy(VERIFIER)
+    table.setdefault(section, {})[count] = names
+    with pytest.raises(InvalidTable) as caught:
+        check_verifier(table)
+    assert caught.value.where == "verifier.ini"
+    assert section in str(caught.value)

@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING
 
 from portable.bytecode.vhlo import current, enums, has_op, lifetimes, minimum, op
 from portable.features.conditions import TESTS
+from portable.features.verifier import USUAL
 from portable.system.tables import InvalidTable
 from portable.version import Version
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from portable.features.bridges import Bridges
     from portable.features.rules import Condition, FeatureRules
 
-__all__ = ["check_bridges", "check_rules"]
+__all__ = ["check_bridges", "check_rules", "check_verifier"]
 
 _BY = ("serializer", "expander", "ours", "none")
 
@@ -85,7 +88,30 @@ def check_bridges(bridges: Bridges, since: dict[str, str]) -> None:
         _demand(helps, f"[rewrite {rewrite}]", "helps no Feature and no op", _BRIDGES)
 
 
-_RULES, _BRIDGES = "rules.ini", "bridges.ini"
+def check_verifier(table: Mapping[str, Mapping[str, str]]) -> None:
+    """Check that every row of what the verifier demands is about ops of VHLO, and needed.
+
+    Args:
+        table: As `verifier.ini` has it.
+
+    Raises:
+        InvalidTable: A row does not hold.
+    """
+    known = {*USUAL, "visibility"}
+    _demand(set(table) == known, f"[{']['.join(table)}]", "are not its sections", _VERIFIER)
+    for section, usual in USUAL.items():
+        names: set[str] = set()
+        for count, row in table[section].items():
+            where = f"[{section}] {count}"
+            counts = count == "*" or (count.isdecimal() and int(count) != usual)
+            _demand(counts, where, "is no number, or what ops have anyway", _VERIFIER)
+            for name in row.split():
+                _demand(has_op(name), where, f"{name} is no op of VHLO", _VERIFIER)
+                _demand(name not in names, where, f"has {name} again", _VERIFIER)
+                names.add(name)
+
+
+_RULES, _BRIDGES, _VERIFIER = "rules.ini", "bridges.ini", "verifier.ini"
 
 
 def _check_condition(where: str, condition: Condition, form: str) -> None:

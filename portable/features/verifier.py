@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from portable.bytecode import Bytecode
     from portable.bytecode.operations import OpSignature
 
-__all__ = ["lacks_defaults", "violation"]
+__all__ = ["USUAL", "lacks_defaults", "violation"]
+
+USUAL = {"results": 1, "regions": 0}
+"""How many of them operations have that stand in no row of `verifier.ini`."""
 
 # MLIR's own operations.
 _MODULE = "module"
@@ -28,7 +31,6 @@ _DEFAULTS = frozenset({"arg_attrs", "res_attrs", "sym_visibility"})
 # Whose regions may have no blocks, as far as known.
 _PERHAPS_EMPTY = frozenset({"composite_v2"})
 _DYNAMIC = -(1 << 63)
-_USUAL = {"results": 1, "regions": 0}
 _ANY, _MOST = -1, 1 << 64
 _BYTE = 8
 
@@ -199,7 +201,7 @@ def _numbers(name: str) -> tuple[int, int, int, int]:
     """Return the least and most operands of an op, and how many results and regions it has."""
     operands = op(name).operands
     least = sum(not one.endswith("*") for one in operands)
-    results, regions = (_counts(what).get(name, usual) for what, usual in _USUAL.items())
+    results, regions = (_counts(what).get(name, usual) for what, usual in USUAL.items())
     return least, least if least == len(operands) else _MOST, results, regions
 
 
