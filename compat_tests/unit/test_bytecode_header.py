@@ -10,7 +10,10 @@ import pytest
 from compat_tests.helpers.bytecode_samples import SAMPLES, Sample
 from compat_tests.helpers.bytecode_writer import varint
 from portable.bytecode import MAGIC, Header, MalformedArtifact, read_header
+from portable.releases import shipped_versions
 from portable.version import Version
+
+CORPUS = Path(__file__).parents[2] / "corpus"
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=str)
@@ -20,6 +23,21 @@ def test_header_tells_format_and_target(sample: Sample) -> None:
     assert header.format == sample.format
     assert header.version == Version.parse(sample.target)
     assert sample.data[header.length - 1] == 0
+
+
+def test_a_version_is_written_in_the_format_of_its_row() -> None:
+    """Every artifact that real Releases sealed for it; up to 1.22.0 each Version has one."""
+    shipped = {row.version: {row.bytecode_format} for row in shipped_versions()}
+    # It was reassigned: jaxlib 0.4.18 writes 5, jaxlib 0.4.24 writes 4.
+    shipped[Version(0, 14, 0)].add(5)
+    found: dict[Version, set[int]] = {}
+    for path in CORPUS.glob("*/*/artifacts/*.bc"):
+        with path.open("rb") as file:
+            header = read_header(file.read(64))
+        if header.version is not None:
+            found.setdefault(header.version.target, set()).add(header.format)
+    assert {version for version in shipped if version < Version(1, 23, 0)} <= found.keys()
+    assert found == {version: shipped[version] for version in found}
 
 
 def test_header_needs_no_more_than_itself() -> None:

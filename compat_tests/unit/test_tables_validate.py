@@ -68,6 +68,20 @@ DEFECTS: list[tuple[str, str, str, Callable[[], object], str]] = [
     ("refusals.toml", 'last = "0.19.10"', 'last = "1.2.0"', resolved, "refusal 1: last 1.2.0"),
     ("refusals.toml", 'name = "sdy"\ndistribution = "jaxlib"', 'name = "sdy"\ndistribution = "jax"',
      resolved, "dialect 1: no Release of 'jax'"),
+    # Keys that are misspelt: what is optional would just not be there.
+    ("releases.toml", "current_below =", "curent_below =", _releases, "unknown key 'curent_below'"),
+    ("releases.toml", "week_12", "weak_12", _releases, "unknown key 'weak_12'; valid keys"),
+    ("advisories.toml", "link =", "lnk =", resolved, "unknown key 'lnk'"),
+    ("versions.toml", "note =", "not =", resolved, "unknown key 'not'"),
+    ("refusals.toml", 'since = "0.19.9"', 'since = "0.19.9"\nrefuses = ""', resolved, "'refuses'"),
+    ("aliases.toml", "versions =", "version =", resolved, "alias 1: unknown key 'version'"),
+    ("promises.toml", "note =", "not =", resolved, "promise 1: unknown key 'not'"),
+    # What was published beside what was measured.
+    ("published.toml", '"jax-cuda12-pjrt"', '"jax-cuda12-prjt"', resolved, "no Release of 'jax-"),
+    ("published.toml", '"jax-cuda13-pjrt"', '"jax-cuda12-pjrt"', resolved, "-pjrt is duplicated"),
+    ("published.toml", '"0.4.24", ', '"0.4.23", ', resolved, "published 1: 0.4.23 is listed after"),
+    ("published.toml", '"0.4.24", ', '"0.4.99", ', resolved, "published 1: 0.4.25 is listed after"),
+    ("published.toml", '"0.4.24", ', '"0.4.24x", ', resolved, "published 1: "),
     # Versions and Releases that are there twice, or out of order.
     ("versions.toml", 'version = "0.11.0"', 'version = "0.10.0"', shipped_versions, "version 3:"),
     ("versions.toml", 'version = "0.11.0"', 'version = "0.9.9"', shipped_versions, "version 3:"),

@@ -8,7 +8,7 @@ from portable.bytecode import vhlo
 from portable.prediction.forms import FORMS, LOCATIONS
 from portable.releases import TableError, advisories
 from portable.releases.refusal import refusals
-from portable.releases.release import demand_reachable
+from portable.releases.release import demand_published, demand_reachable
 from portable.releases.table import demand_once, rows
 
 if TYPE_CHECKING:
@@ -28,6 +28,20 @@ _KINDS: dict[str, Callable[[str], bool]] = {
     "custom_call": bool,
 }
 
+# What a row may say, for those tables whose rows are not checked where they are read.
+_FORM = "id op form since reason source date"
+_KEYS = {
+    ("advisories", "advisory"): "id distribution specifier feature effect stage reproducer "
+    "reproduced reason link date source",
+    ("aliases", "alias"): "name distribution source versions",
+    ("promises", "promise"): "promiser since backward forward source note",
+    ("published", "published"): "distribution versions date",
+    ("refusals", "dialect"): "name distribution specifier form source date",
+    ("refusals", "late"): f"{_FORM} refused",
+    ("refusals", "refusal"): f"{_FORM} last",
+    ("versions", "version"): "version date seen tag tag_date feature bytecode_format source note",
+}
+
 
 def demand_resolved() -> None:
     """Check the tables that ship; the tests do, commands would pay for it each time.
@@ -36,8 +50,14 @@ def demand_resolved() -> None:
         TableError: A row names no known Release, or a Feature or form that nothing finds, so it
             would never match.
     """
+    for (table, kind), keys in _KEYS.items():
+        for row in rows(table, kind):
+            row.demand_known(keys.split())
     for row in (*rows("advisories", "advisory"), *rows("refusals", "dialect")):
         demand_reachable(row)
+    demand_once((row, row.text("distribution")) for row in rows("published", "published"))
+    for row in rows("published", "published"):
+        demand_published(row)
     for advisory in advisories():
         if not advisory.feature.endswith(PRODUCER):
             _demand_feature(advisory.feature, f"advisories.toml: {advisory.id}")

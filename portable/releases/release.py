@@ -6,6 +6,7 @@ import enum
 import functools
 import os
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from packaging.version import InvalidVersion as NotAVersion
@@ -32,12 +33,14 @@ if TYPE_CHECKING:
     from portable.version import Version
 
 __all__ = [
+    "FIELDS",
     "Confidence",
     "ContradictingRow",
     "Release",
     "UnknownDistribution",
     "UnknownRelease",
     "as_release",
+    "demand_published",
     "demand_reachable",
     "demand_same",
     "distributions",
@@ -49,6 +52,13 @@ __all__ = [
     "without_library",
 ]
 
+FIELDS = (
+    *("distribution", "version", "date", "date_source", "current", "current_low", "current_below"),
+    *("minimum", "python", "requires_python", "numpy", "confidence", "method", "measured"),
+    *("evidence", "source", "week_4", "week_12", "serialize_api", "exec_era", "eval_module"),
+    *("yanked", "note"),
+)
+"""What a row may say, in the order in which it is written."""
 
 _BETWEEN = "neighbours"
 
@@ -435,6 +445,7 @@ def _checked(table: Sequence[Row]) -> list[Release]:
 
 
 def _from_row(row: Row) -> Release:
+    row.demand_known(FIELDS)
     current = row.maybe_version("current")
     return Release(
         distribution=normalize_name(row.text("distribution")),
@@ -471,6 +482,23 @@ def demand_reachable(row: Row) -> None:
         raise row.wrong(str(error)) from error
     if not reachable:
         raise row.wrong(f"specifier {specifier.text!r} contains no Release")
+
+
+def demand_published(row: Row) -> None:
+    """Refuse a row of `published.toml` of no known distribution, or with versions out of order.
+
+    Raises:
+        TableError: The error names what is wrong.
+    """
+    versions = row.texts("versions")
+    try:
+        releases(row.text("distribution"))
+        orders = [_order(version) for version in versions]
+    except (UnknownDistribution, NotAVersion) as error:
+        raise row.wrong(str(error)) from error
+    for before, after in pairwise(zip(orders, versions, strict=True)):
+        if after[0] <= before[0]:
+            raise row.wrong(f"{after[1]} is listed after {before[1]}: oldest first")
 
 
 @functools.cache

@@ -77,6 +77,18 @@ class Row:
         """Return the error that names this row."""
         return TableError(what, where=self._where)
 
+    def demand_known(self, keys: Iterable[str]) -> None:
+        """Refuse a key that nothing looks at, for example one that is misspelt.
+
+        Args:
+            keys: All that there may be.
+
+        Raises:
+            TableError: The row has another one.
+        """
+        for key in self._fields.keys() - keys:
+            raise self.wrong(f"unknown key {key!r}; valid keys: {', '.join(keys)}")
+
     def word(self, key: str) -> str:
         """Return the same as `text`; where a line says no more than it, nothing is parsed."""
         if isinstance(self._said, str):

@@ -27,7 +27,7 @@ from portable.binaries import NotARuntime, Runtime, read_runtime
 from portable.errors import PortableError
 from portable.escaping import line
 from portable.releases import Confidence, distributions, releases
-from portable.releases.release import as_release, demand_same, without_library
+from portable.releases.release import FIELDS, as_release, demand_same, without_library
 from portable.releases.table import own_table
 from portable.runtime.environments import (
     EnvironmentFailed,
@@ -75,21 +75,6 @@ _HEAD = """\
 
 """
 
-# In the order in which a row is written; a field that is not here is an error.
-FIELDS = (
-    *("distribution", "version", "date", "date_source", "current", "current_low", "current_below"),
-    *(
-        "minimum",
-        "python",
-        "requires_python",
-        "numpy",
-        "confidence",
-        "method",
-        "measured",
-        "evidence",
-    ),
-    *("source", "week_4", "week_12", "serialize_api", "exec_era", "eval_module", "yanked", "note"),
-)
 # What a measurement replaces as a whole: a field that it did not find out is gone afterwards.
 MEASURED = (
     *("current", "current_low", "current_below", "minimum", "confidence", "method", "measured"),
