@@ -46,6 +46,16 @@ def test_pin_says_which_version_and_why(tmp_path: Path) -> None:
     assert path.read_bytes().startswith(b"ML\xefR\rStableHLO_v1.8.0\0")
 
 
+@pytest.mark.parametrize("command", ["pin", "bundle"])
+def test_what_no_table_covers_is_said(command: str, tmp_path: Path) -> None:
+    """Older Releases than the first that is known, as `check` and `target` say it."""
+    for specifier, covered in (("jaxlib<0.4.20", False), ("jaxlib==0.4.18", True)):
+        done = run(command, ENCODER, "--for", specifier, "-o", str(tmp_path / specifier))
+        assert done.returncode == 0
+        missing = b"not known: jaxlib before 0.4.13 is not in the table"
+        assert (missing in done.stdout) is not covered
+
+
 def test_pin_takes_an_artifact_and_json(artifact: Path, tmp_path: Path) -> None:
     """Re-pinning is pinning; machines get one JSON document."""
     again = tmp_path / "again.mlir.bc"

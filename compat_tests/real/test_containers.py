@@ -272,6 +272,27 @@ def test_a_saved_model_is_widened_in_two_bytes(
     assert changed == [(1, 0), (10, 9)] * len(open_container(path).artifacts())
 
 
+@pytest.mark.parametrize(
+    ("name", "consumer", "says"),
+    [
+        ("gate-jax2tf-0.7.1-tensorflow-2.20.0", "tensorflow==2.16.*", "tensorflow 2.16.1"),
+        ("gate-jax2tf-0.7.1-tensorflow-2.20.0", "tensorflow==2.16.2", ""),
+        ("gate-vjp0-jax-0.12.0.1.exported", "jaxlib>=0.4.27", "0.4.27, jaxlib 0.4.28, jaxlib 0."),
+        ("gate-vjp0-jax-0.12.0.1.exported", "libtpu==0.0.51", "libtpu 0.0.51"),
+        ("gate-vjp0-jax-0.12.0.1.exported", "1.9.0", ""),
+    ],
+)
+def test_pin_says_of_whom_it_is_not_known_that_they_open_it(
+    name: str, consumer: str, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It writes the container: nobody is known to refuse it."""
+    code, out, _ = run(capsys, "pin", CONTAINERS / name, "--for", consumer, "-o", tmp_path / "new")
+    assert code == 0
+    (told,) = [line for line in out.splitlines() if "not known" in line] or [""]
+    assert ("not known whether it is opened by" in told) is bool(says)
+    assert says in told
+
+
 def sharded(to: Path) -> Path:
     """Let jax write a function of two devices."""
     program = """

@@ -16,6 +16,7 @@ from portable.cli.options import PIPELINE, add, pipeline_arguments
 from portable.cli.output import input_bytes, print_json, say
 from portable.cli.progress import waiting
 from portable.cli.usage import BadUsage
+from portable.releases import named_consumers
 from portable.system.wording import many
 
 if TYPE_CHECKING:
@@ -86,6 +87,8 @@ def run(chosen: argparse.Namespace) -> int:
         print_json({"output": chosen.output} | found.record())
     else:
         _print(chosen.output, found)
+        for text in named_consumers(*chosen.consumers).uncovered:
+            say(f"  not known: {text}")
     return 0
 
 

@@ -34,7 +34,7 @@ from portable.errors import PortableError
 from portable.features.bridges import SHARDY, bridges
 from portable.pinning import pipeline as pin
 from portable.pinning.locations import named as with_name
-from portable.pinning.repinning import pin_all
+from portable.pinning.repinning import perhaps_closed, pin_all
 from portable.pinning.rewrites import named
 from portable.releases import resolve_target
 from portable.system import children
@@ -150,6 +150,8 @@ def _container(
     how = "its envelope was widened" if found.widen else "as before"
     for reader in readers_of(written):
         say(f"{chosen.output}: container opened by {reader}, {how}")
+    if unsure := ", ".join(map(str, perhaps_closed(written, wants))):
+        say(f"not known whether it is opened by {unsure}")
     return 0
 
 
@@ -180,6 +182,8 @@ def _print(label: str, pinned: Pinned, verification: Verification | None) -> Non
     artifact, target = pinned.artifact, pinned.target
     say(f"{label}: StableHLO {artifact.version}, {len(artifact):,} bytes")
     say(f"  {target.reason} ({target.confidence})")
+    for caveat in target.caveats:
+        say(f"  not known: {caveat}")
     for rewrite in pinned.rewrites:
         say(f"  rewritten: {rewrite}")
     if verification is not None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from portable.releases import Release
     from portable.releases.requests import TargetRequest
 
-__all__ = ["NotOpened", "Repinned", "pin_all", "repin"]
+__all__ = ["NotOpened", "Repinned", "perhaps_closed", "pin_all", "repin"]
 
 
 class NotOpened(PortableError):
@@ -134,6 +134,25 @@ def pin_all(
     return Repinned(pinned, texts, widen)
 
 
+def perhaps_closed(container: Container, wants: Iterable[TargetRequest]) -> tuple[Release, ...]:
+    """Return the consumers of which it is not known whether they open a container.
+
+    Args:
+        container: What was written.
+        wants: As for `repin`.
+    """
+    opener = container.opener
+    if opener is None:
+        return ()
+    return tuple(one for one in _named(wants) if opening(opener, one)[0] is None)
+
+
+def _named(wants: Iterable[TargetRequest]) -> tuple[Release, ...]:
+    context = ResolveContext(datetime.date.today())
+    named = [target.binding for want in wants for target in candidates(want, context)]
+    return tuple(dict.fromkeys(release for release in named if release))
+
+
 def _demand(error: NotExpressible) -> tuple[bool, Version]:
     """Order errors by what would do; what nothing is known to do for comes last."""
     return error.minimum is None, error.minimum or Version(0, 0, 0)
@@ -143,9 +162,7 @@ def _must_widen(container: Container, wants: tuple[TargetRequest, ...]) -> bool:
     """Say whether a consumer does not open the container as it is, but a copy that is widened."""
     if container.opener is None:
         return False
-    context = ResolveContext(datetime.date.today())
-    named = [target.binding for want in wants for target in candidates(want, context)]
-    releases = [*dict.fromkeys(release for release in named if release)]
+    releases = _named(wants)
     closed = _closed(container.opener, releases)
     if closed is None:
         return False
