@@ -298,7 +298,7 @@ def test_a_terminal_is_told_what_goes_on(example: Path) -> None:
     pytest.importorskip("rich")
     shown = on_terminal(["verify", str(example), "--against", str(example)])
     assert shown.code == 0
-    assert "compatible: the same outputs" in shown.out
+    assert "compatible: computes the same: the same outputs" in shown.out
     assert b"executing " in shown.terminal
     assert "executing" not in shown.out
 

@@ -10,10 +10,12 @@ import pytest
 
 from portable.artifact import Artifact
 from portable.cli import main
+from portable.cli.output import show_verification
 from portable.policy import gate, parse_policy
 from portable.policy.report import as_record, as_text
 from portable.prediction import examine, predict, predict_all
 from portable.releases import matching_releases, releases
+from portable.runtime.verification import Verification
 from portable.verdict import Basis, NotKnown, Outcome, Stage, Verdict, worst
 
 DATA = Path(__file__).parents[1] / "data"
@@ -152,6 +154,17 @@ def test_an_observation_says_its_stage_too() -> None:
     read = Verdict("jaxlib 0.10.2", Outcome.COMPATIBLE, Stage.DECODE, Basis.OBSERVED)
     died = Verdict("jaxlib 0.10.2", Outcome.CRASHED, Stage.COMPILE, Basis.OBSERVED)
     assert (read.says, died.says) == ("compatible: reads it", "crashed: does not compile it")
+
+
+@pytest.mark.parametrize("outcome", [Outcome.COMPATIBLE, Outcome.WRONG_RESULT, Outcome.HUNG])
+def test_a_verification_says_its_stage(
+    outcome: Outcome, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is compared is what was computed, or not to the end."""
+    verdict = Verdict("jaxlib 0.10.2 (pjrt)", outcome, Stage.EXECUTE, Basis.OBSERVED, "seed 0")
+    show_verification(Verification(verdict), "old", "new")
+    does = "computes" if outcome is Outcome.COMPATIBLE else "does not compute"
+    assert f"  {outcome}: {does} the same: seed 0\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -228,7 +228,7 @@ def show_verification(verification: Verification, before: str, after: str) -> No
     verdict = verification.verdict
     same = "computes the same as" if verification.same else "does not compute the same as"
     say(f"{after}: {same} {before} on {verdict.consumer}")
-    say(f"  {verdict.outcome}: {verdict.reason}")
+    say(f"  {verdict.says}: {verdict.reason}")
     if verification.located:
         say(f"  first difference: {verification.located}")
     if verification.explained:
