@@ -366,7 +366,7 @@ class _Template:
         return isinstance(value.owner, self._ir.Block)
 
     def _typed(self) -> Iterator[str]:
-        """Vary the types: two, two and the result as it was, and types that are no tensors."""
+        """Vary the types: two, two and one as it was, and types that are no tensors."""
         count = len(self._slots)
         elements = self._all.tensors.items()
         for (one, first), (other, second) in itertools.permutations(elements, 2):
@@ -577,17 +577,20 @@ _COUNTS = [*itertools.product(range(1, 4), range(1, 4), range(1, 11))]
 
 
 def _colourings(count: int) -> Iterator[tuple[int, ...]]:
-    """Yield which slots have the first type, which the second, and which keep theirs."""
+    """Yield which slots have the first type, which the second, and which one keeps its own."""
     if count > _COLOURED:
         # Too many for all: one of them is different, or all from one on.
         yield from (tuple(int(at == one) for at in range(count)) for one in range(count))
         yield from (tuple(int(at >= one) for at in range(count)) for one in range(2, count - 1))
         return
-    for colours in itertools.product((0, 1), repeat=count - 1) if count else ():
-        if any(colours):
-            yield (0, *colours)
-            if len(colours) > 1 and any(colours[:-1]):
-                yield (0, *colours[:-1], _KEPT)
+    for kept in (None, *range(count)):
+        free = count - (kept is not None)
+        for others in itertools.product((0, 1), repeat=free - 1) if free else ():
+            if any(others):
+                colours = [0, *others]
+                if kept is not None:
+                    colours.insert(kept, _KEPT)
+                yield tuple(colours)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ import pytest
 
 import portable
 from portable.bytecode.vhlo import enums, lifetimes, ops
+from portable.features.rules import rules
 from portable.pinning.pipeline import NotExpressible
 from portable.runtime.environments import Environment
 from portable.version import Version
@@ -80,6 +81,31 @@ def test_a_sample_is_written_as_the_tables_say(scanner: Scanner) -> None:
 def test_an_op_is_written_as_the_tables_say(scanner: Scanner, op: str) -> None:
     """Every variation of it: among others the comparison types that came one by one."""
     assert not surprises(Enumeration(scanner, only=op, part=(7, 7)), scanner.targets)
+
+
+# What 1.20 to 1.22 brought without a new name: the op, a part of its programs, our constraints.
+UNTOLD = {
+    "compare": ((1, 3), {"comparison_type_WEAKORDER"}),
+    "convolution": ((1, 8), {"convolution_mixed_f8"}),
+    "dynamic_conv": ((1, 8), {"dynamic_conv_mixed_f8"}),
+    "dot_general": ((36, 37), {"dot_algorithm_f8E4M3FN", "dot_algorithm_f8E4M3FN_operations"}),
+}
+
+
+@pytest.mark.parametrize("op", UNTOLD)
+def test_what_the_tables_lack_is_found(
+    scanner: Scanner, op: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without its constraint in the tables, by what the library writes alone."""
+    if "1.22.0" not in scanner.targets:
+        pytest.skip("the installed library is older")
+    some, names = UNTOLD[op]
+    for form, constraints in rules().constraints.items():
+        left = [one for one in constraints if one.name not in names]
+        monkeypatch.setitem(rules().constraints, form, left)
+    # The first one ends it: each program is written at every target.
+    programs = Enumeration(scanner, part=some, only=op)
+    assert any(surprises([found], scanner.targets) for found in programs)
 
 
 @pytest.mark.old_releases
