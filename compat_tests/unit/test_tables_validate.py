@@ -76,6 +76,7 @@ DEFECTS: list[tuple[str, str, str, Callable[[], object], str]] = [
     ("refusals.toml", 'since = "0.19.9"', 'since = "0.19.9"\nrefuses = ""', resolved, "'refuses'"),
     ("aliases.toml", "versions =", "version =", resolved, "alias 1: unknown key 'version'"),
     ("promises.toml", "note =", "not =", resolved, "promise 1: unknown key 'not'"),
+    ("published.toml", "reason = ", "reasn = ", resolved, "without_library 1: unknown key 'reasn'"),
     # What was published beside what was measured.
     ("published.toml", '"jax-cuda12-pjrt"', '"jax-cuda12-prjt"', resolved, "no Release of 'jax-"),
     ("published.toml", '"jax-cuda13-pjrt"', '"jax-cuda12-pjrt"', resolved, "-pjrt is duplicated"),

@@ -36,6 +36,7 @@ _KEYS = {
     ("aliases", "alias"): "name distribution source versions",
     ("promises", "promise"): "promiser since backward forward source note",
     ("published", "published"): "distribution versions date",
+    ("published", "without_library"): "distribution versions reason date",
     ("refusals", "dialect"): "name distribution specifier form source date",
     ("refusals", "late"): f"{_FORM} refused",
     ("refusals", "refusal"): f"{_FORM} last",
