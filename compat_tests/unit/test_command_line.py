@@ -135,6 +135,28 @@ def test_an_option_that_is_repeated_adds(capsys: pytest.CaptureFixture[str]) -> 
     assert "jaxlib 0.10.2" in shown
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "releases list --format json jaxlib==0.5.3",
+        "env make --require-hashes jaxlib==0.5.3",
+        "corpus run --quiet jaxlib==0.5.3",
+        "corpus show --quiet add_f32",
+        "schema --quiet gate",
+    ],
+)
+def test_options_stand_anywhere(words: str) -> None:
+    """Between an action and what it is done with too."""
+    command, *given = words.split()
+    options = [word for word in given if word.startswith("-") or word == "json"]
+    operands = [word for word in given if word not in options]
+    read = [
+        parser.parse(command, load(command), order)
+        for order in (given, [*operands, *options], [*options, *operands])
+    ]
+    assert read[0] == read[1] == read[2]
+
+
 def test_consumers_are_named_by_for() -> None:
     """And a Version by --target, in every command that has consumers."""
     have = {command for command, action in _options() if "--for" in action.option_strings}

@@ -61,8 +61,14 @@ class _Parser(argparse.ArgumentParser):
         write_text("-", message)
         flush()
 
+    def read(self, words: list[str]) -> argparse.Namespace:
+        """Read a command line; options may stand between an action and what it is done with."""
+        if len(self._get_positional_actions()) > 1:
+            return self.parse_intermixed_args(words)
+        return self.parse_args(words)
 
-def build(command: str, module: Any) -> argparse.ArgumentParser:
+
+def build(command: str, module: Any) -> _Parser:
     """Return the parser of one command.
 
     Args:
@@ -107,7 +113,7 @@ def parse(command: str, module: Any, words: list[str]) -> argparse.Namespace:
     Raises:
         BadUsage: The command does not take these words.
     """
-    return build(command, module).parse_args(words)
+    return build(command, module).read(words)
 
 
 def overview(words: list[str], commands: dict[str, str]) -> int:
