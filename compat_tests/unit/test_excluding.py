@@ -72,3 +72,11 @@ def test_a_folder_is_searched_as_it_is_listed(
     for found, top in ((on_disk, "."), (listed, str(repository))):
         kept = {one.path.removeprefix(f"{top}/") for one in found if one.fate is not Fate.EXCLUDED}
         assert kept & set(FILES) == expected
+
+
+def test_a_pattern_of_many_folders_ends() -> None:
+    """A policy is foreign text: the work is that of the pattern times the path."""
+    path = "a/" * 60 + "b"
+    assert excluded(path, ("**/a/" * 30 + "c",)) == ""
+    assert excluded(path, ("**/a/" * 30 + "b",))
+    assert excluded(path, ("**/" * 40 + "c",)) == ""

@@ -49,11 +49,26 @@ def _parsed(pattern: str) -> tuple[bool, tuple[str, ...]]:
 
 
 def _matches(parts: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
-    if not wanted:
-        return not parts
-    first, rest = wanted[0], wanted[1:]
-    if first == "**":
-        # At the end it is everything inside of a folder, and not the folder.
-        starts = range(len(parts) + 1 if rest else 0)
-        return (bool(parts) and not rest) or any(_matches(parts[at:], rest) for at in starts)
-    return bool(parts) and fnmatchcase(parts[0], first) and _matches(parts[1:], rest)
+    # Which parts of the pattern may be next, after so much of the path: there may be many `**`.
+    end = len(wanted)
+    places = _reached({0}, wanted)
+    for part in parts:
+        following = set[int]()
+        for at in places - {end}:
+            if wanted[at] == "**":
+                following |= {at, at + 1} if at + 1 == end else {at}
+            elif fnmatchcase(part, wanted[at]):
+                following.add(at + 1)
+        places = _reached(following, wanted)
+    return end in places
+
+
+def _reached(places: set[int], wanted: tuple[str, ...]) -> set[int]:
+    """Add what stands behind each `**`, which may be no folder; at the end it is something."""
+    found = set(places)
+    for start in places:
+        at = start
+        while at + 1 < len(wanted) and wanted[at] == "**" and at + 1 not in found:
+            at += 1
+            found.add(at)
+    return found
