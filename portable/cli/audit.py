@@ -26,6 +26,7 @@ from portable.cli.progress import counting
 from portable.cli.usage import BadUsage, amount, count
 from portable.fleet import Audit, Politeness, ask, audit, query_names, query_text
 from portable.releases import named_consumers
+from portable.system.wording import many
 
 if TYPE_CHECKING:
     import argparse
@@ -121,7 +122,7 @@ def _say(done: Audit, output: str) -> None:
         ("kind", "count"), [(kind, f"{n:,}") for kind, n in Counter(done.kinds).most_common()]
     )
     say(
-        f"{output}: {done.artifacts:,} artifacts in {done.objects:,} objects, of which "
+        f"{output}: {many(done.artifacts, 'artifact')} in {many(done.objects, 'object')}, of which "
         f"{done.unchanged:,} are unchanged"
     )
     if done.damaged:

@@ -23,6 +23,7 @@ from portable.fleet import Plan, Transition, calendar, plan
 from portable.fleet.report import SOON, as_html, calendar_html, conclusion
 from portable.policy import load_policy
 from portable.releases import named_consumers
+from portable.system.wording import many
 from portable.verdict import Stage
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def _command(fleet: str, releases: Sequence[Release], specs: Sequence[str]) -> s
 
 def _say(found: Plan, command: str, shown: int | None) -> None:
     for outlook in found.outlooks:
-        say(f"{outlook.change}: {len(outlook.artifacts):,} artifacts: {outlook.reason}")
+        say(f"{outlook.change}: {many(len(outlook.artifacts), 'artifact')}: {outlook.reason}")
         if outlook.remedy:
             say(f"  remedy: {outlook.remedy}")
         for name in outlook.artifacts[:shown]:
@@ -131,7 +132,7 @@ def _say(found: Plan, command: str, shown: int | None) -> None:
         if shown is not None and len(outlook.artifacts) > shown:
             say(f"  and {len(outlook.artifacts) - shown:,} more; --all prints them")
     for consumer, count in found.refused[:shown] if len(found.refused) > 1 else ():
-        say(f"{consumer}: {count:,} artifacts do not get through")
+        say(f"{consumer}: {many(count, 'artifact')} not known to get through")
     _say_when(found)
     if found.order:
         say(found.order)
@@ -177,7 +178,7 @@ def _calendar(chosen: argparse.Namespace) -> int:
         print_table(("version", "kind", "promised until", "when", "artifacts"), rows)
         for days in _DAYS:
             ending = sum(one.artifacts for one, rest in left.items() if 0 <= rest <= days)
-            say(f"within {days} days: {ending:,} artifacts")
+            say(f"within {days} days: {many(ending, 'artifact')}")
     if any(rest <= SOON for rest in left.values()):
         return 1
     return 2 if len(left) < len(found) else 0

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from portable.escaping import line
 from portable.fleet.plan import Transition
 from portable.system.page import page
+from portable.system.wording import many
 
 if TYPE_CHECKING:
     import datetime
@@ -55,7 +56,7 @@ def conclusion(plan: Plan) -> str:
         judged = f"of {every:,} artifacts, {plan.by_claim:,} judged by what they claim alone"
         return f"Nothing is known to stop {judged}, {move}."
     if plan.holds:
-        return f"Nothing stops: {every:,} artifacts, {move}."
+        return f"Nothing stops: {many(every, 'artifact')}, {move}."
     known = (
         f"{stops:,} of {every:,} artifacts stop" if stops else "Not known whether anything stops"
     )
