@@ -9,9 +9,12 @@ from pathlib import Path
 import pytest
 
 from compat_tests.fleet.conftest import Bucket
+from portable.bundle import bundle_files
 from portable.cli import main
+from portable.fleet import audit
 
 ROOT = Path(__file__).parents[2]
+ARTIFACTS = ROOT / "compat_tests" / "data" / "artifacts"
 CONTAINERS = ROOT / "compat_tests" / "data" / "containers"
 FAMILY = ROOT / "corpus" / "collectives"
 POLICY = """
@@ -94,3 +97,18 @@ def test_what_an_audit_has_not_read_does_not_pass(
     assert main(["gate", fleet, "--for", "jaxlib==0.12.0.1", "--depth", "header"]) == 0
     assert main(["gate", fleet, "--for", "jaxlib==0.12.0.1", "--changed"]) == 2
     assert main(["gate", str(tree / "x.parquet"), "--for", "jaxlib==0.12.0.1"]) == 2
+
+
+def test_of_a_bundle_one_version_has_to_be_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An audit passes for whom its folder does; a bundle without such a Version fails in both."""
+    artifacts = [ARTIFACTS / f"add_f32+{version}.mlir.bc" for version in ("0.14.0", "1.17.0")]
+    for files, code in ((artifacts, 0), (artifacts[1:], 1)):
+        models, fleet = tmp_path / f"models{code}", tmp_path / f"{code}.parquet"
+        models.mkdir()
+        bundle_files(files, to=models / "bundle")
+        audit([str(models)], fleet, depth="content")
+        for what in (models, fleet):
+            assert main(["gate", str(what), "--for", "jaxlib==0.4.20"]) == code, what
+    capsys.readouterr()

@@ -27,7 +27,7 @@ from portable.policy.summary import as_html, as_markdown
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from portable.artifact import Artifact
     from portable.containers.finding import Found
@@ -137,7 +137,7 @@ def run(chosen: argparse.Namespace) -> int:
     return 0 if result.passed else 1
 
 
-def _found(name: str, rules: Rules) -> Iterator[Found | Recorded]:
+def _found(name: str, rules: Rules) -> Iterator[Found | Sequence[Recorded]]:
     """Find what is at a URL, or what an audit has read."""
     from portable.fleet.gating import find_at, recorded  # an extra
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from portable.containers.excluding import excluded
 from portable.containers.finding import Fate, Found, look_at
 from portable.fleet.places import open_place
-from portable.fleet.rows import OTHER, columns_of
+from portable.fleet.rows import bundled
 from portable.fleet.subjects import read_subject
 from portable.policy import Depth, Recorded
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from portable.policy import Rules
+    from portable.prediction import Subject
 
 __all__ = ["find_at", "recorded"]
 
@@ -42,8 +44,8 @@ def find_at(url: str, rules: Rules) -> Iterator[Found]:
             yield look_at(name, partial(place.open, found), rules.include)
 
 
-def recorded(fleet: str | os.PathLike[str]) -> Iterator[Recorded]:
-    """Yield every artifact of an audit, for the gate.
+def recorded(fleet: str | os.PathLike[str]) -> Iterator[list[Recorded]]:
+    """Yield every artifact of an audit, for the gate; those of an object or a bundle together.
 
     Args:
         fleet: What `audit` wrote.
@@ -51,9 +53,19 @@ def recorded(fleet: str | os.PathLike[str]) -> Iterator[Recorded]:
     Raises:
         FleetError: It is no fleet file.
     """
-    known = cache(read_subject)
-    asked = ("place", "inside", "depth", "kind", "subject", "error")
-    for place, inside, depth, kind, subject, error in columns_of(fleet, asked):
-        if kind != OTHER:
-            what = known(subject) if subject is not None and error is None else None
-            yield Recorded(str(place), inside or "", Depth(depth), what, error or "")
+    known = cache(_subject)
+    for bundle, rows in bundled(fleet, ("depth", "claimed", "subject", "error")):
+        yield [
+            Recorded(
+                str(place),
+                inside or "",
+                Depth(depth),
+                known(subject, claimed if bundle else "") if subject and not error else None,
+                error or "",
+            )
+            for place, inside, _, depth, claimed, subject, error in rows
+        ]
+
+
+def _subject(text: str, member: str) -> Subject:
+    return replace(read_subject(text), member=member)

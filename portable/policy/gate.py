@@ -17,7 +17,7 @@ from portable.artifact import Artifact
 from portable.attestation import SUFFIX, verify_attestation
 from portable.bytecode import HEADER_BYTES
 from portable.containers.container import place
-from portable.containers.finding import Fate, find
+from portable.containers.finding import Fate, Found, find
 from portable.containers.finding import NothingFound as NothingToGate
 from portable.containers.kind import Kind
 from portable.errors import PortableError
@@ -31,7 +31,6 @@ from portable.verdict import Stage, Verdict
 if TYPE_CHECKING:
     from portable.containers import Entry
     from portable.containers.container import Opener
-    from portable.containers.finding import Found
     from portable.version import Version
 
 __all__ = [
@@ -235,7 +234,7 @@ def gate(
     observe: Observe | None = None,
     strict: bool = True,
     changed: bool = False,
-    elsewhere: Iterable[Found | Recorded] = (),
+    elsewhere: Iterable[Found | Sequence[Recorded]] = (),
 ) -> GateResult:
     """Check a tree of artifacts against a policy.
 
@@ -249,7 +248,8 @@ def gate(
         strict: Whether what could not be judged keeps the gate from passing.
         changed: Take the paths for the files of a change: those that are no artifacts are counted,
             and there need not be any.
-        elsewhere: What was found on servers, and what an audit has read; checked too.
+        elsewhere: What was found on servers, and what an audit has read of an object or of a
+            bundle; checked too.
 
     Returns:
         Every artifact with its findings and Verdicts, and what was left out.
@@ -289,11 +289,10 @@ def gate(
         changed=changed,
     )
     for found in itertools.chain(here, elsewhere):
-        if isinstance(found, Recorded):
-            if why := check.unfit(found):
-                left[Fate.NOT_JUDGED].append(Left(_where(found.path), why))
-            else:
-                checked.append(check.recorded(found))
+        if not isinstance(found, Found):
+            unfit = [Left(_where(one.path), why) for one in found if (why := check.unfit(one))]
+            left[Fate.NOT_JUDGED] += unfit
+            checked += () if unfit else check.recorded(found)
         elif found.fate is Fate.ARTIFACT:
             checked += check.found(found)
             if isinstance(found.error, NothingToGate):
@@ -378,8 +377,13 @@ class _Check:
             return "its header was read in the audit; audit with --depth content"
         return ""
 
-    def recorded(self, one: Recorded) -> Checked:
-        """Check what an audit has read."""
+    def recorded(self, found: Sequence[Recorded]) -> Sequence[Checked]:
+        """Check what an audit has read of an object, or of a bundle."""
+        checked = [self._recorded(one) for one in found]
+        members = [one.subject.member if one.subject else "" for one in found]
+        return [*_needed(checked, members)] if any(members) else checked
+
+    def _recorded(self, one: Recorded) -> Checked:
         path = _where(one.path)
         if one.subject is None:
             error = Finding(path, Rule.ARTIFACT, one.error)
