@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import pytest
 
 import portable
 from compat_tests.helpers.advised import ENDINGS, edges, endings, shown
+from compat_tests.helpers.compiled import COMPILED, artifact_of
 from compat_tests.helpers.eras import marked, versions
 from compat_tests.helpers.sealed import CASES
 from portable.pinning.pipeline import serialize
@@ -139,6 +141,21 @@ def test_quantized_types_are_read_and_not_compiled(
     ):
         executor.compile(artifact)
     assert refused.value.verdict.stage is Stage.COMPILE
+
+
+@pytest.mark.parametrize(
+    ("version", "name"), [marked([f"jaxlib {one}"], one, name) for name, one in COMPILED]
+)
+def test_what_the_ops_alone_do_not_show(release: Release, version: str, name: str) -> None:
+    """Each artifact compiles, or does not, as `unit/test_capabilities.py` has it predicted."""
+    ended = False
+    with (
+        find_executor("pjrt", release(f"jaxlib {version}")) as executor,
+        contextlib.suppress(ExecutionFailed),
+    ):
+        executor.compile(portable.Artifact.load(artifact_of(name)))
+        ended = True
+    assert ended is COMPILED[name, version]
 
 
 FOUR_BITS = """

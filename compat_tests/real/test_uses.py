@@ -43,7 +43,9 @@ def test_operands_come_from_the_operations_that_mlir_says(name: str) -> None:
     assert [name.rpartition("_")[0] or name for name, _ in ours] == [
         one.name.rpartition(".")[2] for one in theirs
     ]
-    numbers = {result: n for n, one in enumerate(theirs) for result in one.results}
+    numbers = {
+        result: (n, at) for n, one in enumerate(theirs) for at, result in enumerate(one.results)
+    }
     for number, one in enumerate(theirs):
         expected = [numbers.get(value) for value in one.operands]
         assert list(ours[number][1]) == expected, one

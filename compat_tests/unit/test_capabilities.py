@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from compat_tests.helpers.compiled import COMPILED, artifact_of
 from portable.artifact import Artifact
 from portable.bytecode import read
 from portable.bytecode.scan import Scan
@@ -254,6 +255,25 @@ def test_calls_of_lapack(exported_by: str, release: str, *, holds: bool) -> None
     """As compat_tests/real/executors/test_lapack.py sees it on the real Releases."""
     path = LAPACK / f"jax-{exported_by}" / "cholesky.mlir.bc"
     assert predict(path, release, stage=Stage.COMPILE).holds(Stage.COMPILE) is holds
+
+
+@pytest.mark.parametrize(("name", "version"), COMPILED)
+def test_what_the_ops_alone_do_not_show(name: str, version: str) -> None:
+    """Ops that are removed, channels, sizes and operands decide, as seen on the real Release."""
+    verdict = predict(artifact_of(name), f"jaxlib {version}", stage=Stage.COMPILE)
+    assert verdict.holds(Stage.COMPILE) is COMPILED[name, version]
+
+
+def test_ops_that_nothing_uses_are_not_judged() -> None:
+    """Not in a branch, a function or the rest; what others wait for is, whoever uses it."""
+    artifact = Artifact.load(artifact_of("unused_ops"))
+    names = signatures_by_name(Reading(read(artifact.data), artifact.data)).keys()
+    unused = {"unary_einsum f32", "cbrt complex<f32>", "maximum complex<f32>"}
+    assert names >= unused
+    judged = examine(artifact).signatures
+    assert judged is not None
+    assert not judged & {"unary_einsum f32", "cbrt complex<f32>"}
+    assert judged >= {"collective_permute f32", "if f32", "sine f32"}
 
 
 def test_a_gate_up_to_compiling(tmp_path: Path) -> None:

@@ -213,7 +213,7 @@ def _features(found: Inspection) -> Sequence[Feature]:
 def _graph(content: Bytecode) -> dict[str, object]:
     """Lay out the operations of functions: what is inside of one counts as it."""
     # The operation of a function that each operation is, or is in.
-    owner: dict[int | None, int] = {}
+    owner: dict[int, int] = {}
     nodes: list[dict[str, object]] = []
     edges: set[tuple[int, int]] = set()
     ranks: list[int] = []
@@ -230,8 +230,8 @@ def _graph(content: Bytecode) -> dict[str, object]:
         if not nodes or total > MOST_NODES:
             continue
         here = owner[number] = len(nodes) - 1
-        for source in sources:
-            if (there := owner.get(source, here)) != here:
+        for source in filter(None, sources):
+            if (there := owner.get(source[0], here)) != here:
                 edges.add((there, here))
                 ranks[here] = max(ranks[here], ranks[there] + 1)
     columns: Counter[int] = Counter()

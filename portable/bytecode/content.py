@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
 
     from portable.bytecode.encoding import Buffer
-    from portable.bytecode.operations import Held, Operation, OpSignature
+    from portable.bytecode.operations import Held, Operation, OpSignature, Source
     from portable.bytecode.tables import OperationName
 
 __all__ = ["Bytecode", "read"]
@@ -130,13 +130,13 @@ class Bytecode:
             yield walker.read()
         self._deepest = walker.deepest
 
-    def uses(self) -> Iterator[tuple[Operation, tuple[int | None, ...]]]:
-        """Yield every operation as `operations`, with those whose results it uses.
+    def uses(self) -> Iterator[tuple[Operation, tuple[Source | None, ...]]]:
+        """Yield every operation as `operations`, with the results that it uses.
 
         Yields:
-            The operations, each with one number for each operand: that of the operation it is a
-            result of, counted in the order of this walk. Arguments of blocks have none, nor have
-            values that are used before they are defined.
+            The operations, each with one pair for each operand: the number of the operation it is
+            a result of, counted in the order of this walk, and which result. Arguments of blocks
+            have none, nor have values that are used before they are defined.
 
         Raises:
             MalformedArtifact: An operation does not make sense.

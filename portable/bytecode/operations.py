@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from enum import IntEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from portable.bytecode.encoding import Cursor
 from portable.bytecode.tables import Format, Section
@@ -12,7 +12,17 @@ from portable.bytecode.tables import Format, Section
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["EXAMPLES", "Held", "Mask", "OpSignature", "Operation", "Sizes", "UseWalker", "Walker"]
+__all__ = [
+    "EXAMPLES",
+    "Held",
+    "Mask",
+    "OpSignature",
+    "Operation",
+    "Sizes",
+    "Source",
+    "UseWalker",
+    "Walker",
+]
 
 EXAMPLES = 3
 """How many operations of an OpSignature are located."""
@@ -632,29 +642,34 @@ class Walker:
             self.entries.add((frame.held, tuple(arguments)))
 
 
+Source: TypeAlias = "tuple[int, int]"
+"""An operation by its number, and which of its results."""
+
+
 class UseWalker(Walker):
-    """A Walker that remembers of each value which operation defines it, not its type.
+    """A Walker that remembers of each value which operation defines it, not its type."""
 
-    Attributes:
-        number: How many operations were read.
-    """
-
-    __slots__ = ("number",)
+    __slots__ = ("_number", "_results")
 
     def __init__(self, section: Cursor, sizes: Sizes) -> None:
-        self.number = 0
+        self._number = 0
+        self._results: list[Source] = []
         super().__init__(section, sizes, typed=True)
 
     def define(self, results: tuple[int, ...]) -> None:
         """Count an operation as read; arguments of blocks have numbers that are not negative."""
-        super().define((~self.number,) * len(results))
-        self.number += 1
+        first = len(self._results)
+        super().define(tuple(~number for number in range(first, first + len(results))))
+        self._results += [(self._number, at) for at in range(len(results))]
+        self._number += 1
 
-    def sources(self, operation: Operation) -> tuple[int | None, ...]:
-        """Return the numbers of the operations whose results the last one read uses.
+    def sources(self, operation: Operation) -> tuple[Source | None, ...]:
+        """Return the results of operations that the last one read uses.
 
         Returns:
             One for each operand: None for an argument of a block, and what is not defined yet.
         """
         found = (self.operand_type(value, operation.depth) for value in operation.operands)
-        return tuple(~one if isinstance(one, int) and one < 0 else None for one in found)
+        return tuple(
+            self._results[~one] if isinstance(one, int) and one < 0 else None for one in found
+        )

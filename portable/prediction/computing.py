@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from portable.bytecode.entries import Blob
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from portable.bytecode.operations import Operation
+    from portable.bytecode.operations import Operation, OpSignature, Source
     from portable.prediction.forms import Reading
 
-__all__ = ["COMPUTED", "TWO_BITS", "TYPED"]
+__all__ = ["COMMUNICATING", "COMPUTED", "TWO_BITS", "TYPED", "channel", "like"]
 
 _COLLECTIVES = (
     "vhlo.all_reduce_v1",
@@ -20,24 +21,45 @@ _COLLECTIVES = (
     "vhlo.reduce_scatter_v1",
 )
 _SCATTERS = ("vhlo.scatter_v1", "vhlo.scatter_v2")
-# Those that may name a channel, without their versions.
-_COMMUNICATING = frozenset(
+COMMUNICATING = frozenset(
     f"vhlo.{op}"
     for op in (
         *("all_gather", "all_reduce", "all_to_all", "collective_broadcast", "collective_permute"),
         *("collective_reduce", "reduce_scatter"),
     )
 )
+"""The ops that may name a channel, without their versions."""
 _FUNCTION = "vhlo.func_v1"
 _ZEROS, _POWER = "vhlo.count_leading_zeros_v1", "vhlo.power_v1"
 _NARROW_SIGNED = frozenset(f"i{bits}_v1" for bits in (2, 4, 8, 16, 32))
 # Of two and four bits no number is as great as 64.
 _INTEGERS = frozenset(f"{sign}{bits}_v1" for sign in ("i", "ui") for bits in (8, 16, 32, 64))
+_CONVOLUTIONS = ("vhlo.convolution_v1", "vhlo.dynamic_conv_v1", "vhlo.dynamic_conv_v2")
+# More are not followed: what an op is computed from would be as many for each op.
+_MOST_CHANNELS = 16
 _RESHAPING = frozenset({"vhlo.broadcast_in_dim_v1", "vhlo.reshape_v1"})
 # How deep the ops of a function are that are in no other op.
 _IN_FUNCTION = 2
 _SIZES = ("vhlo.get_dimension_size_v1",)
-TYPED = (*_COLLECTIVES, *_SCATTERS, *_SIZES)
+_SCATTER, _DOT = "vhlo.reduce_scatter_v1", "vhlo.dot_general_v2"
+_BITS, _RETURN = "vhlo.rng_bit_generator_v1", "vhlo.return_v1"
+
+
+def _kinds(names: str) -> frozenset[str]:
+    return frozenset(f"vhlo.{name}" for name in names.split())
+
+
+# Ops whose operands have to be of one element type in XLA, and those that take signed numbers only.
+_ALIKE = _kinds(
+    "add and atan2 clamp compare concatenate divide maximum minimum multiply or pad power remainder"
+    " shift_left shift_right_arithmetic shift_right_logical subtract xor"
+)
+_ON_SIGNED = _kinds("abs sign sort")
+# Those that return what they take in another shape.
+_RESHAPED = _kinds(
+    "broadcast broadcast_in_dim optimization_barrier reshape reverse slice transpose"
+)
+TYPED = (*_COLLECTIVES, *_SCATTERS, *_SIZES, _DOT)
 """The ops whose operand types a form depends on."""
 
 TWO_BITS = frozenset({"i2_v1", "ui2_v1"})
@@ -50,6 +72,10 @@ _NARROW = frozenset(
     | {f"f8{kind}_v1" for kind in ("E3M4", "E4M3", "E4M3FN", "E4M3FNUZ", "E4M3B11FNUZ")}
     | {f"f8{kind}_v1" for kind in ("E5M2", "E5M2FNUZ", "E8M0FNU")}
 )
+# What XLA:CPU has no reduction of between devices.
+_FEW_BITS = TWO_BITS | _FOUR_BITS | (_NARROW - {"bf16_v1", "f16_v1"})
+# Algorithms of these are those that a product without one has.
+_EXACT = frozenset({"f32_v1", "f64_v1"})
 _FLOATS = _NARROW | {"f32_v1", "f64_v1"}
 _REAL = _INTEGERS | _FLOATS | _FOUR_BITS | TWO_BITS | {"bool_v1"}
 # What XLA compiled of four-bit integers from the beginning; functions and regions are no ops of it.
@@ -58,14 +84,21 @@ _ALWAYS_FOUR_BITS = frozenset(
 ) | {"builtin.module"}
 
 
-def _gives(reading: Reading, ops: Iterable[str], elements: frozenset[str]) -> bool:
-    """Find an op with a result of some element types."""
-    signatures = reading.of(*ops)
-    return any(
-        reading.element(type_) in elements
-        for signature in signatures
-        for type_ in signature.results
-    )
+def _gives(
+    reading: Reading, ops: Iterable[str], elements: frozenset[str], *, used: bool = False
+) -> bool:
+    """Find an op with a result of some element types, or one that is used."""
+    signatures = [
+        signature
+        for signature in reading.of(*ops)
+        if any(reading.element(type_) in elements for type_ in signature.results)
+    ]
+    return bool(signatures) and not (used and reading.used.isdisjoint(map(like, signatures)))
+
+
+def like(one: Operation | OpSignature) -> tuple[object, ...]:
+    """Return what an op and its signature have in common."""
+    return (one.name, one.attributes, one.properties, one.results)
 
 
 def _promotes(reading: Reading, ops: Iterable[str]) -> bool:
@@ -232,13 +265,58 @@ def _channels(reading: Reading) -> Iterator[set[tuple[str, int]]]:
     users: dict[object, set[tuple[str, int]]] = {}
     for name in reading.ops:
         kind = name.rpartition("_v")[0]
-        for signature in reading.of(name) if kind in _COMMUNICATING else ():
-            channel = reading.value(signature, "channel_id").get("value")
-            rank = len(reading.dimensions(reading.result(signature)) or ())
-            users.setdefault(channel, set()).add((kind, rank))
-    users.pop(0, None)  # as good as none
-    users.pop(None, None)
+        for signature in reading.of(name) if kind in COMMUNICATING else ():
+            if (number := channel(reading, signature)) is not None:
+                rank = len(reading.dimensions(reading.result(signature)) or ())
+                users.setdefault(number, set()).add((kind, rank))
     yield from users.values()
+
+
+def _several_ranks(reading: Reading, op: str) -> bool:
+    """Find a channel that ops of one kind use for tensors of several ranks."""
+    return any(
+        len({rank for kind, rank in users if kind == op}) > 1 for users in _channels(reading)
+    )
+
+
+def _chained(reading: Reading) -> bool | None:
+    """Find a collective op that is computed from another one of the same channel.
+
+    Perhaps there is one where so many channels are used that they are not told apart.
+    """
+    if not any(True for _ in _channels(reading)):
+        return False
+    known: set[object] = set()
+    before: list[frozenset[object]] = []
+    for operation, sources in reading.content.uses():
+        found = frozenset().union(*(before[source[0]] for source in sources if source))
+        kind = reading.names[operation.name].rpartition("_v")[0]
+        own = channel(reading, operation) if kind in COMMUNICATING else None
+        if own is not None:
+            if own in found:
+                return True
+            known.add(own)
+            if len(known) > _MOST_CHANNELS:
+                return None
+            found |= {own}
+        before.append(found)
+    return False
+
+
+def _convolves_two_bits(reading: Reading) -> bool:
+    """Find a convolution of two-bit integers that is not computed from constants alone."""
+    return any(
+        constant is None
+        for op in _CONVOLUTIONS
+        for operand in (0, 1)
+        if _gives(reading, (op,), TWO_BITS)
+        for *_, constant in _constant_operands(reading, op, operand, TWO_BITS)
+    )
+
+
+def channel(reading: Reading, op: Operation | OpSignature) -> object:
+    """Return the channel that a collective op names; None if it names none, or 0."""
+    return reading.value(op, "channel_id").get("value") or None
 
 
 def _constant_operands(
@@ -256,11 +334,17 @@ def _constant_operands(
         op = str(content.names[operation.name])
         if op == "vhlo.constant_v1":
             constants[number] = operation
-        elif op in _RESHAPING and sources[:1] and sources[0] in constants:
-            constants[number] = constants[sources[0]]
+        elif op in _RESHAPING and (known := constants.get(_defining(sources, 0))):
+            constants[number] = known
         elif op == name and any(reading.element(type_) in elements for type_ in operation.results):
-            given = sources[operand] if operand < len(sources) else None
+            given = _defining(sources, operand)
             yield operation, given is None, constants.get(given)
+
+
+def _defining(sources: Sequence[Source | None], operand: int) -> int | None:
+    """Return the number of the op that an operand is a result of."""
+    source = sources[operand] if operand < len(sources) else None
+    return source[0] if source else None
 
 
 def _numbers(reading: Reading, constant: Operation) -> Iterator[int]:
@@ -327,6 +411,120 @@ def _raises_to_64(reading: Reading) -> bool | None:
     return _perhaps(perhaps)
 
 
+def _reduces_over_a_channel(reading: Reading) -> bool | None:
+    """Find an all_reduce or reduce_scatter of numbers of few bits that names a channel.
+
+    Without one it is removed where there is one replica; of two bits it is only where its operand
+    is constant.
+    """
+    perhaps = False
+    for signature in reading.of(*_COLLECTIVES):
+        elements = {reading.element(type_) for type_ in signature.results}
+        if not elements.isdisjoint(_FEW_BITS) and channel(reading, signature) is not None:
+            return True
+        perhaps |= not elements.isdisjoint(TWO_BITS)
+    return _perhaps(perhaps)
+
+
+def _scatters_complex_constant(reading: Reading) -> bool | None:
+    """Find a reduce_scatter of a complex constant; perhaps of what XLA folds to one."""
+    perhaps = False
+    if not _gives(reading, (_SCATTER,), _COMPLEX):
+        return False
+    functions = sum(reading.signatures[one] for one in reading.of(_FUNCTION))
+    for operation, given, constant in _constant_operands(reading, _SCATTER, 0, _COMPLEX):
+        if constant is not None:
+            return True
+        perhaps |= functions > 1 or not given or operation.depth > _IN_FUNCTION
+    return _perhaps(perhaps)
+
+
+def _multiplies_by_one_number(reading: Reading) -> bool:
+    """Find a dot_general by an algorithm with two of its three sizes being 1.
+
+    These are those of the contraction, and of what is left of each operand.
+    """
+    for signature in reading.of(_DOT):
+        exact = {
+            reading.content.pool.type(index).name
+            for part in ("lhs_precision_type", "rhs_precision_type", "accumulation_type")
+            if isinstance(index := reading.value(signature, part).get("value"), int)
+        }
+        if not exact - {"none_v1"} or exact <= _EXACT or _in_one_product(reading, signature, exact):
+            continue
+        sizes = [reading.dimensions(type_) for type_ in signature.operand_types or ()][:2]
+        if len(sizes) == 2 and _single(reading, signature, sizes):
+            return True
+    return False
+
+
+def _in_one_product(reading: Reading, signature: OpSignature, types: set[str]) -> bool:
+    """Say whether an algorithm is one product of bf16 that is summed as f32."""
+    index = reading.attribute(signature, "num_primitive_operations")
+    count = None if index is None else reading.content.pool.attribute(index).fields.get("value")
+    return types == {"bf16_v1", "f32_v1"} and count == 1
+
+
+def _single(
+    reading: Reading, signature: OpSignature, sizes: Sequence[Sequence[int] | None]
+) -> bool:
+    free = []
+    contracted = 1
+    for side, dimensions in zip(("lhs", "rhs"), sizes, strict=True):
+        if dimensions is None:
+            return False
+        contracting, batching = (
+            _dimension_numbers(reading, signature, f"{side}_{kind}_dimensions")
+            for kind in ("contracting", "batching")
+        )
+        inside = {*contracting, *batching}
+        free.append(math.prod(n for at, n in enumerate(dimensions) if at not in inside))
+        contracted = math.prod(dimensions[at] for at in contracting if at < len(dimensions))
+    return [contracted, *free].count(1) > 1
+
+
+def _dimension_numbers(reading: Reading, signature: OpSignature, name: str) -> list[int]:
+    """Return the elements of an attribute that is a tensor of i64."""
+    data = reading.value(signature, name).get("data")
+    if not isinstance(data, Blob):
+        return []
+    raw = bytes(reading.data[data.offset : data.offset + data.size])
+    return [int.from_bytes(raw[at : at + 8], "little") for at in range(0, len(raw), 8)]
+
+
+def _computes_with_signed_bits(reading: Reading) -> bool | None:
+    """Find random bits of another type than an unsigned one that meet other values in an op.
+
+    XLA gives them as unsigned integers, whatever their type says. Perhaps something else is
+    computed from them alone, or another function or region takes or returns them.
+    """
+    if not any(
+        not reading.element(signature.results[1]).startswith("ui")
+        for signature in reading.of(_BITS)
+        if len(signature.results) > 1
+    ):
+        return False
+    unsigned: set[Source] = set()
+    perhaps = False
+    for number, (operation, sources) in enumerate(reading.content.uses()):
+        name = reading.names[operation.name]
+        if name == _BITS and len(operation.results) > 1:
+            if not reading.element(operation.results[1]).startswith("ui"):
+                unsigned.add((number, 1))
+            continue
+        taken = [source in unsigned for source in sources]
+        if not any(taken):
+            continue
+        kind = name.rpartition("_v")[0]
+        if (kind in _ALIKE and not all(taken)) or kind in _ON_SIGNED:
+            return True
+        if kind in _ALIKE | _RESHAPED and reading.element(operation.results[0]) != "bool_v1":
+            unsigned |= {(number, at) for at in range(len(operation.results))}
+        elif name != _RETURN or operation.depth > _IN_FUNCTION:
+            perhaps = True
+    return _perhaps(perhaps)
+
+
 def _perhaps(found: bool) -> bool | None:
     """Weaken an answer: what was found is necessary and not sufficient."""
     return None if found else False
@@ -384,21 +582,28 @@ COMPUTED: dict[str, Callable[[Reading], bool | None]] = {
         reading, ("vhlo.concatenate_v1",), _FOUR_BITS
     ),
     "maximum or minimum of complex numbers": lambda reading: _gives(
-        reading, ("vhlo.maximum_v1", "vhlo.minimum_v1"), _COMPLEX
+        reading, ("vhlo.maximum_v1", "vhlo.minimum_v1"), _COMPLEX, used=True
     ),
-    "reduce_scatter of a complex constant": lambda reading: _perhaps(
-        all(
-            _gives(reading, (op,), _COMPLEX)
-            for op in ("vhlo.reduce_scatter_v1", "vhlo.constant_v1")
-        )
+    "reduce_scatter of a complex constant": _scatters_complex_constant,
+    "all_reduce or reduce_scatter over a channel of a type below f16 and i8": (
+        _reduces_over_a_channel
+    ),
+    "dot_general with an algorithm of two sizes that are 1": _multiplies_by_one_number,
+    "rng_bit_generator of signed integers or floats that are computed with": (
+        _computes_with_signed_bits
     ),
     "function without a body": _declaration,
     "channel of different collective ops": lambda reading: any(
         len({kind for kind, _ in users}) > 1 for users in _channels(reading)
     ),
-    "channel of collective ops that differ in kind or rank": lambda reading: _perhaps(
-        any(len(users) > 1 for users in _channels(reading))
+    "channel of all_reduces of several ranks": lambda reading: _several_ranks(
+        reading, "vhlo.all_reduce"
     ),
+    "channel of all_gathers of several ranks": lambda reading: _several_ranks(
+        reading, "vhlo.all_gather"
+    ),
+    "collective op computed from another of its channel": _chained,
+    "convolution of i2 or ui2": _convolves_two_bits,
     "constant of several complex<f64>": _constants_of_complex_f64,
     "dynamic_broadcast_in_dim with known expanding dimensions": _expands,
     "all_gather or all_to_all of several operands": lambda reading: any(

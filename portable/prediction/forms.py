@@ -17,6 +17,7 @@ from portable.prediction.computing import COMPUTED, TWO_BITS, TYPED
 from portable.prediction.parts import PARTS
 from portable.prediction.quantized import QUANTIZED
 from portable.prediction.signatures import FLOATS, has_operand_types
+from portable.prediction.unused import used
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -72,6 +73,11 @@ class Reading:
         return [signature for op in ops for signature in self._by_op.get(op, ())]
 
     @cached_property
+    def used(self) -> frozenset[tuple[object, ...]]:
+        """What the ops are like that a compiler does not remove before it compiles them."""
+        return used(self)
+
+    @cached_property
     def present(self) -> frozenset[str]:
         """What occurs, as `kind:name`."""
         pool = self.content.pool
@@ -110,7 +116,7 @@ class Reading:
         """Return the error for an op that is not what its name says; the caller raises it."""
         return self.content.pool.attributes.cursor.malformed(what)
 
-    def attribute(self, signature: OpSignature, name: str) -> int | None:
+    def attribute(self, signature: OpSignature | Operation, name: str) -> int | None:
         """Return the number of an op's attribute, wherever its format keeps it."""
         return self.content.inherent(signature, name)
 
@@ -136,7 +142,7 @@ class Reading:
             self._elements[type_] = known
         return known
 
-    def value(self, signature: OpSignature, attribute: str) -> Mapping[str, object]:
+    def value(self, signature: OpSignature | Operation, attribute: str) -> Mapping[str, object]:
         """Return the fields of an op's attribute; none if it has no such."""
         index = self.attribute(signature, attribute)
         return {} if index is None else self.content.pool.attribute(index).fields

@@ -13,13 +13,16 @@ from portable.bytecode import read
 from portable.bytecode.layouts import NATIVE_DIALECTS
 from portable.containers.container import place
 from portable.features import analyze
+from portable.prediction.computing import like
 from portable.prediction.forms import FORMS, KINDS, Reading
 from portable.prediction.signatures import CALL, signatures_by_name
+from portable.releases.capability import computed_everywhere
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from portable.artifact import ArtifactLike
+    from portable.bytecode.operations import OpSignature
     from portable.containers.container import Container, Opener
     from portable.features import Analysis, Feature, RemovedForm
     from portable.inspection import Inspection
@@ -49,8 +52,8 @@ class Subject:
         forms: For each form of `portable.prediction.forms`, whether it occurs; None for perhaps.
         unknown: What the tables do not know, which may be newer than them.
         custom_calls: The targets of custom calls.
-        signatures: What a compiler has to support, see `portable.prediction.signatures`; None where
-            only a header was read.
+        signatures: What a compiler has to support, see `portable.prediction.signatures`, without
+            what it removes before; None where only a header was read.
         opener: Which Releases open the container that it is in; None for a plain artifact.
         unreadable: What no Release reads or survives; empty if nothing is known.
         member: Which Version of a bundle it belongs to; empty for what is in none.
@@ -195,6 +198,7 @@ def subject_of(reading: Reading, analysis: Analysis) -> Subject:
         MalformedArtifact: As `examine`.
     """
     calls = frozenset(reading.custom_calls())
+    named = signatures_by_name(reading)
     return Subject(
         claimed=reading.content.header.version,
         format=reading.content.header.format,
@@ -206,6 +210,17 @@ def subject_of(reading: Reading, analysis: Analysis) -> Subject:
         forms={name: found(reading) for name, found in FORMS.items()},
         unknown=analysis.unknown,
         custom_calls=calls,
-        signatures=frozenset(signatures_by_name(reading)),
+        signatures=frozenset(named) - _unused(reading, named),
         unreadable=analysis.unreadable,
+    )
+
+
+def _unused(reading: Reading, named: Mapping[str, Sequence[OpSignature]]) -> frozenset[str]:
+    """Return the op signatures of which no op is used, of those that not every Release computes."""
+    doubtful = [name for name in named if not computed_everywhere(name)]
+    called = f"{CALL} "
+    return frozenset(
+        name
+        for name in doubtful
+        if not name.startswith(called) and reading.used.isdisjoint(map(like, named[name]))
     )
