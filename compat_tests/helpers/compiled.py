@@ -21,6 +21,8 @@ COMPILED = {
     ("dot_general_x1_of_a_column", "0.12.0.1"): True,
     ("dot_general_x6_of_a_column", "0.12.0.1"): False,
     ("dot_general_x6_of_a_matrix", "0.12.0.1"): True,
+    ("pad_ui2", "0.5.3"): False,
+    ("pad_ui2", "0.10.2"): True,
     ("reduce_scatter_complex_argument", "0.10.2"): True,
     ("reduce_scatter_complex_constant", "0.5.3"): True,
     ("reduce_scatter_complex_constant", "0.10.2"): False,

@@ -106,6 +106,16 @@ def test_denormal_numbers_are_no_inputs() -> None:
         ("%0 = stablehlo.add %a, %b : tensor<ui8>", "another integer", False),
         ("%0 = stablehlo.fft %a, type =  IRFFT, length = [5]", "another number", True),
         ("%0 = stablehlo.fft %a, type =  FFT, length = [5]", "another number", False),
+        (
+            "%0 = stablehlo.reduce_precision %a, format = e4m0 : tensor<bf16>",
+            "a number for NaN",
+            True,
+        ),
+        (
+            "%0 = stablehlo.reduce_precision %a, format = e4m3 : tensor<bf16>",
+            "a number for NaN",
+            False,
+        ),
     ],
 )
 def test_what_the_specification_leaves_open_is_a_table(

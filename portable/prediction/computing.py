@@ -49,12 +49,13 @@ def _kinds(names: str) -> frozenset[str]:
     return frozenset(f"vhlo.{name}" for name in names.split())
 
 
-# Ops whose operands have to be of one element type in XLA, and those that take signed numbers only.
+# Ops whose operands have to be of one element type in XLA, and those that take signed numbers only
+# or have a body for numbers of their operand's type.
 _ALIKE = _kinds(
     "add and atan2 clamp compare concatenate divide maximum minimum multiply or pad power remainder"
     " shift_left shift_right_arithmetic shift_right_logical subtract xor"
 )
-_ON_SIGNED = _kinds("abs sign sort")
+_ON_SIGNED = _kinds("abs reduce select_and_scatter sign sort")
 # Those that return what they take in another shape.
 _RESHAPED = _kinds(
     "broadcast broadcast_in_dim optimization_barrier reshape reverse slice transpose"
@@ -303,11 +304,11 @@ def _chained(reading: Reading) -> bool | None:
     return False
 
 
-def _convolves_two_bits(reading: Reading) -> bool:
-    """Find a convolution of two-bit integers that is not computed from constants alone."""
+def _takes_two_bits(reading: Reading, *ops: str) -> bool:
+    """Find an op on two-bit integers of whose first two operands one is no constant."""
     return any(
         constant is None
-        for op in _CONVOLUTIONS
+        for op in ops
         for operand in (0, 1)
         if _gives(reading, (op,), TWO_BITS)
         for *_, constant in _constant_operands(reading, op, operand, TWO_BITS)
@@ -603,7 +604,8 @@ COMPUTED: dict[str, Callable[[Reading], bool | None]] = {
         reading, "vhlo.all_gather"
     ),
     "collective op computed from another of its channel": _chained,
-    "convolution of i2 or ui2": _convolves_two_bits,
+    "convolution of i2 or ui2": lambda reading: _takes_two_bits(reading, *_CONVOLUTIONS),
+    "pad of i2 or ui2": lambda reading: _takes_two_bits(reading, "vhlo.pad_v1"),
     "constant of several complex<f64>": _constants_of_complex_f64,
     "dynamic_broadcast_in_dim with known expanding dimensions": _expands,
     "all_gather or all_to_all of several operands": lambda reading: any(

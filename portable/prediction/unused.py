@@ -6,93 +6,71 @@ devices, the host or a library may wait for.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from portable.prediction.computing import COMMUNICATING, channel, like
 
 if TYPE_CHECKING:
-    from portable.bytecode.operations import Operation, Source
+    from portable.bytecode.operations import Operation
     from portable.prediction.forms import Reading
 
 __all__ = ["used"]
 
-_FUNCTION, _RETURN, _PRIVATE = "vhlo.func", "vhlo.return", "private"
-# Ops of StableHLO that are kept whether or not their results are used.
+_FUNCTION, _RETURN = "vhlo.func", "vhlo.return"
+_VISIBILITY, _PRIVATE = "sym_visibility", "private"
+# What is kept whether or not its results are used; functions that are private only if called.
 _KEPT = frozenset(
     f"vhlo.{name}"
-    for name in ("collective_broadcast", "custom_call", "infeed", "outfeed", "recv", "send")
+    for name in ("collective_broadcast", "custom_call", "func", "infeed", "outfeed", "recv", "send")
 )
+# To follow the values of more takes longer than reading everything else.
+_MOST_OPS = 2_000
 # Ops that run a function, and the attribute that names it.
 _CALLS = {"vhlo.call": "callee", "vhlo.composite": "decomposition"}
-
-
-class _Op(NamedTuple):
-    kind: str
-    like: tuple[object, ...]
-    sources: tuple[Source | None, ...]
-    parent: int | None
-    function: object
-    """The name of the function that it is, or runs."""
-    kept: bool
 
 
 def used(reading: Reading) -> frozenset[tuple[object, ...]]:
     """Find the ops that are kept, and those that they are computed from.
 
     Args:
-        reading: An artifact's ops. To follow their values takes as long as reading everything else.
+        reading: An artifact's ops.
 
     Returns:
-        What the ops are like, as `portable.prediction.computing.like` says.
+        What the ops are like, as `portable.prediction.computing.like` says; of a large program all.
     """
-    ops = _ops(reading)
-    returns: dict[int | None, list[int]] = {}
+    if sum(reading.signatures.values()) > _MOST_OPS:
+        return frozenset(map(like, reading.signatures))
+    kinds = [name.rpartition("_v")[0] for name in reading.names]
+    kept = [kind in _KEPT or not kind.startswith("vhlo.") for kind in kinds]
+    calls = not _CALLS.keys().isdisjoint(kinds)
+    ops: list[Operation] = []
+    # What each op needs: its operands, the op that it stands in, and what its bodies return.
+    needs: list[list[int]] = []
     functions: dict[object, list[int]] = {}
-    for number, op in enumerate(ops):
-        if op.kind == _RETURN:
-            returns.setdefault(op.parent, []).append(number)
-        elif op.kind == _FUNCTION:
-            functions.setdefault(op.function, []).append(number)
-    waiting = [number for number, op in enumerate(ops) if op.kept]
-    seen = set(waiting)
-    while waiting:
-        number = waiting.pop()
-        op = ops[number]
-        # What an op needs: its operands, the op it stands in, what its bodies return, what it runs.
-        needs = [source[0] for source in op.sources if source]
-        needs += () if op.parent is None else (op.parent,)
-        needs += returns.get(number, ())
-        needs += functions.get(op.function, ()) if op.kind in _CALLS else ()
-        waiting += set(needs) - seen
-        seen.update(needs)
-    return frozenset(ops[number].like for number in seen)
-
-
-def _ops(reading: Reading) -> list[_Op]:
-    found: list[_Op] = []
+    waiting: list[int] = []
     around: list[int] = []
     for number, (operation, sources) in enumerate(reading.content.uses()):
         del around[operation.depth :]
-        name = reading.names[operation.name]
-        kind = name.rpartition("_v")[0]
-        symbol = "sym_name" if kind == _FUNCTION else _CALLS.get(kind)
-        found.append(
-            _Op(
-                kind,
-                like(operation),
-                sources,
-                around[-1] if around else None,
-                reading.value(operation, symbol).get("value") if symbol else None,
-                _is_kept(reading, operation, name, kind),
-            )
-        )
+        kind = kinds[operation.name]
+        if kind == _FUNCTION and calls and _symbol(reading, operation, _VISIBILITY) == _PRIVATE:
+            functions.setdefault(_symbol(reading, operation, "sym_name"), []).append(number)
+        elif kept[operation.name] or (kind in COMMUNICATING and channel(reading, operation)):
+            waiting.append(number)
+        ops.append(operation)
+        needs.append([source[0] for source in sources if source] + around[-1:])
+        if kind == _RETURN and around:
+            needs[around[-1]].append(number)
         around.append(number)
-    return found
+    seen = set(waiting)
+    while waiting:
+        number = waiting.pop()
+        needed = {*needs[number]}
+        if calls and (symbol := _CALLS.get(kinds[ops[number].name])):
+            needed.update(functions.get(_symbol(reading, ops[number], symbol), ()))
+        waiting += needed - seen
+        seen |= needed
+    return frozenset(like(ops[number]) for number in seen)
 
 
-def _is_kept(reading: Reading, operation: Operation, name: str, kind: str) -> bool:
-    if kind == _FUNCTION:
-        return reading.value(operation, "sym_visibility").get("value") != _PRIVATE
-    if kind in COMMUNICATING and channel(reading, operation) is not None:
-        return True
-    return kind in _KEPT or not name.startswith("vhlo.")
+def _symbol(reading: Reading, operation: Operation, field: str) -> object:
+    return reading.value(operation, field).get("value")
