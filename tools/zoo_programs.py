@@ -3,6 +3,7 @@
 python -m tools zoo_programs jax                measure those of tools/zoo_jax.py
 python -m tools zoo_programs torch              measure those of tools/zoo_torch.py
 python -m tools zoo_programs jax --only WORD    those whose names have a word in them
+python -m tools zoo_programs torch --new        those that are not noted yet
 
 What is found stands in compat_tests/data/model_zoo_FRAMEWORK.json as soon as it is measured;
 `python -m tools model_zoo write` makes the page of it. Times are of the processor, the best of two,
@@ -45,6 +46,10 @@ _SHOWN = 90
 _REPEATS = 2
 
 
+class NotTraced(PortableError):
+    """The framework itself does not trace the program, whatever lowers it after that."""
+
+
 class Subject(Protocol):
     """One program, as its framework's user has it."""
 
@@ -65,7 +70,7 @@ class Subject(Protocol):
         """Run what was exported, called as the program is."""
 
 
-def measure(framework: str, word: str) -> None:
+def measure(framework: str, word: str, *, new: bool = False) -> None:
     """Measure the programs of a framework and note each at once."""
     from portable.runtime.executors import find_executor
 
@@ -73,14 +78,15 @@ def measure(framework: str, word: str) -> None:
     noted: dict[str, Any] = {"releases": {}, "programs": {}}
     if path.exists():
         noted = json.loads(path.read_text("utf-8"))
-    subjects = list(_SUBJECTS[framework]())
+    subjects = dict(_SUBJECTS[framework]())
     noted["programs in all"] = len(subjects)
     with find_executor("pjrt") as executor:
-        for name, make in subjects:
-            if word not in name:
+        for name, make in subjects.items():
+            if word not in name or (new and name in noted["programs"]):
                 continue
             found, releases = _measured(make, executor)
-            noted["programs"][name] = found
+            known = noted["programs"] | {name: found}
+            noted["programs"] = {one: known[one] for one in subjects if one in known}
             noted["releases"] |= {r: importlib.metadata.version(r) for r in releases}
             print(name, found, flush=True)
             path.write_text(json.dumps(noted, indent=1) + "\n", encoding="utf-8")
@@ -97,6 +103,8 @@ def _measured(make: Callable[[], Subject], executor: Executor) -> tuple[Any, tup
             exported = subject.export(target)
         except NotExpressible:
             continue
+        except NotTraced as error:
+            return {"not traced": _short(error)}, subject.releases
         except PortableError as error:
             return {"refused": _short(error)}, subject.releases
         found: dict[str, Any] = {"target": target}
@@ -205,8 +213,11 @@ class _TorchSubject:
         from portable.exporters.traced import trace
 
         if self._program is None:
-            with torch.no_grad():
-                self._program = trace(self.module, self.args, None, None)
+            try:
+                with torch.no_grad():
+                    self._program = trace(self.module, self.args, None, None)
+            except PortableError as error:
+                raise NotTraced(error.what) from error
         return export_torch(self._program, target=target, allow=["exact"])
 
     def backend(self) -> object:
@@ -267,16 +278,17 @@ def _summary(found: dict[str, Any]) -> list[str]:
     equal = sum(entry.get("equal", False) for entry in entries)
     lowest = sum(entry.get("target") == TARGETS[0] for entry in entries)
     unbuilt = sum("not built" in entry for entry in entries)
+    untraced = sum("not traced" in entry for entry in entries)
     differ = sum(not entry.get("equal", True) for entry in entries)
     unrun = sum("not executed" in entry for entry in entries)
     refused = sum("refused" in entry for entry in entries)
     return textwrap.wrap(
         f"{len(entries)} of {found['programs in all']} programs are measured, with {releases}: "
         f"{equal} are equal to eager, {differ} differ, {unrun} "
-        f"are exported and not executed, {refused} are refused, {unbuilt} are not built by this "
-        f"version of their package; {lowest} are at {TARGETS[0]}. The "
-        f"export takes {statistics.median(ratios):.2f}x the backend's own call (median of "
-        f"{len(ratios)}), at most {max(ratios):.2f}x.",
+        f"are exported and not executed, {refused} are refused, {untraced} are not traced by "
+        f"the framework itself, {unbuilt} are not built by this version of their package; "
+        f"{lowest} are at {TARGETS[0]}. The export takes {statistics.median(ratios):.2f}x the "
+        f"backend's own call (median of {len(ratios)}), at most {max(ratios):.2f}x.",
         100,
     )
 
@@ -284,7 +296,7 @@ def _summary(found: dict[str, Any]) -> list[str]:
 def _row(name: str, entry: dict[str, Any]) -> str:
     far = f"{entry['difference']:.1e}" if "difference" in entry else ""
     differs = "" if entry.get("equal", True) else "differs"
-    reasons = (entry.get(kind) for kind in ("refused", "not executed", "not built"))
+    reasons = (entry.get(kind) for kind in ("refused", "not executed", "not traced", "not built"))
     why = next(filter(None, reasons), differs)
     ratio = f"{entry['ratio']:.2f}x" if "ratio" in entry else ""
     cells = [f"`{name}`", entry.get("target", ""), far, ratio, why]
@@ -303,8 +315,9 @@ def main() -> int:
     )
     parser.add_argument("framework", choices=sorted(_SUBJECTS))
     parser.add_argument("--only", default="", metavar="WORD")
+    parser.add_argument("--new", action="store_true")
     chosen = parser.parse_args()
-    measure(chosen.framework, chosen.only)
+    measure(chosen.framework, chosen.only, new=chosen.new)
     return 0
 
 

@@ -25,6 +25,8 @@ import timm  # noqa: E402 - after it
 import torchvision  # noqa: E402
 import transformers  # noqa: E402
 
+from tools import zoo_transformers  # noqa: E402
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -114,8 +116,9 @@ VISION = (
     "alexnet", "resnet18", "resnext50_32x4d", "vgg11", "squeezenet1_1", "densenet121",
     "googlenet", "mobilenet_v2", "mobilenet_v3_small", "shufflenet_v2_x0_5", "mnasnet0_5",
     "efficientnet_b0", "efficientnet_v2_s", "regnet_y_400mf", "convnext_tiny", "vit_b_16",
-    "swin_t", "maxvit_t",
+    "swin_t", "maxvit_t", "inception_v3", "swin_v2_t",
 )  # fmt: skip
+VIDEO = ("r3d_18", "r2plus1d_18", "s3d", "mvit_v1_b")
 SEGMENTATION = ("lraspp_mobilenet_v3_large", "fcn_resnet50", "deeplabv3_mobilenet_v3_large")
 TIMM = (
     "resnet10t", "mobilenetv4_conv_small", "efficientnet_lite0", "ghostnet_050", "lcnet_050",
@@ -125,6 +128,12 @@ TIMM = (
     "xcit_nano_12_p16_224",
     "pit_ti_224", "visformer_tiny", "coat_lite_tiny", "crossvit_tiny_240", "gmlp_ti16_224",
     "resmlp_12_224", "efficientformer_l1", "fastvit_t8", "repvit_m0_9", "starnet_s1",
+    "convnextv2_atto", "eva02_tiny_patch14_224", "cait_xxs24_224", "tnt_s_legacy_patch16_224",
+    "res2net50_14w_8s", "resnest14d", "skresnet18", "dla34", "hrnet_w18_small", "ese_vovnet19b_dw",
+    "inception_next_atto", "mambaout_femto", "tiny_vit_5m_224", "efficientvit_b0",
+    "efficientvit_m0", "pvt_v2_b0", "twins_svt_small", "focalnet_tiny_srf", "gcvit_xxtiny",
+    "hiera_tiny_224", "coatnet_nano_rw_224", "botnet26t_256", "halonet26t", "lambda_resnet26t",
+    "caformer_s18",
 )  # fmt: skip
 
 _SMALL = {
@@ -190,7 +199,8 @@ DECODERS = {
     "Bloom": {"vocab_size": 99, "hidden_size": 32, "n_layer": 2, "n_head": 4},
     "GPTJ": {**_GPT, "rotary_dim": 4},
     "CodeGen": {**_GPT, "rotary_dim": 4},
-    "Mixtral": {**_GROUPED, "num_local_experts": 4},
+    # Its grouped products take rows of a multiple of 16 bytes.
+    "Mixtral": {**_GROUPED, "num_local_experts": 4, "intermediate_size": 48},
     "Granite": _GROUPED,
     "Glm": {**_GROUPED, "head_dim": 8},
     "SmolLM3": _GROUPED,
@@ -229,11 +239,14 @@ def _programs() -> Iterator[Program]:
     for name, (make, sample) in MODULES.items():
         yield Program("torch.nn", name, make, sample)
     for name in VISION:
-        size = 224 if name in {"vit_b_16", "maxvit_t"} else 64
+        size = _SIZES.get(name, 64)
         made = functools.partial(torchvision.models.get_model, name, weights=None)
-        if name == "googlenet":
+        if name in {"googlenet", "inception_v3"}:
             made = functools.partial(made, init_weights=False)
         yield Program("torchvision", name, made, _image(size))
+    for name in VIDEO:
+        made = functools.partial(torchvision.models.get_model, name, weights=None)
+        yield Program("torchvision", name, made, _floats(1, 3, *_CLIPS.get(name, (8, 64, 64))))
     for name in SEGMENTATION:
         make = functools.partial(_segmenting, name)
         yield Program("torchvision", name, make, _image())
@@ -241,9 +254,23 @@ def _programs() -> Iterator[Program]:
         for kind, sizes in kinds.items():
             make = functools.partial(_Encoder, kind, suffix, sizes)
             yield Program("transformers", f"{kind}{suffix}", make, _tokens())
+    for name, make, sample in zoo_transformers.models():
+        yield Program("transformers", name, make, sample)
     for name in TIMM:
-        size = 240 if name.endswith("_240") else 224
-        yield Program("timm", name, functools.partial(timm.create_model, name), _image(size))
+        made = functools.partial(timm.create_model, name)
+        yield Program("timm", name, made, _image(_SIZES.get(name, 224)))
+
+
+_SIZES = {
+    "vit_b_16": 224,
+    "maxvit_t": 224,
+    "inception_v3": 96,
+    "crossvit_tiny_240": 240,
+    "botnet26t_256": 256,
+    "halonet26t": 256,
+    "lambda_resnet26t": 256,
+}
+_CLIPS = {"s3d": (16, 224, 224), "mvit_v1_b": (16, 224, 224)}
 
 
 def _segmenting(name: str) -> nn.Module:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import re
 import sys
 import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from portable.exporters.exported import Argument, ArgumentKind
-from portable.exporters.frameworks import ExportFailed, first_line, is_higher_order, passed
+from portable.exporters.frameworks import ExportFailed, first_line, is_higher_order
 from portable.exporters.graphs import GraphLowering, all_nodes
 from portable.exporters.lowered import Lowered, cleaned
 from portable.exporters.lowerings import lowerings
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
     from portable.exporters.traced import Placeholder, Traced
 
 __all__ = ["Lowerings", "lower"]
-
-_AVERAGE = re.compile(r"aten\.avg_pool[123]d\.default")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,31 +138,6 @@ def _refuse_unknown(nodes: Sequence[Any], options: Lowerings) -> None:
                 hint="decompose it: program.run_decompositions({op: function}), or give one: "
                 "lowerings={op: function}",
             )
-        elif _divides_by_too_much(node) and target not in options.functions:
-            raise ExportFailed(
-                f"torchax lowers {target} with ceil_mode to other values at the edge",
-                where=place(node),
-                hint="ceil_mode=False, count_include_pad=False, or sizes that the stride divides",
-            )
-
-
-def _divides_by_too_much(node: Any) -> bool:
-    """Say whether a node averages windows that end beyond the padding, which PyTorch cuts there."""
-    if _AVERAGE.fullmatch(str(node.target)) is None:
-        return False
-    given = passed(node)
-    counted = given.get("count_include_pad", True) and given.get("divisor_override") is None
-    if not (given.get("ceil_mode", False) and counted):
-        return False
-    kernel = given["kernel_size"]
-    strides = given.get("stride") or kernel
-    paddings = given.get("padding") or [0]
-    sizes = given["self"].meta["val"].shape[-len(kernel) :]
-    windows = [values * (len(kernel) // len(values)) for values in (strides, paddings)]
-    return any(
-        not isinstance(size, int) or (size + 2 * padding - width) % stride
-        for size, width, stride, padding in zip(sizes, kernel, *windows, strict=True)
-    )
 
 
 def _seed(traced: Traced) -> Argument:

@@ -23,6 +23,7 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
         aten.fake_quantize_per_tensor_affine_cachemask.default: _by_tensor,
         aten._fake_quantize_per_tensor_affine_cachemask_tensor_qparams.default: _by_tensor_tensors,  # noqa: SLF001 - ATen's name
         aten.fake_quantize_per_channel_affine_cachemask.default: _by_channel,
+        aten.rrelu_with_noise_functional.default: _randomly_leaking,
     }
 
 
@@ -56,3 +57,15 @@ def _fake_quantized(x: Any, scale: Any, zero: Any, bounds: tuple[int, int]) -> t
     whole = torch.round(x * (1.0 / scale) + zero)  # half to even, as PyTorch rounds
     mask = (whole >= low) & (whole <= high)
     return ((torch.clamp(whole, low, high) - zero) * scale).to(x.dtype), mask
+
+
+def _randomly_leaking(
+    x: Any, noise: Any, low: float = 1 / 8, high: float = 1 / 3, training: bool = False, *_: Any
+) -> tuple[Any, Any]:
+    """Scale what is negative by a random factor, and by the mean of the bounds in eval mode."""
+    import torch
+
+    if not training:
+        return torch.nn.functional.leaky_relu(x, (low + high) / 2), noise
+    factor = torch.where(x <= 0, torch.rand_like(x) * (high - low) + low, 1)
+    return x * factor, factor

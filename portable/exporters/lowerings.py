@@ -5,16 +5,19 @@ What can be said in ATen stands in `portable.exporters.decompositions`.
 
 from __future__ import annotations
 
+import math
+import operator
 from typing import TYPE_CHECKING, Any
 
 from portable.exporters.frameworks import dtype_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 __all__ = ["lowerings"]
 
 _SUM, _MEAN = 0, 1
+_WIDE = 4  # bytes
 
 
 def lowerings() -> dict[Any, Callable[..., Any]]:
@@ -36,6 +39,9 @@ def lowerings() -> dict[Any, Callable[..., Any]]:
         "_linalg_slogdet": _log_determinant,
         "_linalg_solve_ex": _solved,
         "_linalg_svd": _singular_values,
+        "avg_pool1d": _average,
+        "avg_pool2d": _average,
+        "avg_pool3d": _average,
         "cumprod": lambda x, axis, dtype=None: _running(jnp.prod, x, axis, dtype),
         "cumsum": lambda x, axis, dtype=None: _running(jnp.sum, x, axis, dtype),
         "linalg_inv_ex": _inverse,
@@ -86,6 +92,64 @@ def _grouped_product(a: Any, b: Any, ends: Any = None, bias: Any = None, dtype: 
     for number in range(b.shape[0]):
         made = jnp.where((group == number)[:, None], a @ b[number], made)
     return made
+
+
+def _average(  # noqa: PLR0917 - ATen's signature
+    x: Any,
+    kernel: Sequence[int],
+    stride: Sequence[int] = (),
+    padding: Sequence[int] = (0,),
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Any:
+    """Average windows; those that end beyond the padding are cut there, unlike in torchax."""
+    import jax
+    import jax.numpy as jnp
+
+    axes = len(kernel)
+    outer, sizes = (1,) * (x.ndim - axes), x.shape[-axes:]
+    strides = _each(stride or kernel, axes)
+    paddings = _each(padding, axes)
+    beyond = [0] * axes
+    if ceil_mode:
+        beyond = list(map(_beyond, sizes, kernel, strides, paddings))
+
+    def summed(values: Any, before: Sequence[int]) -> Any:
+        edges = [(low, low + more) for low, more in zip(before, beyond, strict=True)]
+        zero = jnp.zeros((), values.dtype)
+        window, steps = (*outer, *kernel), (*outer, *strides)
+        return jax.lax.reduce_window(
+            values, zero, jax.lax.add, window, steps, [(0, 0)] * len(outer) + edges
+        )
+
+    # PyTorch adds narrow floats in a wider one.
+    narrow = jnp.issubdtype(x.dtype, jnp.floating) and x.dtype.itemsize < _WIDE
+    total = summed(x.astype(jnp.float32) if narrow else x, paddings)
+    counted: Any = divisor_override
+    if counted is None and count_include_pad and not any(beyond):
+        counted = math.prod(kernel)
+    elif counted is None:
+        within = [2 * p if count_include_pad else 0 for p in paddings]
+        ones = jnp.ones((*outer, *map(operator.add, sizes, within)), total.dtype)
+        counted = summed(ones, [0] * axes if count_include_pad else paddings)
+    counted = jnp.broadcast_to(jnp.asarray(counted, total.dtype), total.shape)
+    return jax.lax.div(total, counted).astype(x.dtype)
+
+
+def _each(values: Sequence[int], axes: int) -> tuple[int, ...]:
+    """Return one value for each axis, where PyTorch may give one for all."""
+    return tuple(values) * (axes // len(values))
+
+
+def _beyond(size: Any, kernel: int, stride: int, padding: int) -> int:
+    """Return how far the last window of `ceil_mode` ends behind the padding."""
+    if not isinstance(size, int):
+        raise NotImplementedError("ceil_mode over a dynamic dimension")
+    last = -(-(size + 2 * padding - kernel) // stride) * stride
+    if last >= size + padding:  # PyTorch leaves out windows that see padding alone
+        last -= stride
+    return max(last + kernel - size - 2 * padding, 0)
 
 
 def _running(reduce: Callable[..., Any], x: Any, axis: int, dtype: Any) -> Any:

@@ -71,6 +71,7 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Tensor, ...]]] = {
         (torch.randn(8, 16).bfloat16(), torch.randn(3, 16, 8).bfloat16(), GROUPS),
     ),
     "strided": (lambda x: x.t().as_strided((2, 3), (1, 4), 1), (TABLE[:4].contiguous(),)),
+    "leaking": (lambda x: F.rrelu(x, 0.1, 0.3), (TABLE,)),
     "flex": (
         lambda q, k, v: flex_attention(q, k, v, score_mod=_slanted),
         (HEADS, HEADS + 1, HEADS - 1),

@@ -1,4 +1,4 @@
-"""Averages over windows that end beyond the padding, which torchax divides by the whole window."""
+"""Averages and maxima over windows, among them those that end beyond the padding."""
 
 import pytest
 import torch
@@ -11,23 +11,51 @@ pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::Deprec
 
 IMAGE = torch.linspace(-1, 1, 3 * 16 * 16).reshape(1, 3, 16, 16)
 
+POOLS: dict[str, tuple[nn.Module, torch.Tensor]] = {
+    "the last window is cut": (nn.AvgPool2d(3, 2, ceil_mode=True), IMAGE),
+    "cut in the padding": (nn.AvgPool2d(4, 3, 1, ceil_mode=True), IMAGE),
+    "no window in the padding alone": (nn.AvgPool2d(2, 2, 1, ceil_mode=True), IMAGE[..., :15]),
+    "the stride divides": (nn.AvgPool2d(2, 2, ceil_mode=True), IMAGE),
+    "padding is not counted": (
+        nn.AvgPool2d(3, 2, 1, ceil_mode=True, count_include_pad=False),
+        IMAGE,
+    ),
+    "padding is not counted, without ceil_mode": (
+        nn.AvgPool2d(3, 2, 1, count_include_pad=False),
+        IMAGE,
+    ),
+    "no ceil_mode": (nn.AvgPool2d(3, 2, 1), IMAGE),
+    "a divisor": (nn.AvgPool2d(3, 2, 1, ceil_mode=True, divisor_override=5), IMAGE),
+    "one dimension": (nn.AvgPool1d(3, 2, 1, ceil_mode=True), IMAGE[0]),
+    "three dimensions": (nn.AvgPool3d((2, 3, 3), 2, 1, ceil_mode=True), IMAGE[None]),
+    "without a batch": (nn.AvgPool2d(3, 2, ceil_mode=True), IMAGE[0]),
+    "bfloat16": (nn.AvgPool2d(3, 2, ceil_mode=True), IMAGE.bfloat16()),
+    "maxima": (nn.MaxPool2d(3, 2, 1, ceil_mode=True), IMAGE),
+    "maxima of every other": (nn.MaxPool2d(3, 2, 1, dilation=2, ceil_mode=True), IMAGE),
+}
 
-def test_other_values_are_not_exported() -> None:
-    """PyTorch cuts the last window, torchax does not: the op is refused by its name."""
-    with pytest.raises(ExportFailed, match=r"avg_pool2d.*ceil_mode.*count_include_pad=False"):
-        export_torch(nn.AvgPool2d(3, 2, ceil_mode=True).eval(), (IMAGE,), target="1.0.0")
+
+@pytest.mark.parametrize("name", POOLS)
+def test_the_values_are_pytorch_s(name: str) -> None:
+    """Of every window, in the dtype of the image."""
+    pool, image = POOLS[name]
+    exported = export_torch(pool.eval(), (image,), target="1.0.0")
+    got, wanted = exported(image), pool(image)
+    assert (got.dtype, got.shape) == (wanted.dtype, wanted.shape)
+    assert torch.allclose(got, wanted, atol=1e-6)
 
 
-@pytest.mark.parametrize(
-    "pool",
-    [
-        nn.AvgPool2d(2, 2, ceil_mode=True),
-        nn.AvgPool2d(3, 2, ceil_mode=True, count_include_pad=False),
-        nn.AvgPool2d(3, 2, 1),
-    ],
-    ids=["the stride divides", "padding is not counted", "no ceil_mode"],
-)
-def test_the_same_values_are(pool: nn.Module) -> None:
-    """Where torchax does as PyTorch does."""
-    exported = export_torch(pool.eval(), (IMAGE,), target="1.0.0")
-    assert torch.allclose(exported(IMAGE), pool(IMAGE), atol=1e-6)
+def test_an_open_size() -> None:
+    """One artifact averages images of every height."""
+    shapes = ({2: torch.export.Dim("h", min=8)},)
+    pool = nn.AvgPool2d(3, 2, 1, count_include_pad=False).eval()
+    exported = export_torch(pool, (IMAGE,), target="1.0.0", dynamic_shapes=shapes, allow=["exact"])
+    for image in (IMAGE, IMAGE[:, :, :9]):
+        assert torch.allclose(exported(image), pool(image), atol=1e-6)
+
+
+def test_an_open_size_cannot_be_rounded_up() -> None:
+    """How far the last window reaches depends on it."""
+    pool, shapes = nn.AvgPool2d(3, 2, ceil_mode=True).eval(), ({2: 2 * torch.export.Dim("h")},)
+    with pytest.raises(ExportFailed, match="ceil_mode over a dynamic dimension"):
+        export_torch(pool, (IMAGE,), target="1.0.0", dynamic_shapes=shapes)

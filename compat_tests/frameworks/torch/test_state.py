@@ -165,6 +165,17 @@ def test_dropout_takes_a_seed(executor: Executor, tmp_path: Path) -> None:
     assert torch.equal(ExportedArtifact.load(tmp_path / "net")(x, seed=1, executor=executor), first)
 
 
+def test_a_random_leak_takes_a_seed(executor: Executor) -> None:
+    """In training, what is negative is scaled by numbers between the bounds."""
+    x = torch.linspace(-2, 1, 3000)
+    got = export_torch(nn.RReLU(0.1, 0.4), (x,), target="0.9.0")(x, seed=3, executor=executor)
+    factors = (got / x)[x < 0]
+    assert torch.equal(got[x >= 0], x[x >= 0])
+    assert factors.min() >= 0.1
+    assert factors.max() <= 0.4
+    assert abs(factors.mean() - 0.25) < 0.01
+
+
 class Drawing(nn.Module):
     """Draws from every distribution."""
 
