@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from portable.exporters.quantization import quantized_ops
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -24,6 +26,7 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
         aten._fake_quantize_per_tensor_affine_cachemask_tensor_qparams.default: _by_tensor_tensors,  # noqa: SLF001 - ATen's name
         aten.fake_quantize_per_channel_affine_cachemask.default: _by_channel,
         aten.rrelu_with_noise_functional.default: _randomly_leaking,
+        **quantized_ops(),
     }
 
 
