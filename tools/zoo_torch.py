@@ -169,7 +169,7 @@ ENCODERS = {
     "ModernBert": _SMALL,
     "DistilBert": {"vocab_size": 99, "dim": 32, "n_layers": 2, "n_heads": 4, "hidden_dim": 37},
     "ConvBert": {**_SMALL, "embedding_size": 16},
-    "SqueezeBert": {**_SMALL, "embedding_size": 32},
+    "SqueezeBert": {**_SMALL, "embedding_size": 32, "intermediate_size": 36},
     "Nystromformer": _SMALL,
     "MobileBert": {**_SMALL, "embedding_size": 32, "intra_bottleneck_size": 32},
     "RoFormer": {**_SMALL, "embedding_size": 32},
@@ -179,7 +179,6 @@ ENCODERS = {
     "Splinter": _SMALL,
 }
 DECODERS = {
-    "GPT2": _GPT,
     "GPTNeoX": _SMALL,
     "Llama": _GROUPED,
     "Mistral": _GROUPED,

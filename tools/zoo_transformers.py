@@ -116,6 +116,10 @@ _CLIP = {"input_ids": _words, **_images(32)}
 # The class -> its configuration, and what it takes.
 MODELS: dict[str, tuple[dict[str, Any], dict[str, Callable[[], torch.Tensor]]]] = {
     # Language, with parts of its own.
+    "GPT2LMHeadModel": (
+        {"vocab_size": _WORDS, "n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 64},
+        _TEXT,
+    ),
     "DeepseekV2ForCausalLM": (
         {
             **_EXPERTS,

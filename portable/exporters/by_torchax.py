@@ -109,8 +109,9 @@ def _decomposed(program: Any, functions: Mapping[Any, Callable[..., Any]]) -> An
     with warnings.catch_warnings():
         # PyTorch warns of its own use of a class that it renamed.
         warnings.simplefilter("ignore", FutureWarning)
-        functional = program.run_decompositions(kept({**default_decompositions(), **ours()}))
-        return functional.run_decompositions(kept(decompositions.DECOMPOSITIONS))
+        # Once: tracing is most of an export's time.
+        table = {**default_decompositions(), **decompositions.DECOMPOSITIONS, **ours()}
+        return program.run_decompositions(kept(table))
 
 
 def _packet(op: Any) -> Any:
