@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from portable.exporters.quantization import quantized_ops
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 __all__ = ["decompositions"]
 
@@ -22,12 +22,43 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
 
     aten = torch.ops.aten
     return {
+        aten.adaptive_max_pool2d.default: _adaptive_maxima,
+        aten.adaptive_max_pool3d.default: _adaptive_maxima,
         aten.fake_quantize_per_tensor_affine_cachemask.default: _by_tensor,
         aten._fake_quantize_per_tensor_affine_cachemask_tensor_qparams.default: _by_tensor_tensors,  # noqa: SLF001 - ATen's name
         aten.fake_quantize_per_channel_affine_cachemask.default: _by_channel,
         aten.rrelu_with_noise_functional.default: _randomly_leaking,
         **quantized_ops(),
     }
+
+
+def _adaptive_maxima(x: Any, counts: Sequence[int]) -> Any:
+    """Take the largest value of each window, and its place; windows may differ by one in size."""
+    import torch
+
+    axes = len(counts)
+    sizes = x.shape[-axes:]
+    if not all(isinstance(size, int) for size in sizes):
+        return NotImplemented
+    chosen: list[Any] = []
+    for axis, (size, count) in enumerate(zip(sizes, counts, strict=True)):
+        starts = [number * size // count for number in range(count)]
+        ends = [-(-(number + 1) * size // count) for number in range(count)]
+        widest = max(end - start for start, end in zip(starts, ends, strict=True))
+        window = torch.arange(count)[:, None]
+        first, last = window * size // count, ((window + 1) * size + count - 1) // count - 1
+        # A narrower window sees its last value twice.
+        places = torch.minimum(first + torch.arange(widest), last)
+        shape = [1] * (2 * axes)
+        shape[axis], shape[axes + axis] = count, widest
+        chosen.append(places.view(shape))
+    flat = chosen[0]
+    for size, places in zip(sizes[1:], chosen[1:], strict=True):
+        flat = flat * size + places
+    windows = x[(..., *chosen)].flatten(-axes)
+    values, at = windows.max(-1)
+    flat = flat.flatten(-axes).expand(windows.shape)
+    return values, flat.gather(-1, at[..., None])[..., 0]
 
 
 def _by_tensor(x: Any, scale: float, zero: int, low: int, high: int) -> tuple[Any, Any]:

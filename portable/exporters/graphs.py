@@ -83,7 +83,7 @@ class GraphLowering:
     def _called(self, node: _Node, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         function, whose = self._lowering(node)
         try:
-            return function(*args, **kwargs)
+            return function(*_own(args), **_own(kwargs))
         except ExportFailed:
             raise
         except Exception as error:  # lowerings run two frameworks and the user's code
@@ -256,6 +256,14 @@ def _strided(base: Any, x: Any, sizes: Any, strides: Any, offset: int | None = N
         shape = [1] * axis + [size] + [1] * (len(sizes) - axis - 1)
         places = places + jnp.arange(size, dtype=jnp.int64).reshape(shape) * stride
     return jnp.transpose(x, order).ravel()[places]
+
+
+def _own(value: Any) -> Any:
+    """Copy lists: those of PyTorch's graphs cannot be changed, as torchax does with some."""
+    if isinstance(value, (list, tuple)):
+        kind = list if isinstance(value, list) else tuple
+        return kind(map(_own, value))
+    return {k: _own(v) for k, v in value.items()} if isinstance(value, dict) else value
 
 
 def _attribute(module: _Graph, target: str) -> Any:

@@ -42,6 +42,7 @@ def lowerings() -> dict[Any, Callable[..., Any]]:
         "avg_pool1d": _average,
         "avg_pool2d": _average,
         "avg_pool3d": _average,
+        "convolution": _convolution,
         "cumprod": lambda x, axis, dtype=None: _running(jnp.prod, x, axis, dtype),
         "cumsum": lambda x, axis, dtype=None: _running(jnp.sum, x, axis, dtype),
         "linalg_inv_ex": _inverse,
@@ -135,6 +136,19 @@ def _average(  # noqa: PLR0917 - ATen's signature
         counted = summed(ones, [0] * axes if count_include_pad else paddings)
     counted = jnp.broadcast_to(jnp.asarray(counted, total.dtype), total.shape)
     return jax.lax.div(total, counted).astype(x.dtype)
+
+
+def _convolution(x: Any, weight: Any, *rest: Any) -> Any:
+    """Convolve as torchax, which takes the rows of a transposed weight from the wrong groups."""
+    import torch
+    from torchax.ops.ops_registry import all_aten_ops
+
+    *_, transposed, _, groups = rest
+    if transposed and groups > 1:
+        shape = weight.shape
+        rows = weight.reshape(groups, shape[0] // groups, *shape[1:])
+        weight = rows.swapaxes(0, 1).reshape(shape)
+    return all_aten_ops[torch.ops.aten.convolution].func(x, weight, *rest)
 
 
 def _each(values: Sequence[int], axes: int) -> tuple[int, ...]:

@@ -3,6 +3,7 @@
 import pytest
 import torch
 from torch import nn
+from torch.utils import _pytree as pytree
 
 from portable.exporters import ExportFailed, export_torch
 
@@ -30,6 +31,17 @@ POOLS: dict[str, tuple[nn.Module, torch.Tensor]] = {
     "three dimensions": (nn.AvgPool3d((2, 3, 3), 2, 1, ceil_mode=True), IMAGE[None]),
     "without a batch": (nn.AvgPool2d(3, 2, ceil_mode=True), IMAGE[0]),
     "bfloat16": (nn.AvgPool2d(3, 2, ceil_mode=True), IMAGE.bfloat16()),
+    "adaptive maxima": (nn.AdaptiveMaxPool2d((4, 8)), IMAGE),
+    "adaptive maxima of uneven windows": (nn.AdaptiveMaxPool2d((3, 5)), -IMAGE),
+    "adaptive maxima with their places": (
+        nn.AdaptiveMaxPool2d((3, 5), return_indices=True),
+        IMAGE.sin(),
+    ),
+    "adaptive maxima in one dimension": (nn.AdaptiveMaxPool1d(3), IMAGE[0]),
+    "adaptive maxima in three": (
+        nn.AdaptiveMaxPool3d((2, None, 5), return_indices=True),
+        (9 * IMAGE).sin(),
+    ),
     "maxima": (nn.MaxPool2d(3, 2, 1, ceil_mode=True), IMAGE),
     "maxima of every other": (nn.MaxPool2d(3, 2, 1, dilation=2, ceil_mode=True), IMAGE),
 }
@@ -40,9 +52,9 @@ def test_the_values_are_pytorch_s(name: str) -> None:
     """Of every window, in the dtype of the image."""
     pool, image = POOLS[name]
     exported = export_torch(pool.eval(), (image,), target="1.0.0")
-    got, wanted = exported(image), pool(image)
-    assert (got.dtype, got.shape) == (wanted.dtype, wanted.shape)
-    assert torch.allclose(got, wanted, atol=1e-6)
+    for got, wanted in zip(*map(pytree.tree_leaves, (exported(image), pool(image))), strict=True):
+        assert (got.dtype, got.shape) == (wanted.dtype, wanted.shape)
+        assert torch.allclose(got, wanted, atol=1e-6)
 
 
 def test_an_open_size() -> None:
