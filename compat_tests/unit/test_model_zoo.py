@@ -1,6 +1,7 @@
 """The page of the model zoo is what was measured, and the default backend does them all."""
 
 import json
+import statistics
 
 import pytest
 
@@ -41,6 +42,17 @@ def test_programs_of_jax_are_exported_and_equal() -> None:
     assert len(found) == noted["programs in all"] >= 80
     assert sum(entry.get("equal", False) for entry in found) >= 0.95 * len(found)
     assert sum(entry.get("target") == "0.9.0" for entry in found) >= 0.95 * len(found)
+
+
+def test_programs_of_pytorch_are_exported_and_equal() -> None:
+    """At least 95 of 100 that PyTorch itself traces; no export takes 1.5 times the backend's."""
+    noted = json.loads(zoo_programs.NOTED["torch"].read_text("utf-8"))
+    assert len(noted["programs"]) >= 150
+    found = [e for e in noted["programs"].values() if not {"not traced", "not built"} & e.keys()]
+    assert sum(entry.get("equal", False) for entry in found) >= 0.95 * len(found)
+    ratios = [entry["ratio"] for entry in found if "ratio" in entry]
+    assert statistics.median(ratios) <= 1.15
+    assert max(ratios) <= 1.5
 
 
 @pytest.mark.parametrize("framework", sorted(zoo_programs.NOTED))

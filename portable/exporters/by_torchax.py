@@ -8,6 +8,7 @@ import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from portable.exporters.aten import rename, transform
 from portable.exporters.exported import Argument, ArgumentKind
 from portable.exporters.frameworks import ExportFailed, first_line, is_higher_order
 from portable.exporters.graphs import GraphLowering, all_nodes
@@ -98,6 +99,7 @@ def _import_torchax() -> Any:
 
 
 def _decomposed(program: Any, functions: Mapping[Any, Callable[..., Any]]) -> Any:
+    import torch
     from torch.export import default_decompositions
     from torchax import decompositions
 
@@ -111,7 +113,13 @@ def _decomposed(program: Any, functions: Mapping[Any, Callable[..., Any]]) -> An
         warnings.simplefilter("ignore", FutureWarning)
         # Once: tracing is most of an export's time.
         table = {**default_decompositions(), **decompositions.DECOMPOSITIONS, **ours()}
-        return program.run_decompositions(kept(table))
+        try:
+            return program.run_decompositions(kept(table))
+        except ValueError:
+            # Some decompositions have other strides than the op, which views may not take.
+            aten = torch.ops.aten
+            copied = transform(program, rename({aten.view.default: aten.reshape.default}))
+            return copied.run_decompositions(kept(table))
 
 
 def _packet(op: Any) -> Any:

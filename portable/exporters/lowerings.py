@@ -47,7 +47,10 @@ def lowerings() -> dict[Any, Callable[..., Any]]:
         "cumsum": lambda x, axis, dtype=None: _running(jnp.sum, x, axis, dtype),
         "linalg_inv_ex": _inverse,
     }
-    return {getattr(aten, name).default: how for name, how in table.items() if hasattr(aten, name)}
+    found = {getattr(aten, name).default: how for name, how in table.items() if hasattr(aten, name)}
+    if hasattr(torch.ops.transformers, "grouped_mm_fallback"):  # where transformers is imported
+        found[torch.ops.transformers.grouped_mm_fallback.default] = _grouped_product
+    return found
 
 
 def _embedding_bag(weight: Any, indices: Any, offsets: Any, *rest: Any) -> Any:

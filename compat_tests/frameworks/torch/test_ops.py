@@ -72,6 +72,13 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Tensor, ...]]] = {
     ),
     "strided": (lambda x: x.t().as_strided((2, 3), (1, 4), 1), (TABLE[:4].contiguous(),)),
     "leaking": (lambda x: F.rrelu(x, 0.1, 0.3), (TABLE,)),
+    # PyTorch's own decomposition of attention has strides that the view does not take.
+    "view": (
+        lambda x: (
+            F.scaled_dot_product_attention(x, x, x).transpose(1, 2).reshape(2, 6, 8).view(-1, 8)
+        ),
+        (HEADS.view(2, 2, 6, 4),),
+    ),
     "flex": (
         lambda q, k, v: flex_attention(q, k, v, score_mod=_slanted),
         (HEADS, HEADS + 1, HEADS - 1),
@@ -87,9 +94,18 @@ def test_an_op_is_as_in_pytorch(name: str, executor: Executor) -> None:
     got, wanted = made(*given, executor=executor), function(*given)
     pairs = zip(*map(pytree.tree_leaves, (got, wanted)), strict=True)
     for mine, theirs in pairs:
-        assert mine.dtype == theirs.dtype
+        assert (mine.dtype, mine.shape) == (theirs.dtype, theirs.shape)
         near = 2e-2 if theirs.dtype == torch.bfloat16 else 1e-5
         assert torch.allclose(mine, theirs, rtol=near, atol=near)
+
+
+def test_the_groups_of_transformers(executor: Executor) -> None:
+    """Experts are multiplied by an op of that package; some of them get no token."""
+    pytest.importorskip("transformers.integrations.moe")
+    op = torch.ops.transformers.grouped_mm_fallback
+    given = (torch.randn(8, 16), torch.randn(3, 16, 8), GROUPS)
+    made = export_torch(Calls(op), given, target="1.0.0")
+    assert torch.allclose(made(*given, executor=executor), op(*given), atol=1e-5)
 
 
 UNBOUNDED: dict[str, tuple[Callable[..., Any], str]] = {
