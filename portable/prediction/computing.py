@@ -89,6 +89,8 @@ def _gives(
     reading: Reading, ops: Iterable[str], elements: frozenset[str], *, used: bool = False
 ) -> bool:
     """Find an op with a result of some element types, or one that is used."""
+    if reading.types.isdisjoint(elements):
+        return False
     signatures = [
         signature
         for signature in reading.of(*ops)
@@ -264,9 +266,8 @@ def _asks_what_is_known(reading: Reading) -> bool:
 def _channels(reading: Reading) -> Iterator[set[tuple[str, int]]]:
     """Yield for each channel the collective ops that use it, with the ranks of their results."""
     users: dict[object, set[tuple[str, int]]] = {}
-    for name in reading.ops:
-        kind = name.rpartition("_v")[0]
-        for signature in reading.of(name) if kind in COMMUNICATING else ():
+    for kind, name in reading.communicating:
+        for signature in reading.of(name):
             if (number := channel(reading, signature)) is not None:
                 rank = len(reading.dimensions(reading.result(signature)) or ())
                 users.setdefault(number, set()).add((kind, rank))

@@ -13,7 +13,7 @@ from portable.bytecode.layouts import BUILTIN, VHLO
 from portable.features import asks_operand_types
 from portable.features.verifier import lacks_defaults
 from portable.prediction import quantized
-from portable.prediction.computing import COMPUTED, TWO_BITS, TYPED
+from portable.prediction.computing import COMMUNICATING, COMPUTED, TWO_BITS, TYPED
 from portable.prediction.parts import PARTS
 from portable.prediction.quantized import QUANTIZED
 from portable.prediction.signatures import FLOATS, has_operand_types
@@ -45,13 +45,15 @@ class Reading:
 
     Attributes:
         names: The names of ops, as `vhlo.tan_v1`, by their numbers.
+        types: The names of types, as `i4_v1`: an op of others need not be looked for.
     """
 
     def __init__(self, content: Bytecode, data: Buffer | View) -> None:
         self.content = content
         self.data = data
         pool = content.pool
-        self.quantized = quantized.is_quantized(pool.type_names())
+        self.types = frozenset(pool.type_names())
+        self.quantized = quantized.is_quantized(self.types)
         self.names = [str(name) for name in content.names]
         typed = _TYPED.union(quantized.TYPED if self.quantized else ())
         wanted = [
@@ -73,6 +75,12 @@ class Reading:
         return [signature for op in ops for signature in self._by_op.get(op, ())]
 
     @cached_property
+    def communicating(self) -> list[tuple[str, str]]:
+        """The collective ops, each without its version and with it."""
+        pairs = ((name.rpartition("_v")[0], name) for name in self.ops)
+        return [(kind, name) for kind, name in pairs if kind in COMMUNICATING]
+
+    @cached_property
     def used(self) -> frozenset[tuple[object, ...]]:
         """What the ops are like that a compiler does not remove before it compiles them."""
         return used(self)
@@ -83,7 +91,7 @@ class Reading:
         pool = self.content.pool
         found = {f"op:{name}" for name in self.ops}
         found |= {f"dialect:{dialect.name}" for dialect in self.content.dialects}
-        found |= {f"type:{name.removesuffix('_v1')}" for name in pool.type_names()}
+        found |= {f"type:{name.removesuffix('_v1')}" for name in self.types}
         found |= {f"attribute:{name}" for name in self.attribute_names}
         found |= {f"location:{kind}" for kind in LOCATIONS if pool.attributes_named(_NAME + kind)}
         return frozenset(found)
@@ -203,7 +211,9 @@ def _items(reading: Reading, index: int | None, field: str) -> list[Any]:
 def _two_bit_integer(reading: Reading) -> bool:
     """Find an attribute that is one integer of two bits."""
     pool = reading.content.pool
-    return any(pool.type(type_).name in TWO_BITS for type_ in reading.typed("integer_v1"))
+    return not reading.types.isdisjoint(TWO_BITS) and any(
+        pool.type(type_).name in TWO_BITS for type_ in reading.typed("integer_v1")
+    )
 
 
 def _tf32_splat(reading: Reading) -> bool:
@@ -376,14 +386,14 @@ def _symbols(content: Bytecode, operation: Operation) -> Iterator[str]:
 def _converts(reading: Reading, elements: frozenset[str]) -> bool | None:
     """Find a convert to one of some element types; perhaps there is one from them."""
     signatures = reading.of("vhlo.convert_v1")
-    if any(
+    if not signatures or reading.types.isdisjoint(elements):
+        return False
+    found = any(
         reading.element(type_) in elements
         for signature in signatures
         for type_ in signature.results
-    ):
-        return True
-    types = {f"type:{name.removesuffix('_v1')}" for name in elements}
-    return None if signatures and types & reading.present else False
+    )
+    return found or None
 
 
 def _nine_operations(reading: Reading) -> bool:

@@ -206,6 +206,12 @@ def property_kinds() -> dict[str, frozenset[str]]:
     return {name: frozenset(kinds) for name, kinds in found.items()}
 
 
+@functools.lru_cache(maxsize=1024)
+def _of_one_kind(op: str) -> frozenset[str]:
+    """Return the properties of an op of VHLO that are of known kinds."""
+    return frozenset(inherent(VHLO, op) or ()) & property_kinds().keys()
+
+
 def _property_of_another_kind(reading: Reading) -> bool | None:
     """Find a property that is no attribute of its kind: most such artifacts are not read."""
     content, pool, kinds = reading.content, reading.content.pool, property_kinds()
@@ -215,7 +221,7 @@ def _property_of_another_kind(reading: Reading) -> bool | None:
         if dialect == VHLO:
             properties = content.property_attributes(signature.name, signature.properties)
             dictionary = content.dictionary(signature.attributes)
-            for field in kinds.keys() & (inherent(dialect, name) or ()):
+            for field in _of_one_kind(name):
                 number = properties.get(field, dictionary.get(field))
                 if number is not None:
                     pairs.add((field, number))
