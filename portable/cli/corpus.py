@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from portable.cli.options import add
 from portable.cli.output import demand_apart, print_json, print_table, say, write_text
 from portable.corpus import Case, CorpusError, Seals, find_case, load_corpus
-from portable.escaping import program_text
+from portable.escaping import block
 from portable.releases import find_release
 from portable.system.wording import many
 
@@ -233,7 +233,7 @@ def _show(corpus: Path, chosen: argparse.Namespace) -> int:
     for known in case.exceptions:
         say(f"exception:   {known.consumer} at {known.stage}: {known.reason} ({known.link})")
     say()
-    write_text("-", program_text(case.program) + "\n")
+    write_text("-", block(case.program) + "\n")
     print_table(
         ("target", "producer", "bytes"),
         [(str(a.target), a.producer, str(a.path.stat().st_size)) for a in case.artifacts],
