@@ -22,10 +22,10 @@ if not Path(torch.__file__).with_name("lib").joinpath("libtorch_cuda.so").exists
         _OPS.define(f"{_name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
 
 import timm  # noqa: E402 - after it
-import torchvision  # noqa: E402
-import transformers  # noqa: E402
+import torchvision  # noqa: E402 - after it
+import transformers  # noqa: E402 - after it
 
-from tools import zoo_transformers  # noqa: E402
+from tools import zoo_transformers  # noqa: E402 - after it
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import hashlib
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from portable.artifact import Artifact
@@ -18,7 +19,6 @@ from portable.system.files import FileError, read_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from pathlib import Path
 
     from portable.containers import Container
     from portable.corpus import Case, Sealed
@@ -61,8 +61,6 @@ def collect(
         NotAnArtifact: A file is something else.
         CorpusError: A Case is malformed.
     """
-    from pathlib import Path  # noqa: PLC0415
-
     found: list[Item] = []
     for path in map(Path, [paths] if isinstance(paths, (str, os.PathLike)) else paths):
         items = list(_items(path, pick))
