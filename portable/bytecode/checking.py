@@ -5,7 +5,7 @@ Readers decode whatever an operation leads to, and serializers write nothing els
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from itertools import pairwise
 from operator import methodcaller
 from typing import TYPE_CHECKING
@@ -78,7 +78,7 @@ def _others(entries: Entries, dialect: str, group: range) -> Iterable[int]:
     return [index for index, span in zip(group, spans, strict=True) if span not in known]
 
 
-@cache
+@lru_cache(maxsize=64)
 def _pattern(dialect: str, kind: str) -> Pattern[bytes] | None:
     """Compile the pattern of entries of a known number of plain numbers, as locations are."""
     import re  # small artifacts need no patterns
@@ -90,7 +90,7 @@ def _pattern(dialect: str, kind: str) -> Pattern[bytes] | None:
     return re.compile(b"|".join(plain), re.DOTALL) if plain else None
 
 
-@cache
+@lru_cache(maxsize=64)
 def _plain(dialect: str, kind: str) -> dict[int, int]:
     """Return by their first bytes how many numbers entries have that are nothing else."""
     return {

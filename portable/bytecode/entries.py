@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from functools import cache
+from functools import cache, lru_cache
 from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -213,11 +213,9 @@ class Entries:
 
     def places(self) -> bytes:
         """Return of each attribute 1 if it can be a location, 0 if it is known to be none."""
-        codes = first_bytes(self.kind, BUILTIN, LOCATIONS)
-        marks = bytes(byte in codes or not byte & 1 for byte in range(256))
         found = b"".join(
             bytes(len(group)) if dialect == VHLO
-            else self.first_bytes(group).translate(marks) if dialect == BUILTIN
+            else self.first_bytes(group).translate(_may_be_places(self.kind)) if dialect == BUILTIN
             else b"\1" * len(group)
             for dialect, group in self.groups()
         )  # fmt: skip
@@ -492,11 +490,18 @@ def _product(sizes: object) -> int | None:
     return found
 
 
-@cache
+@lru_cache(maxsize=64)
 def _heads(kind: str, dialect: str) -> dict[int, int]:
     """Return how the entries of a dialect begin that point to others, with their `Layout.head`."""
     layouts = table(dialect, kind).items()
     return {code << 1 | 1: layout.head for code, layout in layouts if layout.pointers}
+
+
+@cache
+def _may_be_places(kind: str) -> bytes:
+    """Return for each first byte of an entry of MLIR's own 1 if it can be that of a location."""
+    codes = first_bytes(kind, BUILTIN, LOCATIONS)
+    return bytes(byte in codes or not byte & 1 for byte in range(256))
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from portable.bytecode.fields import POINTERS, STEPS, Step
@@ -41,7 +41,8 @@ class Layout(NamedTuple):
     head: int
 
 
-@cache
+# Names of dialects are foreign text, of which any number may come.
+@lru_cache(maxsize=64)
 def table(dialect: str, kind: str) -> dict[int, Layout]:
     """Return the layouts of one dialect by their codes.
 

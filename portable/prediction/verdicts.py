@@ -471,7 +471,7 @@ def _format(number: int, release: Release) -> Iterator[_Finding]:
         yield _refuses(Stage.DECODE, text)
 
 
-@functools.cache
+@functools.lru_cache(maxsize=64)
 def _format_since(number: int) -> Version | None:
     since = rules().formats.get(number)
     return None if since is None else Version.parse(since)
@@ -508,7 +508,7 @@ def _present(feature: str, subject: Subject) -> bool | None:
     return feature in subject.present if colon and kind in subject.kinds else None
 
 
-@functools.cache
+@functools.lru_cache(maxsize=4096)
 def _unpromised(claimed: Version, current: Version) -> list[str]:
     """Say that a Release reads what upstream no longer promises that it does."""
     if bytecode_format(claimed) is None or bytecode_format(current) is None:

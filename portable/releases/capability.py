@@ -142,7 +142,7 @@ def capabilities_of(release: Release) -> Abilities:
     return Abilities(source, section.rows, positions)
 
 
-@functools.cache
+@functools.lru_cache(maxsize=4096)
 def computed_everywhere(signature: str) -> bool:
     """Say whether every Release that was executed computes an op signature.
 

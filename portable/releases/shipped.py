@@ -85,7 +85,7 @@ def newest_version() -> Version:
     return shipped_versions()[-1].version
 
 
-@functools.cache
+@functools.lru_cache(maxsize=1024)
 def bytecode_format(version: Version) -> int | None:
     """Return the MLIR bytecode format that artifacts for a Version are written in.
 

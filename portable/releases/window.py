@@ -150,7 +150,7 @@ def window(
     )
 
 
-@functools.cache
+@functools.lru_cache(maxsize=1024)
 def promise_for(version: Version, promiser: str = "stablehlo") -> Promise:
     """Return the Promise that holds for a Version.
 
