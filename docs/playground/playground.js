@@ -141,14 +141,18 @@
     return Promise.all(files.map(async ({ path, file }) => ({ path, data: await file.arrayBuffer() })));
   }
 
+  let latest; // what was asked for last: an answer that comes later than the next question is not shown
   let items = []; // what was dropped last
   let shared = ""; // what leads to it in a link
 
   async function open(values) {
     complain("");
     find("status").textContent = "Reading.";
+    const mine = (latest = {});
     const { name, given, dropped, link } = await values();
-    items = await ask(name, given, dropped);
+    const found = await ask(name, given, dropped);
+    if (latest !== mine) return;
+    items = found;
     shared = link ?? "";
     find("items").replaceChildren(...items.map(({ label }, index) => make("option", { value: index }, label)));
     find("items-line").hidden = items.length < 2;
@@ -204,8 +208,10 @@
   let current;
 
   async function show(item) {
+    const mine = (latest = {});
     current = item;
     const found = await ask("look", [item.path, item.entry]);
+    if (latest !== mine) return;
     find("says").textContent = visible(found.says);
     find("result").hidden = false;
     find("judged").hidden = !found.consumers;
