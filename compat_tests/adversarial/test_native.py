@@ -238,19 +238,17 @@ print(ir.Context._get_live_count(), resident() - before, len(os.listdir("/proc/s
 """
 # Beside every call of the library, the ways through them that end early.
 IN_PROCESS = (*CALLS, "module", "text", "not MLIR", "not expressible")
-# Each of these starts a process, so that 500 take minutes.
-CALLS_THAT_START = {"observe": 50}
+_COUNT = 500
 
 
 @pytest.mark.parametrize("name", IN_PROCESS)
 def test_no_call_keeps_its_context(name: str) -> None:
     """After 500 calls no context lives, no file is open, memory is flat: within 20 kB a call."""
-    count = CALLS_THAT_START.get(name, 500)
-    words = [name, PROGRAM, ARTIFACT.data.hex(), str(EXPORTED), str(count)]
+    words = [name, PROGRAM, ARTIFACT.data.hex(), str(EXPORTED), str(_COUNT)]
     command = [sys.executable, "-c", _FLAT, *words]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, timeout=600)
     contexts, kilobytes, files = map(int, done.stdout.split())
     assert contexts == 0
     assert files == 0
-    assert kilobytes < 20 * count
+    assert kilobytes < 20 * _COUNT
     gc.collect()
