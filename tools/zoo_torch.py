@@ -136,15 +136,7 @@ TIMM = (
     "caformer_s18",
 )  # fmt: skip
 
-_SMALL = {
-    "vocab_size": 99,
-    "hidden_size": 32,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "intermediate_size": 37,
-    "max_position_embeddings": 64,
-    "pad_token_id": 0,
-}
+_SMALL = zoo_transformers.TOKENS
 _GROUPED = {**_SMALL, "num_key_value_heads": 2}
 _GPT = {"vocab_size": 99, "n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 64}
 _OF_DIMENSION = {

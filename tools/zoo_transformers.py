@@ -16,10 +16,10 @@ from torch.utils import _pytree as pytree
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["models"]
+__all__ = ["TOKENS", "models"]
 
 _WORDS = 99
-_TOKENS = {
+TOKENS = {
     "vocab_size": _WORDS,
     "hidden_size": 32,
     "num_hidden_layers": 2,
@@ -28,7 +28,7 @@ _TOKENS = {
     "max_position_embeddings": 64,
     "pad_token_id": 0,
 }
-_GROUPED = {**_TOKENS, "num_key_value_heads": 2}
+_GROUPED = {**TOKENS, "num_key_value_heads": 2}
 _EXPERTS = {
     **_GROUPED,
     # Grouped products take rows of a multiple of 16 bytes.
@@ -91,7 +91,20 @@ _SOUND = {
     "apply_spec_augment": False,
 }
 _IMAGE_TOWER = {**_PATCHES, "projection_dim": 16}
-_TEXT_TOWER = {**_TOKENS, "projection_dim": 16, "eos_token_id": 2, "bos_token_id": 1}
+# Heads are computed from a shorter vector that is kept.
+_LATENT = {
+    **_EXPERTS,
+    "num_key_value_heads": 4,
+    "kv_lora_rank": 16,
+    "q_lora_rank": 16,
+    "qk_nope_head_dim": 8,
+    "qk_rope_head_dim": 8,
+    "v_head_dim": 8,
+    "n_routed_experts": 4,
+    "topk_group": 1,
+    "first_k_dense_replace": 1,
+}
+_TEXT_TOWER = {**TOKENS, "projection_dim": 16, "eos_token_id": 2, "bos_token_id": 1}
 _TOWERS = {
     "text_config": _TEXT_TOWER,
     "vision_config": _IMAGE_TOWER,
@@ -120,38 +133,8 @@ MODELS: dict[str, tuple[dict[str, Any], dict[str, Callable[[], torch.Tensor]]]] 
         {"vocab_size": _WORDS, "n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 64},
         _TEXT,
     ),
-    "DeepseekV2ForCausalLM": (
-        {
-            **_EXPERTS,
-            "num_key_value_heads": 4,
-            "kv_lora_rank": 16,
-            "q_lora_rank": 16,
-            "qk_nope_head_dim": 8,
-            "qk_rope_head_dim": 8,
-            "v_head_dim": 8,
-            "n_routed_experts": 4,
-            "n_group": 1,
-            "topk_group": 1,
-            "first_k_dense_replace": 1,
-        },
-        _TEXT,
-    ),
-    "DeepseekV3ForCausalLM": (
-        {
-            **_EXPERTS,
-            "num_key_value_heads": 4,
-            "kv_lora_rank": 16,
-            "q_lora_rank": 16,
-            "qk_nope_head_dim": 8,
-            "qk_rope_head_dim": 8,
-            "v_head_dim": 8,
-            "n_routed_experts": 4,
-            "n_group": 2,
-            "topk_group": 1,
-            "first_k_dense_replace": 1,
-        },
-        _TEXT,
-    ),
+    "DeepseekV2ForCausalLM": ({**_LATENT, "n_group": 1}, _TEXT),
+    "DeepseekV3ForCausalLM": ({**_LATENT, "n_group": 2}, _TEXT),
     "Qwen2MoeForCausalLM": ({**_EXPERTS, "shared_expert_intermediate_size": 16}, _TEXT),
     "Qwen3MoeForCausalLM": ({**_EXPERTS, "head_dim": 8}, _TEXT),
     "GptOssForCausalLM": ({**_EXPERTS, "head_dim": 8, "sliding_window": 8}, _TEXT),
@@ -162,7 +145,7 @@ MODELS: dict[str, tuple[dict[str, Any], dict[str, Callable[[], torch.Tensor]]]] 
     "Exaone4ForCausalLM": ({**_GROUPED, "sliding_window": 8}, _TEXT),
     "Ernie4_5ForCausalLM": (_GROUPED, _TEXT),
     "Lfm2ForCausalLM": (_GROUPED, _TEXT),
-    "PersimmonForCausalLM": (_TOKENS, _TEXT),
+    "PersimmonForCausalLM": (TOKENS, _TEXT),
     "GPTBigCodeForCausalLM": (
         {"vocab_size": _WORDS, "n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 64},
         _TEXT,
@@ -171,7 +154,7 @@ MODELS: dict[str, tuple[dict[str, Any], dict[str, Callable[[], torch.Tensor]]]] 
         {"vocab_size": _WORDS, "d_model": 32, "n_layers": 2, "n_heads": 4, "max_seq_len": 64},
         _TEXT,
     ),
-    "BioGptForCausalLM": (_TOKENS, _TEXT),
+    "BioGptForCausalLM": (TOKENS, _TEXT),
     "XGLMForCausalLM": (
         {
             "vocab_size": _WORDS,
@@ -193,15 +176,15 @@ MODELS: dict[str, tuple[dict[str, Any], dict[str, Callable[[], torch.Tensor]]]] 
         _TEXT,
     ),
     "DebertaModel": (
-        {**_TOKENS, "relative_attention": True, "pos_att_type": ["p2c", "c2p"]},
+        {**TOKENS, "relative_attention": True, "pos_att_type": ["p2c", "c2p"]},
         _TEXT,
     ),
     "DebertaV2Model": (
-        {**_TOKENS, "relative_attention": True, "pos_att_type": ["p2c", "c2p"]},
+        {**TOKENS, "relative_attention": True, "pos_att_type": ["p2c", "c2p"]},
         _TEXT,
     ),
-    "LongformerModel": ({**_TOKENS, "attention_window": 4}, _TEXT),
-    "BigBirdModel": (_TOKENS, _TEXT),
+    "LongformerModel": ({**TOKENS, "attention_window": 4}, _TEXT),
+    "BigBirdModel": (TOKENS, _TEXT),
     "XLNetModel": (
         {"vocab_size": _WORDS, "d_model": 32, "n_layer": 2, "n_head": 4, "d_inner": 37},
         _TEXT,
@@ -217,15 +200,15 @@ MODELS: dict[str, tuple[dict[str, Any], dict[str, Callable[[], torch.Tensor]]]] 
         },
         _TEXT,
     ),
-    "XLMRobertaModel": (_TOKENS, _TEXT),
-    "LayoutLMModel": (_TOKENS, _TEXT),
-    "EsmModel": ({**_TOKENS, "position_embedding_type": "rotary"}, _TEXT),
+    "XLMRobertaModel": (TOKENS, _TEXT),
+    "LayoutLMModel": (TOKENS, _TEXT),
+    "EsmModel": ({**TOKENS, "position_embedding_type": "rotary"}, _TEXT),
     "CanineModel": (
-        {**_TOKENS, "local_transformer_stride": 4},
+        {**TOKENS, "local_transformer_stride": 4},
         {"input_ids": lambda: torch.randint(3, _WORDS, (2, 16))},
     ),
-    "BertForQuestionAnswering": (_TOKENS, _TEXT),
-    "RobertaForSequenceClassification": (_TOKENS, _TEXT),
+    "BertForQuestionAnswering": (TOKENS, _TEXT),
+    "RobertaForSequenceClassification": (TOKENS, _TEXT),
     "DistilBertForTokenClassification": (
         {"vocab_size": _WORDS, "dim": 32, "n_layers": 2, "n_heads": 4, "hidden_dim": 37},
         _TEXT,
@@ -319,10 +302,10 @@ MODELS: dict[str, tuple[dict[str, Any], dict[str, Callable[[], torch.Tensor]]]] 
     ),
     # Images and texts.
     "CLIPModel": (_TOWERS, _CLIP),
-    "SiglipModel": ({"text_config": _TOKENS, "vision_config": _PATCHES}, _CLIP),
+    "SiglipModel": ({"text_config": TOKENS, "vision_config": _PATCHES}, _CLIP),
     "BlipModel": (_TOWERS, _CLIP),
     "ViltModel": (
-        {**_PATCHES, **_TOKENS},
+        {**_PATCHES, **TOKENS},
         {"input_ids": lambda: _words()[:1], **_images(32)},
     ),
     # Series of numbers.

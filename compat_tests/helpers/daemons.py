@@ -14,7 +14,7 @@ __all__ = ["free_ports", "own_python", "started", "wait_for"]
 
 
 def free_ports(count: int) -> list[int]:
-    """Return ports of the loopback that nobody listens on."""
+    """Return ports of the loopback that are free."""
     with contextlib.ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
         for one in sockets:

@@ -285,7 +285,7 @@ def test_a_saved_model_is_widened_in_two_bytes(
 def test_pin_says_of_whom_it_is_not_known_that_they_open_it(
     name: str, consumer: str, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It writes the container: nobody is known to refuse it."""
+    """It writes the container: no consumer is known to refuse it."""
     code, out, _ = run(capsys, "pin", CONTAINERS / name, "--for", consumer, "-o", tmp_path / "new")
     assert code == 0
     (told,) = [line for line in out.splitlines() if "not known" in line] or [""]

@@ -148,7 +148,7 @@ def test_a_name_that_nobody_knows_is_how_a_new_version_is_found(tmp_path: Path) 
 
 
 def test_a_name_of_ones_own_in_an_older_library_moves_no_bound(tmp_path: Path) -> None:
-    """A fork has ops that nobody else has: that makes it no newer Version."""
+    """Ops that only a fork has do not make it a newer Version."""
     path = tmp_path / "libfork.so"
     path.write_bytes(library(*names_of("1.4.0"), "vhlo.ours_v1"))
     found = read_runtime(path).bracket

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,32 +12,14 @@ from torch import Tensor, nn
 from torch.nn.attention.flex_attention import flex_attention
 from torch.utils import _pytree as pytree
 
+from compat_tests.helpers.torch_calls import Calls
 from portable.exporters import ExportFailed, export_torch
-from portable.runtime.executors import Executor, find_executor
+from portable.runtime.executors import Executor
 
 # PyTorch warns of its own use of what it deprecates.
 pytestmark = pytest.mark.filterwarnings(
     "ignore::FutureWarning", "ignore::DeprecationWarning", "ignore::UserWarning"
 )
-
-
-@pytest.fixture(scope="module")
-def executor() -> Iterator[Executor]:
-    """One XLA for all models."""
-    with find_executor("pjrt") as opened:
-        yield opened
-
-
-class Calls(nn.Module):
-    """Calls a function."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__()
-        self.function = function
-
-    def forward(self, *given: Tensor) -> Any:
-        """Call it."""
-        return self.function(*given)
 
 
 def _slanted(score: Tensor, batch: Tensor, head: Tensor, row: Tensor, column: Tensor) -> Tensor:

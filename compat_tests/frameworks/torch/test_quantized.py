@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,8 +11,9 @@ from torch import Tensor, nn
 from torch.ao.quantization.fx import _decomposed  # registers the ops
 from torch.utils import _pytree as pytree
 
+from compat_tests.helpers.torch_calls import Calls
 from portable.exporters import export_torch
-from portable.runtime.executors import Executor, find_executor
+from portable.runtime.executors import Executor
 
 # PyTorch warns of its own use of what it deprecates.
 pytestmark = pytest.mark.filterwarnings(
@@ -26,25 +27,6 @@ torch.manual_seed(0)
 X, WEIGHT = torch.randn(4, 16), torch.randint(-128, 128, (8, 16), dtype=torch.int8)
 SCALES, ZEROS = torch.rand(8) / 100 + 1e-3, torch.randint(-5, 5, (8,))
 ROWS = (torch.rand(4, 1) / 10 + 1e-2, torch.randint(-5, 5, (4, 1)).float())
-
-
-@pytest.fixture(scope="module")
-def executor() -> Iterator[Executor]:
-    """One XLA for all models."""
-    with find_executor("pjrt") as opened:
-        yield opened
-
-
-class Calls(nn.Module):
-    """Calls a function."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__()
-        self.function = function
-
-    def forward(self, *given: Tensor) -> Any:
-        """Call it."""
-        return self.function(*given)
 
 
 def _dynamic(x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from torch._higher_order_ops.while_loop import while_loop
 from compat_tests.helpers.lossy import Counting, InPlace
 from portable.containers import MalformedContainer
 from portable.exporters import ExportedArtifact, ExportFailed, export_torch
-from portable.runtime.executors import Executor, InputMismatch, find_executor
+from portable.runtime.executors import Executor, InputMismatch
 
 # PyTorch warns of its own use of what it deprecates.
 pytestmark = pytest.mark.filterwarnings(
@@ -26,13 +25,6 @@ pytestmark = pytest.mark.filterwarnings(
 )
 
 TARGET = "1.0.0"
-
-
-@pytest.fixture(scope="module")
-def executor() -> Iterator[Executor]:
-    """One XLA for all models."""
-    with find_executor("pjrt") as opened:
-        yield opened
 
 
 def test_batch_norm_in_training(executor: Executor, tmp_path: Path) -> None:

@@ -1,14 +1,12 @@
 """Every model of the zoo, by the default backend, at the lowest target, against PyTorch eager."""
 
-from collections.abc import Iterator
-
 import pytest
 import torch
 
 from portable.bytecode import read
 from portable.exporters import ExportedArtifact, export_torch
 from portable.features import analyze
-from portable.runtime.executors import Executor, find_executor
+from portable.runtime.executors import Executor
 from portable.version import Version
 from tools.zoo import DYNAMIC, STATIC, Model
 
@@ -21,13 +19,6 @@ pytestmark = pytest.mark.filterwarnings(
 
 LOWEST = Version(0, 9, 0)
 NEAR = 2e-6
-
-
-@pytest.fixture(scope="module")
-def executor() -> Iterator[Executor]:
-    """One XLA for all models."""
-    with find_executor("pjrt") as opened:
-        yield opened
 
 
 def _export(model: Model) -> ExportedArtifact:
