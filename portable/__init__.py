@@ -63,7 +63,6 @@ from portable.system.lazy import lazy
 if TYPE_CHECKING:
     from portable import artifact as artifact
     from portable import attestation as attestation
-    from portable import binaries as binaries
     from portable import bindings as bindings
     from portable import bundle as bundle
     from portable import bytecode as bytecode
@@ -85,7 +84,6 @@ if TYPE_CHECKING:
     from portable import tolerance as tolerance
     from portable import verdict as verdict
     from portable import version as version
-    from portable import worker as worker
     from portable.artifact import Artifact as Artifact
     from portable.artifact import ArtifactLike as ArtifactLike
     from portable.artifact import NotAnArtifact as NotAnArtifact
@@ -247,7 +245,6 @@ _NAMES = {
 _ROOMS = {
     "artifact": "portable.artifact",
     "attestation": "portable.attestation",
-    "binaries": "portable.binaries",
     "bindings": "portable.bindings",
     "bundle": "portable.bundle",
     "bytecode": "portable.bytecode",
@@ -269,7 +266,6 @@ _ROOMS = {
     "tolerance": "portable.tolerance",
     "verdict": "portable.verdict",
     "version": "portable.version",
-    "worker": "portable.worker",
 }
 
 __all__ = ["__version__", *_NAMES]  # noqa: PLE0604 - the table above is the one place

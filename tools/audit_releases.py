@@ -23,8 +23,8 @@ from typing import Any
 
 from packaging.version import Version as PackageVersion
 
-from portable.binaries import bracket
 from portable.errors import PortableError
+from portable.inspection import bracket
 from portable.version import Version
 from tools.static_releases import Names
 

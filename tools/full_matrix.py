@@ -29,9 +29,9 @@ from portable.matrix import Agreement, Item, Pick, Run, Store, case_items
 from portable.matrix.store import default_path
 from portable.releases import find_release, releases
 from portable.runtime.environments import Environments
+from portable.system.worker import Status
 from portable.verdict import Outcome, Stage
 from portable.version import Version
-from portable.worker import Status
 from tools.consumer import consumers
 from tools.matrix_pages import (
     CHANGED,
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
     from portable.corpus import Case
     from portable.releases import Release
-    from portable.worker import Worker
+    from portable.system.worker import Worker
 
 ROOT = Path(__file__).parent.parent
 CORPUS = ROOT / "corpus"

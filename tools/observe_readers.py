@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from portable.releases import find_release
 from portable.runtime.environments import Environments
-from portable.worker import Status
+from portable.system.worker import Status
 from tools.full_scan import NEVER, TARGETS, Scanner, load_minimums
 from tools.programs import load_programs
 

@@ -35,7 +35,7 @@ from tools.full_scan import TARGETS, Scanner
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from portable.worker import Answer, Worker
+    from portable.system.worker import Answer, Worker
 
 
 CORPUS = Path(__file__).parent.parent / "corpus"

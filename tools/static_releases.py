@@ -18,8 +18,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from portable.binaries import bracket
 from portable.errors import PortableError
+from portable.inspection import bracket
 from portable.releases import normalize_name, releases
 from portable.runtime.environments.index import published
 from portable.runtime.measuring import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from portable.binaries.bracket import markers
+from portable.inspection.brackets import markers
 from portable.version import Version
 
 __all__ = ["ELF", "library", "names_of"]

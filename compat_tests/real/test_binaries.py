@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from compat_tests.helpers.eras import marked
-from portable.binaries import read_runtime
 from portable.bindings import Library
+from portable.inspection import read_runtime
 from portable.releases import Release, find_release, releases
 from portable.runtime.environments import Environment
 

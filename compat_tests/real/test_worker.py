@@ -13,9 +13,9 @@ import pytest
 
 from portable.artifact import Artifact
 from portable.releases import find_release
+from portable.system.worker import Driver, Status, Worker
 from portable.verdict import Outcome, Stage
 from portable.version import Version
-from portable.worker import Driver, Status, Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -60,13 +60,16 @@ def test_no_room_is_in_a_circle() -> None:
 @pytest.mark.parametrize(
     ("code", "named"),
     [
-        ("import portable.worker.supervisor", "portable.worker.supervisor"),
+        ("import portable.system.worker.supervisor", "portable.system.worker.supervisor"),
         ("def f():\n    from portable import policy", "portable.policy"),
         ('__import__("portable.policy.gate")', "portable.policy.gate"),
         ('import_module(f"portable.policy.{name}")', "portable.policy"),
-        ('Path(__file__).parent.parent / "worker"', "portable.worker"),
+        ('Path(__file__).parent.parent / "system/worker"', "portable.system.worker"),
         ('Path(__file__).with_name("window.py")', "portable.releases.window"),
-        ('f"{dirname(dirname(__file__))}/worker/supervisor.py"', "portable.worker.supervisor"),
+        (
+            'f"{dirname(dirname(__file__))}/system/worker/supervisor.py"',
+            "portable.system.worker.supervisor",
+        ),
     ],
 )
 def test_nothing_is_hidden_from_these_tests(code: str, named: str) -> None:

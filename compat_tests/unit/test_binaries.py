@@ -14,10 +14,10 @@ import pytest
 
 import portable
 from compat_tests.helpers.binaries import ELF, library, names_of
-from portable.binaries import NotARuntime, bracket, read_runtime
-from portable.binaries.bracket import markers
 from portable.cli import main
 from portable.containers import Kind
+from portable.inspection import NotARuntime, bracket, read_runtime
+from portable.inspection.brackets import markers
 from portable.releases import Release, releases
 from portable.releases.shipped import shipped_versions
 from portable.version import Version

@@ -12,6 +12,7 @@ from portable.containers import Kind
 from portable.inspection import Inspection, inspect
 from portable.prediction import predict
 from portable.system.files import FileError
+from portable.verdict import Stage
 from portable.version import Version
 
 DATA = Path(__file__).parents[1] / "data"
@@ -44,7 +45,7 @@ def test_an_artifact_tells_everything() -> None:
 
 
 def test_an_empty_module_is_an_artifact_of_any_version() -> None:
-    """It holds no VHLO to tell it by; all Releases read it, whoever wrote it."""
+    """It holds no VHLO to tell it by; all read it, and have nothing to compile, or no main."""
     data = bytes.fromhex(
         "4d4cef52014d4c495232342e302e3067697400010b0301010303030d05010105130b020d17030303"
         "0505041105011001070301010603010501002b07050f116275696c74696e006d6f64756c65002d00"
@@ -54,7 +55,8 @@ def test_an_empty_module_is_an_artifact_of_any_version() -> None:
     assert found.minimum
     assert str(found.minimum.version) == "0.9.0"
     for what in (found, Artifact.from_bytes(data)):
-        assert predict(what, "jaxlib 0.4.13").compatible
+        assert predict(what, "jaxlib 0.4.13").stage is Stage.COMPILE
+        assert predict(what, "iree-base-compiler 3.4.0").compatible
 
 
 def test_bytes_paths_and_memory_give_the_same() -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from portable.worker.inside.mapped import MAPPED_BYTES, MappedFiles
+from portable.system.worker.inside.mapped import MAPPED_BYTES, MappedFiles
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ import pytest
 
 from portable.runtime.environments.installer import UvInstaller
 from portable.system import children
-from portable.worker import Driver, Worker
+from portable.system.worker import Driver, Worker
 
 SECRETS = (
     "GITHUB_TOKEN",

@@ -15,9 +15,9 @@ import pytest
 
 from compat_tests.helpers import misbehaving
 from portable.system.children import Limits
+from portable.system.worker import Driver, Status, Worker, WorkerFailed
+from portable.system.worker.answer import CouldNotObserve, printed
 from portable.verdict import Outcome, Severity, Stage
-from portable.worker import Driver, Status, Worker, WorkerFailed
-from portable.worker.answer import CouldNotObserve, printed
 
 
 @pytest.fixture
@@ -133,7 +133,7 @@ def test_a_busy_job_ends_though_nobody_watches(library: Path, tmp_path: Path) ->
     """When its parent is stopped, and the alarm is blocked, it ends by its processor time."""
     told = tmp_path / "told"
     code = (
-        "import sys; from portable.worker import Driver, Worker\n"
+        "import sys; from portable.system.worker import Driver, Worker\n"
         "worker = Worker(sys.executable, Driver('tensorflow'), library=sys.argv[1], limit=1.0)\n"
         "worker.ask({'kind': 'read', 'text': 'busy ' + sys.argv[2]})\n"
     )
@@ -270,7 +270,7 @@ def test_the_child_needs_nothing_of_the_package(library: Path) -> None:
         "inside.iree_adapter, inside.plugin_adapter;"
         "assert not [m for m in sys.modules if m.startswith('portable')]"
     )
-    folder = Path(__file__).parents[2] / "portable" / "worker"
+    folder = Path(__file__).parents[2] / "portable" / "system" / "worker"
     subprocess.run([sys.executable, "-I", "-S", "-c", code, str(folder)], check=True)
     assert library.exists()
 

@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Mapping
 
-    from portable.binaries import Runtime
     from portable.features import Analysis, Needs
-    from portable.inspection import Inspection
+    from portable.inspection import Inspection, Runtime
 
 __all__ = ["EXAMPLES", "EXIT_CODES", "options", "run"]
 

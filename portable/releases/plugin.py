@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from portable.errors import PortableError
+from portable.system.worker import Driver, Status, Worker, WorkerFailed
 from portable.version import InvalidVersion, Version
-from portable.worker import Driver, Status, Worker, WorkerFailed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -80,8 +80,8 @@ WITHOUT_SCIPY = """
 import sys
 sys.modules["scipy"] = None
 sys.path.insert(0, sys.argv[1])
-from portable.worker.inside import cpu_handlers
-from portable.worker.inside.answer import Unavailable
+from portable.system.worker.inside import cpu_handlers
+from portable.system.worker.inside.answer import Unavailable
 cpu_handlers.initialize(b"no call")
 try:
     cpu_handlers.initialize(b"lapack_spotrf_ffi")

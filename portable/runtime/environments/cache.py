@@ -28,7 +28,7 @@ from portable.runtime.environments.wheel import (
 from portable.system.documents import parse_json
 from portable.system.files import read_file, write_file
 from portable.system.places import cache_folder
-from portable.worker import LIMIT_S, Driver, Worker
+from portable.system.worker import LIMIT_S, Driver, Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from portable.errors import PortableError
-from portable.worker import Driver
+from portable.system.worker import Driver
 
 __all__ = ["Recipe", "Shipped", "UnsupportedDistribution"]
 

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from portable.artifact import ArtifactLike
-    from portable.binaries import Runtime
     from portable.bytecode import Bytecode
     from portable.bytecode.encoding import Buffer
     from portable.bytecode.operations import OpSignature
     from portable.features import Analysis, Needs, Strictness
+    from portable.inspection.library import Runtime
     from portable.version import Version
 
 __all__ = ["SCHEMA", "Constant", "Inspection", "inspect", "leaks"]
@@ -217,7 +217,7 @@ def inspect(
 
 def _runtime(path: str, found: Inspection) -> Inspection:
     """Add which StableHLO a library has, if it has any."""
-    from portable.binaries import NotARuntime, read_runtime
+    from portable.inspection.library import NotARuntime, read_runtime
 
     try:
         return _with(found, kind=Kind.RUNTIME, runtime=read_runtime(path))

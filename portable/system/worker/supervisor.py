@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from portable.errors import PortableError
 from portable.system.children import Child, ChildEnded, ChildLate, Limits, signal_name, variables
-from portable.worker.answer import Answer, Status, diagnostic, printed
+from portable.system.worker.answer import Answer, Status, diagnostic, printed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -40,7 +40,7 @@ _QUIET = {
 
 
 class Driver(str):
-    """How a Release is driven: an adapter, `NAME_adapter.py` in `portable/worker/inside`."""
+    """How a Release is driven: an adapter, `NAME_adapter.py` in `portable/system/worker/inside`."""
 
     __slots__ = ()
 

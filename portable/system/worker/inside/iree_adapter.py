@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import re
 import signal
 import subprocess
@@ -29,6 +30,8 @@ EXACT = "--iree-input-demote-f64-to-f32=false"
 NOT_READ = re.compile(
     r"<stdin>:|unregistered operation 'vhlo\.|dot algorithm not known|failed to deserialize"
 )
+# Naming the functions of a crash takes seconds, and nothing here shows them.
+_QUIET = {"LLVM_DISABLE_SYMBOLIZATION": "1"}
 # The compiler's own alarm rings before the worker's.
 SHORTER_S = 1.0
 
@@ -83,6 +86,7 @@ class IreeAdapter:
                 capture_output=True,
                 timeout=seconds,
                 check=False,
+                env=os.environ | _QUIET,
             )
         except subprocess.TimeoutExpired:
             raise Hung(f"iree-compile ran past {seconds:.0f} s") from None

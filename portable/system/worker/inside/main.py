@@ -1,6 +1,6 @@
 """The loop: one JSON line in, one JSON line out, the native code in between.
 
-Usage: `python -I -c BOOT ROOT FAMILY LIBRARY MEMORY`, see `portable.worker.supervisor`.
+Usage: `python -I -c BOOT ROOT FAMILY LIBRARY MEMORY`, see `portable.system.worker.supervisor`.
 """
 
 from __future__ import annotations

@@ -21,7 +21,8 @@ class Spread:
     """How a program is laid out: the replicas, or the partitions, that its module names.
 
     Args:
-        told: `replicas` and `partitions`, one of them 1, and whether `shardy` is the partitioner.
+        told: `replicas` and `partitions`, one of them 1, whether `shardy` is the partitioner, and
+            over how many `processes`.
     """
 
     def __init__(self, told: Payload) -> None:
@@ -29,9 +30,9 @@ class Spread:
         self._shardy = bool(told["shardy"])
         self.devices = self._replicas * self._partitions
 
-    def set_options(self, xla: Any, options: Any) -> None:
-        """Have a program compiled for all devices."""
-        assigned = np.arange(self.devices).reshape(self._replicas, self._partitions)
+    def set_options(self, xla: Any, options: Any, devices: Sequence[int]) -> None:
+        """Have a program compiled for all devices, which are given by their numbers."""
+        assigned = np.array(devices).reshape(self._replicas, self._partitions)
         built = options.executable_build_options
         for one in (options, built):
             one.num_replicas, one.num_partitions = self._replicas, self._partitions

@@ -17,17 +17,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from portable.binaries.bracket import bracket, markers
-from portable.binaries.extent import extent
 from portable.bytecode import vhlo
 from portable.containers.kind import ARCHIVE, native_format
 from portable.errors import PortableError
+from portable.inspection.brackets import bracket, markers
+from portable.inspection.extent import extent
 from portable.system.files import InputFile, file_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from portable.binaries.bracket import Bracket
+    from portable.inspection.brackets import Bracket
 
 __all__ = ["NotARuntime", "Runtime", "read_runtime"]
 

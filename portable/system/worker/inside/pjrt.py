@@ -61,6 +61,7 @@ class Pjrt:
         self._read = read
         self._platform = platform
         self._spread: Any = None
+        self._peers: Any = None
         self._client: Any = None
         self._xla: Any = None
         self._digest = b""
@@ -73,8 +74,15 @@ class Pjrt:
             told: As for `Spread`.
         """
         self._xla = importlib.import_module("jaxlib.xla_client")
+        several = int(told.get("processes", 1))
         if _DEVICES in inspect.signature(self._xla.make_cpu_client).parameters:
             self._spread = importlib.import_module(".spread", __package__).Spread(told)
+            if several > 1:
+                home = importlib.import_module(".processes", __package__)
+                self._peers = home.Processes(several)
+                self._peers.start(told)
+        elif several > 1:
+            raise Unavailable("this release has one device of the CPU, in one process")
 
     def compile(self, program: bytes) -> Any:
         """Compile a program, unless it is the one that was compiled last.
@@ -88,6 +96,35 @@ class Pjrt:
         Raises:
             Refused: The compiler says no.
         """
+        if self._peers is None:
+            return self._compile_own(program)
+        self._peers.tell("compile", program)
+        try:
+            return self._compile_own(program)
+        finally:
+            self._peers.hear()
+
+    @classmethod
+    def peer(cls, told: Payload, peers: Any) -> Pjrt:
+        """Return the client of a process that is not the first.
+
+        Args:
+            told: As for `spread`.
+            peers: The processes, as it sees them.
+        """
+        made = cls(_cannot_read, CPU)
+        made.spread({**told, "processes": 1})
+        made._peers = peers
+        return made
+
+    def do(self, what: str, *given: Any) -> Any:
+        """Do what the first process does: compile a program, or execute it on its own devices."""
+        if what == "run":
+            return self._run_parts(*given)
+        self._compile_own(*given)
+        return None
+
+    def _compile_own(self, program: bytes) -> Any:
         digest = hashlib.sha256(program).digest()
         if digest == self._digest:
             return self._loaded
@@ -121,8 +158,10 @@ class Pjrt:
         del results
         loaded = self.compile(program)
         try:
+            if self._peers is not None:
+                return self._whole(loaded, self._run_together(program, inputs))
             if self._spread is not None:
-                return self._run_spread(loaded, inputs)
+                return self._whole(loaded, self._run_parts(program, inputs))
             device = self._client.devices()[0]
             buffers = [self._put(array, device) for array in inputs]
             sharded = loaded.execute_sharded(buffers)
@@ -131,9 +170,9 @@ class Pjrt:
         except REFUSALS as refusal:
             raise _refused(refusal) from None
 
-    def _run_spread(self, loaded: Any, inputs: list[Any]) -> list[Any]:
-        """Execute a program on several devices, and put its results together."""
-        spread = self._spread
+    def _run_parts(self, program: bytes, inputs: list[Any]) -> list[list[Any]]:
+        """Execute a program on the devices of this process; return the parts of each result."""
+        loaded, spread = self._compile_own(program), self._spread
         laid = spread.shardings(self._xla, loaded.get_parameter_shardings(), len(inputs))
         buffers = [
             self._put_parts(array, spread.parts(array, sharding), sharding)
@@ -141,21 +180,35 @@ class Pjrt:
         ]
         sharded = loaded.execute_sharded(buffers)
         arrays = sharded.disassemble_into_single_device_arrays()
-        laid = spread.shardings(self._xla, loaded.get_output_shardings(), len(arrays))
-        return [
-            spread.whole([_array(part) for part in parts], sharding)
-            for parts, sharding in zip(arrays, laid, strict=True)
-        ]
+        return [[_array(part) for part in parts] for parts in arrays]
+
+    def _run_together(self, program: bytes, inputs: list[Any]) -> list[list[Any]]:
+        """Execute a program in all processes; return the parts of each result, in order."""
+        self._peers.tell("run", program, inputs)
+        try:
+            own = self._run_parts(program, inputs)
+        finally:
+            theirs = self._peers.hear()
+        each = zip(own, *theirs, strict=True)
+        return [[part for parts in one for part in parts] for one in each]
+
+    def _whole(self, loaded: Any, parts: list[list[Any]]) -> list[Any]:
+        """Put the results of a program together."""
+        laid = self._spread.shardings(self._xla, loaded.get_output_shardings(), len(parts))
+        return [self._spread.whole(*one) for one in zip(parts, laid, strict=True)]
 
     def _put_parts(self, array: Any, parts: list[Any], sharding: Any) -> Any:
-        """Put each part of an array on its device."""
+        """Put each part of an array on its device, if that is one of this process."""
         devices = self._devices()
+        own = {device.id for device in self._client.local_devices()}
+        here = [number for number, device in enumerate(devices) if device.id in own]
         where = _sharding(
             self._xla.GSPMDSharding, sharding, self._xla.DeviceList(devices), sharding
         )
         put = self._xla.batched_device_put
         wide = {"enable_x64": True} if "enable_x64" in (put.__doc__ or "") else {}
-        return put(_Shaped(array), where, parts, list(devices), **wide)
+        given = [parts[number] for number in here], [devices[number] for number in here]
+        return put(_Shaped(array), where, *given, **wide)
 
     def _devices(self) -> tuple[Any, ...]:
         return tuple(self._client.devices()[: self._spread.devices if self._spread else 1])
@@ -165,6 +218,8 @@ class Pjrt:
         self._xla = importlib.import_module("jaxlib.xla_client")
         if self._platform == CPU:
             several = {_DEVICES: self._spread.devices} if self._spread else {}
+            if self._peers is not None:
+                several = self._peers.joined(self._xla._xla, self._spread.devices)  # noqa: SLF001
             self._client = self._xla.make_cpu_client(**several)
             cpu_handlers.register(self._xla)
         else:
@@ -174,6 +229,8 @@ class Pjrt:
         self.device = str(self._client.devices()[0].device_kind)
         if self._spread is not None:
             self.device += f" x {self._spread.devices}"
+        if self._peers is not None:
+            self.device += f" in {self._peers.count} processes"
 
     def _compile(self, program: bytes) -> Any:
         version = importlib.import_module("jaxlib.version").__version_info__
@@ -181,7 +238,7 @@ class Pjrt:
             program = self._read(program)
         options = self._xla.CompileOptions()
         if self._spread is not None:
-            self._spread.set_options(self._xla, options)
+            self._spread.set_options(self._xla, options, [one.id for one in self._devices()])
         if not hasattr(self._client, "compile_and_load"):
             return self._client.compile(program, options)
         devices = self._devices()
@@ -209,6 +266,11 @@ def _sharding(native: Any, layout: Any, *arguments: Any) -> Any:
             return layout
 
     return Sharding(*arguments)
+
+
+def _cannot_read(_program: bytes) -> Any:
+    """Stand for reading, which no Release needs that has several devices."""
+    raise Unavailable("this release compiles no artifacts")
 
 
 def _library(platform: str) -> str:

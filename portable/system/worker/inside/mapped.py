@@ -31,7 +31,7 @@ class MappedFiles:
             path: The file. Whoever has mapped an array that is not like it keeps that.
             array: Of one of numpy's own dtypes, contiguous.
         """
-        if array.nbytes >= MAPPED_BYTES and os.path.exists(path):  # noqa: PTH110 - for each input
+        if array.nbytes >= MAPPED_BYTES and os.path.exists(path):
             there = self._mapped(path, "r+")
             if (there.shape, there.dtype) == (array.shape, array.dtype) and not there.flags.fnc:
                 there[...] = array
@@ -41,7 +41,7 @@ class MappedFiles:
 
     def read(self, path: str) -> Any:
         """Return the array in a file; a large one changes when the file is written again."""
-        large = os.stat(path).st_size >= MAPPED_BYTES  # noqa: PTH116 - for each input
+        large = os.stat(path).st_size >= MAPPED_BYTES
         return self._mapped(path, "r") if large else np.load(path, allow_pickle=False)
 
     def keep_only(self, paths: list[str]) -> None:
@@ -49,7 +49,7 @@ class MappedFiles:
         self._kept = {path: self._kept[path] for path in paths if path in self._kept}
 
     def _mapped(self, path: str, mode: Any) -> Any:
-        inode = os.stat(path).st_ino  # noqa: PTH116 - for each input
+        inode = os.stat(path).st_ino
         known, array = self._kept.get(path, (0, None))
         if known != inode:
             array = np.load(path, mmap_mode=mode, allow_pickle=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from portable.worker.answer import Answer, Status
-from portable.worker.supervisor import LIMIT_S, Driver, Worker, WorkerFailed, drivers
+from portable.system.worker.answer import Answer, Status
+from portable.system.worker.supervisor import LIMIT_S, Driver, Worker, WorkerFailed, drivers
 
 __all__ = ["LIMIT_S", "Answer", "Driver", "Status", "Worker", "WorkerFailed", "drivers"]
