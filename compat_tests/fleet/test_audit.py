@@ -23,6 +23,7 @@ from portable.bundle import bundle_files
 from portable.bytecode import Bytecode
 from portable.cli import main
 from portable.fleet import Audit, FleetError, PlaceError, audit, rows
+from portable.fleet.places import open_place
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 FAMILY = CORPUS / "collectives"
@@ -111,6 +112,27 @@ def test_what_is_odd_is_told_and_stops_nothing(tree: Path, tmp_path: Path) -> No
         "empty.mlir.bc", "cut.mlir.bc", "link.mlir.bc", "zero.mlir.bc", "pipe.mlir.bc"
     }  # fmt: skip
     assert odd[r"\xff" + "\x1b[31m.mlir.bc"] is None
+
+
+@pytest.mark.parametrize("all_of_them", [True, False])
+def test_what_vanishes_while_a_folder_is_listed_is_told(tmp_path: Path, all_of_them: bool) -> None:
+    """Each such file is a row with the reason, and every other is listed once and in order."""
+    files = [tmp_path / "models" / f"{number:04}" for number in range(1500)]
+    files[0].parent.mkdir()
+    for path in files:
+        path.write_bytes(b"")
+    listed = open_place(str(tmp_path)).objects()
+    found = [next(listed)]
+    gone = [path for path in files[1000:] if all_of_them or path.name == "1234"]
+    for path in gone:
+        path.unlink()
+    if all_of_them:
+        shutil.rmtree(tmp_path / "models")
+    found += listed
+    assert [one.key for one in found] == [f"models/{path.name}" for path in files]
+    odd = {one.key: (one.odd, one.etag) for one in found if one.odd or not one.etag}
+    why = "cannot read: no such file or directory"
+    assert odd == {f"models/{path.name}": (why, "") for path in gone}
 
 
 def test_a_second_audit_reads_what_changed_and_nothing_else(tree: Path, tmp_path: Path) -> None:

@@ -43,6 +43,9 @@ def tree(tmp_path: Path) -> Path:
     for path in CONTAINERS.glob("*.exported"):
         shutil.copy(path, tree)
     (tree / "skipped").mkdir()
+    for name, versions in (("both", ("0.9.0", "1.17.0")), ("waived", ("1.17.0",))):
+        files = [ARTIFACTS / f"add_f32+{version}.mlir.bc" for version in versions]
+        bundle_files(files, to=tree / f"{name}.bundle")
     (tree / "cut.mlir.bc").write_bytes(b"ML\xefR\x06")
     newest = max(tree.rglob("1.1*.mlir.bc"))
     shutil.copy(newest, tree / "waived.mlir.bc")
@@ -75,6 +78,8 @@ def test_a_bucket_and_its_audit_are_judged_as_the_folder(
     expected = _gate([str(tree), *how], str(tree), capsys)
     assert "waived" in str(expected["findings"])
     assert "cut.mlir.bc" in str(expected["findings"])
+    assert "waived.bundle" in str(expected["findings"])
+    assert "both.bundle" not in str(expected["findings"])
     remote = _gate([bucket.url, *how], bucket.url, capsys)
     assert remote == expected
     shutil.rmtree(tree / "skipped")  # an audit excludes nothing
@@ -100,15 +105,43 @@ def test_what_an_audit_has_not_read_does_not_pass(
 
 
 def test_of_a_bundle_one_version_has_to_be_read(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    bucket: Bucket, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """An audit passes for whom its folder does; a bundle without such a Version fails in both."""
+    """A bucket and an audit pass for whom their folder does; without such a Version all fail."""
     artifacts = [ARTIFACTS / f"add_f32+{version}.mlir.bc" for version in ("0.14.0", "1.17.0")]
     for files, code in ((artifacts, 0), (artifacts[1:], 1)):
-        models, fleet = tmp_path / f"models{code}", tmp_path / f"{code}.parquet"
+        models, fleet = tmp_path / f"{code}", tmp_path / f"{code}.parquet"
         models.mkdir()
         bundle_files(files, to=models / "bundle")
+        bucket.fill(tmp_path)
+        url = f"{bucket.url}/{code}"
         audit([str(models)], fleet, depth="content")
-        for what in (models, fleet):
+        for what in (models, fleet, url, f"{url}/bundle"):
             assert main(["gate", str(what), "--for", "jaxlib==0.4.20"]) == code, what
     capsys.readouterr()
+
+
+def test_a_bundle_that_cannot_be_judged_on_a_server_does_not_pass(
+    bucket: Bucket, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One of directories is not judged, one that is damaged is a finding; blobs alone are files."""
+    files = [ARTIFACTS / f"add_f32+{version}.mlir.bc" for version in ("0.14.0", "1.17.0")]
+    models = tmp_path / "models"
+    (models / "alone" / "blobs" / "sha256").mkdir(parents=True)
+    shutil.copy(files[0], models / "alone" / "blobs" / "sha256" / "x")
+    how = ["--for", "jaxlib==0.4.20", "--format", "json"]
+    bucket.fill(models)
+    assert main(["gate", bucket.url, *how]) == 0
+    assert json.loads(capsys.readouterr().out)["artifacts"] == 1
+    bundle_files(files, to=models / "cut")
+    for blob in (models / "cut" / "blobs" / "sha256").iterdir():
+        if blob.read_bytes().startswith(b"ML"):
+            blob.write_bytes(b"ML\xefR\x06")
+    bucket.fill(models)
+    assert main(["gate", bucket.url, *how]) == 2
+    assert "cut/blobs/sha256" in capsys.readouterr().out
+    shutil.rmtree(models / "cut")
+    bundle_files([CONTAINERS / "gate-jax2tf-0.7.1-tensorflow-2.20.0"], to=models / "model")
+    bucket.fill(models / "model")
+    assert main(["gate", bucket.url, *how]) == 2
+    assert "a bundle without a Version in one file" in capsys.readouterr().out

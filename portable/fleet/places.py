@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
+import operator
 import os
 import stat
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from portable.containers.finding import EXCLUDED_FOLDERS
 from portable.containers.source import Source
-from portable.fleet.stores import DEFAULT, Bucket, Object, Place, PlaceError, Politeness
+from portable.fleet.rows import batched
+from portable.fleet.stores import (
+    DEFAULT,
+    Bucket,
+    Object,
+    Page,
+    Place,
+    PlaceError,
+    Politeness,
+)
 from portable.fleet.web import Hub, Web
 from portable.system.files import FileError, InputFile, file_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 __all__ = [
     "Object",
@@ -135,15 +146,40 @@ class _Folder:
 
     def objects(self) -> Iterator[Object]:
         """Yield the files in it, and what else there is with the reason."""
-        top = self.url.rstrip("/") + "/"
-        below = [""]
+        return itertools.chain.from_iterable(page.objects() for page in self.pages())
+
+    def pages(self) -> Iterator[Page]:
+        """Yield the same by columns; neighbours in small folders together."""
+        page = Page()
+        for some in self._runs():
+            page.add(some)
+            if len(page.keys) >= _AT_ONCE:
+                yield page
+                page = Page()
+        if page.keys:
+            yield page
+
+    def _runs(self) -> Iterator[Page]:
+        """Search the folders, the first of which is the last of those that are open."""
+        below = [self._inside("")]
         while below:
-            key = below.pop()
-            if not key or key.endswith("/"):
-                # The last first; of a folder only names are kept, which may be a million.
-                below += [key + name for name in self._names(top + key)]
+            found = next(below[-1], None)
+            if found is None:
+                below.pop()
+            elif isinstance(found, str):
+                below.append(self._inside(found))
             else:
-                yield _listed(key, top + key)
+                yield found
+
+    def _inside(self, folder: str) -> Iterator[str | Page]:
+        """Yield in order what is in a folder: some files at a time, and the keys of folders."""
+        # Of a folder only names are kept, which may be a million.
+        for is_folder, names in itertools.groupby(self._names(folder), _IS_FOLDER):
+            if is_folder:
+                yield from (folder + name for name in names)
+            else:
+                for some in batched(names, _AT_ONCE):
+                    yield from self._files(folder, some)
 
     def counts(self) -> Iterator[int]:
         """Yield how many files each folder has."""
@@ -158,22 +194,52 @@ class _Folder:
                         below.append(entry.path)
             yield files
 
-    def _names(self, path: str) -> list[str]:
-        """List a folder, the last first; a folder's name is ordered as its keys begin."""
-        with _entries(path) as entries:
+    def _names(self, folder: str) -> list[str]:
+        """List a folder; a folder's name is ordered as its keys begin."""
+        with _entries(self._path(folder)) as entries:
             names = [
                 f"{entry.name}/" if entry.is_dir(follow_symlinks=False) else entry.name
                 for entry in entries
-                if entry.name not in EXCLUDED_FOLDERS or not entry.is_dir(follow_symlinks=False)
             ]
-        names.sort(reverse=True)
-        return names
+        return sorted(name for name in names if name not in _EXCLUDED)
+
+    def _files(self, folder: str, names: Sequence[str]) -> Iterator[Page]:
+        path = self._path(folder)
+        try:
+            # By their names in it: a path would be followed again for each of millions.
+            within = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                look = partial(os.stat, dir_fd=within, follow_symlinks=False)
+                found = list(map(_FIELDS, map(look, names)))
+            finally:
+                os.close(within)
+        except OSError as error:
+            if len(names) == 1:
+                why = file_error("read", error, path).what
+                yield Page([folder + names[0]], [0], [""], [why])
+            else:
+                for name in names:
+                    yield from self._files(folder, [name])
+            return
+        modes, *numbers = zip(*found, strict=True)
+        page = Page(
+            [folder + name for name in names],
+            list(numbers[1]),
+            list(map(_ETAG, zip(*numbers, strict=True))),
+            [_ODD.get(kind, _SPECIAL) for kind in map(stat.S_IFMT, modes)],
+        )
+        for at, odd in enumerate(page.odd):
+            if odd:
+                page.sizes[at], page.etags[at] = 0, ""
+        yield page
+
+    def _path(self, folder: str) -> str:
+        return f"{self.url.rstrip('/')}/{folder}"
 
     def open(self, found: Object) -> Source:
         """Open a file that is what it was when it was listed."""
         file = InputFile(f"{self.url}/{found.key}")
-        _, inode, size, time = file.identity
-        if _etag(inode, size, time) != found.etag:
+        if _ETAG(file.identity[1:]) != found.etag:
             raise FileError("changed since it was listed", where=file.path, hint="audit again")
         return Source(file)
 
@@ -187,18 +253,11 @@ def _entries(path: str) -> Iterator[Iterator[os.DirEntry[str]]]:
         raise PlaceError(file_error("read", error, path).what, where=path) from error
 
 
-def _listed(key: str, path: str) -> Object:
-    try:
-        status = os.lstat(path)  # millions of them
-    except OSError as error:
-        return Object(key, 0, "", file_error("read", error, path).what)
-    if not stat.S_ISREG(status.st_mode):
-        return Object(
-            key, 0, "", "a link" if stat.S_ISLNK(status.st_mode) else "not a regular file"
-        )
-    size = status.st_size
-    return Object(key, size, _etag(status.st_ino, size, status.st_mtime_ns))
-
-
-def _etag(inode: int, size: int, time: int) -> str:
-    return f"{inode:x}-{size:x}-{time:x}"
+_FIELDS = operator.attrgetter("st_mode", "st_ino", "st_size", "st_mtime_ns")
+_ETAG = "%x-%x-%x".__mod__
+_ODD = {stat.S_IFREG: "", stat.S_IFLNK: "a link"}
+_SPECIAL = "not a regular file"
+_EXCLUDED = {f"{name}/" for name in EXCLUDED_FOLDERS}
+_IS_FOLDER = operator.methodcaller("endswith", "/")
+_AT_ONCE = 1000
+"""How many files are listed while their folder is open."""

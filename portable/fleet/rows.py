@@ -7,7 +7,7 @@ import hashlib
 import itertools
 import os
 from dataclasses import replace
-from itertools import chain, groupby
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -49,6 +49,7 @@ __all__ = [
     "rows_of",
     "schema",
     "table_of",
+    "together",
 ]
 
 SCHEMA = 2
@@ -237,8 +238,6 @@ def bundled(
 ) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
     """Yield the artifacts of a fleet file: those of each object, and those of each bundle.
 
-    A bundle is known by its `index.json`, which is listed after its blobs.
-
     Args:
         fleet: What an audit wrote.
         names: Which columns, after `place`, `inside` and `kind`; texts.
@@ -249,21 +248,40 @@ def bundled(
     Raises:
         FleetError: As `columns_of`.
     """
-    held: dict[str, list[list[tuple[Any, ...]]]] = {}
     rows = columns_of(fleet, ("place", "inside", "kind", *names))
-    for place, of_one in groupby(rows, lambda row: str(row[0])):
-        found = list(of_one)
+    objects = (list(of_one) for _, of_one in groupby(rows, lambda row: row[0]))
+    named = (
+        (str(one[0][0]), BUNDLE if one[0][1] == BUNDLE else str(one[0][2]), one) for one in objects
+    )
+    for folder, found in together(named):
+        artifacts = [row for one in found for row in one if row[2] != OTHER]
+        if artifacts:
+            yield folder, artifacts
+
+
+def together(found: Iterable[tuple[str, str, T]]) -> Iterator[tuple[str, list[T]]]:
+    """Yield objects in the order of a listing: each alone, and the blobs of a bundle together.
+
+    A bundle is known by its `index.json`, which is listed after its blobs.
+
+    Args:
+        found: Their places, what they are (`OTHER`, `BUNDLE` or anything else), and the objects.
+
+    Yields:
+        The folder of a bundle, or nothing; and what it has, without its documents.
+    """
+    held: dict[str, list[T]] = {}
+    for place, kind, one in found:
         for folder in [one for one in held if not place.startswith(one)]:
-            yield from (("", one) for one in held.pop(folder))
+            yield from (("", [blob]) for blob in held.pop(folder))
         folder, blob, _ = place.partition(_BLOBS)
-        if found[0][2] != OTHER:
-            if blob:
-                held.setdefault(f"{folder}/", []).append(found)
-            else:
-                yield "", found
-        elif found[0][1] == BUNDLE and (folder := place.removesuffix(TOP)) in held:
-            yield folder.rstrip("/"), list(chain.from_iterable(held.pop(folder)))
-    yield from (("", one) for blobs in held.values() for one in blobs)
+        if blob and kind != OTHER:
+            held.setdefault(f"{folder}/", []).append(one)
+        elif kind == BUNDLE and (top := place.removesuffix(TOP)) in held:
+            yield top.rstrip("/"), held.pop(top)
+        else:
+            yield "", [one]
+    yield from (("", [blob]) for blobs in held.values() for blob in blobs)
 
 
 _BLOBS = f"/{BLOBS}/"

@@ -10,27 +10,32 @@ import operator
 import re
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from portable.containers.source import Source
-from portable.errors import PortableError
+from portable.fleet.keys import STARTS_ANYWHERE, PlaceError, listed_keys
+from portable.fleet.rows import batched
 from portable.system.files import FileError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator
+
+    from portable.errors import PortableError
 
 __all__ = [
     "DEFAULT",
     "Bucket",
     "Object",
     "Pace",
+    "Page",
     "Place",
     "PlaceError",
     "Politeness",
     "Remote",
     "RemoteFile",
+    "pages_of",
 ]
 
 # How many bytes a first request brings; each that follows, unless more are wanted; and what those
@@ -54,10 +59,6 @@ class Politeness:
 DEFAULT = Politeness()
 
 
-class PlaceError(PortableError):
-    """A folder or a bucket cannot be listed or read."""
-
-
 class Object(NamedTuple):
     """One file or one object of a bucket.
 
@@ -74,6 +75,43 @@ class Object(NamedTuple):
     odd: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Neighbours in a listing, by columns: of what has not changed no object is made.
+
+    Args:
+        keys: As of `Object`, and so are the others.
+        sizes: One for each key.
+        etags: One for each key.
+        odd: One for each key.
+    """
+
+    keys: list[str] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)
+    etags: list[str] = field(default_factory=list)
+    odd: list[str] = field(default_factory=list)
+
+    def add(self, other: Page) -> None:
+        """Add those that follow."""
+        self.keys.extend(other.keys)
+        self.sizes.extend(other.sizes)
+        self.etags.extend(other.etags)
+        self.odd.extend(other.odd)
+
+    def objects(self, start: int = 0, stop: int | None = None) -> list[Object]:
+        """Return some of them, all by default."""
+        some = slice(start, stop)
+        return list(
+            map(Object, self.keys[some], self.sizes[some], self.etags[some], self.odd[some])
+        )
+
+
+def pages_of(objects: Iterable[Object]) -> Iterator[Page]:
+    """Yield objects by columns."""
+    for some in batched(objects, _PAGE):
+        yield Page(*map(list, zip(*some, strict=True)))
+
+
 class Place(Protocol):
     """A folder or a bucket.
 
@@ -87,6 +125,13 @@ class Place(Protocol):
 
     def objects(self) -> Iterator[Object]:
         """Yield everything in it, in the order of the keys.
+
+        Raises:
+            PlaceError: It cannot be listed.
+        """
+
+    def pages(self) -> Iterator[Page]:
+        """Yield the same by columns, some at a time.
 
         Raises:
             PlaceError: It cannot be listed.
@@ -219,6 +264,10 @@ class Bucket(Remote):
 
     _creates = True
 
+    @property
+    def _resumes(self) -> bool:
+        return self.url.partition("://")[0] in STARTS_ANYWHERE
+
     def has(self, key: str) -> bool:
         """Say whether there is such an object.
 
@@ -270,6 +319,10 @@ class Bucket(Remote):
         """Yield how many objects each page of the listing has."""
         return map(len, self._listing())
 
+    def pages(self) -> Iterator[Page]:
+        """Yield the objects by columns."""
+        return pages_of(self.objects())
+
     def _listing(self) -> Iterator[list[Object]]:
         pages = self._pages()
         while (page := self.asked(lambda: next(pages, None), self.url, PlaceError)) is not None:
@@ -289,13 +342,13 @@ class Bucket(Remote):
                     return
             except self._obstore.exceptions.InvalidPathError as error:
                 why = _said(error)
-            while page := self._keys(last, why):
+            for page in self._keys(last):
                 if not _ordered(last, page):
                     raise PlaceError(why, where=self.url)
                 last = page[-1].key
                 # One that stands for a folder is none, as there is none for other folders.
                 yield [one for one in page if one.size or not one.key.endswith("/")]
-                if not page[-1].odd:
+                if self._resumes and not page[-1].odd:
                     break
             else:
                 return
@@ -308,22 +361,10 @@ class Bucket(Remote):
                 for one in page
             ]
 
-    def _keys(self, after: str, why: str) -> list[Object]:
-        """Return a page of the keys of S3 after one of them, as they are."""
-        scheme, _, rest = self.url.partition("://")
-        if scheme != "s3":
-            raise PlaceError(why, where=self.url, hint="audit the prefixes beside it")
-        bucket, _, folder = rest.partition("/")
-        start = f"{folder}/" if folder else ""
-        client, wrong = _botocore(self._store.config)
-        try:
-            found = client.list_objects_v2(Bucket=bucket, Prefix=start, StartAfter=start + after)
-        except wrong as error:
-            raise PlaceError(_said(error), where=self.url) from None
-        return [
-            _object(one["Key"][len(start) :], one["Size"], one["ETag"])
-            for one in found.get("Contents", ())
-        ]
+    def _keys(self, after: str) -> Iterator[list[Object]]:
+        """Yield the keys after one of them, as they are."""
+        for page in listed_keys(self.url, self._store.config, after):
+            yield [_object(one.key, one.size, _quoted(one.etag) or "") for one in page]
 
 
 def _quoted(etag: str | None) -> str | None:
@@ -387,28 +428,6 @@ def _obstore() -> Any:
             "obstore is not installed", hint="pip install 'stablehlo-portable[fleet]'"
         ) from None
     return obstore
-
-
-def _botocore(config: Mapping[str, Any]) -> tuple[Any, tuple[type[Exception], ...]]:
-    """Return a client of botocore's configured as obstore is, and the types of its errors."""
-    try:
-        import botocore
-        import botocore.config
-        import botocore.exceptions
-        import botocore.session
-    except ImportError:
-        raise PlaceError(
-            "a key is no path, and botocore is not installed",
-            hint="pip install 'stablehlo-portable[fleet]'",
-        ) from None
-    unsigned = {"signature_version": botocore.UNSIGNED} if config.get("skip_signature") else {}
-    client = botocore.session.Session().create_client(
-        "s3",
-        region_name=config.get("region", "us-east-1"),
-        endpoint_url=config.get("endpoint"),
-        config=botocore.config.Config(**unsigned),
-    )
-    return client, (botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError)
 
 
 def _said(error: Exception) -> str:

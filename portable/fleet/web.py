@@ -11,7 +11,16 @@ from portable.containers.finding import EXCLUDED_FOLDERS
 from portable.containers.source import Source
 from portable.errors import PortableError
 from portable.fleet.rows import batched
-from portable.fleet.stores import Object, Pace, PlaceError, Politeness, Remote, RemoteFile
+from portable.fleet.stores import (
+    Object,
+    Pace,
+    Page,
+    PlaceError,
+    Politeness,
+    Remote,
+    RemoteFile,
+    pages_of,
+)
 from portable.system.files import FileError
 
 if TYPE_CHECKING:
@@ -45,6 +54,10 @@ class Web(Remote):
         with ThreadPoolExecutor(self.limits.at_once) as pool:
             for keys in batched(self._keys(), _HEADS):
                 yield from pool.map(self._object, keys)
+
+    def pages(self) -> Iterator[Page]:
+        """Yield the same by columns."""
+        return pages_of(self.objects())
 
     def counts(self) -> Iterator[int]:
         """Yield 1 for each that is linked to or listed."""
@@ -166,6 +179,10 @@ class Hub:
             large = found[name].get("lfs")
             digest = large["sha256"] if large else found[name]["blob_id"]
             yield Object(name[len(self._root) + 1 :], found[name]["size"], digest)
+
+    def pages(self) -> Iterator[Page]:
+        """Yield the same by columns."""
+        return pages_of(self.objects())
 
     def counts(self) -> Iterator[int]:
         """Yield how many files there are."""
