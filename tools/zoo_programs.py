@@ -7,34 +7,40 @@ python -m tools zoo_programs torch --new        those that are not noted yet
 
 What is found stands in compat_tests/data/model_zoo_FRAMEWORK.json as soon as it is measured;
 `python -m tools model_zoo write` makes the page of it. Times are of the processor, because other
-processes may run, and of one call each, ours first.
+processes may run; memory is the peak above what the process held before, as Linux counts it. Of
+both, the least of a few calls in turn, ours first, of one where they are long.
 """
 
 from __future__ import annotations
 
 import argparse
 import copy
+import ctypes
 import functools
+import gc
 import importlib
 import importlib.metadata
 import json
+import re
 import statistics
 import sys
 import textwrap
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from portable.errors import PortableError
 from portable.exporters.frameworks import first_line
 from portable.pinning.pipeline import NotExpressible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from portable.exporters import ExportedArtifact
     from portable.runtime.executors import Executor
     from portable.runtime.executors.tensors import Array
+
+_T = TypeVar("_T")
 
 _DATA = Path(__file__).parent.parent / "compat_tests" / "data"
 NOTED = {name: _DATA / f"model_zoo_{name}.json" for name in ("torch", "jax")}
@@ -85,6 +91,7 @@ def measure(framework: str, word: str, *, new: bool = False) -> None:
     noted["programs in all"] = len(subjects)
     with find_executor("pjrt") as executor:
         _measured(next(iter(subjects.values())), executor)  # imports what is imported once
+        gc.freeze()  # which is not looked through again between calls
         for name, make in subjects.items():
             if word not in name or (new and name in noted["programs"]):
                 continue
@@ -107,14 +114,12 @@ def _measured(make: Callable[[], Subject], executor: Executor) -> tuple[Any, tup
     except PortableError as error:
         return {"not traced": _short(error)}, subject.releases
     for target in TARGETS:
-        start = time.process_time()
         try:
-            exported = subject.export(target)
+            exported, first = _cost(functools.partial(subject.export, target))
         except NotExpressible:
             continue
         except PortableError as error:
             return {"refused": _short(error)}, subject.releases
-        took = time.process_time() - start
         found: dict[str, Any] = {"target": target}
         try:
             got, eager = subject.call(exported, executor), subject.eager()
@@ -123,19 +128,48 @@ def _measured(make: Callable[[], Subject], executor: Executor) -> tuple[Any, tup
             found |= {"difference": far, "equal": near}
         except PortableError as error:
             found["not executed"] = _short(error)
-        return found | _ratio(took, subject), subject.releases
+        return found | _ratios(first, subject, target), subject.releases
     return {"refused": "no target"}, subject.releases
 
 
-def _ratio(took: float, subject: Subject) -> dict[str, float]:
-    """Return the time of an export over the backend's own call's, if that can do it."""
-    start = time.process_time()
+def _ratios(first: _Cost, subject: Subject, target: str) -> dict[str, float]:
+    """Return what an export costs over the backend's own call, if that can do it."""
+    ours = [first]
     try:
-        subject.backend()
+        theirs = [_cost(subject.backend)[1]]
+        while sum(cost.seconds for cost in ours) < _SECONDS and len(ours) < _CALLS:
+            ours.append(_cost(functools.partial(subject.export, target))[1])
+            theirs.append(_cost(subject.backend)[1])
     except Exception as error:  # any framework's  # noqa: BLE001 - the backend lacks what we have
         print("   backend alone:", first_line(error))
         return {}
-    return {"ratio": round(took / (time.process_time() - start), 2)}
+    seconds, peaks = ([min(c[at] for c in costs) for costs in (ours, theirs)] for at in (0, 1))
+    return {"ratio": round(seconds[0] / seconds[1], 2), "memory": round(peaks[0] / peaks[1], 2)}
+
+
+_SECONDS, _CALLS = 2, 7
+
+
+class _Cost(NamedTuple):
+    seconds: float
+    peak: int
+
+
+def _cost(call: Callable[[], _T]) -> tuple[_T, _Cost]:
+    """Do something, and return what it took: of the processor, and of memory, at least 1 MiB."""
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # begins a new peak
+    held, start = _kilobytes("VmRSS"), time.process_time()
+    made = call()
+    took = time.process_time() - start
+    return made, _Cost(took, max(_kilobytes("VmHWM") - held, 1024))
+
+
+def _kilobytes(what: str) -> int:
+    status = Path("/proc/self/status").read_text("ascii")
+    (found,) = re.findall(rf"^{what}:\s+(\d+) kB$", status, re.MULTILINE)
+    return int(found)
 
 
 def _as_exact(got: list[Array], eager: list[Array], wide: list[Array]) -> bool:
@@ -291,8 +325,8 @@ def page() -> list[str]:
         found = json.loads(path.read_text("utf-8"))
         lines += ["", f"## Programs of {_TITLES[framework]}", ""]
         lines += [*_summary(found), ""]
-        lines += ["| program | target | difference / largest value | time | or why not |"]
-        lines += ["|---|---|---|---|---|"]
+        lines += ["| program | target | difference / largest value | time | memory | or why not |"]
+        lines += ["|---|---|---|---|---|---|"]
         lines += [_row(name, entry) for name, entry in found["programs"].items()]
     return lines
 
@@ -302,7 +336,6 @@ _TITLES = {"jax": "JAX", "torch": "PyTorch"}
 
 def _summary(found: dict[str, Any]) -> list[str]:
     entries = found["programs"].values()
-    ratios = [entry["ratio"] for entry in entries if "ratio" in entry]
     releases = ", ".join(f"{name} {version}" for name, version in found["releases"].items())
     equal = sum(entry.get("equal", False) for entry in entries)
     lowest = sum(entry.get("target") == TARGETS[0] for entry in entries)
@@ -316,10 +349,15 @@ def _summary(found: dict[str, Any]) -> list[str]:
         f"{equal} are equal to eager, {differ} differ, {unrun} "
         f"are exported and not executed, {refused} are refused, {untraced} are not traced by "
         f"the framework itself, {unbuilt} are not built by this version of their package; "
-        f"{lowest} are at {TARGETS[0]}. The export takes {statistics.median(ratios):.2f}x the "
-        f"backend's own call (median of {len(ratios)}), at most {max(ratios):.2f}x.",
+        f"{lowest} are at {TARGETS[0]}. Over the backend's own call, the export takes "
+        f"{_spread(entries, 'ratio')} of the time, {_spread(entries, 'memory')} of the memory.",
         100,
     )
+
+
+def _spread(entries: Collection[dict[str, float]], of: str) -> str:
+    found = [entry[of] for entry in entries if of in entry]
+    return f"{statistics.median(found):.2f}x (median of {len(found)}; at most {max(found):.2f}x)"
 
 
 def _row(name: str, entry: dict[str, Any]) -> str:
@@ -327,8 +365,8 @@ def _row(name: str, entry: dict[str, Any]) -> str:
     differs = "" if entry.get("equal", True) else "differs"
     reasons = (entry.get(kind) for kind in ("refused", "not executed", "not traced", "not built"))
     why = next(filter(None, reasons), differs)
-    ratio = f"{entry['ratio']:.2f}x" if "ratio" in entry else ""
-    cells = [f"`{name}`", entry.get("target", ""), far, ratio, why]
+    costs = [f"{entry[of]:.2f}x" if of in entry else "" for of in ("ratio", "memory")]
+    cells = [f"`{name}`", entry.get("target", ""), far, *costs, why]
     return f"| {' | '.join(cells)} |"
 
 

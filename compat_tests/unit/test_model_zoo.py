@@ -45,14 +45,22 @@ def test_programs_of_jax_are_exported_and_equal() -> None:
 
 
 def test_programs_of_pytorch_are_exported_and_equal() -> None:
-    """At least 95 of 100 that PyTorch itself traces; no export takes 1.5 times the backend's."""
+    """At least 95 of 100 that PyTorch itself traces."""
     noted = json.loads(zoo_programs.NOTED["torch"].read_text("utf-8"))
     assert len(noted["programs"]) >= 150
     found = [e for e in noted["programs"].values() if not {"not traced", "not built"} & e.keys()]
     assert sum(entry.get("equal", False) for entry in found) >= 0.95 * len(found)
-    ratios = [entry["ratio"] for entry in found if "ratio" in entry]
-    assert statistics.median(ratios) <= 1.15
-    assert max(ratios) <= 1.5
+
+
+@pytest.mark.parametrize("framework", sorted(zoo_programs.NOTED))
+def test_an_export_costs_about_what_the_backend_does(framework: str) -> None:
+    """In the middle 1.15 times its time, never over 1.5 times, and 1.2 times its memory."""
+    found = json.loads(zoo_programs.NOTED[framework].read_text("utf-8"))["programs"].values()
+    times = [entry["ratio"] for entry in found if "ratio" in entry]
+    assert statistics.median(times) <= 1.15
+    assert max(times) <= 1.5
+    peaks = [entry["memory"] for entry in found if "memory" in entry]
+    assert max(peaks) <= 1.2
 
 
 @pytest.mark.parametrize("framework", sorted(zoo_programs.NOTED))

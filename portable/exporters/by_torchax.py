@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import sys
 import warnings
@@ -14,6 +15,7 @@ from portable.exporters.frameworks import ExportFailed, first_line, is_higher_or
 from portable.exporters.graphs import GraphLowering, all_nodes
 from portable.exporters.lowered import Lowered, cleaned
 from portable.exporters.lowerings import lowerings
+from portable.exporters.quantized_types import type_lowerings, with_fixed_scales, with_types
 from portable.exporters.random_numbers import random_ops
 from portable.exporters.traced import (
     inspect_program,
@@ -39,10 +41,12 @@ class Lowerings:
     Args:
         functions: Ops -> functions of JAX arrays, in the place of torchax's.
         random: Whether random numbers may be drawn, from a seed that `main` takes.
+        types: Whether PT2E's ops become quantized types.
     """
 
     functions: Mapping[Any, Callable[..., Any]] = field(default_factory=dict)
     random: bool = True
+    types: bool = False
 
 
 def lower(traced: Traced, platform: str, options: Lowerings = Lowerings()) -> Lowered:
@@ -62,9 +66,13 @@ def lower(traced: Traced, platform: str, options: Lowerings = Lowerings()) -> Lo
     import jax
 
     _import_torchax().default_env()  # registers the lowerings
+    if options.types:
+        functions = {**type_lowerings(), **options.functions}
+        options = dataclasses.replace(options, functions=functions)
     try:
         refuse_unbounded(traced.program, options.functions)
         ready = inspect_program(_decomposed(traced.program, options.functions))
+        ready = with_fixed_scales(ready) if options.types else ready
         nodes = [n for n in all_nodes(ready.program.graph_module) if n.op == "call_function"]
         _refuse_unknown(nodes, options)
         used = _used(ready)
@@ -81,7 +89,8 @@ def lower(traced: Traced, platform: str, options: Lowerings = Lowerings()) -> Lo
     except Exception as error:  # lowering runs two frameworks: anything may come
         raise ExportFailed(f"torchax cannot lower the model: {first_line(error)}") from error
     weights = ready.weights(a.name for a in arguments if a.is_weight)
-    return Lowered(cleaned(data), arguments, ready.results, weights, traced.pytree_specs)
+    module = with_types(cleaned(data)) if options.types else cleaned(data)
+    return Lowered(module, arguments, ready.results, weights, traced.pytree_specs)
 
 
 def _import_torchax() -> Any:

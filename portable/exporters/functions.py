@@ -7,6 +7,7 @@ as a word or a function, is fixed.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import sys
 from dataclasses import dataclass
@@ -142,8 +143,6 @@ def function_of(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -
     Raises:
         ExportFailed: It cannot be called, or two of its weights have one name.
     """
-    import jax
-
     if not callable(function):
         raise ExportFailed(
             f"{type(function).__name__} is not callable",
@@ -151,7 +150,7 @@ def function_of(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -
             if hasattr(function, "apply")
             else None,
         )
-    jit = type(jax.jit(len))
+    jit = _jitted()
     while not isinstance(function, jit) and hasattr(function, "lower"):
         function = function.__wrapped__  # by the jit of equinox or flax: it is traced here
     jitted = isinstance(function, jit)
@@ -164,6 +163,14 @@ def function_of(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -
         leaves = dict(enumerate(given.leaves))
         return Function(function, args, kwargs, {}, leaves, given.taken(leaves))
     return _lifted(function, given)
+
+
+@functools.cache
+def _jitted() -> type:
+    """Return the class of what `jax.jit` makes, which has no public name."""
+    import jax
+
+    return type(jax.jit(len))
 
 
 def is_key(aval: _Aval) -> bool:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from portable import bindings
 from portable.exporters.exported import ExportedArtifact, PytreeSpecs, frozen
 from portable.exporters.frameworks import ExportFailed
 from portable.pinning import pipeline as pin
-from portable.pinning import program as programs
+from portable.releases import resolve_target
 from portable.runtime.executors import signature
 from portable.runtime.executors.tensors import dtype_named
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from portable.bindings import Library, Module
+    from portable.bindings.library import Context
     from portable.exporters.exported import Argument, Result
     from portable.pinning.options import PinOptions
     from portable.pinning.program import Program
@@ -64,10 +66,11 @@ class Lowered:
             ExportFailed: A dtype changed on the way.
             PortableError: As `portable.serialize`.
         """
-        done = pin.pin(self.program, *wants, **options)
+        library = bindings.library_of(self.program) or bindings.find()
+        target = resolve_target(*wants, current=library.current, minimum=library.minimum)
         made = ExportedArtifact(
-            done.artifact,
-            done.target,
+            pin.serialize(self.program, target.version, **options),
+            target,
             self.arguments,
             self.results,
             frozen(self.weights),
@@ -77,30 +80,44 @@ class Lowered:
         return made
 
 
-def cleaned(data: bytes) -> Program:
-    """Take out what jax.export puts in for its own callers, and few runtimes know.
+def cleaned(data: bytes) -> Module:
+    """Read what jax.export wrote, and take out what it puts in for its own callers alone.
 
     Assertions of dynamic dimensions: `ExportedArtifact` checks the sizes instead.
     Constraints of sharding over a mesh without devices, which constrain nothing, and rules how to
     shard custom calls where nothing is sharded.
 
     Args:
-        data: An artifact by jax.export.
+        data: An artifact that jax.export wrote in this process: no child tries it first.
 
     Returns:
-        The same bytes, or a module where there was something to take out.
+        A module of its own.
     """
-    asserts = _ASSERTION.encode() in data
-    shards = any(mark.encode() in data for mark in (_EMPTY_MESH, _RULE))
-    if not asserts and not shards:
-        return data
-    library, module = programs.load(data)
-    if asserts:
+    library = bindings.find()
+    module = library.deserialize(data, _context(library, len(data)))
+    if _ASSERTION.encode() in data:
         library.erase_calls(module, _ASSERTION)
         library.run(module, "builtin.module(cse)")  # what only the assertions used
-    if shards:
+    if any(mark.encode() in data for mark in (_EMPTY_MESH, _RULE)):
         _unshard(library, module)
     return module
+
+
+def _context(library: Library, size: int) -> Context:
+    """Return a context for a program of so many bytes: that of small ones before it, if it can.
+
+    To make one takes longer than to read a small program. It keeps the constants of all its
+    programs, therefore one is left after `_SHARED` bytes of them.
+    """
+    last, context, spent = _kept.get(library.distribution, (library, None, _SHARED))
+    if context is None or last != library or spent + size > _SHARED:
+        context, spent = library.context(), 0
+    _kept[library.distribution] = library, context, spent + size
+    return context
+
+
+_SHARED = 1 << 20
+_kept: dict[str, tuple[Library, Context, int]] = {}
 
 
 def _unshard(library: Library, module: Module) -> None:
@@ -129,7 +146,7 @@ def _named(operation: Any, ir: Any) -> str:
 
 
 def _check_signature(made: ExportedArtifact) -> None:
-    found = signature(made.artifact)
+    found = signature(made.artifact, bounds=False)
     told = [(argument.name, argument.dtype) for argument in made.arguments]
     told += [(result.name, result.dtype) for result in made.results]
     types = (*found.arguments, *found.results)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["quantized_ops"]
+__all__ = ["HOME", "quantized_ops"]
 
 # Registers the ops, and has each as a function of tensors under the name of the op.
-_HOME = "torch.ao.quantization.fx._decomposed"
+HOME = "torch.ao.quantization.fx._decomposed"
 _FUNCTIONS = (
     "choose_qparams_per_token",
     "choose_qparams_per_token_asymmetric",
@@ -32,7 +32,7 @@ def quantized_ops() -> dict[Any, Callable[..., Any]]:
     Returns:
         The op -> the function that does the same.
     """
-    home = sys.modules.get(_HOME)
+    home = sys.modules.get(HOME)
     if home is None:  # no program can have the ops
         return {}
     import torch

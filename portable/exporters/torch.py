@@ -74,6 +74,7 @@ def export_torch(
     platform: str = "cpu",
     lowerings: Mapping[Any, Callable[..., Any]] | None = None,
     random: bool = True,
+    quantized_types: bool = False,
     **options: Unpack[PinOptions],
 ) -> ExportedArtifact:
     """Export a PyTorch model as an artifact for named consumers, with its weights beside it.
@@ -95,6 +96,8 @@ def export_torch(
             torchax alone.
         random: Whether the model may draw random numbers; they come from a seed, which `main`
             takes after the inputs. False refuses it.
+        quantized_types: Write what PT2E quantized with StableHLO's quantized types, not as
+            arithmetic; for torchax alone. Scales that are computed stay arithmetic.
         options: As for `portable.serialize`: `locations`, `expand`, `allow`, `allow_dialects`,
             `library`. Composites, which some functions lower to, need
             `allow=["composites-to-calls"]` below 0.19.0.
@@ -111,15 +114,14 @@ def export_torch(
     wants = wanted(target)
     if platform not in PLATFORMS:  # JAX takes any name
         raise ExportFailed(f"no platform {platform!r}", hint=f"known are {', '.join(PLATFORMS)}")
-    if lowerings and backend != DEFAULT:
-        raise ExportFailed(
-            f"the backend {backend} takes no lowerings", hint=f"use the backend {DEFAULT}"
-        )
+    if (lowerings or quantized_types) and backend != DEFAULT:
+        what = "takes no lowerings" if lowerings else "makes no quantized types"
+        raise ExportFailed(f"the backend {backend} {what}", hint=f"use the backend {DEFAULT}")
     found = find_backend(backend)
     exported = trace(program, tuple(args), kwargs, dynamic_shapes)
     # torchax renames one of PyTorch's backends when it is imported: only after tracing.
     lower = importlib.import_module(found.home).lower
-    chosen = (Lowerings(lowerings or {}, random),) if backend == DEFAULT else ()
+    chosen = (Lowerings(lowerings or {}, random, quantized_types),) if backend == DEFAULT else ()
     lowered: Lowered = lower(inspect_program(exported), platform, *chosen)
     made = lowered.pinned(wants, options)
     return dataclasses.replace(made, convention=TorchConvention.of_program(exported))

@@ -8,13 +8,21 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from portable import bindings
 from portable.artifact import Artifact
 from portable.bytecode import read
 from portable.errors import PortableError
-from portable.exporters import ExportedArtifact, ExportFailed, export_jax, repin_exported
+from portable.exporters import (
+    ExportedArtifact,
+    ExportFailed,
+    export_jax,
+    lowered,
+    repin_exported,
+)
 from portable.features import analyze
 from portable.pinning.pipeline import ForeignDialect, NotExpressible
 from portable.runtime.executors import InputMismatch
+from portable.system import children
 from portable.version import Version
 
 PARAMETERS = {
@@ -151,3 +159,38 @@ def test_only_an_exported_is_repinned() -> None:
     """Anything else is refused with what to do."""
     with pytest.raises(ExportFailed, match=r"jax\.export\.export returned"):
         repin_exported(_energy, "1.0.0")
+
+
+def test_no_child_reads_what_jax_wrote_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program is of this process, which waits for no other; sharding rules go all the same."""
+
+    def refused(*_: Any, **__: Any) -> None:
+        raise AssertionError("a child was asked")
+
+    monkeypatch.setattr(children, "call", refused)
+    monkeypatch.setattr(children, "expendable", lambda: False)
+    made = export_jax(jnp.linalg.cholesky, np.eye(3, dtype="f"), target="0.9.0")
+    assert made.artifact.version == Version(0, 9, 0)
+
+
+def test_small_programs_share_a_context(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until they are a few together: what a context keeps of them has a bound."""
+    library, made = bindings.find(), []
+
+    def counted(self: bindings.Library) -> Any:
+        made.append(self)
+        return new(self)
+
+    new = bindings.Library.context
+    monkeypatch.setattr(bindings.Library, "context", counted)
+    monkeypatch.setattr(lowered, "_kept", {})
+    exported = jax.export.export(jax.jit(jnp.sin))(jax.ShapeDtypeStruct((3,), "f"))
+    data = exported.mlir_module_serialized
+    for number in range(3):
+        context = lowered.cleaned(data).context
+        assert len(made) == 1, number
+        assert library.is_context(context)
+    monkeypatch.setattr(lowered, "_SHARED", len(data) + 1)
+    lowered.cleaned(data)
+    lowered.cleaned(data)
+    assert len(made) == 3

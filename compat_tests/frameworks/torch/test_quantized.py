@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,8 @@ from torch.ao.quantization.fx import _decomposed  # registers the ops
 from torch.utils import _pytree as pytree
 
 from compat_tests.helpers.torch_calls import Calls
-from portable.exporters import export_torch
+from portable.exporters import ExportedArtifact, ExportFailed, export_torch
+from portable.pinning.pipeline import retarget
 from portable.runtime.executors import Executor
 
 # PyTorch warns of its own use of what it deprecates.
@@ -126,3 +128,66 @@ def test_a_quantized_model(executor: Executor) -> None:
     }
     wanted = model(x)
     assert (made(x, executor=executor) - wanted).abs().max() <= 5e-6 * wanted.abs().max()
+
+
+def test_a_quantized_model_in_quantized_types(executor: Executor) -> None:
+    """By choice: scales are in the types, and it computes the same once they are arithmetic."""
+    model, x = Quantized(), torch.randn(2, 3, 16, 16)
+    made = export_torch(model, (x,), target="1.0.0", allow=["exact"], quantized_types=True)
+    text = made.get_stablehlo_text()
+    assert "!quant.uniform<i8:f32, " in text
+    assert text.count("!quant.uniform<i8:f32:0, {") >= 2
+    assert "composite" not in text
+    assert set(made.weights) == {"kernel", "weight"}
+    plain = _in_arithmetic(made)
+    wanted = model(x)
+    assert (plain(x, executor=executor) - wanted).abs().max() <= 5e-6 * wanted.abs().max()
+
+
+def _in_arithmetic(made: ExportedArtifact) -> ExportedArtifact:
+    """Return what XLA runs, which knows no quantized types."""
+    if "quant.uniform" not in made.get_stablehlo_text():
+        return made
+    allowed = ["quantized-to-arithmetic"]
+    return dataclasses.replace(made, artifact=retarget(made.artifact, "1.0.0", allow=allowed))
+
+
+TYPES: dict[str, tuple[Callable[..., Any], Tensor, str]] = {
+    "bounds": (lambda x: OPS.quantize_per_tensor(x, 0.017, 3, -127, 127, torch.int8), X,
+               "!quant.uniform<i8<-127:127>:f32, "),
+    "shorts": (lambda x: OPS.quantize_per_tensor(x, 1e-4, 3, -(2**15), 2**15 - 1, torch.int16), X,
+               "!quant.uniform<i16:f32, "),
+    "bytes without signs, which stay arithmetic":
+        (lambda x: OPS.quantize_per_tensor(x, 0.017, 3, 0, 255, torch.uint8), X, "minimum"),
+    "sums": (lambda x: OPS.dequantize_per_tensor(x, 0.017, 0, -(2**31), 2**31 - 1, torch.int32),
+             WEIGHT.int(), "!quant.uniform<i32:f32, "),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_the_type_says_how_it_is_quantized(name: str, executor: Executor) -> None:
+    """Bounds, signs and widths."""
+    function, x, says = TYPES[name]
+    made = export_torch(Calls(function), (x,), target="1.0.0", quantized_types=True)
+    assert says in made.get_stablehlo_text()
+    plain = _in_arithmetic(made)
+    assert torch.allclose(plain(x, executor=executor), function(x))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_has_no_type_is_arithmetic(name: str, executor: Executor) -> None:
+    """Scales that are inputs or computed: the same as without the choice."""
+    function, given = CASES[name]
+    made = export_torch(Calls(function), given, target="1.9.0", quantized_types=True)
+    if "quant.uniform" in made.get_stablehlo_text():
+        assert name in {"by tensor", "of a tensor"}
+        return
+    got, wanted = made(*given, executor=executor), function(*given)
+    for mine, theirs in zip(*map(pytree.tree_leaves, (got, wanted)), strict=True):
+        assert torch.allclose(mine, theirs)
+
+
+def test_other_backends_make_no_quantized_types() -> None:
+    """Refused before anything is traced."""
+    with pytest.raises(ExportFailed, match=r"makes no quantized types.*torchax"):
+        export_torch(Quantized(), (), target="1.0.0", backend="torch_mlir", quantized_types=True)
