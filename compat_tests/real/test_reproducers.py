@@ -18,20 +18,39 @@ SHOWN = {
     ("count-leading-zeros-folded", "jaxlib 0.10.2"): True,
     ("count-leading-zeros-folded", "jaxlib 0.12.0.1"): False,
     ("interpreter-irfft-odd", "jaxlib 0.12.0.1"): True,
+    ("interpreter-dot-over-nothing", "jaxlib 0.12.0.1"): True,
+    ("interpreter-total-order", "jaxlib 0.12.0.1"): True,
     ("integer-power-modulo-64", "jaxlib 0.10.2"): True,
     ("integer-power-modulo-64", "jaxlib 0.12.0.1"): True,
     ("convolution-padding-skipped", "jaxlib 0.12.0.1"): True,
+    ("complex-constant-converted-crash", "jaxlib 0.12.0.1"): True,
+    ("i2-concatenate-crash", "jaxlib 0.12.0.1"): True,
+    ("promotion-dropped", "jaxlib 0.12.0.1"): True,
+    ("recursion-crash", "jaxlib 0.12.0.1"): True,
+    ("scatter-promotion-dropped", "jaxlib 0.12.0.1"): True,
     ("iree-empty-argument", "iree-base-compiler 3.4.0"): True,
     ("iree-empty-argument", "iree-base-compiler 3.13.0"): False,
+    ("add-of-booleans", "iree-base-compiler 3.13.0"): True,
+    ("argument-overwritten", "iree-base-compiler 3.13.0"): True,
+    ("scatter-batching-crash", "iree-base-compiler 3.13.0"): True,
+    ("atan2-of-zeros", "iree-base-compiler 3.13.0"): True,
+    ("cbrt-of-infinity", "iree-base-compiler 3.13.0"): True,
+    ("complex-f64-constant-crash", "iree-base-compiler 3.13.0"): True,
+    ("complex-padding-crash", "iree-base-compiler 3.13.0"): True,
+    ("dot-over-nothing-crash", "iree-base-compiler 3.13.0"): True,
+    ("iree-variadic-collectives", "iree-base-compiler 3.13.0"): True,
+    ("power-of-floats-iree", "iree-base-compiler 3.13.0"): True,
+    ("scatter-nothing-crash", "iree-base-compiler 3.13.0"): True,
+    ("sine-of-large-numbers", "iree-base-compiler 3.13.0"): True,
 }
 
 
 def test_every_finding_has_a_reproducer() -> None:
-    """And is tried below; of 25 lines at most."""
+    """And is tried below; of 20 lines at most."""
     folders = {path.name for path in FINDINGS.iterdir() if path.is_dir()}
     assert folders == {name for name, _ in SHOWN}
     for name in folders:
-        assert len((FINDINGS / name / "reproduce.py").read_text().splitlines()) <= 30
+        assert len((FINDINGS / name / "reproduce.py").read_text().splitlines()) <= 20
 
 
 @pytest.mark.parametrize(("name", "on"), [marked([on], name, on) for name, on in SHOWN])

@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
+import time
 from pathlib import Path
+from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
 
-from portable.fuzz.campaign import Campaign, Cause, Progress, signature_of
+from portable.fuzz import hunting
+from portable.fuzz.campaign import Campaign, Progress
+from portable.fuzz.causes import Cause, grouped, signature_of
 from portable.fuzz.forms import identity
+from portable.fuzz.hunted import Hunted, page
 from portable.fuzz.hunting import boundaries
 from portable.fuzz.judging import departure, flushed, left_open, nudged
 from portable.fuzz.reduction import Candidate
+from portable.matrix import Store
 from portable.releases import Release, releases
+from portable.runtime.environments import Environments
+from portable.runtime.executors import ExecutionFailed
 from portable.runtime.executors.tensors import Array
+from portable.verdict import Basis, Outcome, Stage, Verdict
+from portable.version import Version
 
 F32 = "func.func @main(%a: tensor<3xf32>) -> tensor<3xf32>"
 
@@ -90,6 +101,8 @@ def test_denormal_numbers_are_no_inputs() -> None:
     assert np.array_equal(seven.astype(float), [0.0, 1.0, np.nan], equal_nan=True)
     assert seven.dtype == narrow.dtype
     assert same is given[2]
+    (parts,) = flushed([np.array([1e-40 + 1j, 2 - 1e-40j], np.complex64)])
+    assert parts.tolist() == [1j, 2]
 
 
 @pytest.mark.parametrize(
@@ -125,6 +138,17 @@ def test_what_the_specification_leaves_open_is_a_table(
     assert (left_open(line, sort) is not None) is explained
 
 
+def test_what_is_left_open_is_no_crash() -> None:
+    """However it may be rounded; and what is known of some Releases is said of these alone."""
+    text = "%0 = stablehlo.power %a, %b : tensor<3xf32>\n %1 = stablehlo.negate %0 : tensor<3xf32>"
+    iree, xla = ["iree-base-compiler 3.13.0"], ["jaxlib 0.12.0.1"]
+    assert left_open(text, "crash with SIGSEGV", iree) is None
+    found = [left_open(text, "another number", where) for where in (iree, xla, iree + xla)]
+    assert [row.id for row in found if row] == [
+        "power-of-floats-iree", "amplified-rounding", "amplified-rounding"
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("first", [1, 7, 20])
 def test_the_first_bad_release_is_found_by_bisection(first: int) -> None:
     """In few steps, also where some Releases are not available."""
@@ -142,9 +166,52 @@ def test_the_first_bad_release_is_found_by_bisection(first: int) -> None:
     assert len(asked) <= 10
 
 
+def test_what_is_right_is_not_asked_of_a_crash(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says nothing of it; what does not end the process is compared."""
+    asked: list[str] = []
+
+    class Ran:
+        """An executor that gives one number, or ends."""
+
+        def __init__(self, name: str, *, ends: bool = False) -> None:
+            self._name, self._ends = name, ends
+
+        def compile(self, _: object) -> Ran:
+            asked.append(self._name)
+            if self._ends:
+                stage, basis = Stage.COMPILE, Basis.OBSERVED
+                raise ExecutionFailed(Verdict("", Outcome.CRASHED, stage, basis, "SIGSEGV"))
+            return self
+
+        def run(self, _: object) -> list[Array]:
+            return [floats(1, 2, 3)]
+
+    monkeypatch.setattr(hunting, "serialize", lambda *_, **__: b"")
+    candidate = Candidate(F32, (floats(1, 2, 3),), 1)
+    trial: Any = functools.partial(hunting._trial, candidate, Version(1, 0, 0))
+    assert trial(Ran("judge"), Ran("tried", ends=True)) == ("crash with SIGSEGV", "SIGSEGV")
+    assert asked == ["tried"]
+    assert trial(Ran("judge"), Ran("tried")) == ("", "")
+    assert asked[1:] == ["tried", "judge", "judge", "judge"]
+    assert trial(Ran("judge", ends=True), Ran("tried")) == ("", "")
+
+
 CAUSE = Cause(
     "another number", ("fft(f32)",), ("jaxlib 0.5.3",), "module {}", "0/3", "1 | became 2"
 )
+
+
+def test_a_round_that_judged_nothing_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A judge that cannot run would else make a thousand empty rounds in an hour."""
+    monkeypatch.setattr(hunting.Hunt, "_finds", lambda *_: iter(()))
+    campaign, judge = Campaign(tmp_path / "hunted", 0), releases("jaxlib")[-1]
+    with Store(tmp_path / "observations.sqlite") as store:
+        hunt = hunting.Hunt(campaign, [judge], judge, store, Environments(offline=True))
+        with pytest.raises(hunting.NothingJudged, match="executed none of 30 programs"):
+            hunt.run(time.monotonic() + 60, lambda _: None)
+    assert campaign.next_round() == 0
 
 
 def test_a_campaign_continues_where_it_was(tmp_path: Path) -> None:
@@ -168,14 +235,13 @@ def test_a_campaign_continues_where_it_was(tmp_path: Path) -> None:
     assert list(again.causes()) == [CAUSE]
     told = json.loads((tmp_path / "causes" / CAUSE.name / "cause.json").read_text())
     assert told["seed"] == "0/3"
-    page = again.page(["f32", "i1"])
-    assert "| jaxlib 0.5.3 | 28 | 0 | 2 |" in page
-    assert "Rounds of each seed: 1 of 5, 0 of 6." in page
-    assert "\n| add | 1 | 0 |\n" in page
-    assert "\n| sine | 0 |  |\n" in page
-    assert "Reductions: 2, to at most 5 ops 1, of these within 60 s 1; half of all took" in page
-    assert "| fft(f32) | 2 |" in page
-    assert "1 | became" not in page
+    text = page([again.hunted()], ["f32", "i1"])
+    assert "| jaxlib 0.5.3 | 28 | 0 | 2 |" in text
+    assert "| 1 of 5, 0 of 6 | jaxlib 0.5.3 | 30 | 29 | 0.0 | 0 | 2 | 1 | 1 | 41 |" in text
+    assert "\n| add | 1 | 0 |\n" in text
+    assert "\n| sine | 0 |  |\n" in text
+    assert "| fft(f32) | 2 |" in text
+    assert "1 | became" not in text
 
 
 def test_the_page_explains_as_the_table_does_today(tmp_path: Path) -> None:
@@ -183,7 +249,112 @@ def test_the_page_explains_as_the_table_does_today(tmp_path: Path) -> None:
     text = "%0 = stablehlo.power %a, %a : tensor<2xui8>"
     campaign = Campaign(tmp_path, 0)
     campaign.add_cause(dataclasses.replace(CAUSE, program=text), Candidate(text, (), 1))
-    assert "| integer-power-modulo-64 |" in campaign.page(["f32"])
+    # One of a round that was not finished does not count.
+    assert "power" not in page([campaign.hunted()], [])
+    done = Progress(rounds=1)
+    done.causes[CAUSE.name] = 1
+    campaign.add_round(0, done)
+    assert "| integer-power-modulo-64 |" in page([campaign.hunted()], ["f32"])
+
+
+def test_a_hunt_is_kept_as_one_file_and_joined_with_others(tmp_path: Path) -> None:
+    """What is not on this machine counts too: numbers add up, a cause of both is one."""
+    campaign = Campaign(tmp_path, 5)
+    done = Progress(rounds=1, programs=30, judged=29, seconds=7200.0)
+    done.executed["jaxlib 0.5.3"] = 28
+    done.causes[CAUSE.name] = 2
+    done.unconfirmed["5/3: another number"] = 1
+    done.computed.update({"jaxlib 0.5.3: add": 2, "jaxlib 0.5.3: add f32": 1})
+    campaign.add_round(0, done)
+    campaign.add_cause(CAUSE, Candidate(CAUSE.program, (), 1))
+    first = campaign.hunted()
+    again = Hunted.from_record(json.loads(json.dumps(first.record())))
+    assert again == first
+    assert again.computed == {"add": ("jaxlib 0.5.3",), "add f32": ("jaxlib 0.5.3",)}
+    other = dataclasses.replace(
+        first,
+        seeds={"7": 2},
+        programs=60,
+        computed={"add": ("jaxlib 0.9.0",)},
+        executed={"jaxlib 0.9.0": 50, "jaxlib 0.5.3": 1},
+    )
+    text = page([first, other], ["f32", "i1"])
+    assert "90 programs in 4.0 hours; 58 of them could be judged. 1 cause" in text
+    assert "| 2 of 7 |" in text
+    assert "| fft(f32) | 4 |" in text
+    assert "was not kept" not in text
+    lost = page([first, dataclasses.replace(other, computed={})], ["f32"])
+    assert "Which forms the programs of seeds 7 had was not kept." in lost
+    assert "| jaxlib 0.5.3 | 29 | 0 | 2 |" in text
+    assert "\n| add | 1 | 0 |\n" in text
+
+
+CRASH = dataclasses.replace(
+    CAUSE,
+    kind="crash with SIGSEGV",
+    releases=("iree-base-compiler 3.4.0",),
+    first_good="iree-base-compiler 3.9.0",
+)
+
+
+def test_one_cause_is_one_finding() -> None:
+    """What differs in types, values and the Releases that were asked is one cause."""
+    wide = dataclasses.replace(CAUSE, ops=("fft(f64)",), releases=("jaxlib 0.4.33", "jaxlib 0.5.3"))
+    (one,) = grouped([(CAUSE, 2), (wide, 3)])
+    assert (one.found, one.releases) == (5, ("jaxlib 0.4.33", "jaxlib 0.5.3"))
+    apart = [
+        dataclasses.replace(CAUSE, kind="NaN for a number"),
+        dataclasses.replace(CAUSE, ops=("sine(f32)",)),
+        dataclasses.replace(CAUSE, first_bad="jaxlib 0.5.3"),
+        dataclasses.replace(CAUSE, releases=("iree-base-compiler 3.13.0",)),
+    ]
+    assert len(grouped([(CAUSE, 1), *((one, 1) for one in apart)])) == 5
+
+
+def test_crashes_are_one_cause_by_their_dates_alone() -> None:
+    """A process that ends alike on the same Releases, whatever op was left of the program."""
+    other = dataclasses.replace(CRASH, ops=("popcnt(i32)",))
+    assert len(grouped([(CRASH, 1), (other, 1)])) == 1
+    fixed = dataclasses.replace(CRASH, first_good="iree-base-compiler 3.4.1")
+    alive = dataclasses.replace(CRASH, ops=("popcnt(i32)",), first_good="")
+    assert len(grouped([(CRASH, 1), (fixed, 1), (alive, 1)])) == 3
+    # What no Release has repaired has no dates to tell it by: its ops do.
+    assert len(grouped([(dataclasses.replace(CRASH, first_good=""), 1), (alive, 1)])) == 2
+
+
+def test_what_a_table_names_is_one_cause() -> None:
+    """An Advisory that foresees it, or a row of what is known, whatever the ops and dates."""
+    foreseen = "add-of-booleans: StableHLO defines the sum of booleans as their disjunction"
+    made = [
+        dataclasses.replace(CAUSE, ops=(op,), foreseen=foreseen, first_good=good)
+        for op, good in (("add(i1)", "jaxlib 0.7.1"), ("reduce(i1)", "jaxlib 0.7.0"))
+    ]
+    (one,) = grouped([(cause, 1) for cause in made])
+    assert (one.id, one.open, one.last) == ("add-of-booleans", False, "jaxlib 0.7.1")
+    since = [dataclasses.replace(one, first_bad="jaxlib 0.4.21") for one in made]
+    assert grouped([(since[0], 1), (made[1], 1)])[0].first == ""
+    assert grouped([(one, 1) for one in since])[0].first == "jaxlib 0.4.21"
+    undated = dataclasses.replace(made[0], ops=("scatter(i1)",), first_good="")
+    assert grouped([(one, 1) for one in (*made, undated)])[0].last == "jaxlib 0.7.1"
+    sine = "%0 = stablehlo.sine %a : tensor<3xcomplex<f32>>"
+    left = dataclasses.replace(CAUSE, kind="NaN for a number", program=sine)
+    (two,) = grouped([(left, 1)])
+    assert (two.id, two.open) == ("complex-specials", True)
+    power = dataclasses.replace(
+        CAUSE, kind="another integer", program="%0 = stablehlo.power %a, %a : tensor<2xui8>"
+    )
+    assert not grouped([(power, 1)])[0].open
+
+
+def test_the_page_says_what_is_alive() -> None:
+    """In the newest Release of a distribution that the hunts asked."""
+    newest = dataclasses.replace(CAUSE, releases=("jaxlib 0.5.3", "jaxlib 0.12.0.1"))
+    done = dict.fromkeys(("jaxlib 0.5.3", "jaxlib 0.12.0.1"), 1)
+    gone = dataclasses.replace(CAUSE, ops=("sine(f32)",))
+    text = page([Hunted(executed=done, causes=((newest, 1), (gone, 1)))], ["f32"])
+    assert "2 causes of differences, 1 alive in a newest Release" in text
+    difference = "`another number: 1 \\| became 2`"
+    assert f"| fft(f32) | 1 | jaxlib 0.5.3, 0.12.0.1 | {difference} |  |  | yes |" in text
 
 
 def test_causes_are_told_apart() -> None:

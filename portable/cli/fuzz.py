@@ -28,7 +28,9 @@ from portable.cli.progress import counting
 from portable.cli.usage import BadUsage, count, limit, natural
 from portable.fuzz import generate, inputs_for
 from portable.fuzz.campaign import Campaign
+from portable.fuzz.causes import grouped
 from portable.fuzz.generation import OPS
+from portable.fuzz.hunted import page as hunted_page
 from portable.fuzz.hunting import ELEMENTS, SIZE, Hunt
 from portable.matrix import Store
 from portable.releases import resolve_target, runnable_releases, window
@@ -135,7 +137,7 @@ def _hunt(chosen: argparse.Namespace) -> int:
     page = Path(chosen.output, "README.md")
 
     def tell(progress: Progress) -> None:
-        write_file(page, campaign.page(ELEMENTS).encode())
+        write_file(page, hunted_page([campaign.hunted()], ELEMENTS).encode())
         note(f"{progress.programs} programs, {len(progress.causes)} causes")
 
     with contextlib.ExitStack() as stack:
@@ -155,15 +157,17 @@ def _hunt(chosen: argparse.Namespace) -> int:
             executor=executor,
         )
         hunt.run(time.monotonic() + chosen.hours * _HOUR_S, tell)
-    write_file(page, campaign.page(ELEMENTS).encode())
-    causes = list(campaign.causes())
-    found = [cause for cause in causes if not cause.explained]
+    hunted = campaign.hunted()
+    write_file(page, hunted_page([hunted], ELEMENTS).encode())
+    groups = grouped(hunted.causes)
+    found = [one for one in groups if not one.open]
     if chosen.format == "json":
-        print_json(campaign.progress.record() | {"found": [cause.record() for cause in causes]})
+        causes = [cause.record() for cause, _ in hunted.causes]
+        print_json(campaign.progress.record() | {"found": causes})
     else:
         say(
             f"{page}: {campaign.progress.programs} programs, {len(found)} causes of differences, "
-            f"{len(causes) - len(found)} more that the specification leaves open"
+            f"{len(groups) - len(found)} more that the specification leaves open"
         )
     return 1 if found else 0
 

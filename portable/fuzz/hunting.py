@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from portable.errors import PortableError
-from portable.fuzz.campaign import Cause, Progress, signature_of
+from portable.fuzz.campaign import Progress
+from portable.fuzz.causes import Cause, signature_of
 from portable.fuzz.generation import generate
 from portable.fuzz.inputs import inputs_for
-from portable.fuzz.judging import departure, flushed, left_open, nudged, nudged_text
+from portable.fuzz.judging import CRASH, departure, flushed, left_open, nudged, nudged_text
 from portable.fuzz.reduction import ConditionNeverHolds, ConditionNotStable, reduce
 from portable.matrix import Item, Run
 from portable.matrix.inputs import with_inputs
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from portable.verdict import Verdict
     from portable.version import Version
 
-__all__ = ["ELEMENTS", "SIZE", "Hunt", "boundaries"]
+__all__ = ["ELEMENTS", "SIZE", "Hunt", "NothingJudged", "boundaries"]
 
 ROUND = 30
 SIZE = 6
@@ -61,11 +62,15 @@ _INTERPRETER = "interpreter"
 # Of how many programs one may have ops that the interpreter lacks.
 _UNJUDGED = 4
 _NUDGES = (1, 2)
-_CRASH, _REFUSED = "crash", "refused"
+_REFUSED = "refused"
 _LIMIT_S = 30.0
 _WRITING_S = 120.0
 # Of programs that differ alike on the same Releases, how many of a round are reduced.
 _EACH = 2
+
+
+class NothingJudged(PortableError):
+    """Of no program of a round it is known what it should compute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +153,9 @@ class Hunt:
 
         Returns:
             What was done in it.
+
+        Raises:
+            NothingJudged: A round that shows nothing would only seem to be one.
         """
         covered = self.campaign.covered(number)
         numbers = range(number * ROUND, (number + 1) * ROUND)
@@ -157,6 +165,11 @@ class Hunt:
             done.covers.update(one.covers)
         with scratch.folder() as folder:
             finds = list(self._finds(made, Path(folder), done))
+        if not done.judged:
+            raise NothingJudged(
+                f"{self.judge} executed none of {done.programs} programs",
+                hint="begin again; if it stays so, try it on a program: portable run --on",
+            )
         for find in _few_of_each(finds):
             try:
                 cause = self._reduced(find, done)
@@ -260,14 +273,16 @@ class Hunt:
                         kind, _ = _trial(smallest, target, judge, executor)
                 except PortableError:  # the Release is not available here
                     return None
-                crashes = find.kind.startswith(_CRASH)
+                crashes = find.kind.startswith(CRASH)
                 return None if kind == _REFUSED and not crashes else kind == find.kind
 
             states = {one: one in find.releases or shows(one) for one in self.releases}
             affected = tuple(one for one, state in states.items() if state)
-            bad, good = self._history(affected, states, shows)
-        explained = left_open(smallest.text, find.kind)
-        foreseen = _foreseen(smallest.text, target, affected)
+            explained = left_open(smallest.text, find.kind, [*map(str, affected)])
+            foreseen = _foreseen(smallest.text, target, affected)
+            # What has a name has its dates there, and these cost an environment each.
+            named = bool(explained or foreseen)
+            bad, good = ("", "") if named else self._history(affected, states, shows)
         cause = Cause(
             find.kind,
             signature_of(smallest.text),
@@ -371,7 +386,7 @@ def _difference(
     A program that is refused is none of the sorts: whether it would differ is not known.
     """
     if verdict.outcome is Outcome.CRASHED:
-        return f"{_CRASH} with {verdict.reason}", verdict.reason
+        return f"{CRASH} with {verdict.reason}", verdict.reason
     if not outputs:
         return _REFUSED, verdict.reason
     found = departure(text, judged[0], judged[1:], outputs)
@@ -381,26 +396,27 @@ def _difference(
 def _trial(
     candidate: Candidate, target: Version, judge: Executor, tried: Executor
 ) -> tuple[str, str]:
-    """Run a candidate as a find was run; return as `_difference` does."""
+    """Run a candidate as a find was run; return as `_difference` does.
+
+    What is right is asked last: it says nothing of a crash, and takes three programs.
+    """
     inputs = list(candidate.inputs or ())
+    texts = [candidate.text, *(nudged_text(candidate.text, one) for one in _NUDGES)]
+    sets = [inputs, *(nudged(inputs, one) for one in _NUDGES)]
     try:
-        texts = [candidate.text, *(nudged_text(candidate.text, one) for one in _NUDGES)]
-        sets = [inputs, *(nudged(inputs, one) for one in _NUDGES)]
-        artifact, *others = (
-            serialize(text, target, locations="strip", expand=False) for text in texts
-        )
-        judged = [
-            judge.compile(one).run(given)
-            for one, given in zip((artifact, *others), sets, strict=True)
-        ]
-    except PortableError:  # the interpreter does not have it
+        artifacts = [serialize(one, target, locations="strip", expand=False) for one in texts]
+    except PortableError:  # it is not valid, or newer
         return "", ""
     try:
-        outputs = tried.compile(artifact).run(inputs)
+        outputs = tried.compile(artifacts[0]).run(inputs)
     except ExecutionFailed as failed:
-        return _difference(candidate.text, judged, failed.verdict, ())
+        return _difference(candidate.text, (), failed.verdict, ())
     except PortableError as error:  # what the Release returns cannot be handed over
         return _REFUSED, str(error)
+    try:
+        judged = [judge.compile(one).run(given) for one, given in zip(artifacts, sets, strict=True)]
+    except PortableError:  # the interpreter does not have it
+        return "", ""
     found = departure(candidate.text, judged[0], judged[1:], outputs)
     return (found.kind, str(found)) if found else ("", "")
 

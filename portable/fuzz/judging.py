@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from portable.releases import runnable_releases
 from portable.runtime.executors.tensors import dtype_of
 from portable.system.documents import parse_toml
 from portable.system.files import read_file
@@ -25,7 +26,20 @@ if TYPE_CHECKING:
 
     from portable.runtime.executors.tensors import Array
 
-__all__ = ["Departure", "LeftOpen", "departure", "flushed", "left_open", "nudged", "nudged_text"]
+__all__ = [
+    "CRASH",
+    "Departure",
+    "LeftOpen",
+    "departure",
+    "flushed",
+    "left_open",
+    "nudged",
+    "nudged_text",
+    "open_row",
+]
+
+CRASH = "crash"
+"""How the sort of difference begins where a process ends."""
 
 _TABLE = Path(__file__).parent / "data" / "left_open.toml"
 _FLOATS = re.compile(r"(?<=[x<])(f64|f32|f16|bf16|f8\w+|f6\w+|f4\w+)(?=>)")
@@ -171,10 +185,17 @@ def _wrong(
 
 def flushed(arrays: Sequence[Array]) -> list[Array]:
     """Replace denormal numbers by zero: executors flush them, each at other places."""
-    return [_flushed(array) if _is_float(array) else array for array in arrays]
+    return [
+        _flushed(array) if _is_float(array) or array.dtype.kind == "c" else array
+        for array in arrays
+    ]
 
 
 def _flushed(array: Array) -> Array:
+    if array.dtype.kind == "c":
+        made = np.empty_like(array)
+        made.real, made.imag = _flushed(array.real), _flushed(array.imag)
+        return made
     with np.errstate(invalid="ignore"):  # bfloat16 complains of NaN
         small = np.abs(array) < _info(array.dtype).smallest_normal
     return np.where(small, np.zeros_like(array), array)
@@ -212,31 +233,62 @@ class LeftOpen:
     Args:
         id: What to call it.
         program: A pattern that the text of a reduced program has.
-        kinds: The sorts of difference that it explains; all if there are none.
+        kinds: The sorts of difference that it explains; all but crashes if there are none.
         why: The sentence of the specification, or what of it is missing.
+        releases: The Releases that have it, as a requirement; all if it is empty.
+        defect: Whether it is a defect that is known, and nothing that is left open.
     """
 
     id: str
     program: re.Pattern[str]
     kinds: tuple[str, ...]
     why: str
+    releases: str = ""
+    defect: bool = False
+
+    def explains(self, text: str, kind: str, releases: Sequence[str]) -> bool:
+        """Say whether it is why a program shows this sort of difference on Releases."""
+        return (
+            (kind in self.kinds if self.kinds else not kind.startswith(CRASH))
+            and (not self.releases or (bool(releases) and {*releases} <= _within(self.releases)))
+            and self.program.search(text) is not None
+        )
 
 
 @cache
 def _rows() -> tuple[LeftOpen, ...]:
     table = parse_toml(read_file(_TABLE))
     return tuple(
-        LeftOpen(row["id"], re.compile(row["program"]), tuple(row.get("kinds", ())), row["why"])
+        LeftOpen(
+            row["id"],
+            re.compile(row["program"]),
+            tuple(row.get("kinds", ())),
+            row["why"],
+            row.get("releases", ""),
+            row.get("defect", False),
+        )
         for row in table["open"]
     )
 
 
-def left_open(text: str, kind: str) -> LeftOpen | None:
+@cache  # of the requirements in the table
+def _within(requirement: str) -> frozenset[str]:
+    return frozenset(map(str, runnable_releases(requirement)))
+
+
+def left_open(text: str, kind: str, releases: Sequence[str] = ()) -> LeftOpen | None:
     """Return what leaves open that a reduced program computes something else; None if nothing does.
 
     Args:
         text: The program.
         kind: The sort of difference.
+        releases: Where it was seen.
     """
-    fits = (row for row in _rows() if not row.kinds or kind in row.kinds)
-    return next((row for row in fits if row.program.search(text)), None)
+    found = [row for row in _rows() if row.explains(text, kind, releases)]
+    # A defect of some Releases says more than what is open to all.
+    return min(found, key=lambda row: not row.releases, default=None)
+
+
+def open_row(name: str) -> LeftOpen | None:
+    """Return the row of a name; None if there is none."""
+    return next((row for row in _rows() if row.id == name), None)

@@ -9,17 +9,10 @@ TEXT = Path(__file__).with_name("program.mlir").read_text()
 RIGHT = "[[[nan], [inf], [inf]]]"
 
 client = xla_client.make_cpu_client()
-options = xla_client.CompileOptions()
-if hasattr(client, "compile_and_load"):
-    devices = xla_client.DeviceList(tuple(client.devices()[:1]))
-    program = client.compile_and_load(TEXT, devices, options)
-else:
-    program = client.compile(TEXT, options)
+devices = xla_client.DeviceList(tuple(client.devices()[:1]))
+program = client.compile_and_load(TEXT, devices, xla_client.CompileOptions())
 (result,) = program.execute_sharded([]).disassemble_into_single_device_arrays()
-if hasattr(result[0], "_single_device_array_to_np_array"):
-    array = result[0]._single_device_array_to_np_array()
-else:
-    array, _ = result[0]._single_device_array_to_np_array_did_copy()
+array, _ = result[0]._single_device_array_to_np_array_did_copy()
 found = str(array.tolist())
 print(f"right: {RIGHT}, found: {found}")
 sys.exit(found != RIGHT)

@@ -10,13 +10,11 @@ from jaxlib.mlir.dialects import stablehlo
 
 TEXT = Path(__file__).with_name("program.mlir").read_text()
 RIGHT = np.fft.irfft([1, 2 + 1j], 3).astype(np.float32)
-
 with ir.Context() as context:
     registry = ir.DialectRegistry()
     _jax_mlir_ext.register_dialects(registry)
     context.append_dialect_registry(registry)
     stablehlo.register_dialect(context)
-    (result,) = stablehlo.eval_module(ir.Module.parse(TEXT), [])
-    found = np.array(result)
-print(f"right: {RIGHT.tolist()}, found: {found.tolist()}")
+    found = np.array(stablehlo.eval_module(ir.Module.parse(TEXT), [])[0])
+print(f"right: {RIGHT}, found: {found}")
 sys.exit(not np.allclose(RIGHT, found, atol=1e-6))

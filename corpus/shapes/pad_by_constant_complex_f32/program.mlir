@@ -1,0 +1,5 @@
+func.func @main(%a: tensor<3x4xcomplex<f32>>) -> (tensor<5x8xcomplex<f32>>) {
+  %0 = stablehlo.constant dense<(1.0, -2.0)> : tensor<complex<f32>>
+  %1 = stablehlo.pad %a, %0, low = [1, 2], high = [1, 2], interior = [0, 0] : (tensor<3x4xcomplex<f32>>, tensor<complex<f32>>) -> tensor<5x8xcomplex<f32>>
+  return %1 : tensor<5x8xcomplex<f32>>
+}
