@@ -7,7 +7,6 @@ import json
 from typing import TYPE_CHECKING
 
 from portable.artifact import Artifact
-from portable.binaries import read_runtime
 from portable.bytecode import read
 from portable.bytecode.text import attribute_text, location_files, location_text, type_text
 from portable.containers import open_container
@@ -15,7 +14,7 @@ from portable.containers.folder import Folder
 from portable.containers.npy import read_array
 from portable.errors import PortableError
 from portable.features import Strictness, analyze
-from portable.inspection import inspect
+from portable.inspection import inspect, read_runtime
 from portable.prediction import examine, predict
 from portable.releases import find_release
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from compat_tests.adversarial.generators.amplification import ARTIFACTS
+from compat_tests.adversarial.generators.amplification import ARTIFACTS, COUNTED
 from compat_tests.adversarial.measuring import measured
 from portable.artifact import Artifact
 from portable.inspection import inspect
@@ -77,6 +77,18 @@ def test_the_work_for_each_byte_is_bounded(name: str, work: str) -> None:
         found.append(calls(partial(do, data)) / len(data))
     assert found[-1] < CALLS
     assert found[-1] < GROWTH * found[-2]
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_more_names_than_any_release_knows_are_counted_and_not_read(name: str) -> None:
+    """Up to a number they are read; one more is refused, and twice as many as quickly."""
+    make, most = COUNTED[name]
+    assert not inspect(make(most)).damage
+    for count in (most + 1, 2 * most):
+        data = make(count)
+        assert f"{count + 1:,} " in inspect(data).damage
+        assert f"at most {most + 1:,} are read" in inspect(data).damage
+        assert calls(partial(inspect, data)) < most
 
 
 @pytest.mark.parametrize("name", sorted(ARTIFACTS.keys() - {"integer_wide"}))

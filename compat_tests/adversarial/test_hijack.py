@@ -213,7 +213,7 @@ def _modules(folder: Path) -> list[Path]:
 
 # Runs in the environment of a Release, where nothing of the package can be imported; its one child
 # is a compiler of that environment, in the process group and under the limits of its worker.
-STARTS_BY_ITSELF = {PACKAGE / "worker" / "inside" / "iree_adapter.py"}
+STARTS_BY_ITSELF = {PACKAGE / "system" / "worker" / "inside" / "iree_adapter.py"}
 STARTERS = {"subprocess", "multiprocessing", "pty", "concurrent.futures.process"}
 CALLS = {"system", "popen", "fork", "forkpty", "posix_spawn", "posix_spawnp"}
 

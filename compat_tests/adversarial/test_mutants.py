@@ -20,8 +20,8 @@ import pytest
 from compat_tests.adversarial import reading
 from compat_tests.adversarial.generators.mutants import blindly, knowingly
 from compat_tests.helpers.bytecode_samples import SAMPLES
-from portable.binaries.bracket import markers
 from portable.bytecode import scan as scan_module
+from portable.inspection.brackets import markers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -83,6 +83,8 @@ READS = {
     "sdy_sharding+1.11.0": ("jaxlib 0.6.2", "jaxlib 0.12.0.1"),
     "future_result+1.15.0": ("jaxlib 0.10.1", "jaxlib 0.12.0.1"),
     "quantized_abs+0.9.0": ("jaxlib 0.4.18", "tensorflow 2.14.1"),
+    "abs_stored_in_f8+0.9.0": ("jaxlib 0.4.18", "jaxlib 0.4.25"),
+    "returned_stored_in_f8+0.9.0": ("jaxlib 0.4.18", "jaxlib 0.4.26", "jaxlib 0.12.0.1"),
 }
 REFUSES = {
     "add_f32+1.17.0": ("jaxlib 0.4.20", "jaxlib 0.4.13"),
@@ -124,6 +126,8 @@ REFUSES = {
     "sdy_sharding+1.11.0": ("jaxlib 0.6.0", "jaxlib 0.6.1"),
     "future_result+1.15.0": ("jaxlib 0.10.0", "jaxlib 0.9.2"),
     "quantized_abs+0.9.0": ("jaxlib 0.4.13",),
+    # Read by some processes and refused by others of one Release.
+    "abs_stored_in_f8+0.9.0": ("jaxlib 0.4.26", "jaxlib 0.12.0.1"),
 }
 
 

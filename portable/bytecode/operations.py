@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EXAMPLES",
+    "IN_FUNCTION",
     "Held",
     "Mask",
     "OpSignature",
@@ -22,10 +23,14 @@ __all__ = [
     "Source",
     "UseWalker",
     "Walker",
+    "like",
 ]
 
 EXAMPLES = 3
 """How many operations of an OpSignature are located."""
+
+IN_FUNCTION = 2
+"""The depth of those operations of a function that are in no other one."""
 
 
 class Mask(IntEnum):
@@ -165,6 +170,11 @@ class OpSignature(NamedTuple):
     operands: int
     regions: int
     operand_types: tuple[int | None, ...] | None = None
+
+
+def like(one: Operation | OpSignature) -> tuple[object, ...]:
+    """Return what an operation and its signature have in common."""
+    return (one.name, one.attributes, one.properties, one.results)
 
 
 class Held(NamedTuple):

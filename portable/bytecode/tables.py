@@ -50,7 +50,10 @@ class Format(IntEnum):
 
 
 _SECTIONS = tuple(Section)
-_MOST_NAMES = 1 << 24
+# No Release knows ten dialects or a thousand operations; what an unknown one is called costs time
+# and memory that the few bytes of its name do not account for.
+_MOST_DIALECTS = 1000
+_MOST_NAMES = 4096
 NEWEST_FORMAT = Format.ODS_PROPERTIES
 _REQUIRED = (
     Section.STRING,
@@ -169,9 +172,10 @@ def read_dialects(cursor: Cursor, strings: Strings, number: int) -> list[Dialect
         The dialects, as the rest of the artifact counts them.
 
     Raises:
-        MalformedArtifact: The section does not hold what it announces.
+        MalformedArtifact: The section does not hold what it announces, or too many.
     """
-    return [_dialect(cursor, strings, number) for _ in range(cursor.count())]
+    count = _most(cursor, "dialects", cursor.count(), _MOST_DIALECTS)
+    return [_dialect(cursor, strings, number) for _ in range(count)]
 
 
 def read_names(
@@ -189,17 +193,19 @@ def read_names(
         The names, as the rest of the artifact counts them.
 
     Raises:
-        MalformedArtifact: The section does not hold what it announces.
+        MalformedArtifact: The section does not hold what it announces, or too many.
     """
-    if number >= Format.ELIDED_ARGUMENT_LOCATIONS and cursor.varint() > _MOST_NAMES:
+    if number >= Format.ELIDED_ARGUMENT_LOCATIONS:
         # Readers make room for so many, and do not compare it with how many there are.
-        raise cursor.malformed(f"more than {_MOST_NAMES} operation names declared")
+        _most(cursor, "operation names", cursor.varint(), _MOST_NAMES)
     names: list[OperationName] = []
     # A name takes one byte and may be there any number of times: each is made once.
     known: dict[tuple[str, int, bool], OperationName] = {}
     while not cursor.done():
         dialect = dialects[cursor.index(len(dialects), "dialect")].name
-        for _ in range(cursor.count()):
+        count = cursor.count()
+        _most(cursor, "operation names", len(names) + count, _MOST_NAMES)
+        for _ in range(count):
             registered = True
             if number >= Format.NATIVE_PROPERTIES:
                 at, registered = cursor.flagged()
@@ -210,6 +216,12 @@ def read_names(
                 known[key] = OperationName(dialect, strings[at], registered)
             names.append(known[key])
     return names
+
+
+def _most(cursor: Cursor, what: str, count: int, most: int) -> int:
+    if count > most:
+        raise cursor.malformed(f"{count:,} {what}; at most {most:,} are read")
+    return count
 
 
 def _dialect(cursor: Cursor, strings: Strings, format_: int) -> Dialect:

@@ -167,7 +167,10 @@ def lacks_defaults(content: Bytecode, signature: OpSignature) -> bool:
     Raises:
         MalformedArtifact: Something does not make sense.
     """
-    return any(content.inherent(signature, field) is None for field in _DEFAULTS)
+    for field in _DEFAULTS:  # noqa: SIM110 - of each of any number of functions
+        if content.inherent(signature, field) is None:
+            return True
+    return False
 
 
 def _of_mlir(content: Bytecode, signature: OpSignature, name: str) -> Iterator[str]:

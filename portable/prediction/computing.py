@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import math
+import itertools
 from typing import TYPE_CHECKING
 
 from portable.bytecode.entries import Blob
+from portable.bytecode.operations import IN_FUNCTION, like
+from portable.prediction.constants import RESHAPING
+from portable.prediction.products import dimension_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,7 +16,7 @@ if TYPE_CHECKING:
     from portable.bytecode.operations import Operation, OpSignature, Source
     from portable.prediction.forms import Reading
 
-__all__ = ["COMMUNICATING", "COMPUTED", "TWO_BITS", "TYPED", "channel", "like"]
+__all__ = ["COMMUNICATING", "COMPUTED", "TWO_BITS", "TYPED", "channel"]
 
 _COLLECTIVES = (
     "vhlo.all_reduce_v1",
@@ -37,12 +40,19 @@ _INTEGERS = frozenset(f"{sign}{bits}_v1" for sign in ("i", "ui") for bits in (8,
 _CONVOLUTIONS = ("vhlo.convolution_v1", "vhlo.dynamic_conv_v1", "vhlo.dynamic_conv_v2")
 # More are not followed: what an op is computed from would be as many for each op.
 _MOST_CHANNELS = 16
-_RESHAPING = frozenset({"vhlo.broadcast_in_dim_v1", "vhlo.reshape_v1"})
-# How deep the ops of a function are that are in no other op.
-_IN_FUNCTION = 2
 _SIZES = ("vhlo.get_dimension_size_v1",)
-_SCATTER, _DOT = "vhlo.reduce_scatter_v1", "vhlo.dot_general_v2"
+# What pads its first operand by its second, and the attributes that say by how many.
+_PADDING = {
+    "vhlo.pad_v1": ("edge_padding_low", "edge_padding_high"),
+    "vhlo.reduce_window_v1": ("padding",),
+}
+_NEGATIVE = 1 << 63  # an i64 as it is stored
+_SCATTER = "vhlo.reduce_scatter_v1"
 _BITS, _RETURN = "vhlo.rng_bit_generator_v1", "vhlo.return_v1"
+_WHILE, _CONSTANT = "vhlo.while_v1", "vhlo.constant_v1"
+# As VHLO numbers distributions.
+_NORMAL = 2
+_DEVICES = ("vhlo.partition_id_v1", "vhlo.replica_id_v1")
 
 
 def _kinds(names: str) -> frozenset[str]:
@@ -60,7 +70,7 @@ _ON_SIGNED = _kinds("abs reduce select_and_scatter sign sort")
 _RESHAPED = _kinds(
     "broadcast broadcast_in_dim optimization_barrier reshape reverse slice transpose"
 )
-TYPED = (*_COLLECTIVES, *_SCATTERS, *_SIZES, _DOT)
+TYPED = (*_COLLECTIVES, *_SCATTERS, *_SIZES)
 """The ops whose operand types a form depends on."""
 
 TWO_BITS = frozenset({"i2_v1", "ui2_v1"})
@@ -75,8 +85,6 @@ _NARROW = frozenset(
 )
 # What XLA:CPU has no reduction of between devices.
 _FEW_BITS = TWO_BITS | _FOUR_BITS | (_NARROW - {"bf16_v1", "f16_v1"})
-# Algorithms of these are those that a product without one has.
-_EXACT = frozenset({"f32_v1", "f64_v1"})
 _FLOATS = _NARROW | {"f32_v1", "f64_v1"}
 _REAL = _INTEGERS | _FLOATS | _FOUR_BITS | TWO_BITS | {"bool_v1"}
 # What XLA compiled of four-bit integers from the beginning; functions and regions are no ops of it.
@@ -97,11 +105,6 @@ def _gives(
         if any(reading.element(type_) in elements for type_ in signature.results)
     ]
     return bool(signatures) and not (used and reading.used.isdisjoint(map(like, signatures)))
-
-
-def like(one: Operation | OpSignature) -> tuple[object, ...]:
-    """Return what an op and its signature have in common."""
-    return (one.name, one.attributes, one.properties, one.results)
 
 
 def _promotes(reading: Reading, ops: Iterable[str]) -> bool:
@@ -132,11 +135,9 @@ def _keeps_four_bits(reading: Reading) -> bool | None:
     """
     if not _four_bits(reading):
         return False
-    pool = reading.content.pool
-    for index in _function_types(reading):
-        function = pool.type(index)
-        for field in ("inputs", "outputs"):
-            for type_ in _listed(function.fields.get(field)):
+    for index in reading.function_types:
+        for side in reading.sides(index):
+            for type_ in set(side):
                 if reading.element(type_) in _FOUR_BITS:
                     return True
     return None
@@ -181,6 +182,36 @@ def _pads_convolutions_by_less_than_nothing(reading: Reading) -> bool | None:
     return _perhaps(any(_has_negative(reading, index) for index in paddings))
 
 
+def _pads_complex_by_a_constant(reading: Reading) -> bool | None:
+    """Find complex numbers that are padded by a constant on an edge, and not between elements.
+
+    A convolution pads by zero. Of a dynamic_pad the amounts are no attribute.
+    """
+    if "type:complex" not in reading.present:
+        return False
+    for signature in reading.of("vhlo.convolution_v1"):
+        complex_ = reading.element(reading.result(signature)) in _COMPLEX
+        if complex_ and any(dimension_numbers(reading, signature, "padding")):
+            return True
+    for op, sides in _PADDING.items():
+        for operation, _, constant in _constant_operands(reading, op, 1, _COMPLEX):
+            if constant is None or any(dimension_numbers(reading, operation, "interior_padding")):
+                continue
+            amounts = [n for side in sides for n in dimension_numbers(reading, operation, side)]
+            if any(0 < amount < _NEGATIVE for amount in amounts):
+                return True
+    return _perhaps(_gives(reading, ("vhlo.dynamic_pad_v1",), _COMPLEX))
+
+
+def _scatters_nothing(reading: Reading) -> bool:
+    """Find a scatter of updates without elements into a tensor that has some."""
+    for signature in reading.of(*_SCATTERS):
+        sizes = [reading.dimensions(type_) or () for type_ in signature.operand_types or ()]
+        if 0 in itertools.chain(*sizes[-1:]) and 0 not in itertools.chain(*sizes[:1]):
+            return True
+    return False
+
+
 def _has_negative(reading: Reading, index: int | None) -> bool:
     """Say whether an attribute is a tensor of i64 with a negative element."""
     data = None if index is None else reading.content.pool.attribute(index).fields.get("data")
@@ -191,39 +222,13 @@ def _has_negative(reading: Reading, index: int | None) -> bool:
     return any(last >= 0x80 for last in amounts[7::8])
 
 
-def _expands(reading: Reading) -> bool:
-    """Find a dynamic_broadcast_in_dim that says which dimensions it expands."""
-    for signature in reading.of("vhlo.dynamic_broadcast_in_dim_v1"):
-        data = reading.value(signature, "known_expanding_dimensions").get("data")
-        if isinstance(data, Blob) and data.size:
-            return True
-    return False
-
-
 def _takes_nothing(reading: Reading) -> bool:
     """Find a function that takes a tensor without elements."""
-    pool = reading.content.pool
     return any(
         0 in (reading.dimensions(type_) or ())
-        for function in _function_types(reading)
-        for type_ in _listed(pool.type(function).fields.get("inputs"))
+        for function in reading.function_types
+        for type_ in set(reading.sides(function)[0])
     )
-
-
-def _function_types(reading: Reading) -> Iterator[int]:
-    """Yield the types of functions; any number of functions, and of attributes, may be of one."""
-    indices = {
-        reading.value(signature, "function_type").get("value")
-        for signature in reading.of(_FUNCTION)
-    }
-    for index in indices:
-        if not isinstance(index, int):
-            raise reading.malformed("the type of a function is none")
-        yield index
-
-
-def _listed(field: object) -> list[int]:
-    return field if isinstance(field, list) else []
 
 
 def _pads_by_less_than_nothing(reading: Reading) -> bool:
@@ -286,7 +291,7 @@ def _chained(reading: Reading) -> bool | None:
 
     Perhaps there is one where so many channels are used that they are not told apart.
     """
-    if not any(True for _ in _channels(reading)):
+    if not reading.communicating or not any(True for _ in _channels(reading)):
         return False
     known: set[object] = set()
     before: list[frozenset[object]] = []
@@ -336,7 +341,7 @@ def _constant_operands(
         op = str(content.names[operation.name])
         if op == "vhlo.constant_v1":
             constants[number] = operation
-        elif op in _RESHAPING and (known := constants.get(_defining(sources, 0))):
+        elif op in RESHAPING and (known := constants.get(_defining(sources, 0))):
             constants[number] = known
         elif op == name and any(reading.element(type_) in elements for type_ in operation.results):
             given = _defining(sources, operand)
@@ -374,7 +379,7 @@ def _counts_zeros_of_a_constant(reading: Reading) -> bool | None:
     perhaps = False
     for operation, given, constant in _constant_operands(reading, _ZEROS, 0, _NARROW_SIGNED):
         if constant is None:
-            perhaps |= functions > 1 or not given or operation.depth > _IN_FUNCTION
+            perhaps |= functions > 1 or not given or operation.depth > IN_FUNCTION
         elif any(number < 0 for number in _numbers(reading, constant)):
             return True
     return _perhaps(perhaps)
@@ -437,61 +442,8 @@ def _scatters_complex_constant(reading: Reading) -> bool | None:
     for operation, given, constant in _constant_operands(reading, _SCATTER, 0, _COMPLEX):
         if constant is not None:
             return True
-        perhaps |= functions > 1 or not given or operation.depth > _IN_FUNCTION
+        perhaps |= functions > 1 or not given or operation.depth > IN_FUNCTION
     return _perhaps(perhaps)
-
-
-def _multiplies_by_one_number(reading: Reading) -> bool:
-    """Find a dot_general by an algorithm with two of its three sizes being 1.
-
-    These are those of the contraction, and of what is left of each operand.
-    """
-    for signature in reading.of(_DOT):
-        exact = {
-            reading.content.pool.type(index).name
-            for part in ("lhs_precision_type", "rhs_precision_type", "accumulation_type")
-            if isinstance(index := reading.value(signature, part).get("value"), int)
-        }
-        if not exact - {"none_v1"} or exact <= _EXACT or _in_one_product(reading, signature, exact):
-            continue
-        sizes = [reading.dimensions(type_) for type_ in signature.operand_types or ()][:2]
-        if len(sizes) == 2 and _single(reading, signature, sizes):
-            return True
-    return False
-
-
-def _in_one_product(reading: Reading, signature: OpSignature, types: set[str]) -> bool:
-    """Say whether an algorithm is one product of bf16 that is summed as f32."""
-    index = reading.attribute(signature, "num_primitive_operations")
-    count = None if index is None else reading.content.pool.attribute(index).fields.get("value")
-    return types == {"bf16_v1", "f32_v1"} and count == 1
-
-
-def _single(
-    reading: Reading, signature: OpSignature, sizes: Sequence[Sequence[int] | None]
-) -> bool:
-    free = []
-    contracted = 1
-    for side, dimensions in zip(("lhs", "rhs"), sizes, strict=True):
-        if dimensions is None:
-            return False
-        contracting, batching = (
-            _dimension_numbers(reading, signature, f"{side}_{kind}_dimensions")
-            for kind in ("contracting", "batching")
-        )
-        inside = {*contracting, *batching}
-        free.append(math.prod(n for at, n in enumerate(dimensions) if at not in inside))
-        contracted = math.prod(dimensions[at] for at in contracting if at < len(dimensions))
-    return [contracted, *free].count(1) > 1
-
-
-def _dimension_numbers(reading: Reading, signature: OpSignature, name: str) -> list[int]:
-    """Return the elements of an attribute that is a tensor of i64."""
-    data = reading.value(signature, name).get("data")
-    if not isinstance(data, Blob):
-        return []
-    raw = bytes(reading.data[data.offset : data.offset + data.size])
-    return [int.from_bytes(raw[at : at + 8], "little") for at in range(0, len(raw), 8)]
 
 
 def _computes_with_signed_bits(reading: Reading) -> bool | None:
@@ -522,9 +474,60 @@ def _computes_with_signed_bits(reading: Reading) -> bool | None:
             return True
         if kind in _ALIKE | _RESHAPED and reading.element(operation.results[0]) != "bool_v1":
             unsigned |= {(number, at) for at in range(len(operation.results))}
-        elif name != _RETURN or operation.depth > _IN_FUNCTION:
+        elif name != _RETURN or operation.depth > IN_FUNCTION:
             perhaps = True
     return _perhaps(perhaps)
+
+
+def _asks_for_the_device_in_a_loop(reading: Reading) -> bool | None:
+    """Find a replica_id or partition_id in a while that counts from a constant to another.
+
+    Perhaps it is in one of which it cannot be told how often it turns, or in what it calls.
+    """
+    if not reading.of(_WHILE) or not reading.of(*_DEVICES):
+        return False
+    functions = sum(reading.signatures[one] for one in reading.of(_FUNCTION))
+    constants: set[int] = set()
+    # The ops around an op; of each while whether it begins at a constant, and ends at one.
+    around: list[str] = []
+    begins: list[bool] = []
+    ends: list[bool | None] = []
+    perhaps = False
+    for number, (operation, sources) in enumerate(reading.content.uses()):
+        del around[operation.depth :], begins[operation.depth :], ends[operation.depth :]
+        name = reading.names[operation.name]
+        if name == _CONSTANT:
+            constants.add(number)
+        given = [source is not None and source[0] in constants for source in sources]
+        if around and around[-1] == _WHILE and ends[-1] is None:  # in its condition
+            ends[-1] = True if any(given) else (False if name == _RETURN else None)
+        if name in _DEVICES:
+            loops = [at for at, one in enumerate(around) if one == _WHILE]
+            if any(begins[at] and ends[at] is not False for at in loops):
+                return True
+            perhaps |= bool(loops) or functions > 1
+        around.append(name)
+        begins.append(any(given))
+        ends.append(None)
+    return _perhaps(perhaps)
+
+
+def _normal_of_others(reading: Reading) -> bool:
+    """Find random numbers of the normal distribution in another type than f32."""
+    return any(
+        reading.value(signature, "rng_distribution").get("value") == _NORMAL
+        and reading.element(reading.result(signature)) != "f32_v1"
+        for signature in reading.of("vhlo.rng_v1")
+    )
+
+
+def _top_of_others(reading: Reading) -> bool:
+    """Find a call of TopK that returns another type than f32."""
+    return any(
+        reading.value(signature, "call_target_name").get("value") == "TopK"
+        and {reading.element(type_) for type_ in signature.results[:1]} != {"f32_v1"}
+        for signature in reading.of("vhlo.custom_call_v1", "vhlo.custom_call_v2")
+    )
 
 
 def _perhaps(found: bool) -> bool | None:
@@ -566,6 +569,8 @@ COMPUTED: dict[str, Callable[[Reading], bool | None]] = {
     "convolution of floating-point numbers that pads by a negative amount": (
         _pads_convolutions_by_less_than_nothing
     ),
+    "pad or convolution of complex numbers by a constant": _pads_complex_by_a_constant,
+    "scatter of updates without elements into a tensor that has some": _scatters_nothing,
     "get_dimension_size of a known dimension": _asks_what_is_known,
     "count_leading_zeros of a negative constant": _counts_zeros_of_a_constant,
     "convert of a complex splat constant to a real type": _converts_complex_splat,
@@ -575,9 +580,6 @@ COMPUTED: dict[str, Callable[[Reading], bool | None]] = {
     ),
     "argument without elements": _takes_nothing,
     "negative i4": lambda reading: _perhaps("type:i4" in reading.present),
-    "constant of i4 or ui4": lambda reading: _perhaps(
-        _gives(reading, ("vhlo.constant_v1",), _FOUR_BITS)
-    ),
     "i4 or ui4 in more than constants and conversions": _computes_four_bits,
     "concatenate of i2 or ui2": lambda reading: _gives(reading, ("vhlo.concatenate_v1",), TWO_BITS),
     "concatenate of i4 or ui4": lambda reading: _gives(
@@ -590,10 +592,14 @@ COMPUTED: dict[str, Callable[[Reading], bool | None]] = {
     "all_reduce or reduce_scatter over a channel of a type below f16 and i8": (
         _reduces_over_a_channel
     ),
-    "dot_general with an algorithm of two sizes that are 1": _multiplies_by_one_number,
     "rng_bit_generator of signed integers or floats that are computed with": (
         _computes_with_signed_bits
     ),
+    "replica_id or partition_id in a while of a known number of turns": (
+        _asks_for_the_device_in_a_loop
+    ),
+    "custom call of TopK of another type than f32": _top_of_others,
+    "rng of the normal distribution in another type than f32": _normal_of_others,
     "function without a body": _declaration,
     "channel of different collective ops": lambda reading: any(
         len({kind for kind, _ in users}) > 1 for users in _channels(reading)
@@ -608,7 +614,6 @@ COMPUTED: dict[str, Callable[[Reading], bool | None]] = {
     "convolution of i2 or ui2": lambda reading: _takes_two_bits(reading, *_CONVOLUTIONS),
     "pad of i2 or ui2": lambda reading: _takes_two_bits(reading, "vhlo.pad_v1"),
     "constant of several complex<f64>": _constants_of_complex_f64,
-    "dynamic_broadcast_in_dim with known expanding dimensions": _expands,
     "all_gather or all_to_all of several operands": lambda reading: any(
         signature.operands > 1
         for op in ("vhlo.all_gather_v2", "vhlo.all_to_all_v2")
@@ -616,9 +621,6 @@ COMPUTED: dict[str, Callable[[Reading], bool | None]] = {
     ),
     "all_to_all of several operands": lambda reading: any(
         signature.operands > 1 for signature in reading.of("vhlo.all_to_all_v2")
-    ),
-    "constant of f6E2M3FN or f6E3M2FN": lambda reading: _gives(
-        reading, ("vhlo.constant_v1",), _SIX_BITS
     ),
 }
 """Forms as advisories.toml names them, each with how to find it; see `forms`."""

@@ -14,7 +14,10 @@ from portable.features import asks_operand_types
 from portable.features.verifier import lacks_defaults
 from portable.prediction import quantized
 from portable.prediction.computing import COMMUNICATING, COMPUTED, TWO_BITS, TYPED
+from portable.prediction.constants import CONSTANTS
+from portable.prediction.entry import ENTRY
 from portable.prediction.parts import PARTS
+from portable.prediction.products import DOTS, PRODUCTS
 from portable.prediction.quantized import QUANTIZED
 from portable.prediction.signatures import FLOATS, has_operand_types
 from portable.prediction.unused import used
@@ -72,6 +75,8 @@ class Reading:
         """Return the op signatures of some ops."""
         if len(ops) == 1:  # most forms are of one op, which most artifacts lack
             return self._by_op.get(ops[0], ())
+        if self.ops.isdisjoint(ops):
+            return ()
         return [signature for op in ops for signature in self._by_op.get(op, ())]
 
     @cached_property
@@ -79,6 +84,38 @@ class Reading:
         """The collective ops, each without its version and with it."""
         pairs = ((name.rpartition("_v")[0], name) for name in self.ops)
         return [(kind, name) for kind, name in pairs if kind in COMMUNICATING]
+
+    @cached_property
+    def main(self) -> OpSignature | None:
+        """The function with which a program begins; another of its name would be refused."""
+        return self._functions[0]
+
+    @cached_property
+    def function_types(self) -> frozenset[int]:
+        """The types of functions; any number of functions, and of attributes, may be of one."""
+        return self._functions[1]
+
+    @cached_property
+    def _functions(self) -> tuple[OpSignature | None, frozenset[int]]:
+        main, types, pool = None, set[object](), self.content.pool
+        for one in self.of("vhlo.func_v1"):  # both in one walk: properties are decoded once
+            name = self.content.inherent(one, "sym_name")
+            kind = self.content.inherent(one, "function_type")
+            if main is None and name is not None:
+                main = one if pool.attribute(name).fields.get("value") == "main" else None
+            types.add(None if kind is None else pool.attribute(kind).fields.get("value"))
+        if not all(isinstance(index, int) for index in types):
+            raise self.malformed("the type of a function is none")
+        return main, frozenset(index for index in types if isinstance(index, int))
+
+    def sides(self, function: object) -> tuple[list[int], list[int]]:
+        """Return the types that functions of a type take, and those that they return."""
+        fields = self.content.pool.type(function).fields if isinstance(function, int) else {}
+        inputs, outputs = fields.get("inputs"), fields.get("outputs")
+        return (
+            inputs if isinstance(inputs, list) else [],
+            outputs if isinstance(outputs, list) else [],
+        )
 
     @cached_property
     def used(self) -> frozenset[tuple[object, ...]]:
@@ -162,6 +199,8 @@ _TF32_BYTES = 4
 
 def _i1_splat_constant(reading: Reading) -> bool:
     """Find a boolean constant that is stored as one value, and that with all bits set."""
+    if "bool_v1" not in reading.types:
+        return False
     for signature in reading.of("vhlo.constant_v1"):
         fields = reading.value(signature, "value")
         type_, data = fields.get("type"), fields.get("data")
@@ -218,6 +257,8 @@ def _two_bit_integer(reading: Reading) -> bool:
 
 def _tf32_splat(reading: Reading) -> bool:
     """Find several elements of tf32 that are stored as one value."""
+    if "tf31_v1" not in reading.types:
+        return False
     pool = reading.content.pool
     for index in reading.attribute_names.get("tensor_v1", ()):
         fields = pool.attribute(index).fields
@@ -478,7 +519,9 @@ _REDUCING = {
 }
 # The ops whose operand types a form depends on.
 _DYNAMIC_CONV = ("vhlo.dynamic_conv_v1", "vhlo.dynamic_conv_v2")
-_TYPED = frozenset({_RNG, *_DYNAMIC_CONV, "vhlo.convolution_v1", *_RETYPED, *_REDUCING, *TYPED})
+_TYPED = frozenset(
+    {_RNG, *_DYNAMIC_CONV, "vhlo.convolution_v1", *_RETYPED, *_REDUCING, *TYPED, *DOTS}
+)
 _BATCHING = {
     "vhlo.gather_v2": "operand_batching_dims",
     "vhlo.dynamic_gather_v2": "operand_batching_dims",
@@ -540,6 +583,9 @@ FORMS: dict[str, Callable[[Reading], bool | None]] = {
     ),
     **QUANTIZED,
     **COMPUTED,
+    **CONSTANTS,
+    **ENTRY,
     **PARTS,
+    **PRODUCTS,
 }
 """Forms as refusals.toml and advisories.toml name them, each with how to find it."""

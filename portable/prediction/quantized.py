@@ -45,6 +45,9 @@ _DOTS, _DYNAMIC_CONVS = (
     _vhlo("dynamic_conv_v1 dynamic_conv_v2"),
 )
 _QUANTIZE, _DEQUANTIZE = _vhlo("uniform_quantize_v1 uniform_dequantize_v1")
+# What verifiers of ops do not see the types of.
+_FUNCTIONS = frozenset({"builtin.module", *_vhlo("call_v1 func_v1 return_v1")})
+_STORED_FLOATS = frozenset({"f4E2M1FN_v1", "f8E4M3FN_v1", "f8E5M2_v1"})
 TYPED = (*_ELEMENTWISE, *_SINCE_0_19, _BITCAST_CONVERT, _CLAMP, _CONVERT, *_DOTS, _QUANTIZE)
 """The ops whose operand types a form depends on, where there are quantized types."""
 
@@ -158,6 +161,14 @@ def _late(reading: Reading) -> bool:
     )
 
 
+def _stored_in_floats(reading: Reading) -> bool:
+    """Find any op in a program that has a quantized type stored in floats."""
+    types = reading.content.pool.types_named(*_QUANTIZED)
+    storages = (_part(reading, type_, "storage") for type_ in types)
+    names = {_name(reading, storage) for storage in storages if isinstance(storage, int)}
+    return not reading.ops <= _FUNCTIONS and not names.isdisjoint(_STORED_FLOATS)
+
+
 def _where(find: Callable[[Reading], bool]) -> Callable[[Reading], bool]:
     """Look only where there are quantized types: elsewhere operand types are not known."""
     return lambda reading: reading.quantized and find(reading)
@@ -186,6 +197,9 @@ QUANTIZED: dict[str, Callable[[Reading], bool]] = {
         ),
         "quantized operand of an op that took none before 0.19": lambda reading: (
             _any(*_SINCE_0_19)(reading) or _differs(_CLAMP)(reading)
+        ),
+        "op beside a quantized type that is stored in f4E2M1FN, f8E4M3FN or f8E5M2": (
+            _stored_in_floats
         ),
     }.items()
 }

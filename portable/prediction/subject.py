@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import os
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -10,10 +11,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from portable.artifact import Artifact, bytes_of
 from portable.bytecode import read
-from portable.bytecode.layouts import NATIVE_DIALECTS
+from portable.bytecode.layouts import BUILTIN, NATIVE_DIALECTS
+from portable.bytecode.operations import like
 from portable.containers.container import place
 from portable.features import analyze
-from portable.prediction.computing import like
+from portable.features.devices import replicas_and_partitions
 from portable.prediction.forms import FORMS, KINDS, Reading
 from portable.prediction.signatures import CALL, signatures_by_name
 from portable.releases.capability import computed_everywhere
@@ -33,6 +35,7 @@ __all__ = ["RANGE", "Judged", "Subject", "examine", "subject_of", "subjects", "s
 RANGE = "file_line_col_range"
 """The location that readers before StableHLO 1.8.5 do not know."""
 
+_MODULE = f"{BUILTIN}.module"
 _KINDS = KINDS | {"custom_call"}
 
 
@@ -52,6 +55,8 @@ class Subject:
         forms: For each form of `portable.prediction.forms`, whether it occurs; None for perhaps.
         unknown: What the tables do not know, which may be newer than them.
         custom_calls: The targets of custom calls.
+        devices: For how many devices the module says that it is.
+        provided_devices: How many devices every Consumer has; None where that is not known.
         signatures: What a compiler has to support, see `portable.prediction.signatures`, without
             what it removes before; None where only a header was read.
         opener: Which Releases open the container that it is in; None for a plain artifact.
@@ -69,6 +74,8 @@ class Subject:
     forms: Mapping[str, bool | None] = field(default_factory=dict)
     unknown: Sequence[str] = ()
     custom_calls: frozenset[str] = frozenset()
+    devices: int = 1
+    provided_devices: int | None = None
     signatures: frozenset[str] | None = None
     opener: Opener | None = None
     unreadable: str = ""
@@ -84,12 +91,15 @@ class Subject:
         """Return the names of one kind that occur."""
         return _names(self.present, kind)
 
-    def providing(self, patterns: Sequence[str]) -> Subject:
-        """Return the same without the custom calls that every Consumer is given a handler of.
+    def providing(self, patterns: Sequence[str], devices: int | None = None) -> Subject:
+        """Return the same where every Consumer has what it needs beside the Release.
 
         Args:
-            patterns: Their targets, as `my_lib.*`.
+            patterns: The targets of the custom calls that there are handlers of, as `my_lib.*`.
+            devices: How many devices there are.
         """
+        if devices is not None:
+            return replace(self, provided_devices=devices).providing(patterns)
         provided = {
             name for name in self.custom_calls if any(fnmatchcase(name, one) for one in patterns)
         }
@@ -210,9 +220,19 @@ def subject_of(reading: Reading, analysis: Analysis) -> Subject:
         forms={name: found(reading) for name, found in FORMS.items()},
         unknown=analysis.unknown,
         custom_calls=calls,
+        devices=_devices(reading),
         signatures=frozenset(named) - _unused(reading, named),
         unreadable=analysis.unreadable,
     )
+
+
+def _devices(reading: Reading) -> int:
+    """Return for how many devices a module says that it is."""
+    counts = (
+        math.prod(replicas_and_partitions(reading.content, reading.content.attributes_of(module)))
+        for module in reading.of(_MODULE)
+    )
+    return max(counts, default=1)
 
 
 def _unused(reading: Reading, named: Mapping[str, Sequence[OpSignature]]) -> frozenset[str]:

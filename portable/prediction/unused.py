@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from portable.prediction.computing import COMMUNICATING, channel, like
+from portable.bytecode.operations import like
+from portable.prediction.computing import COMMUNICATING, channel
 
 if TYPE_CHECKING:
     from portable.bytecode.operations import Operation
@@ -36,7 +37,7 @@ def used(reading: Reading) -> frozenset[tuple[object, ...]]:
         reading: An artifact's ops.
 
     Returns:
-        What the ops are like, as `portable.prediction.computing.like` says; of a large program all.
+        What the ops are like, as `portable.bytecode.operations.like` says; of a large program all.
     """
     if sum(reading.signatures.values()) > _MOST_OPS:
         return frozenset(map(like, reading.signatures))

@@ -225,6 +225,8 @@ class _Facts(NamedTuple):
     forms: tuple[tuple[Refusal, bool | None], ...]
     features: tuple[tuple[str, bool | None], ...]
     signatures: tuple[str, ...] | None
+    devices: int
+    provided_devices: int | None
 
     @classmethod
     def of(cls, subject: Subject, features: Iterable[str]) -> _Facts:
@@ -255,6 +257,8 @@ class _Facts(NamedTuple):
                 if (occurs := _present(name, subject)) is not False
             ),
             signatures=_unsettled(subject.signatures),
+            devices=subject.devices,
+            provided_devices=subject.provided_devices,
         )
 
     def verdict(self, consumer: Release, stage: Stage) -> Verdict:
@@ -313,6 +317,7 @@ class _Facts(NamedTuple):
                 reason = f"{advisory.id}: {advisory.reason or advisory.feature}"
                 yield _Finding(EFFECTS[advisory.effect], advisory.stage, reason, advised=True)
         yield from self._compiled(release, reached, notes, advised)
+        yield from self._spread(reached)
 
     def _outside_window(self, release: Release) -> Iterator[_Finding]:
         # Readers do not look at the claim: what needs more than that is not of that Version.
@@ -347,6 +352,17 @@ class _Facts(NamedTuple):
             text = f"has {what}, and was written for {claimed}; {_has(release)}"
             return _refuses(Stage.WINDOW, text)
         return NotKnown(Stage.DECODE, what)
+
+    def _spread(self, reached: Stage) -> Iterator[_Finding | NotKnown]:
+        """Yield what follows from the number of devices that the module is for."""
+        if self.devices == 1:
+            return
+        if self.provided_devices is None and reached > Stage.DECODE:
+            what = f"whether there are the {self.devices} devices that the module is for"
+            yield NotKnown(Stage.COMPILE, what)
+        elif self.provided_devices is not None and self.provided_devices < self.devices:
+            text = f"is for {self.devices} devices, and there are {self.provided_devices}"
+            yield _refuses(Stage.COMPILE, f"{text}: pin --allow drop-sharding writes it for one")
 
     def _compiled(
         self,

@@ -296,6 +296,27 @@ def function_types_wide_shared_computing(n: int) -> bytes:
     return _functions(n, [_F32, _I64, ("vhlo", entry(8, 0, n, *[1] * n))], 2)
 
 
+def function_types_wide_shared_refused(n: int) -> bytes:
+    """The same with arguments of types that compilers refuse."""
+    refused = [("vhlo", entry(code)) for code in (9, 10, 22, 34, 38)]
+    return _functions(n, [_F32, *refused, ("vhlo", entry(8, n, *[0] * n, 0))], len(refused) + 1)
+
+
+def argument_attributes_wide_shared(n: int) -> bytes:
+    """Many arguments of main that share one dictionary with many keys, all of them the same."""
+    text, function = [("vhlo", entry(14, at)) for at in range(3)], ("vhlo", entry(17, 1))
+    pairs = [number for _ in range(n) for number in (3, 1)]
+    attributes = [*text, function, ("vhlo", entry(6, n, *pairs)), _array(*[5] * n), _array()]
+    return _artifact(
+        [operation(1, properties=1)],
+        names=("vhlo.func_v1",),
+        types=[_F32, ("vhlo", entry(8, n, *[0] * n, 0))],
+        strings=["", "main", "tf.aliasing_output"],
+        attributes=attributes,
+        properties=[entry(6, 4, 7, 2, 1)],
+    )
+
+
 def meshes_wide_shared(n: int) -> bytes:
     """Many meshes of the same many axes."""
     axis, axes = ("vhlo", entry(24, 1, 4)), _array(*[2] * n)
@@ -459,15 +480,27 @@ def texts_many(n: int) -> bytes:
     )
 
 
+COUNTED: dict[str, tuple[Callable[[int], bytes], int]] = {
+    made.__name__: (made, most)
+    for made, most in (
+        (dialects_many, 999),
+        (dialect_long_names_many, 4095),
+        (names_many, 4095),
+        (names_same, 4095),
+    )
+}
+"""Classes of which so many are read, beside the name and the dialect of the module, and no more."""
+
 ARTIFACTS: dict[str, Callable[[int], bytes]] = {
     made.__name__: made
     for made in (
-        strings_many, string_long_shared, dialect_long_names_many, dialect_long_attributes_many,
-        dialect_long_types_many, dialects_many, names_many, names_same, operations_plain,
+        strings_many, string_long_shared, dialect_long_attributes_many,
+        dialect_long_types_many, operations_plain,
         operations_with_results, operations_different, results_wide, dictionary_wide,
         dictionary_wide_shared, dictionary_shared_properties_many, integer_wide,
         integer_wide_and_known, integer_wide_shared, array_wide_shared, arrays_dense, types_dense,
         function_wide_shared, function_types_wide_shared, function_types_wide_shared_computing,
+        function_types_wide_shared_refused, argument_attributes_wide_shared,
         meshes_wide_shared, mesh_named_dictionary_shared, tensor_wide_shared, blob_shared,
         properties_many, discardable_many,
         locations_many, location_files_many, locations_fused, locations_long_on_features,

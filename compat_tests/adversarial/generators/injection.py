@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from compat_tests.helpers.bytecode_writer import section, varint
-from portable.binaries.bracket import markers
 from portable.containers import open_container
+from portable.inspection.brackets import markers
 from portable.version import Version
 
 if TYPE_CHECKING:

@@ -1,0 +1,145 @@
+"""Forms of what a compiler asks of the functions of a program: their names, types and calls."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from portable.bytecode.operations import Operation, OpSignature
+    from portable.prediction.forms import Reading
+
+__all__ = ["ENTRY"]
+
+_FUNCTION, _CALL, _MAIN = "vhlo.func_v1", "vhlo.call_v1", "main"
+# How deep a function is that stands in the module itself.
+_OUTERMOST = 1
+_LAYOUT = re.compile(r"default|auto|\{(\d+(,\d+)*)?\}")
+_ALIAS, _MEMORY, _MODE = "tf.aliasing_output", "mhlo.memory_kind", "mhlo.layout_mode"
+_READ = frozenset({_ALIAS, _MEMORY, _MODE})
+_MEMORIES = frozenset({"device", "pinned_host", "unpinned_host"})
+
+
+def _text(reading: Reading, op: OpSignature | Operation, field: str) -> str:
+    value = reading.value(op, field).get("value")
+    return value if isinstance(value, str) else ""
+
+
+def _calls_itself(reading: Reading) -> bool:
+    """Find a function that is called by what it calls; what main does not call is removed."""
+    if not reading.of(_CALL):
+        return False
+    called: dict[str, set[str]] = {}
+    inside = ""
+    for operation in reading.content.operations():
+        name = reading.names[operation.name]
+        if name == _FUNCTION and operation.depth == _OUTERMOST:
+            inside = _text(reading, operation, "sym_name")
+        elif name == _CALL:
+            called.setdefault(inside, set()).add(_text(reading, operation, "callee"))
+    # Those that are being walked through, the outermost first, each with what else it calls.
+    path, done = [(_MAIN, iter(called.get(_MAIN, ())))], {_MAIN: False}
+    while path:
+        name, rest = path[-1]
+        if (inner := next(rest, None)) is None:
+            done[name] = True
+            path.pop()
+        elif inner not in done:
+            done[inner] = False
+            path.append((inner, iter(called.get(inner, ()))))
+        elif not done[inner]:
+            return True
+    return False
+
+
+def _takes(*kinds: str, elements: bool = True, results: bool = True) -> Callable[[Reading], bool]:
+    """Find a function with an argument, or result, of some types or of tensors of them."""
+    sought = frozenset(f"{kind}_v1" for kind in kinds)
+
+    def found(reading: Reading) -> bool:
+        if reading.types.isdisjoint(sought):
+            return False
+        pool, edges = reading.content.pool, set[int]()
+        for index in reading.function_types:
+            inputs, outputs = reading.sides(index)
+            edges.update(inputs, outputs if results else ())
+        names = {reading.element(n) if elements else pool.type(n).name for n in edges}
+        return not names.isdisjoint(sought)
+
+    return found
+
+
+def _attributes(
+    reading: Reading, side: str = "arg_attrs"
+) -> tuple[list[int], dict[int, dict[str, object]]]:
+    """Return the dictionaries of the arguments of main, and what is read of each of them."""
+    pool = reading.content.pool
+    index = None if reading.main is None else reading.attribute(reading.main, side)
+    listed = None if index is None else pool.attribute(index).fields.get("elements")
+    if not isinstance(listed, list):
+        return [], {}
+    known: dict[int, dict[str, object]] = {}
+    for one in dict.fromkeys(listed):
+        entries = pool.attribute(one).fields.get("entries")
+        named = {
+            str(pool.attribute(key).fields.get("value")): value
+            for key, value in (entries if isinstance(entries, list) else ())
+        }
+        known[one] = {
+            name: pool.attribute(named[name]).fields.get("value") for name in _READ & named.keys()
+        }
+    return listed, known
+
+
+def _aliases(reading: Reading) -> bool:
+    """Find an argument that is to become a result that is not there, or of another size."""
+    listed, known = _attributes(reading)
+    aliased = [
+        (number, known[one][_ALIAS]) for number, one in enumerate(listed) if _ALIAS in known[one]
+    ]
+    if reading.main is None or not aliased:
+        return False
+    inputs, outputs = reading.sides(reading.value(reading.main, "function_type").get("value"))
+    for number, value in aliased:
+        if not isinstance(value, int) or not 0 <= value < len(outputs):
+            return True
+        pair = (inputs[number], outputs[value]) if number < len(inputs) else ()
+        sizes = {(reading.element(one), reading.content.pool.count(one)) for one in pair}
+        if len({element for element, _ in sizes}) == 1 < len(sizes):
+            return True
+    return False
+
+
+def _elsewhere(reading: Reading) -> bool:
+    """Find an argument in a memory that XLA:CPU does not have."""
+    _, known = _attributes(reading)
+    return any(_MEMORY in one and one[_MEMORY] not in _MEMORIES for one in known.values())
+
+
+def _laid_out(reading: Reading) -> bool | None:
+    """Find a layout mode of an argument or result that is none; perhaps one of several parts."""
+    sides = (_attributes(reading, side)[1] for side in ("arg_attrs", "res_attrs"))
+    modes = {str(one[_MODE]) for side in sides for one in side.values() if _MODE in one}
+    other = {mode for mode in modes if not _LAYOUT.fullmatch(mode)}
+    if all(mode.startswith("{") for mode in other):
+        return None if other else False
+    return True
+
+
+ENTRY: dict[str, Callable[[Reading], bool | None]] = {
+    "no function named main": lambda reading: reading.main is None,
+    "function main that is private": lambda reading: (
+        reading.main is not None and _text(reading, reading.main, "sym_visibility") == "private"
+    ),
+    "function that calls itself": _calls_itself,
+    "argument or result that is not ranked": _takes("unranked_tensor", elements=False),
+    "argument or result of tf32 or index": _takes("tf31", "index"),
+    "argument or result of f6E2M3FN or f6E3M2FN": _takes("f6E2M3FN", "f6E3M2FN"),
+    "argument that is a token": _takes("token", elements=False, results=False),
+    "aliased argument of another size than its result": _aliases,
+    "argument in a memory that XLA:CPU does not have": _elsewhere,
+    "argument or result with a layout mode that is none": _laid_out,
+}
+"""Forms as advisories.toml names them, each with how to find it; see `forms`."""

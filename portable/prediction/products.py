@@ -1,0 +1,208 @@
+"""Products by an algorithm, which XLA:CPU has only for some shapes."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from portable.bytecode.entries import Blob
+from portable.bytecode.operations import IN_FUNCTION
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from portable.bytecode.operations import Operation, OpSignature
+    from portable.prediction.forms import Reading
+
+__all__ = ["DOTS", "PRODUCTS", "dimension_numbers"]
+
+DOT = "vhlo.dot_general_v2"
+DOTS = ("vhlo.dot_general_v1", DOT)
+"""The ops whose operand types these forms depend on."""
+
+_CONSTANT, _TRANSPOSE = "vhlo.constant", "vhlo.transpose"
+# Algorithms of these are those that a product without one has.
+_EXACT = frozenset({"f32_v1", "f64_v1"})
+# A vector of so many f32 is no longer multiplied in one loop with what computes the matrix.
+_LONGEST_VECTOR = 4096
+
+
+def _kinds(names: str) -> frozenset[str]:
+    return frozenset(f"vhlo.{name}" for name in names.split())
+
+
+# What XLA:CPU computes in one loop with a product, wherever else it is used, and what in none.
+_IN_THE_LOOP = _kinds(
+    "abs add and batch_norm_inference batch_norm_training broadcast broadcast_in_dim clamp"
+    " concatenate convert dynamic_slice gather imag iota maximum minimum multiply negate pad real"
+    " reduce reshape reverse select slice subtract transpose"
+)
+_IN_NO_LOOP = _kinds(
+    "case convolution custom_call dot dot_general fft if infeed recv rng_bit_generator sort while"
+)
+# What returns its operand in another order.
+_TURNING = _kinds("cholesky triangular_solve")
+
+
+def _multiplies_by_one_number(reading: Reading) -> bool:
+    """Find a dot_general by an algorithm with two of its three sizes being 1.
+
+    These are those of the contraction, and of what is left of each operand.
+    """
+    for signature in reading.of(DOT):
+        types = _inexact(reading, signature)
+        if not types or _in_one_product(reading, signature, types):
+            continue
+        sizes = [reading.dimensions(type_) for type_ in signature.operand_types or ()][:2]
+        if len(sizes) == 2 and _single(reading, signature, sizes):
+            return True
+    return False
+
+
+def _inexact(reading: Reading, one: Operation | OpSignature) -> set[str]:
+    """Return the types of an algorithm that is none of those of any product; else nothing."""
+    types = {
+        reading.content.pool.type(index).name
+        for part in ("lhs_precision_type", "rhs_precision_type", "accumulation_type")
+        if isinstance(index := reading.value(one, part).get("value"), int)
+    } - {"none_v1"}
+    return set() if types <= _EXACT else types
+
+
+def _in_one_product(reading: Reading, signature: Operation | OpSignature, types: set[str]) -> bool:
+    """Say whether an algorithm is one product of bf16 that is summed as f32."""
+    index = reading.attribute(signature, "num_primitive_operations")
+    count = None if index is None else reading.content.pool.attribute(index).fields.get("value")
+    return types == {"bf16_v1", "f32_v1"} and count == 1
+
+
+def _single(
+    reading: Reading, signature: Operation | OpSignature, sizes: Sequence[Sequence[int] | None]
+) -> bool:
+    free = []
+    contracted = 1
+    for side, dimensions in zip(("lhs", "rhs"), sizes, strict=True):
+        if dimensions is None:
+            return False
+        left, contracted = _sizes(reading, signature, side, dimensions)
+        free.append(left)
+    return [contracted, *free].count(1) > 1
+
+
+def _sizes(
+    reading: Reading, product: Operation | OpSignature, side: str, dimensions: Sequence[int]
+) -> tuple[int, int]:
+    """Return how many elements are left of an operand, and over how many it is contracted."""
+    contracting, batching = (
+        dimension_numbers(reading, product, f"{side}_{kind}_dimensions")
+        for kind in ("contracting", "batching")
+    )
+    inside = {*contracting, *batching}
+    free = math.prod(n for at, n in enumerate(dimensions) if at not in inside)
+    return free, math.prod(dimensions[at] for at in contracting if at < len(dimensions))
+
+
+def dimension_numbers(reading: Reading, signature: Operation | OpSignature, name: str) -> list[int]:
+    """Return the elements of an attribute that is a tensor of i64."""
+    data = reading.value(signature, name).get("data")
+    if not isinstance(data, Blob):
+        return []
+    raw = bytes(reading.data[data.offset : data.offset + data.size])
+    return [int.from_bytes(raw[at : at + 8], "little") for at in range(0, len(raw), 8)]
+
+
+def _contracts_nothing(reading: Reading) -> bool:
+    """Find a dot_general over a dimension without elements, with a result that has some."""
+    for signature in reading.of(*DOTS):
+        sizes = reading.dimensions((signature.operand_types or (None,))[0]) or ()
+        contracted = dimension_numbers(reading, signature, "lhs_contracting_dimensions")
+        nothing = 0 in (sizes[at] for at in contracted if at < len(sizes))
+        if nothing and 0 not in (reading.dimensions(reading.result(signature)) or ()):
+            return True
+    return False
+
+
+def _computed_matrices(reading: Reading) -> Iterator[tuple[str, Operation | None, bool]]:
+    """Yield what computes the matrix of each product by an algorithm of a vector and a matrix.
+
+    Yields:
+        The op without its version, the op, and whether it is computed from what is turned; of an
+        argument that may be computed elsewhere, nothing.
+    """
+    if not any(_inexact(reading, signature) for signature in reading.of(DOT)):
+        return
+    functions = sum(reading.signatures[one] for one in reading.of("vhlo.func_v1"))
+    kinds = [name.rpartition("_v")[0] for name in reading.names]
+    ops: list[Operation] = []
+    turned: set[int] = set()
+    for number, (operation, sources) in enumerate(reading.content.uses()):
+        ops.append(operation)
+        kind = kinds[operation.name]
+        before = [source[0] for source in sources if source]
+        if kind == _TRANSPOSE or (kind in _IN_THE_LOOP and not turned.isdisjoint(before)):
+            turned.add(number)
+        if reading.names[operation.name] != DOT or not _inexact(reading, operation):
+            continue
+        for side, source in zip(("lhs", "rhs"), sources, strict=False):
+            if source is None:
+                if functions > 1 or operation.depth > IN_FUNCTION:
+                    yield "", None, False
+                continue
+            made = ops[source[0]]
+            if _meets_a_vector(reading, operation, side, made.results[source[1]]):
+                yield kinds[made.name], made, source[0] in turned
+
+
+def _meets_a_vector(reading: Reading, product: Operation, side: str, matrix: int) -> bool:
+    """Say whether the other operand of a product is a vector, and not too long."""
+    dimensions, whole = reading.dimensions(matrix), reading.dimensions(product.results[0])
+    if dimensions is None or whole is None:
+        return False
+    free, contracted = _sizes(reading, product, side, dimensions)
+    return math.prod(whole) == free and contracted < _LONGEST_VECTOR
+
+
+def _multiplies_a_computed_matrix(reading: Reading) -> bool | None:
+    """Find a dot_general by an algorithm of a vector and a matrix that is computed in its loop.
+
+    Perhaps it is where another op computes it: whether that is in the loop depends on where else it
+    is used.
+    """
+    perhaps = False
+    for kind, made, _ in _computed_matrices(reading):
+        if kind in _IN_THE_LOOP or (made and kind == _CONSTANT and _is_splat(reading, made)):
+            return True
+        perhaps |= kind not in _IN_NO_LOOP | {_CONSTANT}
+    return None if perhaps else False
+
+
+def _is_splat(reading: Reading, constant: Operation) -> bool:
+    """Say whether a constant, of f32 or less, is one value throughout."""
+    data = reading.value(constant, "value").get("data")
+    return isinstance(data, Blob) and data.size <= 4
+
+
+def _multiplies_a_turned_matrix(reading: Reading) -> bool | None:
+    """Find a dot_general by an algorithm of a vector and a matrix that was transposed.
+
+    Perhaps it is where something is computed from what was transposed.
+    """
+    perhaps = False
+    for kind, _, turned in _computed_matrices(reading):
+        if kind == _TRANSPOSE:
+            return True
+        perhaps |= turned or not kind or kind in _TURNING
+    return None if perhaps else False
+
+
+PRODUCTS: dict[str, Callable[[Reading], bool | None]] = {
+    "dot_general over a dimension without elements": _contracts_nothing,
+    "dot_general with an algorithm of two sizes that are 1": _multiplies_by_one_number,
+    "dot_general with an algorithm of a vector and a computed matrix": (
+        _multiplies_a_computed_matrix
+    ),
+    "dot_general with an algorithm of a vector and a transposed matrix": (
+        _multiplies_a_turned_matrix
+    ),
+}
+"""Forms as advisories.toml names them, each with how to find it; see `forms`."""
