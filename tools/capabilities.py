@@ -41,7 +41,7 @@ from portable.prediction import predict
 from portable.prediction.forms import Reading
 from portable.prediction.signatures import CALL, IN, signatures_by_name
 from portable.releases import find_release, releases
-from portable.releases.capability import TABLE, Ability, is_inside
+from portable.releases.capability import TABLE, Ability, is_inside, parse
 from portable.runtime.environments import Environments, Recipe
 from portable.runtime.executors import (
     BITS,
@@ -53,17 +53,19 @@ from portable.runtime.executors import (
     random_inputs,
 )
 from portable.runtime.executors.tensors import dtype_named, stored
-from portable.system.files import write_file
+from portable.system.files import read_file, write_file
 from portable.verdict import Outcome, Stage
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from portable.releases import Release
+    from portable.releases.capability import Executions
     from portable.runtime.executors import Executor
     from portable.runtime.executors.tensors import Array
 
     Results: TypeAlias = Mapping[str, Mapping[str, Any]]
+    Column: TypeAlias = dict[str, Ability]
 
 __all__ = [
     "LIMIT_S",
@@ -216,7 +218,7 @@ def execute(engine: str, release: Release, programs: Sequence[Program]) -> None:
             else:
                 result = executed(executor, program.artifact, release)
             if result is None:
-                continue
+                result = {"ended": Ability.UNTRIED.value, "reason": "took too long"}
             crashed[program.op] += result["ended"] == Ability.CRASHES.value
             kept.write(json.dumps({"program": program.name, **result}) + "\n")
             kept.flush()
@@ -387,30 +389,81 @@ def _ended(result: Mapping[str, Any], right: list[Array] | None) -> Ability:
     return Ability.COMPUTES if _same(right, found) else Ability.WRONG
 
 
-def table(programs: Sequence[Program]) -> str:
-    """Return the table, of everything that was executed."""
+def table(programs: Sequence[Program], known: str) -> str:
+    """Return the table, of everything that was executed here and what stood in it before.
+
+    Args:
+        programs: What was to be executed.
+        known: The table as it is: what it says of a Release that was not executed here stays.
+    """
     names = {program.name for program in programs}
     # The newest first: it is right more often.
-    known = [one for one in reversed(releases()) if _installable(one)]
-    runs = {one: _results(executor_for(one), one) for one in known}
-    runs = {one: results for one, results in runs.items() if names <= results.keys()}
+    runs = {one: _results(executor_for(one), one) for one in reversed(releases()) if _runs(one)}
+    before = parse(known)
+    # A run that was ended says more than nothing, and less than one that was not.
+    standing = {(name, one) for name, section in before.items() for one in section.executed}
+    runs = {
+        one: results
+        for one, results in runs.items()
+        if names <= results.keys() or (results and (one.distribution, one.version) not in standing)
+    }
     engine, name = _REFERENCE
     right = references([_results(engine, find_release(name)), *runs.values()])
     lines = [_HEAD]
-    for distribution, group in itertools.groupby(reversed(runs), lambda one: one.distribution):
-        of = [*group]
-        found = [supports(programs, runs[one], right) for one in of]
-        carried = [set(runs[one][_HANDLERS]["targets"]) for one in of]
-        for of_one, targets in zip(found, carried, strict=True):
-            missing = set().union(*carried) - targets
-            of_one |= {f"{CALL} {target}": of_one[_UNKNOWN_CALL] for target in missing}
-            of_one |= {f"{CALL} {target}": Ability.COMPUTES for target in targets}
-        lines += [f"[{distribution}]\tcpu\t{_date(of)}\t{' '.join(one.version for one in of)}"]
+    for distribution, group in itertools.groupby(releases(), lambda one: one.distribution):
+        section = before.get(distribution)
+        earlier = _earlier(section) if section else {}
+        of = [one for one in group if one in runs or one.version in earlier]
+        if not of:
+            continue
+        found = [
+            _learnt(programs, runs[one], right) if one in runs else earlier[one.version]
+            for one in of
+        ]
+        _fill(found, [*earlier.values()], names)
+        dates = [_executed_on(one) for one in of if one in runs]
+        date = max([*dates, section.date] if section else dates)
+        lines += [f"[{distribution}]\tcpu\t{date}\t{' '.join(one.version for one in of)}"]
         lines += _rows(found)
     return "\n".join(lines) + "\n"
 
 
-def _rows(found: Sequence[Mapping[str, Ability]]) -> Iterator[str]:
+def _earlier(section: Executions) -> dict[str, Column]:
+    """Return what a section of the table says, by the version of the Release."""
+    columns: dict[str, Column] = {version: {} for version in section.executed}
+    for op, rows in section.rows.items():
+        for outcomes, types in rows:
+            for column, letter in zip(columns.values(), outcomes, strict=True):
+                column.update((f"{op} {one}", Ability(letter)) for one in types.split(";"))
+    return columns
+
+
+def _learnt(
+    programs: Sequence[Program], results: Results, right: Mapping[str, list[Array]]
+) -> Column:
+    carried = results[_HANDLERS]["targets"]
+    calls = {f"{CALL} {target}": Ability.COMPUTES for target in carried}
+    tried = [program for program in programs if program.name in results]
+    return supports(tried, results, right) | calls
+
+
+def _fill(found: Sequence[Column], earlier: Sequence[Column], names: Collection[str]) -> None:
+    """Say of each Release what only others have a row for.
+
+    Of a call that one carries a handler of, the others make what they make of unknown ones. What
+    stood in no row before, of ops in a body, computed.
+    """
+    signatures: set[str] = set().union(*found)
+    calls = {one for one in signatures.difference(names) if one.startswith(f"{CALL} ")}
+    for column in found:
+        unknown = column.get(_UNKNOWN_CALL, Ability.UNTRIED)
+        column.update(dict.fromkeys(calls - column.keys(), unknown))
+    for column in earlier:
+        inside = filter(is_inside, signatures - column.keys())
+        column.update(dict.fromkeys(inside, Ability.COMPUTES))
+
+
+def _rows(found: Sequence[Column]) -> Iterator[str]:
     """Yield the signatures of each op that Releases make the same of."""
     rows: dict[tuple[str, str], list[str]] = defaultdict(list)
     for signature in sorted(set().union(*found)):
@@ -421,9 +474,9 @@ def _rows(found: Sequence[Mapping[str, Ability]]) -> Iterator[str]:
     return (f"{op}\t{outcomes}\t{';'.join(types)}" for (op, outcomes), types in rows.items())
 
 
-def _date(of: Sequence[Release]) -> datetime.date:
-    last = max(_path(executor_for(one), one).stat().st_mtime for one in of)
-    return datetime.datetime.fromtimestamp(last, datetime.UTC).date()
+def _executed_on(release: Release) -> str:
+    modified = _path(executor_for(release), release).stat().st_mtime
+    return str(datetime.datetime.fromtimestamp(modified, datetime.UTC).date())
 
 
 _HEAD = """\
@@ -433,7 +486,7 @@ _HEAD = """\
 # Release cannot read, and what no program shows alone. Ops in the body of another: what fails."""
 
 
-def _installable(release: Release) -> bool:
+def _runs(release: Release) -> bool:
     try:
         return bool(executor_for(release))
     except PortableError:  # no environment, or nothing to execute with
@@ -453,7 +506,8 @@ def main() -> int:
         release = find_release(name)
         execute(executor_for(release), release, programs)
         print(f"{release}: {len(programs)} programs", flush=True)
-    write_file(TABLE, table(programs).encode())
+    known = read_file(TABLE).decode()
+    write_file(TABLE, table(programs, known).encode())
     return 0
 
 

@@ -21,6 +21,7 @@ CHECKS = {
     "audit_releases": "package",
     "static_releases --check": "package",
     "findings --check": "package",
+    "hunt --check": "package",
     "matrix_pages --check": "package",
     "downgrades --check": "package",
     "model_zoo write --check": "package",

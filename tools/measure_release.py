@@ -14,8 +14,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from portable.binaries import read_runtime
 from portable.errors import PortableError
+from portable.inspection import read_runtime
 from portable.releases.release import as_release
 from portable.runtime.environments import Download, Environments, Phase
 from portable.runtime.measuring import measure, read_table, renew, write_table

@@ -24,15 +24,15 @@ from portable.runtime.executors import (
 )
 from portable.runtime.executors.tensors import dtype_named
 from portable.system.children import MOST_FILE_BYTES
+from portable.system.worker import Status
 from portable.verdict import Outcome, Stage
-from portable.worker import Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from portable.artifact import Artifact
     from portable.runtime.environments import Environment
-    from portable.worker import Answer, Worker
+    from portable.system.worker import Answer, Worker
 
     Release = Callable[[str], Environment]
 

@@ -10,14 +10,14 @@ import pytest
 
 import portable
 from compat_tests.helpers.advised import ENDINGS, edges, endings, shown
-from compat_tests.helpers.compiled import COMPILED, artifact_of
+from compat_tests.helpers.compiled import COMPILED, FOLDED, artifact_of
 from compat_tests.helpers.eras import marked, versions
 from compat_tests.helpers.sealed import CASES
 from portable.pinning.pipeline import serialize
 from portable.prediction import examine, predict
 from portable.releases import find_release
 from portable.releases.advisory import advisories
-from portable.runtime.executors import ExecutionFailed, find_executor
+from portable.runtime.executors import ExecutionFailed, find_executor, random_inputs
 from portable.verdict import Outcome, Stage
 
 if TYPE_CHECKING:
@@ -143,8 +143,31 @@ def test_quantized_types_are_read_and_not_compiled(
     assert refused.value.verdict.stage is Stage.COMPILE
 
 
+@pytest.mark.parametrize("version", versions("0.5.3", "0.10.2"))
+@pytest.mark.parametrize("name", ["while_condition_partition_id", "while_replica_id"])
+def test_a_loop_that_asks_which_device_it_is_on(release: Release, version: str, name: str) -> None:
+    """It ends the process when it is executed, by jaxlib 0.5.3 to 0.8.0, as is predicted."""
+    artifact = portable.Artifact.load(artifact_of(name))
+    verdict = predict(artifact, f"jaxlib {version}", stage=Stage.EXECUTE)
+    assert verdict.compatible is (version == "0.10.2")
+    with find_executor("pjrt", release(f"jaxlib {version}")) as executor:
+        program = executor.compile(artifact)
+        inputs = random_inputs(program.signature, 0)
+        if verdict.compatible:
+            program.run(inputs)
+            return
+        with pytest.raises(ExecutionFailed) as failed:
+            program.run(inputs)
+    found = failed.value.verdict
+    assert (verdict.outcome, verdict.stage) == (found.outcome, found.stage)
+    assert found.outcome is Outcome.CRASHED
+
+
+SEEN = COMPILED | dict.fromkeys(FOLDED, True)
+
+
 @pytest.mark.parametrize(
-    ("version", "name"), [marked([f"jaxlib {one}"], one, name) for name, one in COMPILED]
+    ("version", "name"), [marked([f"jaxlib {one}"], one, name) for name, one in SEEN]
 )
 def test_what_the_ops_alone_do_not_show(release: Release, version: str, name: str) -> None:
     """Each artifact compiles, or does not, as `unit/test_capabilities.py` has it predicted."""
@@ -155,7 +178,7 @@ def test_what_the_ops_alone_do_not_show(release: Release, version: str, name: st
     ):
         executor.compile(portable.Artifact.load(artifact_of(name)))
         ended = True
-    assert ended is COMPILED[name, version]
+    assert ended is SEEN[name, version]
 
 
 FOUR_BITS = """

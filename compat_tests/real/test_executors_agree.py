@@ -21,8 +21,8 @@ from portable.runtime.executors import (
     random_inputs,
 )
 from portable.runtime.verification import verify
+from portable.system.worker.answer import CouldNotObserve
 from portable.verdict import Outcome
-from portable.worker.answer import CouldNotObserve
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -215,9 +215,9 @@ def test_a_release(project: Path) -> None:
 def test_an_executor(project: Path) -> None:
     """An adapter and one row: programs run on it."""
     said = _row("Executor")
-    for place in ("portable/worker/inside/", "portable/runtime/executors/running.py"):
+    for place in ("portable/system/worker/inside/", "portable/runtime/executors/running.py"):
         assert place in said
-    (project / "portable/worker/inside/echo_adapter.py").write_text(ADAPTER)
+    (project / "portable/system/worker/inside/echo_adapter.py").write_text(ADAPTER)
     _edit(project, "portable/runtime/executors/running.py", ")\nEXECUTORS = {", KIND)
     words = ("run", ADD, "--random", "0", "--executor", "echo")
     assert "executed on numpy" in _says(project, *words)

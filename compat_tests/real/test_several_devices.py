@@ -15,10 +15,11 @@ import portable
 from compat_tests.helpers.sharded import EQUAL, MANUAL, PARTITIONERS, SPLIT, Exported
 from portable.cli import main
 from portable.runtime.environments import Environment
-from portable.runtime.executors import Executor, find_executor
+from portable.runtime.executors import ExecutionFailed, Executor, find_executor
+from portable.runtime.executors.child import UnevenProcesses
 from portable.runtime.verification import verify
+from portable.system.worker.answer import CouldNotObserve
 from portable.tolerance import Tolerance
-from portable.worker.answer import CouldNotObserve
 
 DROP = "drop-sharding"
 
@@ -119,6 +120,9 @@ module attributes {{
   }}
 }}"""
 NEGATE = "%0 = stablehlo.negate %a : tensor<{size}xf32>"
+REFUSED = (
+    "%0 = stablehlo.custom_call @no_such_target(%a) : (tensor<{size}xf32>) -> tensor<{size}xf32>"
+)
 SUM = """%0 = "stablehlo.all_reduce"(%a) ({{
     ^bb0(%x: tensor<f32>, %y: tensor<f32>):
       %s = stablehlo.add %x, %y : tensor<f32>
@@ -189,3 +193,44 @@ def test_counts_without_sense_are_one(count: str, pjrt: Executor) -> None:
         partitions=count, replicas=1, sharding="{replicated}", body=NEGATE.format(size=12), size=12
     ).replace("i32,", "i64,")
     np.testing.assert_array_equal(pjrt.compile(portable.serialize(text)).run([GIVEN])[0], -GIVEN)
+
+
+@pytest.mark.old_releases
+@pytest.mark.parametrize("processes", [2, 4])
+@pytest.mark.parametrize("name", ["jaxlib 0.5.3", "jaxlib 0.10.2", "jaxlib 0.12.0.1"])
+def test_devices_of_several_processes_give_what_jax_gives(
+    name: str,
+    processes: int,
+    exported: dict[str, Exported],
+    release: Callable[[str], Environment],
+) -> None:
+    """Its bits, but where floats are added: between processes that is in another order."""
+    with find_executor("pjrt", release(name), processes=processes) as executor:
+        for case, near in (("integers", 0.0), ("mapped", 1e-5)):
+            one = exported[f"{case}-gspmd"]
+            program = executor.compile(portable.serialize(one.artifact, "0.16.0"))
+            for found, expected in zip(program.run(one.inputs), one.outputs, strict=True):
+                np.testing.assert_allclose(found, expected, rtol=near, atol=near)
+            assert program.device.endswith(f" x 8 in {processes} processes")
+
+
+def test_processes_sum_what_each_has() -> None:
+    """Also replicas; what one refuses, and what does not divide, is said."""
+    with find_executor("pjrt", processes=2) as executor:
+        program = executor.compile(spread(SUM, replicas=4))
+        np.testing.assert_array_equal(program.run([GIVEN])[0], 4 * GIVEN)
+        with pytest.raises(UnevenProcesses, match="3 devices do not divide into 2 processes"):
+            executor.compile(spread(NEGATE, partitions=3))
+        with pytest.raises(ExecutionFailed, match="refused to compile"):
+            executor.compile(spread(REFUSED, partitions=2))
+        np.testing.assert_array_equal(program.run([GIVEN])[0], 4 * GIVEN)
+
+
+@pytest.mark.old_releases
+def test_older_ones_have_one_process(release: Callable[[str], Environment]) -> None:
+    """Nothing is executed on one device where several processes were asked for."""
+    with (
+        find_executor("pjrt", release("jaxlib 0.4.33"), processes=2) as executor,
+        pytest.raises(CouldNotObserve, match="one device of the CPU"),
+    ):
+        executor.compile(spread(NEGATE, partitions=2))

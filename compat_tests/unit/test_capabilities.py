@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from compat_tests.helpers.compiled import COMPILED, artifact_of
+from compat_tests.helpers.compiled import COMPILED, FOLDED, artifact_of
 from portable.artifact import Artifact
 from portable.bytecode import read
 from portable.bytecode.scan import Scan
-from portable.policy import ContradictoryPolicy, gate, parse_policy
+from portable.policy import ContradictoryPolicy, PolicyError, gate, parse_policy
 from portable.prediction import Subject, blamed, examine, predict, signatures, verdicts
 from portable.prediction.forms import Reading
 from portable.prediction.signatures import signatures_by_name
@@ -264,6 +264,14 @@ def test_what_the_ops_alone_do_not_show(name: str, version: str) -> None:
     assert verdict.holds(Stage.COMPILE) is COMPILED[name, version]
 
 
+@pytest.mark.parametrize(("name", "version"), FOLDED)
+def test_what_may_be_folded_is_not_known(name: str, version: str) -> None:
+    """A compiler takes it because it computes it itself: whether it does is not in the bytes."""
+    verdict = predict(artifact_of(name), f"jaxlib {version}", stage=Stage.COMPILE)
+    assert verdict.holds(Stage.COMPILE) is None
+    assert verdict.not_known
+
+
 def test_ops_that_nothing_uses_are_not_judged() -> None:
     """Not in a branch, a function or the rest; what others wait for is, whoever uses it."""
     artifact = Artifact.load(artifact_of("unused_ops"))
@@ -290,10 +298,50 @@ def test_a_gate_up_to_compiling(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("devices", "stage", "holds", "says"),
+    [
+        (None, Stage.DECODE, True, "needs"),
+        (None, Stage.COMPILE, None, "whether there are the 2 devices that the module is for"),
+        (1, Stage.COMPILE, False, "is for 2 devices, and there are 1: pin --allow drop-sharding"),
+        (1, Stage.DECODE, False, "is for 2 devices"),
+        (2, Stage.EXECUTE, True, "needs"),
+        (8, Stage.EXECUTE, True, "needs"),
+    ],
+)
+def test_a_program_for_several_devices(
+    devices: int | None, stage: Stage, holds: bool | None, says: str
+) -> None:
+    """Whether there are as many is for the policy to say; an obstacle counts at every Stage."""
+    artifact = Artifact.load(ARTIFACTS / "sharded_sum+1.0.0.mlir.bc")
+    verdict = predict(examine(artifact).providing([], devices), "jaxlib 0.10.2", stage=stage)
+    assert verdict.holds(stage) is holds
+    assert says in verdict.reason
+
+
+def test_a_gate_knows_how_many_devices_there_are(tmp_path: Path) -> None:
+    """As the policy says; a number that is none is refused."""
+    artifact = (ARTIFACTS / "sharded_sum+1.0.0.mlir.bc").read_bytes()
+    (tmp_path / "sharded.mlir.bc").write_bytes(artifact)
+    rules: dict[str, object] = {"stage": "compile"}
+    fields: dict[str, object] = {"consumers": {"all": ["jaxlib==0.10.2"]}, "rules": rules}
+    result = gate([tmp_path], parse_policy(fields, root=tmp_path))
+    assert "whether there are the 2 devices" in str(result.findings[0].message)
+    rules["devices"] = 2
+    assert gate([tmp_path], parse_policy(fields, root=tmp_path)).passed
+    rules["devices"] = 1
+    assert not gate([tmp_path], parse_policy(fields, root=tmp_path)).passed
+    for wrong in (0, -1, True, "8", 1.5):
+        rules["devices"] = wrong
+        with pytest.raises(PolicyError, match="no number of devices"):
+            parse_policy(fields, root=tmp_path)
+
+
+@pytest.mark.parametrize(
     ("rules", "says"),
     [
         ({"custom_calls": ["a.*"], "provided_custom_calls": ["b.x"]}, "does not allow it"),
         ({"depth": "header", "provided_custom_calls": ["b.x"]}, "requires the content"),
+        ({"depth": "header", "devices": 8}, "requires the content"),
         ({"depth": "header", "stage": "compile"}, "requires the content"),
     ],
 )

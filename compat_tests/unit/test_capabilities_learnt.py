@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,9 @@ import numpy as np
 import pytest
 
 from portable.artifact import Artifact
+from portable.releases.capability import parse
 from portable.verdict import Basis, NotKnown, Outcome, Stage, Verdict
-from tools.capabilities import Program, supports
+from tools.capabilities import Program, supports, table
 from tools.measure_predictions import Measured
 
 ARTIFACTS = Path(__file__).parents[1] / "data" / "artifacts"
@@ -101,3 +103,75 @@ def test_how_a_prediction_is_counted(outcome: Outcome, stage: Stage, ended: str,
     open_ = (NotKnown(stage, "whether"),) if outcome is Outcome.NOT_KNOWN else ()
     verdict = Verdict("jaxlib 0.10.2", outcome, stage, Basis.PREDICTED, "because", not_known=open_)
     assert Measured(0, verdict, ended, "").kind == kind
+
+
+KNOWN = """\
+# Of two Releases that were executed elsewhere.
+[jaxlib]\tcpu\t2026-01-02\t0.10.2 0.12.0.1
+add\tcr\tf32;i4
+add\t-x\ti4 in reduce
+custom_call\tcr\tcarried
+custom_call\trr\tno_such_target
+"""
+CALL = "custom_call no_such_target"
+NO_SUCH_TARGET = Program(CALL, NOTHING, frozenset({CALL}))
+
+
+def _write(folder: Path, name: str, *results: dict[str, Any]) -> None:
+    handlers = {"program": "handlers", "targets": ["new"]}
+    text = "\n".join(map(json.dumps, [handlers, *results]))
+    (folder / f"{name}.jsonl").write_text(text)
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder that nothing was executed into."""
+    monkeypatch.setattr("tools.capabilities.STORE", tmp_path)
+    return tmp_path
+
+
+def test_what_was_executed_elsewhere_stays(store: Path) -> None:
+    """A table without any result here is what it was."""
+    assert parse(table([NO_SUCH_TARGET], KNOWN)) == parse(KNOWN)
+    assert not [*store.iterdir()]
+
+
+def test_a_release_more_keeps_the_others(store: Path) -> None:
+    """Beside those of its distribution, between them in order, and in a section of its own."""
+    programs = [
+        Program("add 1", NOTHING, frozenset({"add f32"})),
+        Program("add 2", NOTHING, frozenset({"add i8 in map"})),
+        NO_SUCH_TARGET,
+    ]
+    refused = {"ended": "r", "reason": "no"}
+    results = [{"program": "add 1", **_result("c")}]
+    results += [{"program": one.name, **refused} for one in programs[1:]]
+    _write(store, "jaxlib-0.11.2-pjrt", *results)
+    _write(store, "iree-base-compiler-3.13.0-iree", *results)
+    # Runs that were ended, the first of a Release that stands there already.
+    _write(store, "jaxlib-0.10.2-pjrt", *results[1:2])
+    _write(store, "tensorflow-2.20.0-tensorflow", *results[:1])
+    found = parse(table(programs, KNOWN))
+    assert found["jaxlib"].executed == ("0.10.2", "0.11.2", "0.12.0.1")
+    assert found["jaxlib"].rows == {
+        # The table had no row of it, and an op in a body that has no row computes.
+        "add": [("ccr", "f32"), ("c-r", "i4"), ("--x", "i4 in reduce"), ("crc", "i8 in map")],
+        "custom_call": [("crr", "carried"), ("rcr", "new"), ("rrr", "no_such_target")],
+    }
+    assert found["iree-base-compiler"].executed == ("3.13.0",)
+    assert found["iree-base-compiler"].rows["add"] == [("c", "f32"), ("r", "i8 in map")]
+    assert found["jaxlib"].date > "2026-01-02"
+    assert found["tensorflow"].rows == {
+        "add": [("c", "f32")],
+        "custom_call": [("c", "new")],
+    }
+
+
+def test_a_release_that_is_executed_again_is_written_again(store: Path) -> None:
+    """What was executed here counts."""
+    _write(
+        store, "jaxlib-0.10.2-pjrt", {"program": NO_SUCH_TARGET.name, "ended": "x", "reason": ""}
+    )
+    found = parse(table([NO_SUCH_TARGET], KNOWN))["jaxlib"]
+    assert found.executed == ("0.10.2", "0.12.0.1")
+    assert found.rows["custom_call"] == [("xr", "carried;no_such_target"), ("cr", "new")]

@@ -6,7 +6,7 @@ import pytest
 
 from portable.releases import find_release
 from portable.runtime.executors import EXECUTORS, ExecutorMissing, check_executor, executor_of
-from portable.worker import Driver, drivers
+from portable.system.worker import Driver, drivers
 
 
 @pytest.mark.parametrize(

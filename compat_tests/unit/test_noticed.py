@@ -25,8 +25,8 @@ from portable.corpus import load_case
 from portable.corpus.case import MANIFEST
 from portable.runtime.executors import signature
 from portable.system.files import umask
-from portable.worker.inside.engines import Engines
-from portable.worker.inside.mapped import MAPPED_BYTES
+from portable.system.worker.inside.engines import Engines
+from portable.system.worker.inside.mapped import MAPPED_BYTES
 
 PACKAGE = Path(__file__).parents[2] / "portable"
 # Written by jaxlib 0.10.2 for 1.0.0, without locations: @helper(i1) before @main(tensor<3xf32>).

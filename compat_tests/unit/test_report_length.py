@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from compat_tests.adversarial.generators.amplification import ARTIFACTS
+from compat_tests.adversarial.generators.amplification import ARTIFACTS, dialects_many
 from portable.cli import main, output
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def test_every_report_that_grows_with_its_input_ends(
 ) -> None:
     """Its exit code is that of the whole report; JSON has no limit, nor has the next command."""
     path = tmp_path / "long.mlir.bc"
-    path.write_bytes(ARTIFACTS["dialects_many"](50))
+    path.write_bytes(dialects_many(50))
     words = [command, str(path), *COMMANDS[command]]
     code = main([*words, "--all"])
     whole = capsys.readouterr().out

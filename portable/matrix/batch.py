@@ -29,9 +29,9 @@ from portable.runtime.executors import (
 from portable.runtime.executors.tensors import stored_arrays
 from portable.system import scratch
 from portable.system.files import read_file
+from portable.system.worker import WorkerFailed
+from portable.system.worker.answer import CouldNotObserve
 from portable.verdict import Basis, Diagnostic, Outcome, Severity, Stage, Verdict
-from portable.worker import WorkerFailed
-from portable.worker.answer import CouldNotObserve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

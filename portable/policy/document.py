@@ -15,6 +15,7 @@
     dialects = ["sdy"]                       # allowed beside StableHLO; default: none
     custom_calls = ["Sharding", "mhlo.*"]    # allowed targets; default: any
     provided_custom_calls = ["mhlo.my_*"]    # targets that every consumer is given a handler of
+    devices = 8                              # that every consumer has
     attested = { key = "release.pub", max_age = "90d", must_cover = ["@serving"] }
     include = ["*.bc"]                       # further names of artifacts
     exclude = ["third_party", "old/*.bc"]    # what is not judged
@@ -148,6 +149,7 @@ class Rules:
         dialects: Which dialects it may have beside StableHLO.
         custom_calls: Which custom-call targets it may name, as patterns; None allows any.
         provided_custom_calls: Which of them every consumer is given a handler of, as patterns.
+        devices: How many devices every consumer has; None where that is not said.
         attested: What a signed statement beside each file has to say; None for nothing.
         include: Further names of artifacts, as patterns. A file whose name matches has to be one;
             what is one by its content is judged whatever its name.
@@ -162,6 +164,7 @@ class Rules:
     dialects: frozenset[str] = frozenset()
     custom_calls: tuple[str, ...] | None = None
     provided_custom_calls: tuple[str, ...] = ()
+    devices: int | None = None
     attested: Attested | None = None
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
@@ -351,10 +354,19 @@ def _rules(keys: Keys, every_set: tuple[str, ...], root: str | os.PathLike[str])
         provided_custom_calls=keys.texts("provided_custom_calls")
         if "provided_custom_calls" in keys.fields
         else (),
+        devices=_devices(keys),
         attested=_attested(keys.table("attested"), root) if "attested" in keys.fields else None,
         include=keys.texts("include") if "include" in keys.fields else (),
         exclude=keys.texts("exclude") if "exclude" in keys.fields else (),
     )
+
+
+def _devices(keys: Keys) -> int | None:
+    """Return how many devices every consumer has."""
+    count = keys.fields.get("devices")
+    if count is None or (type(count) is int and count > 0):
+        return count
+    raise keys.wrong("devices", f"{count!r} is no number of devices")
 
 
 def _attested(keys: Keys, root: str | os.PathLike[str]) -> Attested:
@@ -420,6 +432,7 @@ def _demand_consistent(policy: Policy) -> None:
         "dialects": bool(rules.dialects),
         "custom_calls": rules.custom_calls is not None,
         "provided_custom_calls": bool(rules.provided_custom_calls),
+        "devices": rules.devices is not None,
         "stage": rules.stage > Stage.DECODE,
     }
     if rules.depth is Depth.HEADER and any(content.values()):

@@ -63,6 +63,7 @@ class Recorded:
         depth: How much of it was read.
         subject: What predictions ask of it; None where it could not be read.
         error: Why.
+        member: Of a bundle, the Version that it belongs to, as of `Entry`.
     """
 
     path: str
@@ -70,6 +71,7 @@ class Recorded:
     depth: Depth
     subject: Subject | None
     error: str = ""
+    member: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,7 +382,7 @@ class _Check:
     def recorded(self, found: Sequence[Recorded]) -> Sequence[Checked]:
         """Check what an audit has read of an object, or of a bundle."""
         checked = [self._recorded(one) for one in found]
-        members = [one.subject.member if one.subject else "" for one in found]
+        members = [one.member for one in found]
         return [*_needed(checked, members)] if any(members) else checked
 
     def _recorded(self, one: Recorded) -> Checked:
@@ -471,7 +473,7 @@ class _Check:
 
     def _predicted(self, subject: Subject) -> tuple[Verdict, ...]:
         return predict_all(
-            subject.providing(self.rules.provided_custom_calls),
+            subject.providing(self.rules.provided_custom_calls, self.rules.devices),
             self.consumers,
             stage=self.rules.stage,
         )

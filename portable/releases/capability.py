@@ -28,6 +28,7 @@ __all__ = [
     "TABLE",
     "Abilities",
     "Ability",
+    "Executions",
     "capabilities_of",
     "computed_everywhere",
     "is_inside",
@@ -99,7 +100,9 @@ class Abilities(NamedTuple):
 _NOTHING = Abilities("", {}, ())
 
 
-class _Section(NamedTuple):
+class Executions(NamedTuple):
+    """What the Releases of one distribution make of op signatures, see the table."""
+
     platform: str
     date: str
     executed: tuple[str, ...]
@@ -172,11 +175,11 @@ def is_inside(types: str) -> bool:
 
 
 @functools.cache
-def _sections() -> dict[str, _Section]:
+def _sections() -> dict[str, Executions]:
     return parse(read_file(TABLE).decode())
 
 
-def parse(text: str) -> dict[str, _Section]:
+def parse(text: str) -> dict[str, Executions]:
     """Read the table.
 
     Args:
@@ -188,7 +191,7 @@ def parse(text: str) -> dict[str, _Section]:
     Raises:
         TableError: A row does not make sense.
     """
-    sections: dict[str, _Section] = {}
+    sections: dict[str, Executions] = {}
     section = None
     for number, line in enumerate(text.splitlines(), 1):
         if line.startswith("#"):
@@ -196,7 +199,7 @@ def parse(text: str) -> dict[str, _Section]:
         first, *fields = line.split("\t")
         if first.startswith("["):
             platform, date, executed = fields
-            section = _Section(platform, date, tuple(executed.split()), {})
+            section = Executions(platform, date, tuple(executed.split()), {})
             sections[first.strip("[]")] = section
             continue
         fits = section and len(fields) == 2 and len(fields[0]) == len(section.executed)

@@ -506,7 +506,7 @@ def _plugin(path: str) -> Target:
 
 
 def _library(path: str) -> Target:
-    from portable.binaries import read_runtime
+    from portable.inspection import read_runtime
 
     found = read_runtime(path)
     between = found.bracket

@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Any
 from packaging.utils import canonicalize_name
 from packaging.version import Version as PackageVersion
 
-from portable.binaries import NotARuntime, Runtime, read_runtime
 from portable.errors import PortableError
 from portable.escaping import line
+from portable.inspection import NotARuntime, Runtime, read_runtime
 from portable.releases import Confidence, distributions, releases
 from portable.releases.release import FIELDS, as_release, demand_same, without_library
 from portable.releases.table import own_table
@@ -40,8 +40,8 @@ from portable.runtime.environments.index import fetch, published, wheels_of
 from portable.system import scratch
 from portable.system.documents import parse_toml
 from portable.system.files import read_file, write_file
+from portable.system.worker import Answer, Status
 from portable.version import Version
-from portable.worker import Answer, Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from portable.artifact import Artifact
 from portable.bindings import LibraryNotFound
 from portable.system import children
+from portable.system.worker import Driver, Worker
 from portable.verdict import Stage
-from portable.worker import Driver, Worker
 
 if TYPE_CHECKING:
     from portable.artifact import ArtifactLike

@@ -44,7 +44,7 @@ def bench_execute() -> Iterator[Figure]:
     import portable
     from portable.pinning.pipeline import serialize
     from portable.runtime.executors import find_executor
-    from portable.worker.inside.pjrt import Pjrt
+    from portable.system.worker.inside.pjrt import Pjrt
 
     values = np.random.default_rng(0).standard_normal((25_600, 1024), np.float32)
     dense = [values, values[:1024].copy()]

@@ -148,7 +148,7 @@ def bench_runtime() -> Iterator[Figure]:
     """Time the reading of a runtime's names out of a wheel against unpacking the wheel."""
     import jaxlib
 
-    from portable.binaries import read_runtime
+    from portable.inspection import read_runtime
 
     library = max(Path(jaxlib.__file__).parent.rglob("*.so"), key=lambda path: path.stat().st_size)
     with tempfile.TemporaryDirectory() as folder:

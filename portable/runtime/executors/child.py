@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from portable.artifact import Artifact
+from portable.errors import PortableError
 from portable.runtime.executors.executor import (
     Capabilities,
     ExecutionFailed,
@@ -26,9 +27,9 @@ from portable.runtime.executors.executor import (
 from portable.runtime.executors.signature import UnsupportedType, check_inputs, signature
 from portable.runtime.executors.tensors import dtype_named, stored
 from portable.system import scratch
+from portable.system.worker import Worker
+from portable.system.worker.inside.mapped import MAPPED_BYTES, MappedFiles
 from portable.verdict import Stage
-from portable.worker import Worker
-from portable.worker.inside.mapped import MAPPED_BYTES, MappedFiles
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,13 +37,17 @@ if TYPE_CHECKING:
     from portable.artifact import ArtifactLike
     from portable.runtime.executors.signature import Signature
     from portable.runtime.executors.tensors import Array
-    from portable.worker import Answer, Driver
+    from portable.system.worker import Answer, Driver
 
 __all__ = ["ChildExecutor", "ExecutorKind"]
 
 # Files here are memory; a container may have little of it.
 _SHARED = Path("/dev/shm")  # noqa: S108 - each folder in it is made for its owner alone
 _MARGIN_BYTES = 1 << 30
+
+
+class UnevenProcesses(PortableError):
+    """The devices of a program cannot be shared out evenly."""
 
 
 class ChildExecutor:
@@ -55,6 +60,7 @@ class ChildExecutor:
         capabilities: What it can run.
         hint: How to install what is missing.
         platform: What it runs on.
+        processes: Over how many processes a program for several devices is spread.
     """
 
     def __init__(
@@ -66,8 +72,10 @@ class ChildExecutor:
         *,
         hint: str,
         platform: str = "cpu",
+        processes: int = 1,
     ) -> None:
         self.engine = engine
+        self._processes = processes
         self.platform = platform
         self.capabilities = capabilities
         self._release = release
@@ -117,7 +125,13 @@ class ChildExecutor:
             or not 1 < counts[1] <= self.capabilities.devices
         ):
             return {}
+        if counts[1] % self._processes:
+            raise UnevenProcesses(
+                f"{counts[1]} devices do not divide into {self._processes} processes"
+            )
         told = {"replicas": wanted.replicas, "partitions": wanted.partitions}
+        if self._processes > 1:
+            told["processes"] = self._processes
         return {"spread": told | {"shardy": wanted.shardy}}
 
     def ask(self, job: Mapping[str, Any]) -> Answer:
@@ -198,7 +212,13 @@ class ExecutorKind:
             release = _installed(self.distributions)
             worker = Worker(None, self.drivers[0], limit=limit, memory=memory)
         return ChildExecutor(
-            self.name, release, worker, self.capabilities, hint=self.hint, platform=platform
+            self.name,
+            release,
+            worker,
+            self.capabilities,
+            hint=self.hint,
+            platform=platform,
+            processes=setting.processes,
         )
 
 

@@ -79,12 +79,14 @@ class Setting:
         limit: Seconds that one compilation or execution may take.
         memory: Bytes that its process may take; None for three quarters of the machine's.
         platform: `cpu`; PJRT also has `cuda`, `tpu`, and the path of any PJRT plugin.
+        processes: Over how many processes the devices of the CPU are spread.
     """
 
     environment: Environment | None
     limit: float
     memory: int | None = None
     platform: str = "cpu"
+    processes: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from portable.runtime.environments.recipe import Recipe
 from portable.runtime.executors.child import ExecutorKind
 from portable.runtime.executors.executor import Capabilities, ExecutorMissing, Setting
 from portable.runtime.executors.signature import ordered
-from portable.worker import Driver
+from portable.system.worker import Driver
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,6 +99,7 @@ def find_executor(
     limit: float = LIMIT_S,
     memory: int | None = None,
     platform: str = "cpu",
+    processes: int = 1,
 ) -> Executor:
     """Open an Executor.
 
@@ -108,6 +109,8 @@ def find_executor(
         limit: Seconds that one compilation or execution may take.
         memory: Bytes that its process may take; by default three quarters of the machine's.
         platform: `cpu`; PJRT also has `cuda`, `tpu`, and the path of any PJRT plugin.
+        processes: Over how many processes a program for several devices is spread, each with its
+            share of the devices.
 
     Returns:
         The Executor; close it, or use it in a `with` statement.
@@ -116,7 +119,9 @@ def find_executor(
         UnknownExecutor: There is no such Executor.
         PlatformMissing: It does not run on that platform.
     """
-    return check_executor(name, platform).open(Setting(environment, limit, memory, platform))
+    return check_executor(name, platform).open(
+        Setting(environment, limit, memory, platform, processes)
+    )
 
 
 def check_executor(

@@ -11,6 +11,7 @@ from portable.bytecode import read
 from portable.bytecode.text import attribute_text, type_text
 from portable.errors import PortableError
 from portable.features.bridges import SHARDY
+from portable.features.devices import replicas_and_partitions
 from portable.runtime.executors.index_bounds import index_bounds
 from portable.runtime.executors.tensors import dtype_of
 
@@ -112,11 +113,12 @@ class Signature:
     shardy: bool = field(default=False, compare=False)
 
 
-def signature(artifact: ArtifactLike) -> Signature:
+def signature(artifact: ArtifactLike, *, bounds: bool = True) -> Signature:
     """Read the signature of `main` from an artifact.
 
     Args:
         artifact: The artifact, its bytes or its path; no compiler is needed.
+        bounds: Whether to look for `index_bounds`, in every op that indexes.
 
     Returns:
         The signature.
@@ -142,11 +144,12 @@ def signature(artifact: ArtifactLike) -> Signature:
         name = attributes.get("sym_name")
         if name is not None and attribute_text(content.pool, name) == _MAIN:
             wanted = _signature(content, attributes["function_type"])
+            replicas, partitions = replicas_and_partitions(content, module)
             return replace(
                 wanted,
-                index_bounds=index_bounds(content, artifact.data),
-                replicas=_count(content, module.get("mhlo.num_replicas")),
-                partitions=_count(content, module.get("mhlo.num_partitions")),
+                index_bounds=index_bounds(content, artifact.data) if bounds else {},
+                replicas=replicas,
+                partitions=partitions,
                 shardy=any(dialect.name == SHARDY for dialect in content.dialects),
             )
     raise NoMain(f"none of its {functions} functions is named main", hint="rename the entry point")
@@ -233,12 +236,6 @@ def _tensor(content: Bytecode, index: int) -> TensorType:
         return TensorType(text, (), "")
     sizes = match[1].split("x")[:-1]
     return TensorType(text, tuple(None if s == "?" else int(s) for s in sizes), match[2])
-
-
-def _count(content: Bytecode, attribute: int | None) -> int:
-    """Return what an attribute of the module counts; 1 where it says nothing that makes sense."""
-    value = None if attribute is None else content.pool.attribute(attribute).fields.get("value")
-    return value if isinstance(value, int) and value > 0 else 1
 
 
 def _number(value: object) -> int:
