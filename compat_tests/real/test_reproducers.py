@@ -27,6 +27,7 @@ SHOWN = {
     ("i2-concatenate-crash", "jaxlib 0.12.0.1"): True,
     ("promotion-dropped", "jaxlib 0.12.0.1"): True,
     ("recursion-crash", "jaxlib 0.12.0.1"): True,
+    ("quantized-stored-in-floats", "jaxlib 0.12.0.1"): True,
     ("scatter-promotion-dropped", "jaxlib 0.12.0.1"): True,
     ("iree-empty-argument", "iree-base-compiler 3.4.0"): True,
     ("iree-empty-argument", "iree-base-compiler 3.13.0"): False,
