@@ -1,8 +1,8 @@
 """Needs jaxlib alone. Exits with 1 where 40 processes of it do not agree."""
 
-import subprocess
 import sys
 from pathlib import Path
+from subprocess import DEVNULL, run
 
 CODE = """
 import sys
@@ -15,6 +15,6 @@ with ir.Context() as context:
 """
 text = Path(__file__).with_name("program.mlir").read_text()
 command = [sys.executable, "-I", "-c", CODE, text]
-found = {subprocess.run(command, stderr=subprocess.DEVNULL).returncode for _ in range(40)}
+found = {run(command, stderr=DEVNULL, check=False).returncode for _ in range(40)}
 print(f"right: one exit code, found: {sorted(found)}")
 sys.exit(len(found) > 1)
