@@ -677,9 +677,12 @@ class UseWalker(Walker):
         """Return the results of operations that the last one read uses.
 
         Returns:
-            One for each operand: None for an argument of a block, and what is not defined yet.
+            One for each operand: None for an argument of a block, and for what is not defined yet,
+            of which are the operation's own results.
         """
+        own = len(self._results) - len(operation.results)
         found = (self.operand_type(value, operation.depth) for value in operation.operands)
         return tuple(
-            self._results[~one] if isinstance(one, int) and one < 0 else None for one in found
+            self._results[~one] if isinstance(one, int) and -own <= one < 0 else None
+            for one in found
         )
