@@ -401,7 +401,8 @@ class Bench:
         sys.dont_write_bytecode = True
         os.environ |= {"PYTHONPATH": str(self.folder), "PYTHONDONTWRITEBYTECODE": "1"}
         os.environ.pop("TOX_ENV_NAME", None)
-        for name in [n for n in sys.modules if n.partition(".")[0] in {"tools", "compat_tests"}]:
+        ours = {"compat_tests", "portable", "tools"}
+        for name in [name for name in sys.modules if name.partition(".")[0] in ours]:
             del sys.modules[name]
         here = {"", str(ROOT), str(ROOT / "tools")}
         sys.path[:] = [str(self.folder), *(entry for entry in sys.path if entry not in here)]
