@@ -140,8 +140,8 @@ def _refuse_unknown(nodes: Sequence[Any], options: Lowerings) -> None:
     import torch
     from torchax.ops import ops_registry
 
-    known = {*ops_registry.all_aten_ops, *options.functions, *lowerings()}
     drawn = random_ops()
+    known = {*ops_registry.all_aten_ops, *options.functions, *lowerings(), *drawn}
     for node in nodes:
         target = node.target
         if is_higher_order(target):

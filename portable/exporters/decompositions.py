@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
+from portable.exporters.counting import counting_ops
 from portable.exporters.quantization import quantized_ops
 
 if TYPE_CHECKING:
@@ -22,12 +24,18 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
 
     aten = torch.ops.aten
     return {
+        aten._upsample_bicubic2d_aa.default: functools.partial(_resampled, _cubic, 2.0),  # noqa: SLF001 - ATen's name
+        aten._upsample_bilinear2d_aa.default: functools.partial(_resampled, _linear, 1.0),  # noqa: SLF001 - ATen's name
         aten.adaptive_max_pool2d.default: _adaptive_maxima,
         aten.adaptive_max_pool3d.default: _adaptive_maxima,
+        aten.cholesky.default: _cholesky,
         aten.fake_quantize_per_tensor_affine_cachemask.default: _by_tensor,
         aten._fake_quantize_per_tensor_affine_cachemask_tensor_qparams.default: _by_tensor_tensors,  # noqa: SLF001 - ATen's name
         aten.fake_quantize_per_channel_affine_cachemask.default: _by_channel,
+        aten.ldexp.Tensor: lambda x, power: x * torch.pow(2.0, power),
         aten.rrelu_with_noise_functional.default: _randomly_leaking,
+        aten.scatter.value_reduce: _scattered_value,
+        **counting_ops(),
         **quantized_ops(),
     }
 
@@ -59,6 +67,91 @@ def _adaptive_maxima(x: Any, counts: Sequence[int]) -> Any:
     values, at = windows.max(-1)
     flat = flat.flatten(-axes).expand(windows.shape)
     return values, flat.gather(-1, at[..., None])[..., 0]
+
+
+def _cholesky(x: Any, upper: bool = False) -> Any:
+    import torch
+
+    return torch.linalg.cholesky_ex(x, upper=upper).L
+
+
+def _scattered_value(x: Any, axis: int, index: Any, value: Any, *, reduce: str) -> Any:
+    import torch
+
+    source = torch.full_like(index, value, dtype=x.dtype)
+    return x.scatter_reduce(axis, index, source, {"add": "sum", "multiply": "prod"}[reduce])
+
+
+def _resampled(
+    kernel: Callable[[Any], Any],
+    reach: float,
+    x: Any,
+    sizes: Sequence[int],
+    align_corners: bool,
+    *scales: float | None,
+) -> Any:
+    """Resize images, with a kernel that grows where they get smaller.
+
+    Args:
+        kernel: The weight of what is so many steps away.
+        reach: From how far away it is above zero.
+        x: The images; their sizes are fixed.
+        sizes: Of the result, height and width.
+        align_corners: Whether the scale is that between the outermost pixels.
+        scales: Of both axes, where the caller gave them.
+    """
+    if not x.is_floating_point() or not all(isinstance(size, int) for size in x.shape[-2:]):
+        return NotImplemented
+    wide = x if x.dtype == _float64() else x.float()
+    steps = [
+        _step(old, new, align_corners, scale)
+        for old, new, scale in zip(x.shape[-2:], sizes, scales or (None, None), strict=True)
+    ]
+    rows, columns = (
+        _shares(kernel, reach, old, new, step).to(wide.dtype)
+        for old, new, step in zip(x.shape[-2:], sizes, steps, strict=True)
+    )
+    return (rows @ (wide @ columns.T)).to(x.dtype)
+
+
+def _float64() -> Any:
+    import torch
+
+    return torch.float64
+
+
+def _step(old: int, new: int, align_corners: bool, scale: float | None) -> float:
+    """Return how many pixels of the old image one of the new is wide."""
+    if align_corners:
+        return (old - 1) / (new - 1) if new > 1 else 0.0
+    return 1 / scale if scale else old / new
+
+
+def _shares(kernel: Callable[[Any], Any], reach: float, old: int, new: int, step: float) -> Any:
+    """Return how much of each old pixel is in each new one, by rows of the new ones."""
+    import torch
+
+    wider = max(step, 1.0)
+    center = step * (torch.arange(new, dtype=torch.float64)[:, None] + 0.5)
+    first = (center - reach * wider + 0.5).to(torch.int64).clamp(min=0)
+    end = (center + reach * wider + 0.5).to(torch.int64).clamp(max=old)
+    place = torch.arange(old)
+    weights = kernel(((place + 0.5 - center) / wider).abs())
+    weights = torch.where((place >= first) & (place < end), weights, 0)
+    return weights / weights.sum(-1, keepdim=True)
+
+
+def _linear(x: Any) -> Any:
+    return (1.0 - x).clamp(min=0)
+
+
+def _cubic(x: Any) -> Any:
+    """Weigh by the cubic of Keys with a = -0.5, as PyTorch does where it antialiases."""
+    import torch
+
+    near = (1.5 * x - 2.5) * x * x + 1
+    far = ((-0.5 * x + 2.5) * x - 4) * x + 2
+    return torch.where(x < 1, near, torch.where(x < 2, far, 0))
 
 
 def _by_tensor(x: Any, scale: float, zero: int, low: int, high: int) -> tuple[Any, Any]:

@@ -86,7 +86,10 @@ def export_jax(
         raise
     except Exception as error:  # tracing runs the user's code: anything may come
         title = getattr(function, "__name__", type(function).__name__)
-        raise ExportFailed(f"jax.export cannot export {title}: {first_line(error)}") from error
+        raise ExportFailed(
+            f"jax.export cannot export {title}: {first_line(error)}",
+            hint=_CALLBACK if "host_callback" in str(error) else None,
+        ) from error
     arguments = tuple(_arguments(exported, given))
     lowered = Lowered(
         cleaned(exported.mlir_module_serialized),
@@ -96,6 +99,11 @@ def export_jax(
     )
     made = lowered.pinned(wants, options)
     return dataclasses.replace(made, convention=_convention(exported, given))
+
+
+_CALLBACK = (
+    "an artifact cannot call Python: take out jax.debug.print, jax.pure_callback and io_callback"
+)
 
 
 def repin_exported(

@@ -127,9 +127,15 @@ def _unshard(library: Library, module: Module) -> None:
         sharded = len(meshes) > len(empty)
         for mesh in empty:
             mesh.operation.erase()
-        for function in module.body.operations:
-            for operation in [o for region in function.regions for b in region for o in b]:
-                _unshard_operation(operation.operation, sharded=sharded)
+        found: list[Any] = []
+
+        def visit(operation: Any) -> Any:
+            found.append(operation)
+            return ir.WalkResult.ADVANCE
+
+        module.operation.walk(visit)  # which nothing may be erased from
+        for operation in found:
+            _unshard_operation(operation, sharded=sharded)
 
 
 def _unshard_operation(operation: Any, *, sharded: bool) -> None:

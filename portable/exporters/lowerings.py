@@ -36,18 +36,37 @@ def lowerings() -> dict[Any, Callable[..., Any]]:
         "_grouped_mm": _grouped_product,
         "_int_mm": _integer_product,
         "_linalg_det": _determinant,
+        "_linalg_eigh": _eigen,
         "_linalg_slogdet": _log_determinant,
         "_linalg_solve_ex": _solved,
         "_linalg_svd": _singular_values,
+        "angle": jnp.angle,
         "avg_pool1d": _average,
         "avg_pool2d": _average,
         "avg_pool3d": _average,
         "convolution": _convolution,
+        "cummax": lambda x, axis: _running_best(jnp.greater_equal, x, axis),
+        "cummin": lambda x, axis: _running_best(jnp.less_equal, x, axis),
         "cumprod": lambda x, axis, dtype=None: _running(jnp.prod, x, axis, dtype),
         "cumsum": lambda x, axis, dtype=None: _running(jnp.sum, x, axis, dtype),
+        "linalg_cholesky_ex": _cholesky,
         "linalg_inv_ex": _inverse,
+        "linalg_lu": _factored,
+        "lu_unpack": _unpacked,
+        "nonzero_static": _places,
     }
     found = {getattr(aten, name).default: how for name, how in table.items() if hasattr(aten, name)}
+    found |= {
+        aten.arange.start_step: _counted,
+        # torchax subtracts multiples, which loses digits of floats.
+        aten.fmod.Scalar: _remainder,
+        aten.fmod.Tensor: _remainder,
+        aten.searchsorted.Scalar: _searched,
+        aten.searchsorted.Tensor: _searched,
+        torch.sym_float: lambda size: (
+            size * 1.0
+        ),  # what is a number of the program where it is open
+    }
     if hasattr(torch.ops.transformers, "grouped_mm_fallback"):  # where transformers is imported
         found[torch.ops.transformers.grouped_mm_fallback.default] = _grouped_product
     return found
@@ -194,6 +213,97 @@ def _running(reduce: Callable[..., Any], x: Any, axis: int, dtype: Any) -> Any:
     return jnp.moveaxis(made, -1, axis)
 
 
+def _running_best(better: Callable[..., Any], x: Any, axis: int) -> Any:
+    """Return the best value up to each place and where it is: the last of equals, NaN above all."""
+    import jax
+    import jax.numpy as jnp
+
+    if x.ndim == 0:
+        return x, jnp.zeros((), jnp.int64)
+
+    def later(one: Any, other: Any) -> Any:
+        (old, _), (new, _) = one, other
+        taken = (new != new) | ((old == old) & better(new, old))  # noqa: PLR0124 - NaN
+        return jax.tree.map(lambda a, b: jnp.where(taken, b, a), one, other)
+
+    place = jax.lax.broadcasted_iota(jnp.int64, x.shape, axis % x.ndim)
+    if isinstance(x.shape[axis], int):
+        return jax.lax.associative_scan(later, (x, place), axis=axis)
+    rows = [jnp.moveaxis(value, axis, 0) for value in (x, place)]
+    first = tuple(row[0] for row in rows)
+
+    def turn(best: Any, row: Any) -> Any:
+        best = later(best, row)
+        return best, best
+
+    _, made = jax.lax.scan(turn, first, tuple(rows))
+    return tuple(jnp.moveaxis(value, 0, axis) for value in made)
+
+
+def _searched(
+    ordered: Any,
+    value: Any,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: str | None = None,
+    sorter: Any = None,
+) -> Any:
+    """Find where values belong in rows that are sorted: one row for all, or one for each row."""
+    import jax
+    import jax.numpy as jnp
+
+    if sorter is not None:
+        ordered = jnp.take_along_axis(ordered, sorter, -1)
+    values = jnp.asarray(value)
+    dtype = jnp.promote_types(ordered.dtype, values.dtype) if values.ndim else ordered.dtype
+    if not values.ndim and jnp.issubdtype(values.dtype, jnp.floating):
+        dtype = jnp.promote_types(ordered.dtype, jnp.float32)
+    ordered, values = ordered.astype(dtype), values.astype(dtype)
+    end = "right" if right or side == "right" else "left"
+
+    def found(row: Any, wanted: Any) -> Any:
+        if isinstance(row.shape[0], int):
+            return jnp.searchsorted(row, wanted, side=end)
+        passed = jnp.less_equal if end == "right" else jnp.less
+        nan = jnp.isnan(wanted[..., None]) & ((end == "right") | ~jnp.isnan(row))
+        return (passed(row, wanted[..., None]) | nan).sum(-1)
+
+    for _ in range(ordered.ndim - 1):
+        found = jax.vmap(found)
+    return found(ordered, values).astype(jnp.int32 if out_int32 else jnp.int64)
+
+
+def _places(x: Any, *, size: int, fill_value: int = -1) -> Any:
+    """Return where values are not zero, as many as there is room for."""
+    import jax.numpy as jnp
+
+    if x.ndim == 0:
+        return jnp.zeros((size, 0), jnp.int64)
+    return jnp.argwhere(x, size=size, fill_value=fill_value).astype(jnp.int64)
+
+
+def _counted(start: Any, end: Any, step: Any = 1, *, dtype: Any = None, **_: Any) -> Any:
+    """Count from `start` to `end`, which may depend on dynamic dimensions."""
+    import jax.numpy as jnp
+
+    if all(isinstance(value, (int, float)) for value in (start, end, step)):
+        kind = None if dtype is None else dtype_name(dtype)
+        return jnp.arange(start, end, step, dtype=kind)
+    made = jnp.arange(-((start - end) // step)) * step + start
+    return made if dtype is None else made.astype(dtype_name(dtype))
+
+
+def _remainder(x: Any, divisor: Any) -> Any:
+    import jax
+    import jax.numpy as jnp
+
+    whole = jnp.issubdtype(x.dtype, jnp.integer)
+    if not hasattr(divisor, "dtype") and not isinstance(divisor, float) and whole:
+        return jax.lax.rem(x, jnp.broadcast_to(jnp.asarray(divisor, x.dtype), x.shape))
+    return jnp.fmod(x, divisor)
+
+
 def _integer_product(a: Any, b: Any) -> Any:
     import jax
     import jax.numpy as jnp
@@ -208,6 +318,33 @@ def _factors(a: Any) -> tuple[Any, Any]:
 
     factors, pivots, _ = jax.lax.linalg.lu(a)
     return factors, pivots + 1
+
+
+def _factored(a: Any, *, pivot: bool = True) -> tuple[Any, Any, Any]:
+    factors, pivots = _factors(a)
+    if not pivot:
+        raise NotImplementedError("pivot=False")
+    return _unpacked(factors, pivots)
+
+
+def _unpacked(
+    factors: Any, pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True
+) -> tuple[Any, Any, Any]:
+    """Return the permutation, the lower and the upper triangle of what `_factors` returns."""
+    import jax
+    import jax.numpy as jnp
+
+    rows, columns = factors.shape[-2:]
+    least = min(rows, columns)
+    permutation = lower = upper = jnp.zeros((0,), factors.dtype)
+    if unpack_pivots:
+        order = jax.lax.linalg.lu_pivots_to_permutation(pivots - 1, rows)
+        permutation = (order[..., None, :] == jnp.arange(rows)[:, None]).astype(factors.dtype)
+    if unpack_data:
+        one = jnp.eye(rows, least, dtype=factors.dtype)
+        lower = jnp.tril(factors[..., :least], -1) + one
+        upper = jnp.triu(factors[..., :least, :])
+    return permutation, lower, upper
 
 
 def _no_errors(a: Any) -> Any:
@@ -226,6 +363,27 @@ def _log_determinant(a: Any) -> Any:
     import jax.numpy as jnp
 
     return *jnp.linalg.slogdet(a), *_factors(a)
+
+
+def _eigen(a: Any, half: str = "L", compute_v: bool = True) -> tuple[Any, Any]:
+    """Read one half of each matrix, as PyTorch does; torchax takes the mean of both."""
+    import jax
+    import jax.numpy as jnp
+
+    lower = half.upper() == "L"
+    vectors, values = jax.lax.linalg.eigh(a, lower=lower, symmetrize_input=False)
+    return values, vectors if compute_v else jnp.zeros((0,), a.dtype)
+
+
+def _cholesky(a: Any, *, upper: bool = False, check_errors: bool = False) -> tuple[Any, Any]:
+    """Read one half of each matrix, as `_eigen`."""
+    import jax
+    import jax.numpy as jnp
+
+    del check_errors  # nothing can be raised by a program
+    below = jnp.conj(a.mT) if upper else a
+    made = jnp.tril(jax.lax.linalg.cholesky(below, symmetrize_input=False))
+    return jnp.conj(made.mT) if upper else made, _no_errors(a)
 
 
 def _solved(a: Any, b: Any, *, left: bool = True, check_errors: bool = False) -> Any:

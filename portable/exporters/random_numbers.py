@@ -6,6 +6,7 @@ counter. The numbers are not those of PyTorch for the same seed; their distribut
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -72,6 +73,12 @@ class Stream:
         drawn = self.uniform(shape, dtype)
         return jnp.maximum(-jnp.log1p(-drawn), jnp.finfo(dtype).tiny)
 
+    def key(self) -> Any:
+        """Return a key for `jax.random`, for what is drawn by rejection."""
+        import jax
+
+        return jax.random.wrap_key_data(self.bits((2,)), impl="threefry2x32")
+
     def integers(self, low: Any, high: Any, shape: Sequence[Any], dtype: Any) -> Any:
         """Return integers from `low` up to `high`, which is left out."""
         import jax.numpy as jnp
@@ -80,6 +87,7 @@ class Stream:
         return (drawn.astype(jnp.int64) + low).astype(dtype)
 
 
+@functools.cache
 def random_ops() -> dict[Any, Callable[..., Any]]:
     """Return the lowerings.
 
@@ -120,8 +128,18 @@ def random_ops() -> dict[Any, Callable[..., Any]]:
         aten.exponential.default: lambda s, like, _, rate=1.0, **__: (
             s.exponential(like.shape, like.dtype) / rate
         ),
+        aten._standard_gamma.default: lambda s, _, shape, *__: _rejecting(s, "gamma", shape),  # noqa: SLF001 - ATen's name
+        aten.binomial.default: lambda s, _, count, p, *__: _rejecting(s, "binomial", count, p),
+        aten.cauchy.default: lambda s, like, _, median=0.0, sigma=1.0, **__: (
+            median + sigma * _tangent(s, like)
+        ),
+        aten.geometric.default: _geometric,
+        aten.log_normal.default: lambda s, like, _, mean=1.0, std=2.0, **__: _exp(
+            _scaled(s, like, None, mean, std)
+        ),
         aten.multinomial.default: _multinomial,
         aten.native_dropout.default: _dropout,
+        aten.poisson.default: lambda s, _, rate, *__: _rejecting(s, "poisson", rate),
     }
     return table
 
@@ -152,6 +170,36 @@ def _scaled(
 
 def _bernoulli(stream: Stream, like: Any, p: Any, *_: Any, **__: Any) -> Any:
     return (stream.uniform(like.shape, "float32") < p).astype(like.dtype)
+
+
+def _rejecting(stream: Stream, name: str, shape: Any, *more: Any) -> Any:
+    """Draw from a distribution that JAX has, one number for each parameter."""
+    import jax
+    import jax.numpy as jnp
+
+    draw, wide = getattr(jax.random, name), jnp.promote_types(shape.dtype, jnp.float32)
+    given = [value.astype(wide) for value in (shape, *more)]
+    return draw(stream.key(), *given, shape=shape.shape).astype(shape.dtype)
+
+
+def _exp(x: Any) -> Any:
+    import jax.numpy as jnp
+
+    return jnp.exp(x)
+
+
+def _tangent(stream: Stream, like: Any) -> Any:
+    import jax.numpy as jnp
+
+    return jnp.tan(math.pi * (stream.uniform(like.shape, like.dtype) - 0.5))
+
+
+def _geometric(stream: Stream, like: Any, _: Any, p: float, **__: Any) -> Any:
+    """Count throws up to the first success."""
+    import jax.numpy as jnp
+
+    waited = stream.exponential(like.shape, "float64" if like.dtype == "float64" else "float32")
+    return jnp.ceil(waited / -math.log1p(-p)).astype(like.dtype)
 
 
 def _permutation(stream: Stream, like: Any, *_: Any, **__: Any) -> Any:

@@ -16,6 +16,7 @@ from portable.exporters.frameworks import (
     leaf_names,
     tree_json,
 )
+from portable.exporters.random_numbers import random_ops
 from portable.exporters.weights import TorchWeights
 
 if TYPE_CHECKING:
@@ -129,12 +130,22 @@ def trace(
         return torch.export.export(program, args, dict(kwargs or {}), dynamic_shapes=shapes)
     except Exception as error:
         raise ExportFailed(
-            f"torch.export cannot trace {type(program).__name__}: {first_line(error)}",
-            hint=_why_not(program),
+            f"torch.export cannot trace {type(program).__name__}: {_said(error)}",
+            hint=_why_not(program, error),
         ) from error
 
 
-def _why_not(module: Any) -> str:
+def _said(error: BaseException) -> str:
+    """Return what PyTorch said in one line, with the reason that it gives for a dimension."""
+    reasons = re.findall(r"^  - (.+)$", str(error), re.MULTILINE)
+    fixes = re.findall(r"^Suggested fixes:\n  (.+)$", str(error), re.MULTILINE)
+    if not reasons or "Constraints violated" not in first_line(error):
+        return first_line(error)
+    wanted = [f"PyTorch suggests {fix}" for fix in fixes]
+    return "; ".join([first_line(error).partition("!")[0], reasons[0].rstrip("."), *wanted])
+
+
+def _why_not(module: Any, error: BaseException) -> str:
     """Return what to do about a module that cannot be traced."""
     replaced = [name for name, m in module.named_modules() if _of_torch_xla(m)]
     if replaced:
@@ -142,7 +153,33 @@ def _why_not(module: Any) -> str:
             f"{replaced[0] or 'it'!r} is the GRU that torch_xla puts in the place of torch.nn.GRU "
             "when it is imported: build the model before that, or of torch.nn.GRU._orig"
         )
-    return "torch.export.export shows the whole report"
+    said = f"{type(error).__name__}: {error}"
+    known = (hint for words, hint in _UNTRACEABLE.items() if words in said)
+    return next(known, "torch.export.export shows the whole report")
+
+
+_NUMBER = (
+    "Python takes a number out of a tensor: keep it there (index_select and index_copy take "
+    "tensors), or pass a number, which is fixed"
+)
+_UNTRACEABLE = {
+    "data-dependent expression zu": _NUMBER,  # of floats
+    "Constraints violated": "change the Dim as suggested, or leave the dimension fixed",
+    "Could not guard on data-dependent": "Python branches on the value of a tensor: use torch.cond "
+    "or torch.where, and turn checks of values off",
+    "Could not extract specialized integer": _NUMBER,
+    "aten._ctc_loss": "PyTorch does not trace it: return the log probabilities, and compute the "
+    "loss outside",
+    "aten.linalg_lstsq": "PyTorch does not trace it: use torch.linalg.pinv(a) @ b",
+    "DynamicOutputShape": "the size of what it makes depends on data: compute with a fixed size "
+    "and a mask",
+    "DataDependentOutput": "PyTorch looks at values there (torch.cov does): write it out of "
+    "simpler ops",
+    "register a pytree": "torch.export.register_dataclass(the class) before exporting",
+    "__obj_flatten__": "quantize by PT2E or torchao: what torch.ao.quantization.quantize_dynamic "
+    "makes cannot be traced",
+}
+"""What PyTorch says of what it cannot trace -> what to do."""
 
 
 def _of_torch_xla(module: Any) -> bool:
@@ -200,18 +237,27 @@ def is_random(node: Any) -> bool:
     """Say whether a node draws random numbers."""
     import torch
 
-    return torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ())
+    # PyTorch does not tag all of them.
+    tagged = torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ())
+    return tagged or node.target in random_ops()
 
 
 def refuse_branch(node: Any) -> NoReturn:
     """Refuse control flow that has no lowering."""
     name = node.target.name()
-    hint = "use --backend torchax, or write both branches and choose with torch.where"
     raise ExportFailed(
         f"the model uses torch.{name}, which has no lowering",
         where=place(node),
-        hint=hint if name == "cond" else "decompose it: program.run_decompositions",
+        hint=_UNLOWERED.get(name, "decompose it: program.run_decompositions"),
     )
+
+
+_FUNCTIONAL = "a custom op changes what it takes: let it return the new value instead"
+_UNLOWERED = {
+    "auto_functionalized": _FUNCTIONAL,
+    "auto_functionalized_v2": _FUNCTIONAL,
+    "cond": "use --backend torchax, or write both branches and choose with torch.where",
+}
 
 
 def refuse_random(node: Any) -> NoReturn:
@@ -292,7 +338,20 @@ def _placeholders(program: _ExportedProgram) -> Iterator[Placeholder]:
             lifted = spec.kind is kinds.InputKind.CONSTANT_TENSOR
             kind = ArgumentKind.CONSTANT if lifted else ArgumentKind.PARAMETER
             held = program.constants if spec.target in program.constants else program.state_dict
+            _refuse_valueless(held[spec.target], spec.target)
             yield Placeholder(_argument(node, spec.target, kind), tensor=held[spec.target])
+
+
+def _refuse_valueless(tensor: Any, name: str) -> None:
+    """Refuse a constant that tracing left without a value, as it does in `torch.func.grad`."""
+    from torch._subclasses.fake_tensor import maybe_get_fake_mode
+
+    if maybe_get_fake_mode(tensor) is not None:
+        raise ExportFailed(
+            f"torch.export kept no value of the constant {name!r}: it does not trace "
+            "torch.func.grad and jacrev",
+            hint="pass torch.fx.experimental.proxy_tensor.make_fx(function)(*inputs)",
+        )
 
 
 def _argument(node: Any, name: str, kind: ArgumentKind, position: int = -1) -> Argument:

@@ -100,6 +100,27 @@ def test_rules_of_sharding_go_where_nothing_is_sharded() -> None:
     assert "sdy.sharding_rule" in kept.get_stablehlo_text()
 
 
+def test_rules_of_sharding_go_from_inside_of_loops() -> None:
+    """Factors are computed in a loop there, and keys are split in one."""
+    x = np.asarray([[2, 1], [1, 3], [0, 1]], np.float32)
+    made = export_jax(lambda x: jax.scipy.linalg.polar(x)[0], x, target="1.0.0")
+    assert b"sdy" not in made.artifact.data
+    assert np.allclose(made(x), jax.scipy.linalg.polar(x)[0], atol=2e-6)
+    key = jax.random.key(7)
+
+    def draw(turn: Any, x: Any) -> Any:
+        return x + jax.random.normal(jax.random.split(jax.random.fold_in(key, turn))[0], (3,))
+
+    made = export_jax(lambda x: jax.lax.fori_loop(0, 3, draw, x), X, target="1.0.0")
+    assert b"sdy" not in made.artifact.data
+
+
+def test_calls_of_python_are_refused_with_what_to_do() -> None:
+    """By what they are called in JAX."""
+    with pytest.raises(ExportFailed, match=r"take out.*jax\.debug\.print"):
+        export_jax(lambda x: (jax.debug.print("{}", x), x)[1], X, target="1.0.0")
+
+
 def _fails(x: Any) -> Any:
     raise ValueError(f"no luck\n with {x.shape}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812 - what everybody calls it
 from torch import Tensor, nn
+from torch.fx.experimental.proxy_tensor import make_fx
 from torch.nn.attention.flex_attention import flex_attention
 from torch.utils import _pytree as pytree
 
@@ -105,6 +107,61 @@ def test_sizes_that_depend_on_data_are_refused(name: str) -> None:
     with pytest.raises(ExportFailed, match=rf"depends on data.*{hint}") as caught:
         export_torch(Calls(function), (torch.tensor([1.0, 0.0, 2.0]),), target="1.0.0")
     assert caught.value.where
+
+
+UNTRACEABLE: dict[str, tuple[Callable[..., Any], str]] = {
+    "branch": (lambda x: x if x.sum() > 0 else -x, r"torch\.cond"),
+    "number": (lambda x: x * float(x.sum()), "keep it there"),
+    "place": (lambda x: x.clone().__setitem__((0, x[0, 0].long()), 0), "index_copy"),
+    "loss": (lambda x: F.ctc_loss(x[:, None], torch.ones(1, 1).long(), (3,), (1,)), "outside"),
+    "least_squares": (lambda x: torch.linalg.lstsq(x, x).solution, "pinv"),
+    "covariance": (torch.cov, "simpler ops"),
+    "class": (lambda x: Pair(x, x), "register_dataclass"),
+    "derivative": (torch.func.grad(lambda x: (x**3).sum()), "make_fx"),
+}
+
+
+@dataclasses.dataclass
+class Pair:
+    """What PyTorch does not know how to take apart."""
+
+    one: Tensor
+    other: Tensor
+
+
+@pytest.mark.parametrize("name", UNTRACEABLE)
+def test_what_cannot_be_traced_says_what_to_do(name: str) -> None:
+    """Not only where PyTorch shows its report."""
+    function, hint = UNTRACEABLE[name]
+    with pytest.raises(ExportFailed, match=hint):
+        export_torch(Calls(function), (torch.ones(3, 3),), target="1.0.0")
+
+
+def test_a_derivative_that_was_traced_before(executor: Executor) -> None:
+    """By the way that the error names."""
+    slope, x = torch.func.grad(lambda x: (x**3).sum()), torch.randn(3)
+    made = export_torch(make_fx(slope)(x), (x,), target="0.9.0")
+    assert torch.allclose(made(x, executor=executor), slope(x))
+
+
+def test_a_dimension_that_cannot_be_open_says_why() -> None:
+    """By PyTorch's reason, and the Dim that it suggests."""
+    rows = torch.export.Dim("rows", min=2, max=64)
+    model = Calls(lambda x: torch.cdist(x, x))
+    with pytest.raises(ExportFailed, match=r"<= 25; PyTorch suggests rows = Dim\('rows', max=25\)"):
+        export_torch(model, (SQUARE[0],), target="1.0.0", dynamic_shapes=(({0: rows},),))
+
+
+def test_a_custom_op_that_changes_what_it_takes() -> None:
+    """It is refused with what to do, not with a decomposition that PyTorch does not have."""
+
+    def double(x: Tensor) -> None:
+        x.mul_(2)
+
+    torch.library.custom_op("portable_tests::double", double, mutates_args={"x"})
+    model = Calls(lambda x: (torch.ops.portable_tests.double(x), x + 1)[1])
+    with pytest.raises(ExportFailed, match="return the new value"):
+        export_torch(model, (torch.ones(2),), target="1.0.0")
 
 
 def _gain(x: Tensor, factor: float) -> Tensor:

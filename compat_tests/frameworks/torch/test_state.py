@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from torch._higher_order_ops.scan import scan
 from torch._higher_order_ops.while_loop import while_loop
 
 from compat_tests.helpers.lossy import Counting, InPlace
+from compat_tests.helpers.torch_calls import Calls
 from portable.containers import MalformedContainer
 from portable.exporters import ExportedArtifact, ExportFailed, export_torch
 from portable.runtime.executors import Executor, InputMismatch
@@ -207,6 +209,31 @@ def test_distributions(executor: Executor) -> None:
     assert half.dtype == torch.bfloat16
     assert half.max() < 1
     assert abs(np.corrcoef(uniform, half.float())[0, 1]) < 0.06
+
+
+DRAWN: dict[str, Callable[[Tensor], Tensor]] = {
+    "poisson": torch.poisson,
+    "gamma": torch._standard_gamma,
+    "binomial": lambda x: torch.binomial(x + 4, torch.full_like(x, 0.3)),
+    "cauchy": lambda x: torch.empty_like(x).cauchy_(1.0, 2.0),
+    "log_normal": lambda x: torch.empty_like(x).log_normal_(0.5, 0.7),
+    "geometric": lambda x: torch.empty_like(x).geometric_(0.3),
+    "exponential": lambda x: torch.empty_like(x).exponential_(2.0),
+    "gumbel": lambda x: nn.functional.gumbel_softmax(x.reshape(-1, 2)),
+}
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_a_distribution_is_as_in_pytorch(name: str, executor: Executor) -> None:
+    """By its quartiles, and another seed draws others."""
+    torch.manual_seed(0)
+    x = torch.full((8000,), 3.0)
+    made = export_torch(Calls(DRAWN[name]), (x,), target="0.9.0")
+    mine, other = (made(x, seed=seed, executor=executor) for seed in (1, 2))
+    theirs, quarters = DRAWN[name](x), torch.tensor([0.25, 0.5, 0.75])
+    assert (mine.dtype, mine.shape) == (theirs.dtype, theirs.shape)
+    assert torch.allclose(mine.quantile(quarters), theirs.quantile(quarters), atol=0.15)
+    assert not torch.equal(mine, other)
 
 
 class Branching(nn.Module):

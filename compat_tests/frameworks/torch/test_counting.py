@@ -1,0 +1,184 @@
+"""Ops that search, count, factor and reduce by place, each against PyTorch eager."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F  # noqa: N812 - what everybody calls it
+from torch import Tensor
+from torch.utils import _pytree as pytree
+
+from compat_tests.helpers.torch_calls import Calls
+from portable.exporters import export_torch
+from portable.runtime.executors import Executor
+
+# PyTorch warns of its own use of what it deprecates.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::FutureWarning", "ignore::DeprecationWarning", "ignore::UserWarning"
+)
+
+NAN = float("nan")
+torch.manual_seed(0)
+ROWS, WIDE, LINE = torch.randn(5, 3), torch.randn(2, 3, 5), torch.randn(20)
+SQUARE = torch.randn(2, 4, 4)
+POSITIVE = SQUARE @ SQUARE.mT + 4 * torch.eye(4)
+PLACES = torch.tensor([0, 2, 2, 1, 4])
+EDGES = torch.tensor([-1.0, -0.5, 0.0, 1.5])
+SORTED = torch.randn(3, 8).sort()[0]
+HOLES = torch.tensor([[1.0, NAN, 3.0, 2.0], [2.0, 5.0, 1.0, 0.0], [NAN, 1.0, 1.0, -1.0]])
+IMAGE = torch.randn(1, 2, 7, 9)
+
+
+def _resized(mode: str, x: Tensor, size: Any, scale: Any = None, corners: bool = False) -> Tensor:
+    return F.interpolate(x, size, scale, mode, align_corners=corners, antialias=True)
+
+
+CASES: dict[str, tuple[Callable[..., Any], tuple[Tensor, ...]]] = {
+    "angle": (torch.angle, (torch.randn(3, 2, dtype=torch.complex64),)),
+    "cholesky": (lambda a: (torch.cholesky(a), torch.cholesky(a, upper=True)), (POSITIVE,)),
+    "lu": (torch.linalg.lu, (SQUARE,)),
+    "lu_wide": (torch.linalg.lu, (WIDE,)),
+    "lu_unpack": (lambda a: torch.lu_unpack(*torch.linalg.lu_factor(a)), (WIDE.mT.contiguous(),)),
+    "histogram": (lambda x: torch.histogram(x, bins=5), (LINE,)),
+    "histogram_of_a_range": (
+        lambda x, w: torch.histogram(x, 4, range=(-1.0, 1.0), weight=w, density=True),
+        (LINE, LINE.abs()),
+    ),
+    "histogram_of_one_value": (lambda x: torch.histogram(x, bins=3), (torch.ones(4),)),
+    "histogram_of_edges": (torch.histogram, (torch.cat([LINE, EDGES, HOLES[0]]), EDGES)),
+    "histogram_of_points": (
+        lambda x: torch.histogramdd(x, bins=[3, 4], range=[-1.0, 1.0, -1.0, 1.0]),
+        (LINE.reshape(-1, 2),),
+    ),
+    **{
+        f"index_reduce_{how}_{own}": (
+            functools.partial(
+                lambda how, own, x, i, s: x.index_reduce(0, i, s, how, include_self=own), how, own
+            ),
+            (ROWS, PLACES, ROWS.flip(0)),
+        )
+        for how in ("prod", "mean", "amax", "amin")
+        for own in (True, False)
+    },
+    "searchsorted": (
+        lambda s, v: (torch.searchsorted(s, v), torch.searchsorted(s, v, side="right")),
+        (SORTED, torch.cat([SORTED[:, 2:4], torch.tensor([[NAN], [9.0], [-9.0]])], 1)),
+    ),
+    "searchsorted_in_one_row": (
+        lambda s, v: torch.searchsorted(s, v, right=True, out_int32=True),
+        (SORTED[0], ROWS),
+    ),
+    "searchsorted_by_a_sorter": (
+        lambda s, v: torch.searchsorted(s, v, sorter=s.argsort(-1)),
+        (SORTED.flip(-1).contiguous(), torch.randn(3, 2)),
+    ),
+    "searchsorted_of_a_number": (lambda s: torch.searchsorted(s, 0.3), (SORTED[0],)),
+    "searchsorted_of_integers": (
+        lambda s: torch.searchsorted(s, 2.5),
+        (torch.tensor([1, 2, 3, 2**53 + 1]),),
+    ),
+    "segments": (
+        lambda x: [
+            torch.segment_reduce(x, how, lengths=torch.tensor([2, 0, 3]))
+            for how in ("sum", "mean", "max", "min", "prod")
+        ],
+        (ROWS,),
+    ),
+    "segments_by_offsets": (
+        lambda x, o: [
+            torch.segment_reduce(x, how, offsets=o, initial=2) for how in ("sum", "mean", "max")
+        ],
+        (ROWS, torch.tensor([0, 2, 2, 5])),
+    ),
+    "running_best": (lambda x: (x.cummax(1), x.cummin(1)), (HOLES,)),
+    "running_best_of_equals": (lambda x: (x.cummax(0), x.cummin(0)), (PLACES // 2,)),
+    "medians": (
+        lambda x: (x.median(), x.nanmedian(), x.median(0), x.nanmedian(1, keepdim=True)),
+        (HOLES,),
+    ),
+    "median_of_integers": (lambda x: x.median(0), (torch.tensor([2**53 + 1, 0, 2**60]),)),
+    "nonzero_static": (
+        lambda x: (x.nonzero_static(size=20), x.nonzero_static(size=2, fill_value=7)),
+        (ROWS > 0,),
+    ),
+    "scatter_a_number": (
+        lambda x, i: (
+            x.scatter(0, i, 2.0, reduce="multiply"),
+            x.scatter(0, i, 2.0, reduce="add"),
+        ),
+        (ROWS, PLACES[:, None].repeat(1, 2)),
+    ),
+    "one_half_of_a_matrix": (
+        lambda a: (
+            torch.linalg.eigvalsh(a),
+            torch.linalg.eigvalsh(a, UPLO="U"),
+            torch.linalg.cholesky(a + 9 * torch.eye(4)),
+            torch.linalg.cholesky(a + 9 * torch.eye(4), upper=True),
+        ),
+        (SQUARE,),
+    ),
+    "ldexp": (lambda x: torch.ldexp(x, PLACES[:3]), (ROWS,)),
+    "fmod": (
+        lambda x: (torch.fmod(x, 0.3), torch.fmod(x, ROWS[0]), torch.fmod(x.long(), -3)),
+        (1e6 * ROWS,),
+    ),
+    "multilabel_margins": (
+        lambda x, t: [F.multilabel_margin_loss(x, t, reduction=r) for r in ("mean", "none", "sum")],
+        (torch.randn(2, 4), torch.tensor([[3, 0, -1, 1], [1, -1, 2, 0]])),
+    ),
+    "distances_in_float64": (lambda x: torch.cdist(x, x + 1), (ROWS.double(),)),
+    "antialias": (
+        lambda x: (_resized("bilinear", x, (3, 5)), _resized("bicubic", x, (3, 5))),
+        (IMAGE,),
+    ),
+    "antialias_larger": (
+        lambda x: (_resized("bilinear", x, None, 1.7), _resized("bicubic", x, (9, 4))),
+        (IMAGE.double(),),
+    ),
+    "antialias_corners": (lambda x: _resized("bicubic", x, (3, 4), None, True), (IMAGE,)),
+}
+
+
+def _same(mine: Any, theirs: Any) -> None:
+    for one, other in zip(*map(pytree.tree_leaves, (mine, theirs)), strict=True):
+        assert (one.dtype, one.shape) == (other.dtype, other.shape)
+        near = 1e-12 if other.dtype == torch.float64 else 2e-6
+        assert torch.allclose(one, other, rtol=near, atol=near, equal_nan=True)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_an_op_is_as_in_pytorch(name: str, executor: Executor) -> None:
+    """Every result, in its dtype."""
+    function, given = CASES[name]
+    made = export_torch(Calls(function), given, target="0.9.0", allow=["exact"])
+    _same(made(*given, executor=executor), function(*given))
+
+
+DYNAMIC: dict[str, Callable[..., Any]] = {
+    "eye": lambda x: torch.eye(x.shape[0]),
+    "line": lambda x: torch.arange(x.shape[0], dtype=torch.float32) * 2,
+    "share": lambda x: (x / x.shape[0] ** 0.5, torch.full((2,), x.shape[0] * 1.5)),
+    "roll": lambda x: x.roll(1, 0),
+    "median": lambda x: x.median(0),
+    "quantile": lambda x: x.quantile(0.3, dim=0),
+    "running_best": lambda x: (x.cummax(0), x.cummin(1)),
+    "larger": lambda x: F.interpolate(x[None, None], scale_factor=2, mode="bilinear"),
+    "places": lambda x: x.nonzero_static(size=9),
+    "search": lambda x: torch.searchsorted(x.sort(0)[0].T.contiguous(), x.T.contiguous()),
+}
+
+
+@pytest.mark.parametrize("name", DYNAMIC)
+def test_a_dynamic_dimension(name: str, executor: Executor) -> None:
+    """At the size that was traced, and at others."""
+    model, rows = Calls(DYNAMIC[name]), torch.export.Dim("rows", min=2, max=64)
+    made = export_torch(
+        model, (ROWS,), target="0.9.0", dynamic_shapes=(({0: rows},),), allow=["exact"]
+    )
+    for size in (5, 2, 8):
+        x = torch.randn(size, 3)
+        _same(made(x, executor=executor), model(x))
