@@ -8,8 +8,11 @@ import pytest
 
 from portable import Version, inspect
 from portable.artifact import Artifact
+from portable.bytecode import read, vhlo
+from portable.bytecode.layouts import BUILTIN, table
 from portable.prediction import Mode, Subject, examine, predict, predict_all, subjects
-from portable.prediction.forms import FORMS, KINDS
+from portable.prediction.form import FormRule, FormSearch, attributes, ops, types
+from portable.prediction.forms import FORMS, KINDS, Reading
 from portable.prediction.parts import PARTS
 from portable.releases import (
     Release,
@@ -290,6 +293,42 @@ def test_every_form_that_a_table_names_is_found_or_admitted() -> None:
     not_in_the_bytes = {"composite with regions, as a producer"}
     assert (named | words) - set(FORMS) == not_in_the_bytes
     assert set(FORMS) <= named | words
+
+
+def test_every_need_of_a_form_can_occur() -> None:
+    """A typing error in one would leave the form out wherever it is."""
+    names = {f"vhlo.{name}" for name in vhlo.ops()} | {"builtin.module"}
+    known = {f"op:{name}" for name in names} | {f"op:{name.rpartition('_v')[0]}" for name in names}
+    known |= {f"type:{name.removesuffix('_v1')}" for name in vhlo.lifetimes("types")}
+    known |= {f"attribute:{name}" for name in vhlo.lifetimes("attributes")}
+    known |= {f"type:{row.name}" for row in table(BUILTIN, "types").values()}
+    needed = {one for rule in FORMS.values() for group in rule.needs for one in group}
+    assert needed - known == {"dialect:sdy"}
+    assert all(group for rule in FORMS.values() for group in rule.needs)
+
+
+def test_what_lacks_what_a_form_needs_is_not_searched_for_it() -> None:
+    """An op that has a form is found; the same artifact without it is not looked through."""
+    data = (ARTIFACTS / "mesh_inline+1.16.0.mlir.bc").read_bytes()
+    reading = Reading(read(data), data)
+    looked: list[Reading] = []
+
+    def find(reading: Reading) -> bool:
+        looked.append(reading)
+        return True
+
+    cases: list[tuple[tuple[frozenset[str], ...], bool]] = [
+        ((), True),
+        ((ops("vhlo.all_reduce"),), True),
+        ((ops("vhlo.all_reduce_v2", "vhlo.tan_v1"), types({"f32_v1"})), True),
+        ((ops("vhlo.tan_v1"),), False),
+        ((types({"f32_v1"}), ops("vhlo.tan_v1")), False),
+        ((attributes("replica_group_mesh_axes_v1"), types({"i4_v1"})), False),
+    ]
+    for needs, occurs in cases:
+        looked.clear()
+        assert FormSearch({"one": FormRule(find, needs)}).forms_in(reading) == {"one": occurs}
+        assert looked == [reading] * occurs
 
 
 def test_forms_are_found_where_they_are_and_nowhere_else() -> None:

@@ -6,12 +6,13 @@ import itertools
 from typing import TYPE_CHECKING
 
 from portable.bytecode.entries import Blob
+from portable.bytecode.layouts import VHLO
 from portable.bytecode.operations import IN_FUNCTION, like
-from portable.prediction.constants import RESHAPING
+from portable.prediction.form import FormRule, ops, types
 from portable.prediction.products import dimension_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from portable.bytecode.operations import Operation, OpSignature, Source
     from portable.prediction.forms import Reading
@@ -33,17 +34,23 @@ COMMUNICATING = frozenset(
 )
 """The ops that may name a channel, without their versions."""
 _FUNCTION = "vhlo.func_v1"
-_ZEROS, _POWER = "vhlo.count_leading_zeros_v1", "vhlo.power_v1"
+_ZEROS, _POWER, _PAD = "vhlo.count_leading_zeros_v1", "vhlo.power_v1", "vhlo.pad_v1"
+_CONVERT, _CONVOLUTION = "vhlo.convert_v1", "vhlo.convolution_v1"
+_REDUCE, _MAXIMUM = "vhlo.reduce_v1", "vhlo.maximum_v1"
+_CONCATENATE, _DYNAMIC_PAD = "vhlo.concatenate_v1", "vhlo.dynamic_pad_v1"
+_GREATEST = (_MAXIMUM, "vhlo.minimum_v1")
 _NARROW_SIGNED = frozenset(f"i{bits}_v1" for bits in (2, 4, 8, 16, 32))
 # Of two and four bits no number is as great as 64.
 _INTEGERS = frozenset(f"{sign}{bits}_v1" for sign in ("i", "ui") for bits in (8, 16, 32, 64))
-_CONVOLUTIONS = ("vhlo.convolution_v1", "vhlo.dynamic_conv_v1", "vhlo.dynamic_conv_v2")
+_CONVOLUTIONS = (_CONVOLUTION, "vhlo.dynamic_conv_v1", "vhlo.dynamic_conv_v2")
+# What has a body, and what ends one.
+_BODY = (_FUNCTION, "vhlo.return_v1")
 # More are not followed: what an op is computed from would be as many for each op.
 _MOST_CHANNELS = 16
 _SIZES = ("vhlo.get_dimension_size_v1",)
 # What pads its first operand by its second, and the attributes that say by how many.
 _PADDING = {
-    "vhlo.pad_v1": ("edge_padding_low", "edge_padding_high"),
+    _PAD: ("edge_padding_low", "edge_padding_high"),
     "vhlo.reduce_window_v1": ("padding",),
 }
 _NEGATIVE = 1 << 63  # an i64 as it is stored
@@ -93,39 +100,48 @@ _ALWAYS_FOUR_BITS = frozenset(
 ) | {"builtin.module"}
 
 
-def _gives(
-    reading: Reading, ops: Iterable[str], elements: frozenset[str], *, used: bool = False
-) -> bool:
-    """Find an op with a result of some element types, or one that is used."""
-    if reading.types.isdisjoint(elements):
-        return False
-    signatures = [
+def _giving(reading: Reading, giving: Iterable[str], elements: frozenset[str]) -> list[OpSignature]:
+    """Return the signatures of some ops that have a result of some element types."""
+    return [
         signature
-        for signature in reading.of(*ops)
+        for signature in reading.of(*giving)
         if any(reading.element(type_) in elements for type_ in signature.results)
     ]
-    return bool(signatures) and not (used and reading.used.isdisjoint(map(like, signatures)))
 
 
-def _promotes(reading: Reading, ops: Iterable[str]) -> bool:
+def _gives(giving: Iterable[str], elements: frozenset[str]) -> FormRule:
+    """Find an op with a result of some element types."""
+    return FormRule(
+        lambda reading: bool(_giving(reading, giving, elements)), (types(elements), ops(*giving))
+    )
+
+
+def _greatest_of_complex(reading: Reading) -> bool:
+    """Find a maximum or minimum of complex numbers that is used."""
+    found = _giving(reading, _GREATEST, _COMPLEX)
+    return bool(found) and not reading.used.isdisjoint(map(like, found))
+
+
+def _promotes(*promoting: str) -> FormRule:
     """Find an op whose results are of another element type than its operands."""
-    for signature in reading.of(*ops):
-        pairs = zip(signature.operand_types or (), signature.results, strict=False)
-        if any(
-            operand is not None and reading.element(operand) != reading.element(result)
-            for operand, result in pairs
-        ):
-            return True
-    return False
+
+    def find(reading: Reading) -> bool:
+        for signature in reading.of(*promoting):
+            pairs = zip(signature.operand_types or (), signature.results, strict=False)
+            if any(
+                operand is not None and reading.element(operand) != reading.element(result)
+                for operand, result in pairs
+            ):
+                return True
+        return False
+
+    return FormRule(find, (ops(*promoting),))
 
 
-def _rounds(reading: Reading) -> bool | None:
-    """Find a convert to a narrower float; whether the value is widened again is not looked for."""
-    return _perhaps(_gives(reading, ("vhlo.convert_v1",), _NARROW))
-
-
-def _four_bits(reading: Reading) -> bool:
-    return not reading.present.isdisjoint({"type:i4", "type:ui4"})
+def _several_operands(*several: str) -> FormRule:
+    return FormRule(
+        lambda reading: any(one.operands > 1 for one in reading.of(*several)), (ops(*several),)
+    )
 
 
 def _keeps_four_bits(reading: Reading) -> bool | None:
@@ -133,8 +149,6 @@ def _keeps_four_bits(reading: Reading) -> bool | None:
 
     What it folds depends on the values an op is computed from, and on limits of size.
     """
-    if not _four_bits(reading):
-        return False
     for index in reading.function_types:
         for side in reading.sides(index):
             for type_ in set(side):
@@ -149,9 +163,9 @@ def _computes_four_bits(reading: Reading) -> bool | None:
     Perhaps it only takes them, or is folded away; see `_keeps_four_bits`.
     """
     others = reading.ops - _ALWAYS_FOUR_BITS
-    if not others or not _four_bits(reading):
+    if not others:
         return False
-    return True if _gives(reading, others, _FOUR_BITS) and _keeps_four_bits(reading) else None
+    return True if _giving(reading, others, _FOUR_BITS) and _keeps_four_bits(reading) else None
 
 
 def _constants_of_complex_f64(reading: Reading) -> bool:
@@ -169,17 +183,17 @@ def _constants_of_complex_f64(reading: Reading) -> bool:
     return False
 
 
-def _pads_convolutions_by_less_than_nothing(reading: Reading) -> bool | None:
+def _pads_convolutions_by_less_than_nothing(reading: Reading) -> bool:
     """Find a convolution of floating-point numbers that pads by a negative amount.
 
     Whether XLA computes it by the library that is wrong depends on its sizes.
     """
     paddings = {
         reading.attribute(signature, "padding")
-        for signature in reading.of("vhlo.convolution_v1")
+        for signature in reading.of(_CONVOLUTION)
         if not reading.element(reading.result(signature)).startswith(("i", "ui"))
     }
-    return _perhaps(any(_has_negative(reading, index) for index in paddings))
+    return any(_has_negative(reading, index) for index in paddings)
 
 
 def _pads_complex_by_a_constant(reading: Reading) -> bool | None:
@@ -187,9 +201,7 @@ def _pads_complex_by_a_constant(reading: Reading) -> bool | None:
 
     A convolution pads by zero. Of a dynamic_pad the amounts are no attribute.
     """
-    if "type:complex" not in reading.present:
-        return False
-    for signature in reading.of("vhlo.convolution_v1"):
+    for signature in reading.of(_CONVOLUTION):
         complex_ = reading.element(reading.result(signature)) in _COMPLEX
         if complex_ and any(dimension_numbers(reading, signature, "padding")):
             return True
@@ -200,7 +212,7 @@ def _pads_complex_by_a_constant(reading: Reading) -> bool | None:
             amounts = [n for side in sides for n in dimension_numbers(reading, operation, side)]
             if any(0 < amount < _NEGATIVE for amount in amounts):
                 return True
-    return _perhaps(_gives(reading, ("vhlo.dynamic_pad_v1",), _COMPLEX))
+    return None if _giving(reading, [_DYNAMIC_PAD], _COMPLEX) else False
 
 
 def _scatters_nothing(reading: Reading) -> bool:
@@ -236,7 +248,7 @@ def _pads_by_less_than_nothing(reading: Reading) -> bool:
     # Any number of ops may pad by the same amounts.
     sides = {
         reading.attribute(signature, side)
-        for signature in reading.of("vhlo.pad_v1")
+        for signature in reading.of(_PAD)
         for side in ("edge_padding_low", "edge_padding_high")
     }
     return any(_has_negative(reading, index) for index in sides)
@@ -279,11 +291,14 @@ def _channels(reading: Reading) -> Iterator[set[tuple[str, int]]]:
     yield from users.values()
 
 
-def _several_ranks(reading: Reading, op: str) -> bool:
+def _several_ranks(op: str) -> FormRule:
     """Find a channel that ops of one kind use for tensors of several ranks."""
-    return any(
-        len({rank for kind, rank in users if kind == op}) > 1 for users in _channels(reading)
-    )
+
+    def find(reading: Reading) -> bool:
+        ranks = ({rank for kind, rank in users if kind == op} for users in _channels(reading))
+        return any(len(of_one) > 1 for of_one in ranks)
+
+    return FormRule(find, (ops(op),))
 
 
 def _chained(reading: Reading) -> bool | None:
@@ -291,13 +306,13 @@ def _chained(reading: Reading) -> bool | None:
 
     Perhaps there is one where so many channels are used that they are not told apart.
     """
-    if not reading.communicating or not any(True for _ in _channels(reading)):
+    if not any(True for _ in _channels(reading)):
         return False
     known: set[object] = set()
     before: list[frozenset[object]] = []
-    for operation, sources in reading.content.uses():
+    for _, operation, sources, _ in reading.walk():
         found = frozenset().union(*(before[source[0]] for source in sources if source))
-        kind = reading.names[operation.name].rpartition("_v")[0]
+        kind = reading.kinds[operation.name]
         own = channel(reading, operation) if kind in COMMUNICATING else None
         if own is not None:
             if own in found:
@@ -310,15 +325,18 @@ def _chained(reading: Reading) -> bool | None:
     return False
 
 
-def _takes_two_bits(reading: Reading, *ops: str) -> bool:
+def _takes_two_bits(*taking: str) -> FormRule:
     """Find an op on two-bit integers of whose first two operands one is no constant."""
-    return any(
-        constant is None
-        for op in ops
-        for operand in (0, 1)
-        if _gives(reading, (op,), TWO_BITS)
-        for *_, constant in _constant_operands(reading, op, operand, TWO_BITS)
-    )
+
+    def find(reading: Reading) -> bool:
+        return any(
+            constant is None
+            for op in taking
+            for operand in (0, 1)
+            for *_, constant in _constant_operands(reading, op, operand, TWO_BITS)
+        )
+
+    return FormRule(find, (types(TWO_BITS), ops(*taking)))
 
 
 def channel(reading: Reading, op: Operation | OpSignature) -> object:
@@ -335,23 +353,11 @@ def _constant_operands(
         The op, whether the operand is an argument of a block, and the constant that it is, also
         where that was given another shape.
     """
-    content = reading.content
-    constants: dict[int | None, Operation] = {}
-    for number, (operation, sources) in enumerate(content.uses()):
-        op = str(content.names[operation.name])
-        if op == "vhlo.constant_v1":
-            constants[number] = operation
-        elif op in RESHAPING and (known := constants.get(_defining(sources, 0))):
-            constants[number] = known
-        elif op == name and any(reading.element(type_) in elements for type_ in operation.results):
-            given = _defining(sources, operand)
-            yield operation, given is None, constants.get(given)
-
-
-def _defining(sources: Sequence[Source | None], operand: int) -> int | None:
-    """Return the number of the op that an operand is a result of."""
-    source = sources[operand] if operand < len(sources) else None
-    return source[0] if source else None
+    for visit in reading.walk() if _giving(reading, [name], elements) else ():
+        operation = visit.operation
+        if visit.name == name and any(reading.element(n) in elements for n in operation.results):
+            source = visit.sources[operand] if operand < len(visit.sources) else None
+            yield operation, source is None, visit.constant(source)
 
 
 def _numbers(reading: Reading, constant: Operation) -> Iterator[int]:
@@ -373,8 +379,6 @@ def _counts_zeros_of_a_constant(reading: Reading) -> bool | None:
     Perhaps there is one where anything else is counted in than an argument of the only function:
     XLA may fold it.
     """
-    if not _gives(reading, (_ZEROS,), _NARROW_SIGNED):
-        return False
     functions = sum(reading.signatures[one] for one in reading.of(_FUNCTION))
     perhaps = False
     for operation, given, constant in _constant_operands(reading, _ZEROS, 0, _NARROW_SIGNED):
@@ -382,14 +386,12 @@ def _counts_zeros_of_a_constant(reading: Reading) -> bool | None:
             perhaps |= functions > 1 or not given or operation.depth > IN_FUNCTION
         elif any(number < 0 for number in _numbers(reading, constant)):
             return True
-    return _perhaps(perhaps)
+    return None if perhaps else False
 
 
 def _converts_complex_splat(reading: Reading) -> bool:
     """Find a convert of one complex number throughout to another type than a complex one."""
-    if "type:complex" not in reading.present:
-        return False
-    found = _constant_operands(reading, "vhlo.convert_v1", 0, _REAL)
+    found = _constant_operands(reading, _CONVERT, 0, _REAL)
     return any(constant is not None and _complex_splat(reading, constant) for *_, constant in found)
 
 
@@ -407,15 +409,13 @@ def _complex_splat(reading: Reading, constant: Operation) -> bool:
 
 def _raises_to_64(reading: Reading) -> bool | None:
     """Find a power of integers by a constant of 64 or more; perhaps by what is no constant."""
-    if not _gives(reading, (_POWER,), _INTEGERS):
-        return False
     perhaps = False
     for _, _, constant in _constant_operands(reading, _POWER, 1, _INTEGERS):
         if constant is None:
             perhaps = True
         elif any(number >= 64 for number in _numbers(reading, constant)):
             return True
-    return _perhaps(perhaps)
+    return None if perhaps else False
 
 
 def _reduces_over_a_channel(reading: Reading) -> bool | None:
@@ -430,20 +430,18 @@ def _reduces_over_a_channel(reading: Reading) -> bool | None:
         if not elements.isdisjoint(_FEW_BITS) and channel(reading, signature) is not None:
             return True
         perhaps |= not elements.isdisjoint(TWO_BITS)
-    return _perhaps(perhaps)
+    return None if perhaps else False
 
 
 def _scatters_complex_constant(reading: Reading) -> bool | None:
     """Find a reduce_scatter of a complex constant; perhaps of what XLA folds to one."""
     perhaps = False
-    if not _gives(reading, (_SCATTER,), _COMPLEX):
-        return False
     functions = sum(reading.signatures[one] for one in reading.of(_FUNCTION))
     for operation, given, constant in _constant_operands(reading, _SCATTER, 0, _COMPLEX):
         if constant is not None:
             return True
         perhaps |= functions > 1 or not given or operation.depth > IN_FUNCTION
-    return _perhaps(perhaps)
+    return None if perhaps else False
 
 
 def _computes_with_signed_bits(reading: Reading) -> bool | None:
@@ -460,8 +458,7 @@ def _computes_with_signed_bits(reading: Reading) -> bool | None:
         return False
     unsigned: set[Source] = set()
     perhaps = False
-    for number, (operation, sources) in enumerate(reading.content.uses()):
-        name = reading.names[operation.name]
+    for number, (name, operation, sources, _) in enumerate(reading.walk()):
         if name == _BITS and len(operation.results) > 1:
             if not reading.element(operation.results[1]).startswith("ui"):
                 unsigned.add((number, 1))
@@ -469,14 +466,14 @@ def _computes_with_signed_bits(reading: Reading) -> bool | None:
         taken = [source in unsigned for source in sources]
         if not any(taken):
             continue
-        kind = name.rpartition("_v")[0]
+        kind = reading.kinds[operation.name]
         if (kind in _ALIKE and not all(taken)) or kind in _ON_SIGNED:
             return True
         if kind in _ALIKE | _RESHAPED and reading.element(operation.results[0]) != "bool_v1":
             unsigned |= {(number, at) for at in range(len(operation.results))}
         elif name != _RETURN or operation.depth > IN_FUNCTION:
             perhaps = True
-    return _perhaps(perhaps)
+    return None if perhaps else False
 
 
 def _asks_for_the_device_in_a_loop(reading: Reading) -> bool | None:
@@ -484,8 +481,6 @@ def _asks_for_the_device_in_a_loop(reading: Reading) -> bool | None:
 
     Perhaps it is in one of which it cannot be told how often it turns, or in what it calls.
     """
-    if not reading.of(_WHILE) or not reading.of(*_DEVICES):
-        return False
     functions = sum(reading.signatures[one] for one in reading.of(_FUNCTION))
     constants: set[int] = set()
     # The ops around an op; of each while whether it begins at a constant, and ends at one.
@@ -493,9 +488,8 @@ def _asks_for_the_device_in_a_loop(reading: Reading) -> bool | None:
     begins: list[bool] = []
     ends: list[bool | None] = []
     perhaps = False
-    for number, (operation, sources) in enumerate(reading.content.uses()):
+    for number, (name, operation, sources, _) in enumerate(reading.walk()):
         del around[operation.depth :], begins[operation.depth :], ends[operation.depth :]
-        name = reading.names[operation.name]
         if name == _CONSTANT:
             constants.add(number)
         given = [source is not None and source[0] in constants for source in sources]
@@ -509,7 +503,7 @@ def _asks_for_the_device_in_a_loop(reading: Reading) -> bool | None:
         around.append(name)
         begins.append(any(given))
         ends.append(None)
-    return _perhaps(perhaps)
+    return None if perhaps else False
 
 
 def _normal_of_others(reading: Reading) -> bool:
@@ -530,97 +524,102 @@ def _top_of_others(reading: Reading) -> bool:
     )
 
 
-def _perhaps(found: bool) -> bool | None:
-    """Weaken an answer: what was found is necessary and not sufficient."""
-    return None if found else False
+def _perhaps(form: FormRule) -> FormRule:
+    """Weaken a form: what it finds is necessary and not sufficient."""
+    return FormRule(lambda reading: None if form.find(reading) else False, form.needs)
 
 
 def _declaration(reading: Reading) -> bool:
     """Find a function without a body: bodies and regions end with a return, one each."""
-    functions = returns = regions = 0
-    for signature, count in reading.signatures.items():
-        match reading.content.names[signature.name][:2]:
-            case "vhlo", "func_v1":
-                functions += count
-            case "vhlo", "return_v1":
-                returns += count
-            case "vhlo", _:
-                regions += count * signature.regions
+    counts, names = reading.signatures, reading.content.names
+    functions, returns = (sum(counts[one] for one in reading.of(op)) for op in _BODY)
+    regions = sum(
+        count * one.regions
+        for one, count in counts.items()
+        if one.regions and names[one.name].dialect == VHLO and reading.names[one.name] not in _BODY
+    )
     return functions + regions > returns
 
 
-COMPUTED: dict[str, Callable[[Reading], bool | None]] = {
-    "all_reduce or reduce_scatter to a promoted type": lambda reading: _promotes(
-        reading, _COLLECTIVES
-    ),
-    "scatter to a promoted type": lambda reading: _promotes(reading, _SCATTERS),
-    "convert to a narrower float and back": _rounds,
-    "i4 or ui4 that is not folded away": _keeps_four_bits,
-    "convert to bf16 and back": lambda reading: _perhaps(
-        _gives(reading, ("vhlo.convert_v1",), frozenset({"bf16_v1"}))
-    ),
-    "reduce of several operands by maximum": lambda reading: _perhaps(
-        "vhlo.maximum_v1" in reading.ops
+_FOURS = (types(_FOUR_BITS),)
+_CHANNELS = (ops(*COMMUNICATING),)
+COMPUTED: dict[str, FormRule] = {
+    "all_reduce or reduce_scatter to a promoted type": _promotes(*_COLLECTIVES),
+    "scatter to a promoted type": _promotes(*_SCATTERS),
+    # Whether the value is widened again is not looked for.
+    "convert to a narrower float and back": _perhaps(_gives([_CONVERT], _NARROW)),
+    "i4 or ui4 that is not folded away": FormRule(_keeps_four_bits, _FOURS),
+    "convert to bf16 and back": _perhaps(_gives([_CONVERT], frozenset({"bf16_v1"}))),
+    "reduce of several operands by maximum": _perhaps(
         # Beside each operand stands its initial value.
-        and any(signature.operands > 2 for signature in reading.of("vhlo.reduce_v1"))
+        FormRule(
+            lambda reading: any(one.operands > 2 for one in reading.of(_REDUCE)),
+            (ops(_REDUCE), ops(_MAXIMUM)),
+        )
     ),
-    "dynamic dimension without bounds": _open_dimension,
-    "pad by a negative amount": _pads_by_less_than_nothing,
-    "convolution of floating-point numbers that pads by a negative amount": (
-        _pads_convolutions_by_less_than_nothing
+    "dynamic dimension without bounds": FormRule(_open_dimension),
+    "pad by a negative amount": FormRule(_pads_by_less_than_nothing, (ops(_PAD),)),
+    "convolution of floating-point numbers that pads by a negative amount": _perhaps(
+        FormRule(_pads_convolutions_by_less_than_nothing, (ops(_CONVOLUTION),))
     ),
-    "pad or convolution of complex numbers by a constant": _pads_complex_by_a_constant,
-    "scatter of updates without elements into a tensor that has some": _scatters_nothing,
-    "get_dimension_size of a known dimension": _asks_what_is_known,
-    "count_leading_zeros of a negative constant": _counts_zeros_of_a_constant,
-    "convert of a complex splat constant to a real type": _converts_complex_splat,
-    "power of integers by 64 or more": _raises_to_64,
-    "power of floating-point numbers": lambda reading: _perhaps(
-        _gives(reading, (_POWER,), _FLOATS)
+    "pad or convolution of complex numbers by a constant": FormRule(
+        _pads_complex_by_a_constant,
+        (types(_COMPLEX), ops(_CONVOLUTION, _DYNAMIC_PAD, *_PADDING)),
     ),
-    "argument without elements": _takes_nothing,
-    "negative i4": lambda reading: _perhaps("type:i4" in reading.present),
-    "i4 or ui4 in more than constants and conversions": _computes_four_bits,
-    "concatenate of i2 or ui2": lambda reading: _gives(reading, ("vhlo.concatenate_v1",), TWO_BITS),
-    "concatenate of i4 or ui4": lambda reading: _gives(
-        reading, ("vhlo.concatenate_v1",), _FOUR_BITS
+    "scatter of updates without elements into a tensor that has some": FormRule(
+        _scatters_nothing, (ops(*_SCATTERS),)
     ),
-    "maximum or minimum of complex numbers": lambda reading: _gives(
-        reading, ("vhlo.maximum_v1", "vhlo.minimum_v1"), _COMPLEX, used=True
+    "get_dimension_size of a known dimension": FormRule(_asks_what_is_known, (ops(*_SIZES),)),
+    "count_leading_zeros of a negative constant": FormRule(
+        _counts_zeros_of_a_constant, (ops(_ZEROS), types(_NARROW_SIGNED))
     ),
-    "reduce_scatter of a complex constant": _scatters_complex_constant,
-    "all_reduce or reduce_scatter over a channel of a type below f16 and i8": (
-        _reduces_over_a_channel
+    "convert of a complex splat constant to a real type": FormRule(
+        _converts_complex_splat, (types(_COMPLEX), ops(_CONVERT), ops(_CONSTANT))
     ),
-    "rng_bit_generator of signed integers or floats that are computed with": (
-        _computes_with_signed_bits
+    "power of integers by 64 or more": FormRule(_raises_to_64, (ops(_POWER), types(_INTEGERS))),
+    "power of floating-point numbers": _perhaps(_gives([_POWER], _FLOATS)),
+    "argument without elements": FormRule(_takes_nothing),
+    "negative i4": _perhaps(FormRule(lambda _: True, (types({"i4_v1"}),))),
+    "i4 or ui4 in more than constants and conversions": FormRule(_computes_four_bits, _FOURS),
+    "concatenate of i2 or ui2": _gives([_CONCATENATE], TWO_BITS),
+    "concatenate of i4 or ui4": _gives([_CONCATENATE], _FOUR_BITS),
+    "maximum or minimum of complex numbers": FormRule(
+        _greatest_of_complex, (types(_COMPLEX), ops(*_GREATEST))
     ),
-    "replica_id or partition_id in a while of a known number of turns": (
-        _asks_for_the_device_in_a_loop
+    "reduce_scatter of a complex constant": FormRule(
+        _scatters_complex_constant, (types(_COMPLEX), ops(_SCATTER))
     ),
-    "custom call of TopK of another type than f32": _top_of_others,
-    "rng of the normal distribution in another type than f32": _normal_of_others,
-    "function without a body": _declaration,
-    "channel of different collective ops": lambda reading: any(
-        len({kind for kind, _ in users}) > 1 for users in _channels(reading)
+    "all_reduce or reduce_scatter over a channel of a type below f16 and i8": FormRule(
+        _reduces_over_a_channel, (ops(*_COLLECTIVES), types(_FEW_BITS))
     ),
-    "channel of all_reduces of several ranks": lambda reading: _several_ranks(
-        reading, "vhlo.all_reduce"
+    "rng_bit_generator of signed integers or floats that are computed with": FormRule(
+        _computes_with_signed_bits, (ops(_BITS),)
     ),
-    "channel of all_gathers of several ranks": lambda reading: _several_ranks(
-        reading, "vhlo.all_gather"
+    "replica_id or partition_id in a while of a known number of turns": FormRule(
+        _asks_for_the_device_in_a_loop, (ops(_WHILE), ops(*_DEVICES))
     ),
-    "collective op computed from another of its channel": _chained,
-    "convolution of i2 or ui2": lambda reading: _takes_two_bits(reading, *_CONVOLUTIONS),
-    "pad of i2 or ui2": lambda reading: _takes_two_bits(reading, "vhlo.pad_v1"),
-    "constant of several complex<f64>": _constants_of_complex_f64,
-    "all_gather or all_to_all of several operands": lambda reading: any(
-        signature.operands > 1
-        for op in ("vhlo.all_gather_v2", "vhlo.all_to_all_v2")
-        for signature in reading.of(op)
+    "custom call of TopK of another type than f32": FormRule(
+        _top_of_others, (ops("vhlo.custom_call"),)
     ),
-    "all_to_all of several operands": lambda reading: any(
-        signature.operands > 1 for signature in reading.of("vhlo.all_to_all_v2")
+    "rng of the normal distribution in another type than f32": FormRule(
+        _normal_of_others, (ops("vhlo.rng_v1"),)
     ),
+    "function without a body": FormRule(_declaration),
+    "channel of different collective ops": FormRule(
+        lambda reading: any(len({kind for kind, _ in users}) > 1 for users in _channels(reading)),
+        _CHANNELS,
+    ),
+    "channel of all_reduces of several ranks": _several_ranks("vhlo.all_reduce"),
+    "channel of all_gathers of several ranks": _several_ranks("vhlo.all_gather"),
+    "collective op computed from another of its channel": FormRule(_chained, _CHANNELS),
+    "convolution of i2 or ui2": _takes_two_bits(*_CONVOLUTIONS),
+    "pad of i2 or ui2": _takes_two_bits(_PAD),
+    "constant of several complex<f64>": FormRule(
+        _constants_of_complex_f64, (types(_COMPLEX), ops(_CONSTANT))
+    ),
+    "all_gather or all_to_all of several operands": _several_operands(
+        "vhlo.all_gather_v2", "vhlo.all_to_all_v2"
+    ),
+    "all_to_all of several operands": _several_operands("vhlo.all_to_all_v2"),
 }
 """Forms as advisories.toml names them, each with how to find it; see `forms`."""

@@ -9,19 +9,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from portable.bytecode.operations import IN_FUNCTION, like
+from portable.prediction.form import FormRule, ops, types
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable
 
-    from portable.bytecode.operations import Operation, Source
     from portable.prediction.forms import Reading
 
-__all__ = ["CONSTANTS", "RESHAPING"]
+__all__ = ["CONSTANTS"]
 
-_CONSTANT, _RETURN = "vhlo.constant_v1", "vhlo.return_v1"
+_CONSTANT, _RETURN, _COMPOSITE = "vhlo.constant_v1", "vhlo.return_v1", "vhlo.composite_v2"
 _SLICE = "vhlo.real_dynamic_slice_v1"
-RESHAPING = frozenset({"vhlo.broadcast_in_dim_v1", "vhlo.reshape_v1"})
-"""The ops that are a constant of another shape where their operand is a constant."""
 # The ops of dynamic shapes that have a static twin, and which operands are its attributes.
 _SIZED = {
     "vhlo.dynamic_conv_v1": slice(2, 3),
@@ -38,71 +36,51 @@ def _of(*elements: str) -> frozenset[str]:
     return frozenset(f"{element}_v1" for element in elements)
 
 
-def _walk(
-    reading: Reading,
-) -> Iterator[tuple[str, Operation, tuple[Source | None, ...], Sequence[bool]]]:
-    """Yield each op with its name, where its operands come from, and which ops are constants."""
-    constant: list[bool] = []
-    for operation, sources in reading.content.uses():
-        name = reading.names[operation.name]
-        known = name in RESHAPING and _is_constant(constant, sources[:1])
-        constant.append(known or name == _CONSTANT)
-        yield name, operation, sources, constant
-
-
-def _is_constant(constant: Sequence[bool], sources: Sequence[Source | None]) -> bool:
-    return all(source is not None and constant[source[0]] for source in sources)
-
-
-def _sized_at_runtime(*ops: str) -> Callable[[Reading], bool | None]:
+def _sized_at_runtime(*sized: str) -> FormRule:
     """Find an op with a static twin that takes an argument in the place of an attribute.
 
     Perhaps what another op computes is folded to a constant, and perhaps nothing uses the op.
     """
 
-    def found(reading: Reading) -> bool | None:
+    def find(reading: Reading) -> bool | None:
         perhaps = False
-        for name, operation, sources, constant in _walk(reading) if reading.of(*ops) else ():
-            of = sources[_SIZED[name]] if name in ops else ()
-            if not _is_constant(constant, of):
-                known = all(source is None or constant[source[0]] for source in of)
-                if known and like(operation) in reading.used:
+        for visit in reading.walk():
+            of = visit.sources[_SIZED[visit.name]] if visit.name in sized else ()
+            if any(visit.constant(source) is None for source in of):
+                known = all(source is None or visit.constant(source) for source in of)
+                if known and like(visit.operation) in reading.used:
                     return True
                 perhaps = True
         return None if perhaps else False
 
-    return found
+    return FormRule(find, (ops(*sized),))
 
 
-def _kept(elements: frozenset[str]) -> Callable[[Reading], bool | None]:
+def _kept(elements: frozenset[str]) -> FormRule:
     """Find a constant of some element types that a function returns.
 
     Perhaps what another op computes of it is folded, and it is gone.
     """
 
-    def found(reading: Reading) -> bool | None:
-        if reading.types.isdisjoint(elements):
-            return False
-        ops: set[int] = set()
+    def find(reading: Reading) -> bool | None:
+        found: set[int] = set()
         perhaps = False
-        for number, (name, operation, sources, _) in enumerate(_walk(reading)):
-            if any(source is not None and source[0] in ops for source in sources):
+        for number, (name, operation, sources, _) in enumerate(reading.walk()):
+            if any(source is not None and source[0] in found for source in sources):
                 if name == _RETURN and operation.depth == IN_FUNCTION:
                     return True
                 perhaps = True
             elif name == _CONSTANT and any(
                 reading.element(n) in elements for n in operation.results
             ):
-                ops.add(number)
+                found.add(number)
         return None if perhaps else False
 
-    return found
+    return FormRule(find, (ops(_CONSTANT), types(elements)))
 
 
 def _odd_fours(reading: Reading) -> bool | None:
     """Find an odd number of four-bit integers that a function takes or returns; perhaps others."""
-    if reading.types.isdisjoint(_FOUR_BITS):
-        return False
     pool = reading.content.pool
 
     def odd(types: Iterable[int]) -> bool:
@@ -115,17 +93,17 @@ def _odd_fours(reading: Reading) -> bool | None:
     return None if odd(inside) else False
 
 
-CONSTANTS: dict[str, Callable[[Reading], bool | None]] = {
+CONSTANTS: dict[str, FormRule] = {
     "dynamic_conv, dynamic_gather or dynamic_pad by what is not constant": _sized_at_runtime(
         *(op for op in _SIZED if op != _SLICE)
     ),
     "real_dynamic_slice by what is not constant": _sized_at_runtime(_SLICE),
-    "composite with regions": lambda reading: any(
-        signature.regions for signature in reading.of("vhlo.composite_v2")
+    "composite with regions": FormRule(
+        lambda reading: any(one.regions for one in reading.of(_COMPOSITE)), (ops(_COMPOSITE),)
     ),
     "constant of f6E2M3FN or f6E3M2FN": _kept(_of("f6E2M3FN", "f6E3M2FN")),
     "constant of f8E4M3FNUZ or f8E5M2FNUZ": _kept(_of("f8E4M3FNUZ", "f8E5M2FNUZ")),
     "constant of i4 or ui4": _kept(_FOUR_BITS),
-    "odd number of i4 or ui4": _odd_fours,
+    "odd number of i4 or ui4": FormRule(_odd_fours, (types(_FOUR_BITS),)),
 }
 """Forms as advisories.toml names them, each with how to find it; see `forms`."""

@@ -5,20 +5,20 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from portable.prediction.form import FormRule, ops, types
 
+if TYPE_CHECKING:
     from portable.bytecode.operations import Operation, OpSignature
     from portable.prediction.forms import Reading
 
-__all__ = ["ENTRY"]
+__all__ = ["ENTRY", "dictionaries"]
 
 _FUNCTION, _CALL, _MAIN = "vhlo.func_v1", "vhlo.call_v1", "main"
 # How deep a function is that stands in the module itself.
 _OUTERMOST = 1
-_LAYOUT = re.compile(r"default|auto|\{(\d+(,\d+)*)?\}")
 _ALIAS, _MEMORY, _MODE = "tf.aliasing_output", "mhlo.memory_kind", "mhlo.layout_mode"
 _READ = frozenset({_ALIAS, _MEMORY, _MODE})
+_LAYOUT = re.compile(r"default|auto|\{(\d+(,\d+)*)?\}")
 _MEMORIES = frozenset({"device", "pinned_host", "unpinned_host"})
 
 
@@ -29,8 +29,6 @@ def _text(reading: Reading, op: OpSignature | Operation, field: str) -> str:
 
 def _calls_itself(reading: Reading) -> bool:
     """Find a function that is called by what it calls; what main does not call is removed."""
-    if not reading.of(_CALL):
-        return False
     called: dict[str, set[str]] = {}
     inside = ""
     for operation in reading.content.operations():
@@ -54,13 +52,11 @@ def _calls_itself(reading: Reading) -> bool:
     return False
 
 
-def _takes(*kinds: str, elements: bool = True, results: bool = True) -> Callable[[Reading], bool]:
+def _takes(*kinds: str, elements: bool = True, results: bool = True) -> FormRule:
     """Find a function with an argument, or result, of some types or of tensors of them."""
     sought = frozenset(f"{kind}_v1" for kind in kinds)
 
-    def found(reading: Reading) -> bool:
-        if reading.types.isdisjoint(sought):
-            return False
+    def find(reading: Reading) -> bool:
         pool, edges = reading.content.pool, set[int]()
         for index in reading.function_types:
             inputs, outputs = reading.sides(index)
@@ -68,13 +64,19 @@ def _takes(*kinds: str, elements: bool = True, results: bool = True) -> Callable
         names = {reading.element(n) if elements else pool.type(n).name for n in edges}
         return not names.isdisjoint(sought)
 
-    return found
+    return FormRule(find, (types(sought),))
 
 
-def _attributes(
-    reading: Reading, side: str = "arg_attrs"
-) -> tuple[list[int], dict[int, dict[str, object]]]:
-    """Return the dictionaries of the arguments of main, and what is read of each of them."""
+def dictionaries(reading: Reading, side: str) -> tuple[list[int], dict[int, dict[str, object]]]:
+    """Find what hangs on the arguments or results of main.
+
+    Args:
+        reading: An artifact's ops.
+        side: `arg_attrs` or `res_attrs`.
+
+    Returns:
+        The dictionary of each, and what is read of each dictionary.
+    """
     pool = reading.content.pool
     index = None if reading.main is None else reading.attribute(reading.main, side)
     listed = None if index is None else pool.attribute(index).fields.get("elements")
@@ -95,7 +97,7 @@ def _attributes(
 
 def _aliases(reading: Reading) -> bool:
     """Find an argument that is to become a result that is not there, or of another size."""
-    listed, known = _attributes(reading)
+    listed, known = reading.argument_attributes
     aliased = [
         (number, known[one][_ALIAS]) for number, one in enumerate(listed) if _ALIAS in known[one]
     ]
@@ -114,13 +116,13 @@ def _aliases(reading: Reading) -> bool:
 
 def _elsewhere(reading: Reading) -> bool:
     """Find an argument in a memory that XLA:CPU does not have."""
-    _, known = _attributes(reading)
+    _, known = reading.argument_attributes
     return any(_MEMORY in one and one[_MEMORY] not in _MEMORIES for one in known.values())
 
 
 def _laid_out(reading: Reading) -> bool | None:
     """Find a layout mode of an argument or result that is none; perhaps one of several parts."""
-    sides = (_attributes(reading, side)[1] for side in ("arg_attrs", "res_attrs"))
+    sides = (reading.argument_attributes[1], reading.result_attributes[1])
     modes = {str(one[_MODE]) for side in sides for one in side.values() if _MODE in one}
     other = {mode for mode in modes if not _LAYOUT.fullmatch(mode)}
     if all(mode.startswith("{") for mode in other):
@@ -128,18 +130,20 @@ def _laid_out(reading: Reading) -> bool | None:
     return True
 
 
-ENTRY: dict[str, Callable[[Reading], bool | None]] = {
-    "no function named main": lambda reading: reading.main is None,
-    "function main that is private": lambda reading: (
-        reading.main is not None and _text(reading, reading.main, "sym_visibility") == "private"
+ENTRY: dict[str, FormRule] = {
+    "no function named main": FormRule(lambda reading: reading.main is None),
+    "function main that is private": FormRule(
+        lambda reading: (
+            reading.main is not None and _text(reading, reading.main, "sym_visibility") == "private"
+        )
     ),
-    "function that calls itself": _calls_itself,
+    "function that calls itself": FormRule(_calls_itself, (ops(_CALL),)),
     "argument or result that is not ranked": _takes("unranked_tensor", elements=False),
     "argument or result of tf32 or index": _takes("tf31", "index"),
     "argument or result of f6E2M3FN or f6E3M2FN": _takes("f6E2M3FN", "f6E3M2FN"),
     "argument that is a token": _takes("token", elements=False, results=False),
-    "aliased argument of another size than its result": _aliases,
-    "argument in a memory that XLA:CPU does not have": _elsewhere,
-    "argument or result with a layout mode that is none": _laid_out,
+    "aliased argument of another size than its result": FormRule(_aliases),
+    "argument in a memory that XLA:CPU does not have": FormRule(_elsewhere),
+    "argument or result with a layout mode that is none": FormRule(_laid_out),
 }
 """Forms as advisories.toml names them, each with how to find it; see `forms`."""

@@ -5,8 +5,9 @@ What a table names in words that are not here cannot be found in the bytes, and 
 
 from __future__ import annotations
 
+import functools
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from portable.bytecode.entries import ATTRIBUTES, TYPES, Blob
 from portable.bytecode.layouts import BUILTIN, VHLO
@@ -15,28 +16,58 @@ from portable.features.verifier import lacks_defaults
 from portable.prediction import quantized
 from portable.prediction.computing import COMMUNICATING, COMPUTED, TWO_BITS, TYPED
 from portable.prediction.constants import CONSTANTS
-from portable.prediction.entry import ENTRY
+from portable.prediction.entry import ENTRY, dictionaries
+from portable.prediction.form import FormRule, FormSearch, attributes, key, ops, types
 from portable.prediction.parts import PARTS
-from portable.prediction.products import DOTS, PRODUCTS
+from portable.prediction.products import DOT, DOTS, PRODUCTS
 from portable.prediction.quantized import QUANTIZED
 from portable.prediction.signatures import FLOATS, has_operand_types
 from portable.prediction.unused import used
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from portable.bytecode import Bytecode, MalformedArtifact
     from portable.bytecode.encoding import Buffer
-    from portable.bytecode.operations import Operation, OpSignature
+    from portable.bytecode.operations import Operation, OpSignature, Source
     from portable.bytecode.view import View
 
-__all__ = ["FORMS", "KINDS", "LOCATIONS", "Reading"]
+__all__ = ["FORMS", "KINDS", "LOCATIONS", "Reading", "forms_in"]
 
 KINDS = frozenset({"op", "type", "attribute", "location", "dialect"})
 """What `Reading.present` returns."""
 
 _NAME = "location_"
 LOCATIONS = ("call_site", "file_line_col", "file_line_col_range", "fused", "name")
+
+
+# To follow the values of more takes longer than reading everything else, and to keep them more
+# memory than their bytes account for.
+_MOST_OPS = 2_000
+_CONSTANT = "vhlo.constant_v1"
+# The ops that are a constant of another shape where their operand is a constant.
+_RESHAPING = frozenset({"vhlo.broadcast_in_dim_v1", "vhlo.reshape_v1"})
+
+
+class Visit(NamedTuple):
+    """One operation on the way through a program.
+
+    Args:
+        name: Its name, as `vhlo.tan_v1`.
+        operation: The operation.
+        sources: What its operands are results of; see `Bytecode.uses`.
+        constants: The operations so far that are constants, also of another shape, by their
+            numbers, each with the operation that says of what.
+    """
+
+    name: str
+    operation: Operation
+    sources: tuple[Source | None, ...]
+    constants: Mapping[int, Operation]
+
+    def constant(self, source: Source | None) -> Operation | None:
+        """Return the constant that an operand is; None if it is none."""
+        return None if source is None else self.constants.get(source[0])
 
 
 class Reading:
@@ -78,6 +109,11 @@ class Reading:
         if self.ops.isdisjoint(ops):
             return ()
         return [signature for op in ops for signature in self._by_op.get(op, ())]
+
+    @cached_property
+    def kinds(self) -> list[str]:
+        """The names of ops without their versions, as `vhlo.tan`, by their numbers."""
+        return [name.rpartition("_v")[0] for name in self.names]
 
     @cached_property
     def communicating(self) -> list[tuple[str, str]]:
@@ -123,15 +159,54 @@ class Reading:
         return used(self)
 
     @cached_property
+    def is_large(self) -> bool:
+        """Whether there are so many ops that values are not followed to find what is unused."""
+        return sum(self.signatures.values()) > _MOST_OPS
+
+    def walk(self) -> Iterable[Visit]:
+        """Follow values from op to op; unless the artifact is large, the ops are read once."""
+        return self._visits() if self.is_large else self._walked
+
+    @cached_property
+    def _walked(self) -> list[Visit]:
+        return [*self._visits()]
+
+    def _visits(self) -> Iterator[Visit]:
+        constants: dict[int, Operation] = {}
+        for number, (operation, sources) in enumerate(self.content.uses()):
+            name = self.names[operation.name]
+            visit = Visit(name, operation, sources, constants)
+            if name == _CONSTANT:
+                constants[number] = operation
+            elif name in _RESHAPING and sources and (known := visit.constant(sources[0])):
+                constants[number] = known
+            yield visit
+
+    @cached_property
+    def argument_attributes(self) -> tuple[list[int], dict[int, dict[str, object]]]:
+        """The dictionaries of the arguments of main, and what is read of each of them."""
+        return dictionaries(self, "arg_attrs")
+
+    @cached_property
+    def result_attributes(self) -> tuple[list[int], dict[int, dict[str, object]]]:
+        """As `argument_attributes`, of its results."""
+        return dictionaries(self, "res_attrs")
+
+    @cached_property
     def present(self) -> frozenset[str]:
         """What occurs, as `kind:name`."""
         pool = self.content.pool
-        found = {f"op:{name}" for name in self.ops}
-        found |= {f"dialect:{dialect.name}" for dialect in self.content.dialects}
-        found |= {f"type:{name.removesuffix('_v1')}" for name in self.types}
-        found |= {f"attribute:{name}" for name in self.attribute_names}
+        found = {key("op", name) for name in self.ops}
+        found |= {key("dialect", dialect.name) for dialect in self.content.dialects}
+        found |= {key("type", name) for name in self.types}
+        found |= {key("attribute", name) for name in self.attribute_names}
         found |= {f"location:{kind}" for kind in LOCATIONS if pool.attributes_named(_NAME + kind)}
         return frozenset(found)
+
+    @cached_property
+    def occurring(self) -> frozenset[str]:
+        """What `FormRule.needs` names: what is present, and each op without its version too."""
+        return self.present.union(key("op", self.kinds[one.name]) for one in self.signatures)
 
     @cached_property
     def attribute_names(self) -> dict[str, list[int]]:
@@ -199,8 +274,6 @@ _TF32_BYTES = 4
 
 def _i1_splat_constant(reading: Reading) -> bool:
     """Find a boolean constant that is stored as one value, and that with all bits set."""
-    if "bool_v1" not in reading.types:
-        return False
     for signature in reading.of("vhlo.constant_v1"):
         fields = reading.value(signature, "value")
         type_, data = fields.get("type"), fields.get("data")
@@ -250,15 +323,11 @@ def _items(reading: Reading, index: int | None, field: str) -> list[Any]:
 def _two_bit_integer(reading: Reading) -> bool:
     """Find an attribute that is one integer of two bits."""
     pool = reading.content.pool
-    return not reading.types.isdisjoint(TWO_BITS) and any(
-        pool.type(type_).name in TWO_BITS for type_ in reading.typed("integer_v1")
-    )
+    return any(pool.type(type_).name in TWO_BITS for type_ in reading.typed("integer_v1"))
 
 
 def _tf32_splat(reading: Reading) -> bool:
     """Find several elements of tf32 that are stored as one value."""
-    if "tf31_v1" not in reading.types:
-        return False
     pool = reading.content.pool
     for index in reading.attribute_names.get("tensor_v1", ()):
         fields = pool.attribute(index).fields
@@ -280,20 +349,29 @@ def _dynamic_conv_padding(reading: Reading) -> bool:
     return False
 
 
-def _different_operands(reading: Reading, *ops: str) -> bool:
+def _different_operands(*convolutions: str) -> FormRule:
     """Find a convolution of operands of different types; of mixed f8 is a Feature of its own."""
-    found = (
-        _compared(reading, (signature.operand_types or ())[:2]) for signature in reading.of(*ops)
-    )
-    return any(len(names) > 1 and not all(n.startswith("f8") for n in names) for names in found)
+
+    def find(reading: Reading) -> bool:
+        found = (
+            _compared(reading, (signature.operand_types or ())[:2])
+            for signature in reading.of(*convolutions)
+        )
+        return any(len(names) > 1 and not all(n.startswith("f8") for n in names) for names in found)
+
+    return FormRule(find, (ops(*convolutions),))
 
 
-def _retypes(op: str) -> Callable[[Reading], bool]:
+def _retypes(op: str) -> FormRule:
     """Find an op whose result has another element type than its first operand."""
-    return lambda reading: any(
-        len(_compared(reading, [*(signature.operand_types or ())[:1], *signature.results])) > 1
-        for signature in reading.of(op)
-    )
+
+    def find(reading: Reading) -> bool:
+        return any(
+            len(_compared(reading, [*(signature.operand_types or ())[:1], *signature.results])) > 1
+            for signature in reading.of(op)
+        )
+
+    return FormRule(find, (ops(op),))
 
 
 def _promotes(reading: Reading) -> bool:
@@ -353,7 +431,7 @@ def _batching_dimensions(reading: Reading) -> bool:
 
 def _algorithm(reading: Reading) -> bool:
     """Find a dot_general that prescribes an algorithm."""
-    for signature in reading.of("vhlo.dot_general_v2"):
+    for signature in reading.of(DOT):
         precision = reading.value(signature, "lhs_precision_type").get("value")
         if isinstance(precision, int) and reading.content.pool.type(precision).name != "none_v1":
             return True
@@ -394,7 +472,7 @@ def _named_meshes(reading: Reading) -> dict[int, str]:
     """Return the replica groups that name a mesh, by number, with the name."""
     pool = reading.content.pool
     meshes: dict[int, str] = {}
-    for index in reading.attribute_names.get("replica_group_mesh_axes_v1", ()):
+    for index in reading.attribute_names.get(_MESH_AXES, ()):
         mesh = pool.attribute(index).fields.get("mesh")
         if not isinstance(mesh, int):
             continue
@@ -424,14 +502,11 @@ def _symbols(content: Bytecode, operation: Operation) -> Iterator[str]:
                 yield value
 
 
-def _converts(reading: Reading, elements: frozenset[str]) -> bool | None:
+def _converts_unusual(reading: Reading) -> bool | None:
     """Find a convert to one of some element types; perhaps there is one from them."""
-    signatures = reading.of("vhlo.convert_v1")
-    if not signatures or reading.types.isdisjoint(elements):
-        return False
     found = any(
-        reading.element(type_) in elements
-        for signature in signatures
+        reading.element(type_) in _UNUSUAL
+        for signature in reading.of("vhlo.convert_v1")
         for type_ in signature.results
     )
     return found or None
@@ -439,7 +514,7 @@ def _converts(reading: Reading, elements: frozenset[str]) -> bool | None:
 
 def _nine_operations(reading: Reading) -> bool:
     """Find a dot_general with the algorithm bf16_x9."""
-    for signature in reading.of("vhlo.dot_general_v2"):
+    for signature in reading.of(DOT):
         index = reading.attribute(signature, "num_primitive_operations")
         entry = None if index is None else reading.content.pool.attribute(index)
         if entry and entry.name == "integer_v1" and entry.fields.get("value") == 9:
@@ -449,8 +524,6 @@ def _nine_operations(reading: Reading) -> bool:
 
 def _rng_shape(reading: Reading) -> bool | None:
     """Return whether the shape of every rng is constant; else the bytes hardly show it."""
-    if _RNG not in reading.ops:
-        return False
     pool = reading.content.pool
     wanted = {(signature.operand_types or ())[-1:] for signature in reading.of(_RNG)}
     shapes = {types[0] if types else None for types in wanted}
@@ -468,21 +541,23 @@ def _rng_shape(reading: Reading) -> bool | None:
     return None if None in shapes else False
 
 
-def _contradicts(reading: Reading, op: str, to_host: int) -> bool:
+def _contradicts(op: str, to_host: int) -> FormRule:
     """Find a send or recv whose channel type is another than whether it is with the host."""
-    for signature in reading.of(op):
-        is_host = bool(reading.value(signature, "is_host_transfer").get("value"))
-        if reading.value(signature, "channel_type").get("value") != (
-            to_host if is_host else _DEVICE_TO_DEVICE
-        ):
-            return True
-    return False
+
+    def find(reading: Reading) -> bool:
+        for signature in reading.of(op):
+            is_host = bool(reading.value(signature, "is_host_transfer").get("value"))
+            if reading.value(signature, "channel_type").get("value") != (
+                to_host if is_host else _DEVICE_TO_DEVICE
+            ):
+                return True
+        return False
+
+    return FormRule(find, (ops(op),))
 
 
 def _sdy_sharding(reading: Reading) -> bool:
     """Find a sharding of Shardy that hangs on an op, argument or result of StableHLO."""
-    if "dialect:sdy" not in reading.present:
-        return False
     pool = reading.content.pool
     dictionaries = {signature.attributes for signature in reading.signatures}
     names = {name for index in dictionaries for name in reading.content.dictionary(index)}
@@ -505,6 +580,8 @@ def _future_result(reading: Reading) -> bool:
 
 
 _RNG = "vhlo.rng_v1"
+_MESH_AXES = "replica_group_mesh_axes_v1"
+_UNUSUAL = frozenset({"f8E8M0FNU_v1", "f4E2M1FN_v1"})
 # Channel types, by their numbers in XLA.
 _DEVICE_TO_DEVICE, _DEVICE_TO_HOST, _HOST_TO_DEVICE = 1, 2, 3
 _RETYPED = ("vhlo.dynamic_reshape_v1", "vhlo.dynamic_broadcast_in_dim_v1")
@@ -529,57 +606,82 @@ _BATCHING = {
 }
 _CONVOLUTION = "vhlo.convolution_v1"
 _CONVOLUTIONS = (_CONVOLUTION, *_DYNAMIC_CONV)
-FORMS: dict[str, Callable[[Reading], bool | None]] = {
-    "i1 splat constant of 1 or more than 8 elements": _i1_splat_constant,
-    "attribute of builtin.module without the prefix of a dialect": _module_attribute,
-    "attribute of an argument or result without the prefix of a dialect": _argument_attribute,
-    "attribute that is one integer of i2 or ui2": _two_bit_integer,
-    "tensor of tf32 that is stored as one value": _tf32_splat,
-    "dynamic_conv with padding that is not of rank 2": _dynamic_conv_padding,
-    "convolution of operands of different types": lambda reading: _different_operands(
-        reading, _CONVOLUTION
+FORMS: dict[str, FormRule] = {
+    "i1 splat constant of 1 or more than 8 elements": FormRule(
+        _i1_splat_constant, (ops("vhlo.constant_v1"), types({"bool_v1"}))
     ),
-    "dynamic_conv of operands of different types": lambda reading: _different_operands(
-        reading, *_DYNAMIC_CONV
+    "attribute of builtin.module without the prefix of a dialect": FormRule(_module_attribute),
+    "attribute of an argument or result without the prefix of a dialect": FormRule(
+        _argument_attribute
     ),
+    "attribute that is one integer of i2 or ui2": FormRule(
+        _two_bit_integer, (attributes("integer_v1"), types(TWO_BITS))
+    ),
+    "tensor of tf32 that is stored as one value": FormRule(
+        _tf32_splat, (attributes("tensor_v1"), types({"tf31_v1"}))
+    ),
+    "dynamic_conv with padding that is not of rank 2": FormRule(
+        _dynamic_conv_padding, (ops(*_DYNAMIC_CONV),)
+    ),
+    "convolution of operands of different types": _different_operands(_CONVOLUTION),
+    "dynamic_conv of operands of different types": _different_operands(*_DYNAMIC_CONV),
     "dynamic_reshape to another element type": _retypes(_RETYPED[0]),
     "dynamic_broadcast_in_dim to another element type": _retypes(_RETYPED[1]),
-    "reduction or scatter of values of another element type, not both floats": _promotes,
-    "dynamic_conv with padding that is not of integers": lambda reading: any(
-        not reading.element(padding).startswith(("i", "ui"))
-        for signature in reading.of(*_DYNAMIC_CONV)
-        for padding in (signature.operand_types or ())[2:3]
-        if padding is not None
+    "reduction or scatter of values of another element type, not both floats": FormRule(
+        _promotes, (ops(*_REDUCING),)
     ),
-    "window_reversal that is not the same in all dimensions": _window_reversal,
-    "add of booleans": lambda reading: any(
-        reading.element(type_) == "bool_v1"
-        for signature in reading.of("vhlo.add_v1")
-        for type_ in signature.results
+    "dynamic_conv with padding that is not of integers": FormRule(
+        lambda reading: any(
+            not reading.element(padding).startswith(("i", "ui"))
+            for signature in reading.of(*_DYNAMIC_CONV)
+            for padding in (signature.operand_types or ())[2:3]
+            if padding is not None
+        ),
+        (ops(*_DYNAMIC_CONV),),
     ),
-    "batching dimensions of gather or scatter": _batching_dimensions,
-    "replica groups of a mesh symbol that the module does not define": _mesh_symbol,
-    "all_reduce of several operands": lambda reading: any(
-        signature.operands > 1 for signature in reading.of("vhlo.all_reduce_v2")
+    "window_reversal that is not the same in all dimensions": FormRule(
+        _window_reversal, (ops(*_CONVOLUTIONS),)
     ),
-    "dot_general with an algorithm of nine operations": _nine_operations,
-    "dot_general with an algorithm": _algorithm,
-    "convert of f8E8M0FNU or f4E2M1FN": lambda reading: _converts(
-        reading, frozenset({"f8E8M0FNU_v1", "f4E2M1FN_v1"})
+    "add of booleans": FormRule(
+        lambda reading: any(
+            reading.element(type_) == "bool_v1"
+            for signature in reading.of("vhlo.add_v1")
+            for type_ in signature.results
+        ),
+        (ops("vhlo.add_v1"), types({"bool_v1"})),
     ),
-    "sharding of sdy on an op, argument or result of StableHLO": _sdy_sharding,
-    "custom_call that returns a future": _future_result,
-    "bytecode format 6": lambda reading: reading.content.header.format == 6,
-    "target 0.15.0 or later": lambda reading: reading.content.header.format == 6,
-    "rng with a shape that is not constant": _rng_shape,
-    "function without arg_attrs, res_attrs or sym_visibility": lambda reading: any(
-        lacks_defaults(reading.content, signature) for signature in reading.of("vhlo.func_v1")
+    "batching dimensions of gather or scatter": FormRule(_batching_dimensions, (ops(*_BATCHING),)),
+    "replica groups of a mesh symbol that the module does not define": FormRule(
+        _mesh_symbol, (attributes(_MESH_AXES),)
     ),
-    "send with a channel type that its is_host_transfer contradicts": lambda reading: _contradicts(
-        reading, "vhlo.send_v1", _DEVICE_TO_HOST
+    "all_reduce of several operands": FormRule(
+        lambda reading: any(one.operands > 1 for one in reading.of("vhlo.all_reduce_v2")),
+        (ops("vhlo.all_reduce_v2"),),
     ),
-    "recv with a channel type that its is_host_transfer contradicts": lambda reading: _contradicts(
-        reading, "vhlo.recv_v1", _HOST_TO_DEVICE
+    "dot_general with an algorithm of nine operations": FormRule(_nine_operations, (ops(DOT),)),
+    "dot_general with an algorithm": FormRule(_algorithm, (ops(DOT),)),
+    "convert of f8E8M0FNU or f4E2M1FN": FormRule(
+        _converts_unusual, (ops("vhlo.convert_v1"), types(_UNUSUAL))
+    ),
+    "sharding of sdy on an op, argument or result of StableHLO": FormRule(
+        _sdy_sharding, (frozenset({"dialect:sdy"}),)
+    ),
+    "custom_call that returns a future": FormRule(
+        _future_result, (ops("vhlo.custom_call_v1"), types({"future_v1"}))
+    ),
+    "bytecode format 6": FormRule(lambda reading: reading.content.header.format == 6),
+    "target 0.15.0 or later": FormRule(lambda reading: reading.content.header.format == 6),
+    "rng with a shape that is not constant": FormRule(_rng_shape, (ops(_RNG),)),
+    "function without arg_attrs, res_attrs or sym_visibility": FormRule(
+        lambda reading: any(
+            lacks_defaults(reading.content, one) for one in reading.of("vhlo.func_v1")
+        )
+    ),
+    "send with a channel type that its is_host_transfer contradicts": _contradicts(
+        "vhlo.send_v1", _DEVICE_TO_HOST
+    ),
+    "recv with a channel type that its is_host_transfer contradicts": _contradicts(
+        "vhlo.recv_v1", _HOST_TO_DEVICE
     ),
     **QUANTIZED,
     **COMPUTED,
@@ -589,3 +691,23 @@ FORMS: dict[str, Callable[[Reading], bool | None]] = {
     **PRODUCTS,
 }
 """Forms as refusals.toml and advisories.toml name them, each with how to find it."""
+
+
+@functools.cache
+def _search() -> FormSearch:
+    return FormSearch(FORMS)
+
+
+def forms_in(reading: Reading) -> dict[str, bool | None]:
+    """Find which forms occur.
+
+    Args:
+        reading: An artifact's ops and entries.
+
+    Returns:
+        For each form whether it occurs, None for perhaps.
+
+    Raises:
+        MalformedArtifact: The bytes do not make sense.
+    """
+    return _search().forms_in(reading)

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 from portable.bytecode.entries import ATTRIBUTES, TYPES, reference
 from portable.bytecode.layouts import BUILTIN, LOCATIONS, VHLO, table
 from portable.bytecode.vhlo import inherent
+from portable.prediction.form import FormRule, attributes, types
 from portable.system.tables import read_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from portable.bytecode.entries import Pool, PoolEntry
     from portable.prediction.forms import Reading
@@ -40,7 +41,7 @@ _MLIR_FLOATS = frozenset(
 _STRINGS = frozenset({"string_v1", f"{BUILTIN}.string", f"{BUILTIN}.typed_string"})
 _NAMED = ("string", "typed_string")
 _QUANTIZED = ("quant_v1", "quant_per_axis_v1")
-_EXTENSIONS = "type_extensions_v1"
+_EXTENSIONS, _DICTIONARY, _MESH = "type_extensions_v1", "dict_v1", "mesh_v1"
 _NOT_STORED_FLOATS = (_FLOATS | _MLIR_FLOATS) - _STORED_FLOATS
 # What readers take over with whatever types it holds.
 _UNCONVERTED = "quant_per_axis_v1"
@@ -52,17 +53,20 @@ def _kind(pool: Pool, kind: str, index: int) -> str:
     return outline.name if outline.dialect == VHLO else f"{outline.dialect}.{outline.name}"
 
 
-def _typed(name: str, expected: frozenset[str]) -> Callable[[Reading], bool]:
+def _typed(name: str, expected: frozenset[str]) -> FormRule:
     """Find an attribute of a kind whose type is none of some."""
-    return lambda reading: any(
-        _kind(reading.content.pool, TYPES, type_) not in expected for type_ in reading.typed(name)
-    )
+
+    def find(reading: Reading) -> bool:
+        pool = reading.content.pool
+        return any(_kind(pool, TYPES, type_) not in expected for type_ in reading.typed(name))
+
+    return FormRule(find, (attributes(name),))
 
 
-def _held(name: str, field: str, *expected: str) -> Callable[[Reading], bool]:
+def _held(name: str, field: str, *expected: str) -> FormRule:
     """Find an attribute of a kind that holds an attribute which is none of some."""
 
-    def found(reading: Reading) -> bool:
+    def find(reading: Reading) -> bool:
         pool = reading.content.pool
         numbers = (entry.fields.get(field) for entry in _entries(reading, name))
         return any(
@@ -70,7 +74,7 @@ def _held(name: str, field: str, *expected: str) -> Callable[[Reading], bool]:
             for number in numbers
         )
 
-    return found
+    return FormRule(find, (attributes(name),))
 
 
 def _entries(reading: Reading, name: str) -> Iterator[PoolEntry]:
@@ -78,8 +82,6 @@ def _entries(reading: Reading, name: str) -> Iterator[PoolEntry]:
 
 
 def _storages(reading: Reading) -> set[str]:
-    if not reading.quantized:
-        return set()
     pool = reading.content.pool
     found = (pool.type(index).fields.get("storage") for index in pool.types_named(*_QUANTIZED))
     return {_kind(pool, TYPES, storage) for storage in found if isinstance(storage, int)}
@@ -88,7 +90,7 @@ def _storages(reading: Reading) -> set[str]:
 def _unnamed(reading: Reading) -> bool:
     """Find a dictionary with a key that is no string."""
     pool = reading.content.pool
-    pairs = (entry.fields.get("entries") for entry in _entries(reading, "dict_v1"))
+    pairs = (entry.fields.get("entries") for entry in _entries(reading, _DICTIONARY))
     keys = {pair[0] for found in pairs if isinstance(found, list) for pair in found}
     return any(_kind(pool, ATTRIBUTES, key) not in _STRINGS for key in keys)
 
@@ -96,7 +98,7 @@ def _unnamed(reading: Reading) -> bool:
 def _mesh_without_axes(reading: Reading) -> bool:
     """Find a mesh whose axes are something else."""
     pool = reading.content.pool
-    for axes in {entry.fields.get("axes") for entry in _entries(reading, "mesh_v1")}:
+    for axes in {entry.fields.get("axes") for entry in _entries(reading, _MESH)}:
         inner = pool.attribute(axes).fields.get("elements") if isinstance(axes, int) else None
         if not isinstance(inner, list) or any(
             _kind(pool, ATTRIBUTES, axis) != "mesh_axis_v1" for axis in inner
@@ -108,8 +110,6 @@ def _mesh_without_axes(reading: Reading) -> bool:
 def _bounds_elsewhere(reading: Reading) -> bool:
     """Find bounds that are in something else than the type of a tensor."""
     bounds = {*reading.attribute_names.get(_EXTENSIONS, ())}
-    if not bounds:
-        return False
     content, entries = reading.content, reading.content.pool.attributes
     if any(
         not bounds.isdisjoint(content.pool.outline(ATTRIBUTES, index).references)
@@ -229,7 +229,8 @@ def _property_of_another_kind(reading: Reading) -> bool | None:
     return None if another else False
 
 
-PARTS: dict[str, Callable[[Reading], bool | None]] = {
+_HELD = types(_QUANTIZED)
+PARTS: dict[str, FormRule] = {
     "float attribute of a type that is no floating-point type": _typed("float_v1", _FLOATS),
     "integer attribute of a type that is no integer type": _typed(
         "integer_v1", _INTEGERS | {"index_v1"}
@@ -237,23 +238,25 @@ PARTS: dict[str, Callable[[Reading], bool | None]] = {
     "tensor attribute of a type that is no tensor type": _typed(
         "tensor_v1", _names("tensor unranked_tensor buffer")
     ),
-    "quantized type stored as neither integers nor floating-point numbers": lambda reading: bool(
-        _storages(reading) - _STORED - _FLOATS - _MLIR_FLOATS
+    "quantized type stored as neither integers nor floating-point numbers": FormRule(
+        lambda reading: bool(_storages(reading) - _STORED - _FLOATS - _MLIR_FLOATS), (_HELD,)
     ),
     "quantized type stored as floating-point numbers other than f8E4M3FN, f8E5M2, f4E2M1FN": (
-        lambda reading: bool(_storages(reading) & _NOT_STORED_FLOATS)
+        FormRule(lambda reading: bool(_storages(reading) & _NOT_STORED_FLOATS), (_HELD,))
     ),
     "reference to a mesh axis whose name is no string": _held("axis_ref_v1", "name", *_STRINGS),
     "mesh axis whose name is no string": _held("mesh_axis_v1", "name", *_STRINGS),
-    "mesh whose axes are no mesh axes": _mesh_without_axes,
-    "dictionary with a key that is no string": _unnamed,
+    "mesh whose axes are no mesh axes": FormRule(_mesh_without_axes, (attributes(_MESH),)),
+    "dictionary with a key that is no string": FormRule(_unnamed, (attributes(_DICTIONARY),)),
     "result accuracy whose mode is something else": _held(
         "result_accuracy_v1", "mode", "result_accuracy_mode_v1"
     ),
-    "bounds in something else than the type of a tensor": _bounds_elsewhere,
-    "type or attribute of MLIR inside one of VHLO or on an op of VHLO": _of_mlir,
-    "location that holds what is no location or no name": _in_location,
-    "property of an op that is an attribute of another kind": _property_of_another_kind,
-    "unranked memref": lambda reading: "type:unranked_memref" in reading.present,
+    "bounds in something else than the type of a tensor": FormRule(
+        _bounds_elsewhere, (attributes(_EXTENSIONS),)
+    ),
+    "type or attribute of MLIR inside one of VHLO or on an op of VHLO": FormRule(_of_mlir),
+    "location that holds what is no location or no name": FormRule(_in_location),
+    "property of an op that is an attribute of another kind": FormRule(_property_of_another_kind),
+    "unranked memref": FormRule(lambda _: True, (types({"unranked_memref"}),)),
 }
 """Forms as refusals.toml and advisories.toml name them, each with how to find it."""

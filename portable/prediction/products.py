@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 from portable.bytecode.entries import Blob
 from portable.bytecode.operations import IN_FUNCTION
+from portable.prediction.form import FormRule, ops
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from portable.bytecode.operations import Operation, OpSignature
     from portable.prediction.forms import Reading
 
-__all__ = ["DOTS", "PRODUCTS", "dimension_numbers"]
+__all__ = ["DOT", "DOTS", "PRODUCTS", "dimension_numbers"]
 
 DOT = "vhlo.dot_general_v2"
 DOTS = ("vhlo.dot_general_v1", DOT)
@@ -132,16 +133,15 @@ def _computed_matrices(reading: Reading) -> Iterator[tuple[str, Operation | None
     if not any(_inexact(reading, signature) for signature in reading.of(DOT)):
         return
     functions = sum(reading.signatures[one] for one in reading.of("vhlo.func_v1"))
-    kinds = [name.rpartition("_v")[0] for name in reading.names]
     ops: list[Operation] = []
     turned: set[int] = set()
-    for number, (operation, sources) in enumerate(reading.content.uses()):
+    for number, (name, operation, sources, _) in enumerate(reading.walk()):
         ops.append(operation)
-        kind = kinds[operation.name]
+        kind = reading.kinds[operation.name]
         before = [source[0] for source in sources if source]
         if kind == _TRANSPOSE or (kind in _IN_THE_LOOP and not turned.isdisjoint(before)):
             turned.add(number)
-        if reading.names[operation.name] != DOT or not _inexact(reading, operation):
+        if name != DOT or not _inexact(reading, operation):
             continue
         for side, source in zip(("lhs", "rhs"), sources, strict=False):
             if source is None:
@@ -150,7 +150,7 @@ def _computed_matrices(reading: Reading) -> Iterator[tuple[str, Operation | None
                 continue
             made = ops[source[0]]
             if _meets_a_vector(reading, operation, side, made.results[source[1]]):
-                yield kinds[made.name], made, source[0] in turned
+                yield reading.kinds[made.name], made, source[0] in turned
 
 
 def _meets_a_vector(reading: Reading, product: Operation, side: str, matrix: int) -> bool:
@@ -195,14 +195,17 @@ def _multiplies_a_turned_matrix(reading: Reading) -> bool | None:
     return None if perhaps else False
 
 
-PRODUCTS: dict[str, Callable[[Reading], bool | None]] = {
-    "dot_general over a dimension without elements": _contracts_nothing,
-    "dot_general with an algorithm of two sizes that are 1": _multiplies_by_one_number,
-    "dot_general with an algorithm of a vector and a computed matrix": (
-        _multiplies_a_computed_matrix
+_ALGORITHM = (ops(DOT),)
+PRODUCTS: dict[str, FormRule] = {
+    "dot_general over a dimension without elements": FormRule(_contracts_nothing, (ops(*DOTS),)),
+    "dot_general with an algorithm of two sizes that are 1": FormRule(
+        _multiplies_by_one_number, _ALGORITHM
     ),
-    "dot_general with an algorithm of a vector and a transposed matrix": (
-        _multiplies_a_turned_matrix
+    "dot_general with an algorithm of a vector and a computed matrix": FormRule(
+        _multiplies_a_computed_matrix, _ALGORITHM
+    ),
+    "dot_general with an algorithm of a vector and a transposed matrix": FormRule(
+        _multiplies_a_turned_matrix, _ALGORITHM
     ),
 }
 """Forms as advisories.toml names them, each with how to find it; see `forms`."""

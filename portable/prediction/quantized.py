@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from portable.bytecode.entries import TYPES
+from portable.prediction.form import FormRule, ops, types
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from portable.bytecode.operations import OpSignature
     from portable.prediction.forms import Reading
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["QUANTIZED", "TYPED", "is_quantized"]
 
 _QUANTIZED = frozenset({"quant_v1", "quant_per_axis_v1"})
+# Elsewhere operand types are not known.
+_WHERE = types(_QUANTIZED)
 
 
 def _vhlo(names: str) -> tuple[str, ...]:
@@ -68,9 +71,9 @@ def _name(reading: Reading, element: int) -> str:
     return reading.content.pool.outline(TYPES, element).name
 
 
-def _of(reading: Reading, ops: tuple[str, ...]) -> Iterator[tuple[str, list[int], set[bool]]]:
+def _of(reading: Reading, sought: tuple[str, ...]) -> Iterator[tuple[str, list[int], set[bool]]]:
     """Yield each signature of some ops: its element types, and which of the two kinds they are."""
-    for op in ops:
+    for op in sought:
         for signature in reading.of(op):
             elements = _elements(reading, signature)
             yield op, elements, {_name(reading, e) in _QUANTIZED for e in elements}
@@ -85,25 +88,34 @@ def _mixed(reading: Reading) -> bool:
     return False
 
 
-def _any(*ops: str) -> Callable[[Reading], bool]:
-    return lambda reading: any(True in kinds for _, _, kinds in _of(reading, ops))
+def _has(reading: Reading, *sought: str) -> bool:
+    """Find an op of a quantized type."""
+    return any(True in kinds for _, _, kinds in _of(reading, sought))
 
 
-def _differs(*ops: str) -> Callable[[Reading], bool]:
+def _any(*sought: str) -> FormRule:
+    return FormRule(lambda reading: _has(reading, *sought), (_WHERE, ops(*sought)))
+
+
+def _varies(reading: Reading, *sought: str) -> bool:
     """Find an op of several types, all of them quantized."""
-    return lambda reading: any(
-        kinds == {True} and len(set(elements)) > 1 for _, elements, kinds in _of(reading, ops)
+    return any(
+        kinds == {True} and len(set(elements)) > 1 for _, elements, kinds in _of(reading, sought)
     )
 
 
-def _product(*ops: str) -> Callable[[Reading], bool]:
+def _differs(*sought: str) -> FormRule:
+    return FormRule(lambda reading: _varies(reading, *sought), (_WHERE, ops(*sought)))
+
+
+def _product(*products: str) -> FormRule:
     """Find a product that neither is quantized throughout, in one storage, nor hybrid.
 
     What is quantized expresses one type everywhere, which whatever is not quantized has.
     """
 
     def find(reading: Reading) -> bool:
-        for _, found, _ in _of(reading, ops):
+        for _, found, _ in _of(reading, products):
             # A dynamic_conv has its padding as a third operand.
             elements = [*found[:2], *found[-1:]]
             names = [_name(reading, e) in _QUANTIZED for e in elements]
@@ -116,7 +128,7 @@ def _product(*ops: str) -> Callable[[Reading], bool]:
                 return True
         return False
 
-    return find
+    return FormRule(find, (_WHERE, ops(*products)))
 
 
 def _part(reading: Reading, element: int, field: str) -> object:
@@ -146,7 +158,7 @@ def _requantizes(reading: Reading) -> bool:
 
 def _late(reading: Reading) -> bool:
     """Find what the verifiers of early 2023 did not take quantized, or f16 and f64 quantized."""
-    if _any(*_SINCE_0_14)(reading):
+    if _has(reading, *_SINCE_0_14):
         return True
     reshaped = _of(reading, (_RESHAPE,))
     if any(True in kinds and len(set(elements)) > 1 for _, elements, kinds in reshaped):
@@ -169,38 +181,39 @@ def _stored_in_floats(reading: Reading) -> bool:
     return not reading.ops <= _FUNCTIONS and not names.isdisjoint(_STORED_FLOATS)
 
 
-def _where(find: Callable[[Reading], bool]) -> Callable[[Reading], bool]:
-    """Look only where there are quantized types: elsewhere operand types are not known."""
-    return lambda reading: reading.quantized and find(reading)
-
-
-QUANTIZED: dict[str, Callable[[Reading], bool]] = {
-    name: _where(find)
-    for name, find in {
-        "elementwise op or reshape of quantized and other types": _mixed,
-        "convert of a quantized type": _any(_CONVERT),
-        "reshape to other quantization parameters": _differs(_RESHAPE),
-        "dynamic_reshape to other quantization parameters": _reshapes,
-        "dot_general of quantized types in other ways than all or the right operand": _product(
-            *_DOTS
-        ),
-        "convolution of quantized types in other ways than all or the right operand": _product(
-            _CONVOLUTION
-        ),
-        "dynamic_conv of quantized types in other ways than all or the right operand": _product(
-            *_DYNAMIC_CONVS
-        ),
-        "uniform_quantize to a type that expresses another one": _requantizes,
-        "quantized operand of an op that took none before 0.14, or f16 or f64 quantized": _late,
-        "bitcast_convert between a quantized and another type": lambda reading: any(
+QUANTIZED: dict[str, FormRule] = {
+    "elementwise op or reshape of quantized and other types": FormRule(
+        _mixed, (_WHERE, ops(*_ELEMENTWISE))
+    ),
+    "convert of a quantized type": _any(_CONVERT),
+    "reshape to other quantization parameters": _differs(_RESHAPE),
+    "dynamic_reshape to other quantization parameters": FormRule(
+        _reshapes, (_WHERE, ops(_DYNAMIC_RESHAPE))
+    ),
+    "dot_general of quantized types in other ways than all or the right operand": _product(*_DOTS),
+    "convolution of quantized types in other ways than all or the right operand": _product(
+        _CONVOLUTION
+    ),
+    "dynamic_conv of quantized types in other ways than all or the right operand": _product(
+        *_DYNAMIC_CONVS
+    ),
+    "uniform_quantize to a type that expresses another one": FormRule(
+        _requantizes, (_WHERE, ops(_QUANTIZE))
+    ),
+    "quantized operand of an op that took none before 0.14, or f16 or f64 quantized": FormRule(
+        _late, (_WHERE,)
+    ),
+    "bitcast_convert between a quantized and another type": FormRule(
+        lambda reading: any(
             kinds == {True, False} for _, _, kinds in _of(reading, (_BITCAST_CONVERT,))
         ),
-        "quantized operand of an op that took none before 0.19": lambda reading: (
-            _any(*_SINCE_0_19)(reading) or _differs(_CLAMP)(reading)
-        ),
-        "op beside a quantized type that is stored in f4E2M1FN, f8E4M3FN or f8E5M2": (
-            _stored_in_floats
-        ),
-    }.items()
+        (_WHERE, ops(_BITCAST_CONVERT)),
+    ),
+    "quantized operand of an op that took none before 0.19": FormRule(
+        lambda reading: _has(reading, *_SINCE_0_19) or _varies(reading, _CLAMP), (_WHERE,)
+    ),
+    "op beside a quantized type that is stored in f4E2M1FN, f8E4M3FN or f8E5M2": FormRule(
+        _stored_in_floats, (_WHERE, types(_STORED_FLOATS))
+    ),
 }
-"""Forms as refusals.toml names them, each with how to find it."""
+"""Forms as refusals.toml names them, each with how to find it; see `forms`."""

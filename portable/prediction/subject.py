@@ -16,7 +16,7 @@ from portable.bytecode.operations import like
 from portable.containers.container import place
 from portable.features import analyze
 from portable.features.devices import replicas_and_partitions
-from portable.prediction.forms import FORMS, KINDS, Reading
+from portable.prediction.forms import FORMS, KINDS, Reading, forms_in
 from portable.prediction.signatures import CALL, signatures_by_name
 from portable.releases.capability import computed_everywhere
 
@@ -217,7 +217,7 @@ def subject_of(reading: Reading, analysis: Analysis) -> Subject:
         present=reading.present | {f"custom_call:{name}" for name in calls},
         kinds=_KINDS,
         removed=analysis.removed,
-        forms={name: found(reading) for name, found in FORMS.items()},
+        forms=forms_in(reading),
         unknown=analysis.unknown,
         custom_calls=calls,
         devices=_devices(reading),

@@ -24,8 +24,6 @@ _KEPT = frozenset(
     f"vhlo.{name}"
     for name in ("collective_broadcast", "custom_call", "func", "infeed", "outfeed", "recv", "send")
 )
-# To follow the values of more takes longer than reading everything else.
-_MOST_OPS = 2_000
 # Ops that run a function, and the attribute that names it.
 _CALLS = {"vhlo.call": "callee", "vhlo.composite": "decomposition"}
 
@@ -39,9 +37,9 @@ def used(reading: Reading) -> frozenset[tuple[object, ...]]:
     Returns:
         What the ops are like, as `portable.bytecode.operations.like` says; of a large program all.
     """
-    if sum(reading.signatures.values()) > _MOST_OPS:
+    if reading.is_large:
         return frozenset(map(like, reading.signatures))
-    kinds = [name.rpartition("_v")[0] for name in reading.names]
+    kinds = reading.kinds
     kept = [kind in _KEPT or not kind.startswith("vhlo.") for kind in kinds]
     calls = not _CALLS.keys().isdisjoint(kinds)
     ops: list[Operation] = []
@@ -50,7 +48,7 @@ def used(reading: Reading) -> frozenset[tuple[object, ...]]:
     functions: dict[object, list[int]] = {}
     waiting: list[int] = []
     around: list[int] = []
-    for number, (operation, sources) in enumerate(reading.content.uses()):
+    for number, (_, operation, sources, _) in enumerate(reading.walk()):
         del around[operation.depth :]
         kind = kinds[operation.name]
         if kind == _FUNCTION and calls and _symbol(reading, operation, _VISIBILITY) == _PRIVATE:

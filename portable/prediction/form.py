@@ -1,0 +1,86 @@
+"""A form: how it is found in the bytes, and what an artifact has to have for it to be there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from portable.prediction.forms import Reading
+
+__all__ = ["FormRule", "FormSearch", "attributes", "key", "ops", "types"]
+
+
+class FormRule(NamedTuple):
+    """A form that no single name shows.
+
+    Args:
+        find: Says whether it occurs; None for perhaps.
+        needs: Groups of names, as `op:vhlo.tan_v1`: it is looked for only where one of each group
+            occurs. Most artifacts lack what most forms are of.
+    """
+
+    find: Callable[[Reading], bool | None]
+    needs: tuple[frozenset[str], ...] = ()
+
+
+class FormSearch:
+    """Looks for forms, in each artifact only for those of which it has what they need.
+
+    Args:
+        rules: The forms by name.
+    """
+
+    def __init__(self, rules: Mapping[str, FormRule]) -> None:
+        self._rules = rules
+        # By each name of the first group that they need; by "" those that need nothing.
+        self._needing: dict[str, list[str]] = {}
+        for name, rule in rules.items():
+            for needed in rule.needs[0] if rule.needs else ("",):
+                self._needing.setdefault(needed, []).append(name)
+
+    def forms_in(self, reading: Reading) -> dict[str, bool | None]:
+        """Find which forms occur.
+
+        Args:
+            reading: An artifact's ops and entries.
+
+        Returns:
+            For each form whether it occurs, None for perhaps.
+
+        Raises:
+            MalformedArtifact: The bytes do not make sense.
+        """
+        occurring = reading.occurring
+        possible = {name for one in ("", *occurring) for name in self._needing.get(one, ())}
+        found: dict[str, bool | None] = dict.fromkeys(self._rules, False)
+        for name, rule in self._rules.items():  # what is wrong first in this order is said
+            if name in possible and not any(map(occurring.isdisjoint, rule.needs[1:])):
+                found[name] = rule.find(reading)
+        return found
+
+
+def key(kind: str, name: str) -> str:
+    """Return how what occurs is named: without the version that every type has.
+
+    Args:
+        kind: As in `KINDS` of `portable.prediction.forms`.
+        name: The name in the tables of VHLO.
+    """
+    return f"{kind}:{name.removesuffix('_v1') if kind == 'type' else name}"
+
+
+def ops(*names: str) -> frozenset[str]:
+    """Return a need of one of some ops, each with its version or, for all of them, without."""
+    return frozenset(key("op", name) for name in names)
+
+
+def types(names: Iterable[str]) -> frozenset[str]:
+    """Return a need of one of some types, as `i4_v1`."""
+    return frozenset(key("type", name) for name in names)
+
+
+def attributes(*names: str) -> frozenset[str]:
+    """Return a need of one of some kinds of attributes, as `tensor_v1`."""
+    return frozenset(key("attribute", name) for name in names)
