@@ -11,7 +11,7 @@ from operator import methodcaller
 from typing import TYPE_CHECKING
 
 from portable.bytecode.encoding import numbers
-from portable.bytecode.entries import ATTRIBUTES, TYPES
+from portable.bytecode.entries import ATTRIBUTES, TYPES, first_byte
 from portable.bytecode.fields import STEPS
 from portable.bytecode.layouts import table
 from portable.bytecode.patterns import number_pattern
@@ -94,7 +94,7 @@ def _pattern(dialect: str, kind: str) -> Pattern[bytes] | None:
 def _plain(dialect: str, kind: str) -> dict[int, int]:
     """Return by their first bytes how many numbers entries have that are nothing else."""
     return {
-        code << 1 | 1: 1 + len(layout.fields)
+        first_byte(code): 1 + len(layout.fields)
         for code, layout in sorted(table(dialect, kind).items(), key=_is_usual, reverse=True)
         if all(
             encoding in STEPS and encoding != "resource" and not STEPS[encoding].each

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Bytecode", "read"]
 
+_KEPT = 2048
 _SPARSE = {Section.ATTRIBUTE_TYPE, Section.RESOURCE}
 _DICTIONARIES = frozenset({"dictionary", "dict_v1"})
 
@@ -79,8 +80,8 @@ class Bytecode:
         self._deepest: int | None = None
         self._dictionaries: dict[int, dict[str, int]] = {}
         self._fields: dict[int, tuple[str, ...] | None] = {}
-        # Of what is asked several things at once: the properties that were decoded last.
-        self._latest: tuple[tuple[int, int], dict[str, int]] = (-1, -1), {}
+        # The properties that were decoded, up to a number: what reads them reads them again.
+        self._decoded: dict[tuple[int, int], dict[str, int]] = {}
 
     def __repr__(self) -> str:
         return f"<Bytecode format {self.header.format}, producer {self.header.producer[:60]!r}>"
@@ -193,10 +194,11 @@ class Bytecode:
         """
         if index < 0:
             return {}
-        key, named = self._latest
-        if key != (name, index):
-            named = self._named(name, index)
-            self._latest = (name, index), named
+        named = self._decoded.get((name, index))
+        if named is None:
+            if len(self._decoded) >= _KEPT:
+                self._decoded.clear()
+            named = self._decoded[name, index] = self._named(name, index)
         return named
 
     def _named(self, name: int, index: int) -> dict[str, int]:

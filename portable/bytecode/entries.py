@@ -7,12 +7,13 @@ from functools import cache, lru_cache
 from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
-from portable.bytecode.encoding import ODD, WIDTHS, Cursor, numbers, offsets, unzigzag
+from portable.bytecode.encoding import WIDTHS, Cursor, numbers, offsets, unzigzag
 from portable.bytecode.fields import ATTRIBUTES, POINTERS, READERS, TYPES, Blob, read_type
 from portable.bytecode.layouts import BUILTIN, LOCATIONS, VHLO, table, widths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
     from typing import TypeAlias
 
     from portable.bytecode.fields import Step
@@ -29,6 +30,8 @@ __all__ = [
     "Outline",
     "Pool",
     "PoolEntry",
+    "first_byte",
+    "first_bytes",
     "read_entries",
     "reference",
 ]
@@ -83,6 +86,7 @@ def reference(kind: str, index: int) -> Reference:
     return index if kind == ATTRIBUTES else ~index
 
 
+_ANY = frozenset(range(256))
 # Translates whether a dialect encoded an entry to whether it is text.
 _TEXT = bytes([1, 0]) + bytes(254)
 
@@ -103,8 +107,10 @@ class Entries:
 
     __slots__ = (
         "_beginnings",
+        "_begun",
         "_dialects",
         "_firsts",
+        "_groups",
         "_layouts",
         "_leaves",
         "_pointing",
@@ -129,10 +135,17 @@ class Entries:
         self.own = own
         self._firsts = [first for first, _ in groups]
         self._dialects = [dialect for _, dialect in groups]
+        # An empty module has no types, and so no group of them.
+        stops = [*self._firsts[1:], len(own)] if groups else []
+        self._groups = [
+            (dialect, range(first, stop))
+            for (first, dialect), stop in zip(groups, stops, strict=True)
+        ]
         self._layouts: dict[str, dict[int, Layout]] = {}
         self._leaves: dict[tuple[str, str], Outline] = {}
         self._pointing: list[int] | None = None
         self._beginnings: bytes | None = None
+        self._begun: dict[str, frozenset[int]] = {}
         self.outlines: list[Outline | None] = [None] * len(own)
 
     def __len__(self) -> int:
@@ -142,12 +155,9 @@ class Entries:
         """Return the namespace of an entry."""
         return self._dialects[bisect_right(self._firsts, index) - 1]
 
-    def groups(self) -> Iterator[tuple[str, range]]:
-        """Yield each group of neighbours of one dialect."""
-        # An empty module has no types, and so no group of them.
-        stops = [*self._firsts[1:], len(self)] if self._firsts else []
-        for dialect, first, stop in zip(self._dialects, self._firsts, stops, strict=True):
-            yield dialect, range(first, stop)
+    def groups(self) -> Sequence[tuple[str, range]]:
+        """Return each group of neighbours of one dialect."""
+        return self._groups
 
     def size(self, index: int) -> int:
         """Return the encoded size of an entry in bytes."""
@@ -160,26 +170,40 @@ class Entries:
             self._beginnings = bytes(map(self.cursor.data.__getitem__, self.starts[:-1]))
         return self._beginnings[group.start : group.stop]
 
-    def starting(self, dialect: str, codes: frozenset[int]) -> Iterator[int]:
-        """Yield the entries of one dialect that begin with some codes.
+    def starting(self, dialect: str, firsts: AbstractSet[int]) -> Sequence[int]:
+        """Find the entries of one dialect that begin with some codes.
 
         Args:
             dialect: The dialect.
-            codes: The codes.
+            firsts: The codes, as the first byte of an entry has them: see `first_byte`.
+
+        Returns:
+            Their numbers, in order.
         """
-        wanted = frozenset(code << 1 | 1 for code in codes)
-        for owner, group in self.groups():
+        begun = self._begun.get(dialect)
+        if begun is None:
+            begun = self._begun[dialect] = self._begin(dialect)
+        if firsts.isdisjoint(begun):
+            return ()  # most artifacts have none of what is looked for
+        return [*self._starting(dialect, firsts)]
+
+    def _begin(self, dialect: str) -> frozenset[int]:
+        """Return the first bytes of a dialect's entries; of longer codes any that it could be."""
+        groups = (group for owner, group in self._groups if owner == dialect)
+        begun = frozenset().union(*map(self.first_bytes, groups))
+        return begun if all(first & 1 for first in begun) else _ANY
+
+    def _starting(self, dialect: str, firsts: AbstractSet[int]) -> Iterator[int]:
+        for owner, group in self._groups:
             if owner != dialect:
                 continue
-            firsts = self.first_bytes(group)
-            longer = bool(firsts.translate(None, ODD))  # a code that takes more than one byte
-            if wanted.isdisjoint(firsts) and not longer:
-                continue  # most artifacts have none of what is looked for
-            for index, first in zip(group, firsts, strict=True):
-                if not self.own[index]:
-                    continue
-                if first in wanted or (not first & 1 and self.open(index).varint() in codes):
-                    yield index
+            for index, first in zip(group, self.first_bytes(group), strict=True):
+                if first in firsts or not first & 1:
+                    if not self.own[index]:
+                        continue
+                    # A code that takes more than one byte.
+                    if first & 1 or first_byte(self.open(index).varint()) in firsts:
+                        yield index
 
     def pointing(self) -> Sequence[int]:
         """Return the entries that can point to others, one of those that point to the same; cached.
@@ -194,7 +218,7 @@ class Entries:
         for dialect in dict.fromkeys(self._dialects):
             heads = _heads(self.kind, dialect)
             seen: set[bytes] = set()
-            for index in self.starting(dialect, frozenset(first >> 1 for first in heads)):
+            for index in self.starting(dialect, heads.keys()):
                 head = self._head(index, heads)
                 if not head or head not in seen:
                     seen.add(head)
@@ -362,21 +386,21 @@ class Pool:
             )
         return self._type_names
 
-    def attributes_named(self, *names: str) -> list[int]:
+    def attributes_named(self, *names: str) -> Sequence[int]:
         """Return the numbers of MLIR's own attributes of some kinds, for example locations.
 
         Args:
             names: The kinds, as in `PoolEntry.name`.
         """
-        return [*self.attributes.starting(BUILTIN, _codes(ATTRIBUTES, BUILTIN, names))]
+        return self.attributes.starting(BUILTIN, first_bytes(ATTRIBUTES, BUILTIN, names))
 
-    def types_named(self, *names: str) -> list[int]:
+    def types_named(self, *names: str) -> Sequence[int]:
         """Return the numbers of VHLO's types of some kinds, for example `token_v1`.
 
         Args:
             names: The kinds, as in `PoolEntry.name`.
         """
-        return [*self.types.starting(VHLO, _codes(TYPES, VHLO, names))]
+        return self.types.starting(VHLO, first_bytes(TYPES, VHLO, names))
 
     def count(self, type_: object) -> int | None:
         """Return how many elements a tensor type has.
@@ -494,7 +518,7 @@ def _product(sizes: object) -> int | None:
 def _heads(kind: str, dialect: str) -> dict[int, int]:
     """Return how the entries of a dialect begin that point to others, with their `Layout.head`."""
     layouts = table(dialect, kind).items()
-    return {code << 1 | 1: layout.head for code, layout in layouts if layout.pointers}
+    return {first_byte(code): layout.head for code, layout in layouts if layout.pointers}
 
 
 @cache
@@ -504,16 +528,16 @@ def _may_be_places(kind: str) -> bytes:
     return bytes(byte in codes or not byte & 1 for byte in range(256))
 
 
-@cache
-def _codes(kind: str, dialect: str, names: tuple[str, ...]) -> frozenset[int]:
-    """Return the codes of a dialect's entries of some kinds."""
-    return frozenset(code for code, one in table(dialect, kind).items() if one.name in names)
+def first_byte(code: int) -> int:
+    """Return what an entry begins with whose code takes one byte; of others none has it."""
+    return code << 1 | 1
 
 
 @cache
 def first_bytes(kind: str, dialect: str, names: tuple[str, ...]) -> frozenset[int]:
     """Return how the bytes of a dialect's entries of some kinds begin: with their code."""
-    return frozenset(code << 1 | 1 for code in _codes(kind, dialect, names))
+    rows = table(dialect, kind).items()
+    return frozenset(first_byte(code) for code, row in rows if row.name in names)
 
 
 def read_entries(

@@ -6,7 +6,7 @@ from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from portable.bytecode.entries import ATTRIBUTES, TYPES
+from portable.bytecode.entries import ATTRIBUTES, TYPES, first_byte
 from portable.bytecode.fields import Blob
 from portable.bytecode.layouts import BUILTIN, VHLO, table, widths
 from portable.bytecode.vhlo import FUNCTION, has_op, op
@@ -72,7 +72,7 @@ def _of_regions(content: Bytecode) -> Iterator[str]:
 def _of_tensors(content: Bytecode, signatures: Iterable[OpSignature]) -> Iterator[str]:
     """Yield tensors whose bounds do not fit their shape, constants whose data do not fit theirs."""
     pool = content.pool
-    bounded = [*pool.types.starting(VHLO, _tensors(TYPES, "encoding"))]
+    bounded = pool.types.starting(VHLO, _tensors(TYPES, "encoding"))
     # Readers take over one that is the type of nothing.
     used = {index for one in signatures for index in one.results} if bounded else set()
     for index in filter(used.__contains__, bounded):
@@ -126,10 +126,12 @@ def _width(content: Bytecode, element: object) -> int | None:
 
 @cache
 def _tensors(kind: str, field: str) -> frozenset[int]:
-    """Return the codes of tensors, or of constants, that have a field."""
+    """Return how tensors, or constants, begin that have a field."""
     rows = table(VHLO, kind).items()
     return frozenset(
-        code for code, row in rows if row.name == "tensor_v1" and field in dict(row.fields)
+        first_byte(code)
+        for code, row in rows
+        if row.name == "tensor_v1" and field in dict(row.fields)
     )
 
 

@@ -21,7 +21,7 @@ from portable.containers.opening import CONTAINERS
 from portable.system.files import InputFile, is_special, read_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from portable.artifact import ArtifactLike
     from portable.bytecode import Bytecode
@@ -382,7 +382,7 @@ def leaks(content: Bytecode) -> tuple[str, ...]:
     return tuple(sorted(paths))
 
 
-def _named(content: Bytecode, location: str) -> list[int]:
+def _named(content: Bytecode, location: str) -> Sequence[int]:
     return content.pool.attributes_named(location)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
-from portable.bytecode.entries import ATTRIBUTES, TYPES, reference
+from portable.bytecode.entries import ATTRIBUTES, TYPES, first_byte, reference
 from portable.bytecode.layouts import BUILTIN, LOCATIONS, VHLO, table
 from portable.bytecode.vhlo import inherent
 from portable.prediction.form import FormRule, attributes, types
@@ -187,10 +187,10 @@ _TO_ATTRIBUTES = frozenset({"attribute", "attributes", "optional", "pairs"})
 
 @functools.cache
 def _holding(kind: str, *, types: bool) -> frozenset[int]:
-    """Return the codes of VHLO's entries of a kind that hold attributes or, if asked, types."""
+    """Return how VHLO's entries of a kind begin that hold attributes or, if asked, types."""
     sought = _TO_ATTRIBUTES | _TO_TYPES if types else _TO_ATTRIBUTES
     return frozenset(
-        code
+        first_byte(code)
         for code, layout in table(VHLO, kind).items()
         if any(encoding in sought for _, encoding in layout.fields)
     )
