@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
-from portable.bytecode.encoding import Cursor, MalformedArtifact
+from portable.bytecode.encoding import Cursor, MalformedArtifact, numbers
 from portable.bytecode.entries import ATTRIBUTES, Pool, read_entries
 from portable.bytecode.header import read_header
 from portable.bytecode.layouts import VHLO
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Bytecode", "read"]
 
+# How many properties are kept decoded: of few bytes there can be more than their bytes account for.
 _KEPT = 2048
 _SPARSE = {Section.ATTRIBUTE_TYPE, Section.RESOURCE}
 _DICTIONARIES = frozenset({"dictionary", "dict_v1"})
@@ -80,8 +81,9 @@ class Bytecode:
         self._deepest: int | None = None
         self._dictionaries: dict[int, dict[str, int]] = {}
         self._fields: dict[int, tuple[str, ...] | None] = {}
-        # The properties that were decoded, up to a number: what reads them reads them again.
+        # The properties that were decoded first, and last: what reads them reads them again.
         self._decoded: dict[tuple[int, int], dict[str, int]] = {}
+        self._latest: tuple[tuple[int, int], dict[str, int]] = (-1, -1), {}
 
     def __repr__(self) -> str:
         return f"<Bytecode format {self.header.format}, producer {self.header.producer[:60]!r}>"
@@ -194,11 +196,15 @@ class Bytecode:
         """
         if index < 0:
             return {}
-        named = self._decoded.get((name, index))
+        key = name, index
+        named = self._decoded.get(key)
         if named is None:
-            if len(self._decoded) >= _KEPT:
-                self._decoded.clear()
-            named = self._decoded[name, index] = self._named(name, index)
+            latest, named = self._latest
+            if latest != key:
+                named = self._named(name, index)
+                self._latest = key, named
+                if len(self._decoded) < _KEPT:
+                    self._decoded[key] = named
         return named
 
     def _named(self, name: int, index: int) -> dict[str, int]:
@@ -208,17 +214,25 @@ class Bytecode:
             fields = self._fields[name] = inherent(dialect, op)
         if fields is None:
             return {}
-        cursor = self.property_bytes(index)
-        numbers = cursor.varints(len(fields))
-        if not cursor.done():
+        start, stop = self._properties[index]
+        values = numbers(bytes(self._sections[Section.PROPERTIES].data[start:stop]))
+        if values is None or len(values) != len(fields):
+            cursor = self._behind(index, len(fields))
             raise cursor.malformed(f"{self.names[name]} has more properties than the op defines")
-        named = dict(zip(fields, numbers, strict=True))
+        named = dict(zip(fields, values, strict=True))
         if fields is MODULE:
             # The module's properties may be absent, as a flag shows; those of VHLO never are.
             named = {field: number >> 1 for field, number in named.items() if number & 1}
         if named and max(named.values()) >= len(self.pool.attributes):
+            cursor = self._behind(index, len(fields))
             raise cursor.malformed(f"there is no attribute {max(named.values())}")
         return named
+
+    def _behind(self, index: int, count: int) -> Cursor:
+        """Return a cursor behind the first numbers of a property entry."""
+        cursor = self.property_bytes(index)
+        cursor.varints(count)
+        return cursor
 
     def inherent(self, of: Operation | OpSignature | Held, field: str) -> int | None:
         """Find one attribute of an operation, wherever its format keeps it.

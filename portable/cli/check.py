@@ -106,7 +106,11 @@ def _check(chosen: argparse.Namespace, path: str, consumers: Consumers) -> Repor
     bundled = container is not None and container.kind is Kind.BUNDLE
     # Of a bundle a consumer needs one Version, of everything else each artifact.
     groups = {path: parts} if bundled else {part.label: (part,) for part in parts}
-    found = {label: _verdicts(chosen, group, consumers.releases) for label, group in groups.items()}
+    signatures: dict[str, frozenset[str]] = {}
+    found = {
+        label: _verdicts(chosen, group, consumers.releases, signatures)
+        for label, group in groups.items()
+    }
     stage = Stage[chosen.stage.upper()]
     held = [verdict.holds(stage) for verdicts in found.values() for verdict in verdicts]
     passes = worst([*held, *(None for _ in consumers.uncovered)])
@@ -120,7 +124,7 @@ def _check(chosen: argparse.Namespace, path: str, consumers: Consumers) -> Repor
         for label, verdicts in found.items():
             _print(label, verdicts, stage, everything=chosen.all)
             for part in groups[label]:
-                _print_blamed(part, verdicts)
+                _print_blamed(part, verdicts, signatures.get(part.label, frozenset()))
 
     record = {"compatible": passes} | _record(container, parts, found)
     return Report(_CODES[passes], record, show)
@@ -151,13 +155,18 @@ def _record(
 
 
 def _verdicts(
-    chosen: argparse.Namespace, parts: Sequence[Part], releases: Sequence[Release]
+    chosen: argparse.Namespace,
+    parts: Sequence[Part],
+    releases: Sequence[Release],
+    signatures: dict[str, frozenset[str]],
 ) -> list[Verdict]:
+    """Judge artifacts together; note the op signatures of each."""
     pairs = [(part, Artifact.from_bytes(part.data, where=part.label)) for part in parts]
     verdicts: list[Verdict] = []
     # Without consumers there is nothing to predict, and a damaged file may still be observed.
     if releases:
         subjects = {part.name: _subject(part, artifact) for part, artifact in pairs}
+        signatures |= {part.label: subjects[part.name].signatures or frozenset() for part in parts}
         verdicts += predict_all(subjects, releases, chosen.mode, stage=chosen.stage)
     if chosen.observe:
         observed = [(part.entry.member, _observed(part, one, chosen)) for part, one in pairs]
@@ -197,8 +206,8 @@ def _print(name: str, verdicts: Sequence[Verdict], stage: Stage, *, everything: 
         say(f"{name}: not known {whether}: {unknown.what} ({many(count, 'consumer')})")
 
 
-def _print_blamed(part: Part, verdicts: Sequence[Verdict]) -> None:
+def _print_blamed(part: Part, verdicts: Sequence[Verdict], signatures: frozenset[str]) -> None:
     artifact = Artifact.from_bytes(part.data, where=part.label)
-    for signature, places in sorted(blamed(artifact, verdicts).items()):
+    for signature, places in sorted(blamed(artifact, verdicts, signatures).items()):
         way = "".join(f"; pin --allow {name} replaces it" for name in replacing(signature))
         say(f"{part.label}: {signature} at {', '.join(places[:_PLACES])}{way}")

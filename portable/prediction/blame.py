@@ -8,10 +8,11 @@ from portable.bytecode import read
 from portable.bytecode.text import location_text
 from portable.prediction.forms import Reading
 from portable.prediction.signatures import signatures_by_name
+from portable.prediction.subject import examine
 from portable.verdict import Basis
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from portable.artifact import Artifact
     from portable.verdict import Verdict
@@ -24,12 +25,15 @@ def blames(signature: str, why: str) -> str:
     return f"{signature}: {why}"
 
 
-def blamed(artifact: Artifact, verdicts: Iterable[Verdict]) -> dict[str, tuple[str, ...]]:
+def blamed(
+    artifact: Artifact, verdicts: Iterable[Verdict], signatures: Collection[str] | None = None
+) -> dict[str, tuple[str, ...]]:
     """Find what Verdicts blame.
 
     Args:
         artifact: What was judged.
         verdicts: What came of it; only those that are predicted, and not compatible, blame.
+        signatures: Its op signatures, as its `Subject` has them; None to examine it for them.
 
     Returns:
         The op signatures that are blamed, each with the places of its first ops.
@@ -40,16 +44,17 @@ def blamed(artifact: Artifact, verdicts: Iterable[Verdict]) -> dict[str, tuple[s
         if verdict.basis is Basis.PREDICTED and not verdict.compatible
         for text in (verdict.reason, *(each.message for each in verdict.diagnostics))
     }
-    if not said:
-        return {}
+    if signatures is None:
+        signatures = examine(artifact).signatures or ()
+    # In the Verdict on a bundle its Version comes first.
+    names = [
+        name for name in signatures if any(f": {blames(name, '')}" in f": {text}" for text in said)
+    ]
+    if not names:
+        return {}  # without reading it again
     content = read(artifact.data)
     named = signatures_by_name(Reading(content, artifact.data))
-    found = {
-        name: signatures
-        for name, signatures in named.items()
-        # In the Verdict on a bundle its Version comes first.
-        if any(f": {blames(name, '')}" in f": {text}" for text in said)
-    }
+    found = {name: named[name] for name in names if name in named}
     places = content.scan().locations({one for each in found.values() for one in each})
     return {
         name: tuple(location_text(content.pool, at) for one in signatures for at in places[one])

@@ -33,12 +33,13 @@ class FormSearch:
     """
 
     def __init__(self, rules: Mapping[str, FormRule]) -> None:
-        self._rules = rules
+        self._names = [*rules]
+        self._rules = [*rules.values()]
         # By each name of the first group that they need; by "" those that need nothing.
-        self._needing: dict[str, list[str]] = {}
-        for name, rule in rules.items():
+        self._needing: dict[str, list[int]] = {}
+        for number, rule in enumerate(self._rules):
             for needed in rule.needs[0] if rule.needs else ("",):
-                self._needing.setdefault(needed, []).append(name)
+                self._needing.setdefault(needed, []).append(number)
 
     def forms_in(self, reading: Reading) -> dict[str, bool | None]:
         """Find which forms occur.
@@ -52,12 +53,13 @@ class FormSearch:
         Raises:
             MalformedArtifact: The bytes do not make sense.
         """
-        occurring = reading.occurring
-        possible = {name for one in ("", *occurring) for name in self._needing.get(one, ())}
-        found: dict[str, bool | None] = dict.fromkeys(self._rules, False)
-        for name, rule in self._rules.items():  # what is wrong first in this order is said
-            if name in possible and not any(map(occurring.isdisjoint, rule.needs[1:])):
-                found[name] = rule.find(reading)
+        occurring, needing = reading.occurring, self._needing
+        possible = {number for one in ("", *occurring) for number in needing.get(one, ())}
+        found: dict[str, bool | None] = dict.fromkeys(self._names, False)
+        for number in sorted(possible):  # what is wrong first in the order of the table is said
+            rule = self._rules[number]
+            if not any(map(occurring.isdisjoint, rule.needs[1:])):
+                found[self._names[number]] = rule.find(reading)
         return found
 
 

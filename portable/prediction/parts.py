@@ -216,12 +216,13 @@ def _property_of_another_kind(reading: Reading) -> bool | None:
     """Find a property that is no attribute of its kind: most such artifacts are not read."""
     content, pool, kinds = reading.content, reading.content.pool, property_kinds()
     pairs: set[tuple[str, int]] = set()
-    for signature in reading.signatures:
-        dialect, name, _ = content.names[signature.name]
-        if dialect == VHLO:
-            properties = content.property_attributes(signature.name, signature.properties)
-            dictionary = content.dictionary(signature.attributes)
-            for field in _of_one_kind(name):
+    for at, index, held in {(s.name, s.properties, s.attributes) for s in reading.signatures}:
+        dialect, name, _ = content.names[at]
+        fields = _of_one_kind(name) if dialect == VHLO else ()
+        if fields:
+            properties = content.property_attributes(at, index)
+            dictionary = content.dictionary(held)
+            for field in fields:
                 number = properties.get(field, dictionary.get(field))
                 if number is not None:
                     pairs.add((field, number))
