@@ -114,6 +114,8 @@ LINALG: dict[str, tuple[Any, ...]] = {
     ),
     "norms": (lambda x: (jnp.linalg.norm(x), jnp.linalg.norm(x, 1), jnp.linalg.norm(x, axis=1)), X),
     "expm": (lambda x: jax.scipy.linalg.expm(x / 4), _floats(4, 4)),
+    # By a loop that factors matrices.
+    "polar": (lambda x: jax.scipy.linalg.polar(x)[0], _floats(4, 3)),
     "triangular_solve": (
         lambda a, b: jax.scipy.linalg.solve_triangular(jnp.tril(a), b, lower=True),
         _symmetric(4),
@@ -198,6 +200,11 @@ LAX: dict[str, tuple[Any, ...]] = {
     "normal_distribution": (jax.scipy.stats.norm.logpdf, X),
     "logsumexp": (lambda x: (jax.nn.logsumexp(x, axis=1), jax.nn.softmax(x), jax.nn.gelu(x)), X),
     "reduce_precision": (lambda x: lax.reduce_precision(x, 5, 3), X),
+    "map_coordinates": (
+        lambda x, v: jax.scipy.ndimage.map_coordinates(x, [v, v], order=1),
+        X,
+        _floats(5, low=0.0, high=3.0),
+    ),
     "segment_sum": (lambda x, i: jax.ops.segment_sum(x, i, 4), _floats(5, 2), ROWS),
 }
 
@@ -246,6 +253,12 @@ TRANSFORMED: dict[str, tuple[Any, ...]] = {
     "split_and_fold": (lambda key: jax.random.split(jax.random.fold_in(key, 3), 2), KEY),
     "categorical": (jax.random.categorical, KEY, X),
     "permutation": (lambda key: jax.random.permutation(key, 12), KEY),
+    "normal_in_a_loop": (
+        lambda key: lax.fori_loop(
+            0, 3, lambda turn, x: x + jax.random.normal(jax.random.fold_in(key, turn), (3,)), V[:3]
+        ),
+        KEY,
+    ),
     "gamma": (lambda key: jax.random.gamma(key, 2.0, (4,)), KEY),
     "bernoulli_of_an_old_key": (
         lambda key: jax.random.bernoulli(key, 0.3, (9,)),

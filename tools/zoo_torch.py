@@ -69,6 +69,22 @@ def _tokens(length: int = 12, vocabulary: int = 99) -> Callable[[], tuple[Any, .
     return lambda: (torch.randint(1, vocabulary, (2, length)),)
 
 
+class _Function(nn.Module):
+    """A function as a module."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, *given: torch.Tensor) -> Any:
+        """Call it."""
+        return self.function(*given)
+
+
+def _of(function: Callable[..., Any]) -> Callable[[], nn.Module]:
+    return lambda: _Function(function)
+
+
 MODULES: dict[str, tuple[Callable[[], nn.Module], Callable[[], tuple[Any, ...]]]] = {
     "conv1d": (lambda: nn.Conv1d(3, 8, 5, dilation=2, groups=1), _floats(2, 3, 32)),
     "conv3d": (lambda: nn.Conv3d(3, 4, 3, padding=1), _floats(1, 3, 6, 8, 8)),
@@ -109,6 +125,21 @@ MODULES: dict[str, tuple[Callable[[], nn.Module], Callable[[], tuple[Any, ...]]]
     "transformer": (
         lambda: nn.Transformer(8, 2, 1, 1, 16, batch_first=True),
         lambda: (torch.randn(2, 5, 8), torch.randn(2, 4, 8)),
+    ),
+    "antialias": (
+        _of(lambda x: nn.functional.interpolate(x, (5, 7), mode="bicubic", antialias=True)),
+        _image(16),
+    ),
+    "histogram": (_of(lambda x: torch.histogram(x, bins=5)), _floats(40)),
+    "index_reduce": (
+        _of(lambda x, rows: x.index_reduce(0, rows, x, "mean")),
+        lambda: (torch.randn(4, 3), torch.tensor([0, 2, 2, 1])),
+    ),
+    "lu": (_of(torch.linalg.lu), _floats(2, 4, 4)),
+    "medians": (_of(lambda x: (x.median(0), x.nanmedian(1))), _floats(5, 6)),
+    "searchsorted": (
+        _of(torch.searchsorted),
+        lambda: (torch.randn(3, 8).sort()[0], torch.randn(3, 4)),
     ),
 }
 

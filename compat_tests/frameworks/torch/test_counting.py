@@ -14,7 +14,7 @@ from torch.utils import _pytree as pytree
 
 from compat_tests.helpers.torch_calls import Calls
 from portable.exporters import export_torch
-from portable.runtime.executors import Executor
+from portable.runtime.executors import Executor, InputMismatch
 
 # PyTorch warns of its own use of what it deprecates.
 pytestmark = pytest.mark.filterwarnings(
@@ -182,3 +182,13 @@ def test_a_dynamic_dimension(name: str, executor: Executor) -> None:
     for size in (5, 2, 8):
         x = torch.randn(size, 3)
         _same(made(x, executor=executor), model(x))
+
+
+def test_a_size_that_was_not_traced_is_refused(executor: Executor) -> None:
+    """The model takes another branch there, which is not in the artifact."""
+    model = Calls(lambda x: x * 2 if x.shape[0] <= 9 else x * 3)
+    rows = torch.export.Dim("rows", min=2, max=9)
+    made = export_torch(model, (ROWS,), target="0.9.0", dynamic_shapes=(({0: rows},),))
+    assert torch.equal(made(torch.ones(9, 3), executor=executor), torch.full((9, 3), 2.0))
+    with pytest.raises(InputMismatch, match=r"is 10, it was exported for at most 9.*Dim"):
+        made(torch.ones(10, 3), executor=executor)
