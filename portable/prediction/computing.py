@@ -581,6 +581,9 @@ COMPUTED: dict[str, FormRule] = {
     "argument without elements": FormRule(_takes_nothing),
     "negative i4": _perhaps(FormRule(lambda _: True, (types({"i4_v1"}),))),
     "i4 or ui4 in more than constants and conversions": FormRule(_computes_four_bits, _FOURS),
+    "all_gather of i2, ui2, i4 or ui4": _gives(
+        ("vhlo.all_gather_v1", "vhlo.all_gather_v2"), TWO_BITS | _FOUR_BITS
+    ),
     "concatenate of i2 or ui2": _gives([_CONCATENATE], TWO_BITS),
     "concatenate of i4 or ui4": _gives([_CONCATENATE], _FOUR_BITS),
     "maximum or minimum of complex numbers": FormRule(

@@ -141,6 +141,7 @@ ENTRY: dict[str, FormRule] = {
     "argument or result that is not ranked": _takes("unranked_tensor", elements=False),
     "argument or result of tf32 or index": _takes("tf31", "index"),
     "argument or result of f6E2M3FN or f6E3M2FN": _takes("f6E2M3FN", "f6E3M2FN"),
+    "argument or result of f4E2M1FN or f8E8M0FNU": _takes("f4E2M1FN", "f8E8M0FNU"),
     "argument that is a token": _takes("token", elements=False, results=False),
     "aliased argument of another size than its result": FormRule(_aliases),
     "argument in a memory that XLA:CPU does not have": FormRule(_elsewhere),
