@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from compat_tests.adversarial.generators.amplification import ARTIFACTS, COUNTED
+from compat_tests.adversarial.generators.sharing import sharing
 from compat_tests.adversarial.measuring import measured
 from portable.artifact import Artifact
+from portable.bytecode.vhlo import ops
 from portable.inspection import inspect
 from portable.prediction import examine
 
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
 SIZE = 8000
 SMALL, LARGE = 1100, 3300  # nesting is not looked into where less than 1,000 entries nest
 CALLS, GROWTH = 20, 1.5
+SHARING = (30, 90)
+# Operations of eight bytes of which each has another form: more is looked up for a byte of them.
+CALLS_OF_FORMS, GROWTH_OF_FORMS = 50, 1.3
 FLOOR_SECONDS, FLOOR_BYTES = 2.0, 40 << 20
 SECONDS, RESIDENT, PRINTED = 15e-6, 100, 100  # for each byte of input
 
@@ -77,6 +82,26 @@ def test_the_work_for_each_byte_is_bounded(name: str, work: str) -> None:
         found.append(calls(partial(do, data)) / len(data))
     assert found[-1] < CALLS
     assert found[-1] < GROWTH * found[-2]
+
+
+@pytest.mark.parametrize("name", ops())
+def test_what_operations_share_is_not_walked_through_for_each(name: str) -> None:
+    """Of every op of VHLO, four times as many on tensors and attributes four times as wide."""
+    found = []
+    for data in (sharing(name, n) for n in SHARING):
+        # A first time may read tables, and compile patterns that `re` has forgotten.
+        counts = [calls(partial(WORK["examine"], data)) for _ in range(2)]
+        found.append(min(counts) / len(data))
+    assert found[1] < CALLS_OF_FORMS
+    assert found[1] < GROWTH_OF_FORMS * found[0]
+
+
+@pytest.mark.parametrize("rank", [256, 257])
+def test_what_is_too_wide_to_be_looked_into_is_not_known(rank: int) -> None:
+    """Nothing is said of a product of such tensors, neither that it is read nor that it is not."""
+    subject = examine(Artifact.from_bytes(sharing("dot_general_v2", rank)))
+    too_wide = "tensor of more than 256 dimensions"
+    assert (too_wide in subject.unknown) == (rank > 256)
 
 
 @pytest.mark.parametrize("name", COUNTED)

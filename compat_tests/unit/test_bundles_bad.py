@@ -287,3 +287,49 @@ def test_the_empty_config_is_checked(layout: Layout) -> None:
     flip(layout.blob(layout.manifests[0]["config"]))
     with pytest.raises(MalformedContainer, match="was changed or damaged"):
         open_container(layout.path)
+
+
+@pytest.mark.parametrize(
+    ("path", "data"),
+    [
+        ("second.mlir.bc", FILES[1].read_bytes()),
+        ("weights/data.bin", FILES[0].read_bytes()),
+        ("inner/saved_model.pb", b"\x08\x01"),
+        ("inner/oci-layout", b"{}"),
+    ],
+)
+@pytest.mark.parametrize("files", [FILES[:1], [TORCH_XLA]], ids=["plain", "directory"])
+def test_what_is_not_judged_is_not_delivered(
+    files: list[Path], path: str, data: bytes, tmp_path: Path
+) -> None:
+    """An artifact or a container beside the program of a Version passes neither gate nor pick."""
+    bundle_files(files, to=tmp_path / "bundle")
+    layout = Layout(tmp_path / "bundle")
+    gate = ["gate", str(layout.path), "--for", NEWEST]
+    assert main(gate) == 0
+    title = {"org.opencontainers.image.title": path}
+    extra = {"mediaType": "application/octet-stream", "annotations": title}
+    layout.manifests[0]["layers"].append(layout.add(data) | extra)
+    layout.write()
+    assert main(gate) == 2
+    with pytest.raises(MalformedContainer, match="is not of the program"):
+        open_container(layout.path)
+    with pytest.raises(MalformedContainer, match="is not of the program"):
+        pick(layout.path, NEWEST, to=tmp_path / "picked")
+    with pytest.raises(MalformedContainer, match="is not of the program"):
+        unpack(layout.path, to=tmp_path / "all")
+    assert not (tmp_path / "picked").exists()
+    assert not (tmp_path / "all").exists()
+
+
+def test_other_files_of_a_version_are_delivered(tmp_path: Path) -> None:
+    """Notes and weights are no artifacts."""
+    bundle_files(FILES[:1], to=tmp_path / "bundle")
+    layout = Layout(tmp_path / "bundle")
+    title = {"org.opencontainers.image.title": "NOTES.md"}
+    extra = {"mediaType": "text/markdown", "annotations": title}
+    layout.manifests[0]["layers"].append(layout.add(b"text") | extra)
+    layout.write()
+    assert main(["gate", str(layout.path), "--for", NEWEST]) == 0
+    pick(layout.path, NEWEST, to=tmp_path / "picked")
+    assert (tmp_path / "picked" / "NOTES.md").read_text() == "text"

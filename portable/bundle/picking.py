@@ -245,7 +245,7 @@ def _delivered(origin: Origin, member: Member, tree: Path, label: str) -> Contai
         write_through(path, partial(origin.copy, layer))
         demand_content(InputFile(path), layer)
     with _named(tree, place(label, member.name)):
-        container = open_version(Folder(str(tree)), next(iter(manifest.files)))
+        container = open_version(Folder(str(tree)), [*manifest.files])
         demand_claim(container, member.version)
     return container
 

@@ -36,7 +36,7 @@ from portable.system.files import InputFile
 from portable.version import InvalidVersion, Version
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from io import FileIO
 
     from portable.artifact import Artifact
@@ -339,6 +339,9 @@ class _Tree(Folder):
             raise MalformedContainer("missing", where=inside)
         return self.layout.blob(self.files[inside])
 
+    def unchecked(self, inside: str) -> str:
+        return self.layout.folder.file(self.files[inside].path)
+
     def has_file(self, inside: str) -> bool:
         return inside in self.files
 
@@ -357,7 +360,9 @@ class Bundle(Rewritable):
     kind = Kind.BUNDLE
     opener: Opener | None = None
 
-    def __init__(self, folder: Folder, inside: Callable[[Folder, str], Container]) -> None:
+    def __init__(
+        self, folder: Folder, inside: Callable[[Folder, Sequence[str]], Container]
+    ) -> None:
         self.path = folder.path
         self.versions: Mapping[str, str] = {"image layout": _IMAGE_LAYOUT}
         self._layout = ImageLayout(folder)
@@ -371,7 +376,7 @@ class Bundle(Rewritable):
                 for layer in manifest.layers:
                     self._layout.demand_there(layer)
                 tree = _Tree(place(self.path, name), layout=self._layout, files=manifest.files)
-                self._members[name] = opened = inside(tree, next(iter(tree.files)))
+                self._members[name] = opened = inside(tree, [*tree.files])
                 demand_claim(opened, Version.parse(name))
             _demand_apart(self._members)
         except MalformedContainer as error:
@@ -417,12 +422,12 @@ class Bundle(Rewritable):
         raise IsABundle(self.path)
 
 
-def open_container(folder: Folder, inside: Callable[[Folder, str], Container]) -> Bundle:
+def open_container(folder: Folder, inside: Callable[[Folder, Sequence[str]], Container]) -> Bundle:
     """Open a bundle.
 
     Args:
         folder: Its directory.
-        inside: Opens the files of one Version, given which of them is the first.
+        inside: Opens the files of one Version, given their paths, the program first.
 
     Raises:
         MalformedContainer: It is damaged, incomplete, or claims what is not so.

@@ -21,7 +21,7 @@ from portable.containers.bundle import BLOBS, TOP
 from portable.containers.container import NoArtifact
 from portable.containers.excluding import excluded
 from portable.containers.folder import Folder
-from portable.containers.kind import LAYOUT, Kind, kind_of_directory, kind_of_file
+from portable.containers.kind import LAYOUT, MODEL, Kind, kind_of_directory, kind_of_file
 from portable.containers.opening import CONTAINERS, open_folder, open_path, open_source
 from portable.containers.source import Source
 from portable.errors import PortableError
@@ -47,9 +47,9 @@ EXCLUDED_FOLDERS = frozenset(
 
 _ARTIFACTS = {Kind.ARTIFACT, Kind.BYTECODE, *CONTAINERS}
 # Files in which a directory is recognized as a container.
-_MODEL, _FUNCTIONS = "saved_model.pb", "functions"
-_MARKS = (_MODEL, _FUNCTIONS, LAYOUT)
-_TOP = (_MODEL, LAYOUT, TOP)
+_FUNCTIONS = "functions"
+_MARKS = (MODEL, _FUNCTIONS, LAYOUT)
+_TOP = (MODEL, LAYOUT, TOP)
 _MODEL_AS_TEXT = "saved_model.pbtxt"
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".lz4", ".br", ".zip", ".7z", ".z")
 _SAMPLE = 4096

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 __all__ = [
     "ARCHIVE",
     "LAYOUT",
+    "MARKS",
+    "MODEL",
     "Kind",
     "kind_of_directory",
     "kind_of_file",
@@ -25,6 +27,10 @@ __all__ = [
 
 LAYOUT = "oci-layout"
 """The file that marks an OCI image layout."""
+MODEL = "saved_model.pb"
+"""The file that marks a SavedModel."""
+MARKS = frozenset({LAYOUT, MODEL})
+"""Files by whose names a directory is a container."""
 
 # Enough to recognise anything; the rest of a file is not looked at.
 _SAMPLE = 4096
@@ -109,7 +115,7 @@ def kind_of_folder(folder: Folder) -> Kind:
     """Determine what a directory is, as `kind_of_directory`, wherever its files lie."""
     if folder.has_file(LAYOUT):
         return Kind.BUNDLE
-    if folder.has_file("saved_model.pb"):
+    if folder.has_file(MODEL):
         return Kind.SAVED_MODEL
     try:
         names = folder.names("functions")

@@ -6,11 +6,11 @@ import os
 from typing import TYPE_CHECKING
 
 from portable.containers.container import MalformedContainer, NotAContainer, place
-from portable.containers.kind import Kind, kind_of_file, kind_of_folder
+from portable.containers.kind import MARKS, Kind, kind_of_file, kind_of_folder
 from portable.containers.source import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Sequence
 
     from portable.artifact import Artifact
     from portable.containers.container import Container
@@ -100,23 +100,38 @@ def open_folder(folder: Folder) -> Container:
     return _opener(kind)(folder, open_version) if kind is Kind.BUNDLE else _opener(kind)(folder)
 
 
-def open_version(folder: Folder, first: str) -> Container:
+def open_version(folder: Folder, files: Sequence[str]) -> Container:
     """Open one Version of a bundle.
 
     Args:
         folder: Its files.
-        first: The one that is the program, where they are no directory of a framework.
+        files: Their paths; the first is the program, where they are no directory of a framework.
 
     Raises:
+        MalformedContainer: An artifact or a container is among them that is not of the program:
+            it would be delivered without being judged.
         PortableError: As `open_path`.
     """
     kind = kind_of_folder(folder)
     if kind is Kind.BUNDLE:
         raise MalformedContainer("a bundle in a bundle", where=folder.path)
     if kind in CONTAINERS:
-        return _opener(kind)(folder)
-    source = Source(folder.file(first))
+        opened = _opener(kind)(folder)
+        _demand_alone(folder, set(files).difference(opened.files))
+        return opened
+    source = Source(folder.file(files[0]))
+    _demand_alone(folder, files[1:])
     return open_source(kind_of_file(source), source)
+
+
+_OTHERS = {Kind.ARTIFACT, Kind.BYTECODE, *CONTAINERS}
+
+
+def _demand_alone(folder: Folder, files: Iterable[str]) -> None:
+    for inside in sorted(files):
+        named = inside.rpartition("/")[2] in MARKS
+        if named or kind_of_file(Source(folder.unchecked(inside))) in _OTHERS:
+            raise MalformedContainer("is not of the program of its Version", where=inside)
 
 
 def _opener(kind: Kind) -> Callable[..., Container]:

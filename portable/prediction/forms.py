@@ -6,6 +6,7 @@ What a table names in words that are not here cannot be found in the bytes, and 
 from __future__ import annotations
 
 import functools
+import struct
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -39,6 +40,11 @@ KINDS = frozenset({"op", "type", "attribute", "location", "dialect"})
 
 _NAME = "location_"
 LOCATIONS = ("call_site", "file_line_col", "file_line_col_range", "fused", "name")
+
+# Any number of ops may be on one tensor, by one attribute: what is longer is not looked into. Of an
+# attribute with numbers of dimensions, which may have two for each.
+_MOST_DIMENSIONS = 256
+_MOST_NUMBERS = 2 * _MOST_DIMENSIONS
 
 
 # To follow the values of more takes longer than reading everything else, and to keep them more
@@ -80,6 +86,7 @@ class Reading:
     Attributes:
         names: The names of ops, as `vhlo.tan_v1`, by their numbers.
         types: The names of types, as `i4_v1`: an op of others need not be looked for.
+        unread: What was too long to be looked into, in words.
     """
 
     def __init__(self, content: Bytecode, data: Buffer | View) -> None:
@@ -101,6 +108,8 @@ class Reading:
             self._by_op.setdefault(self.names[signature.name], []).append(signature)
         self.ops: frozenset[str] = frozenset(self._by_op)
         self._elements: dict[int, str] = {}
+        self._numbers: dict[int, tuple[int, ...]] = {}
+        self.unread: set[str] = set()
 
     def of(self, *ops: str) -> Sequence[OpSignature]:
         """Return the op signatures of some ops."""
@@ -247,11 +256,16 @@ class Reading:
         return signature.results[0]
 
     def dimensions(self, type_: int | None) -> Sequence[int] | None:
-        """Return the shape of a ranked tensor type."""
+        """Return the shape of a ranked tensor type; None of one that is too long."""
         if type_ is None:
             return None
         shape = self.content.pool.type(type_).fields.get("shape")
-        return shape if isinstance(shape, list) else None
+        if not isinstance(shape, list):
+            return None
+        if len(shape) > _MOST_DIMENSIONS:
+            self.unread.add(f"tensor of more than {_MOST_DIMENSIONS} dimensions")
+            return None
+        return shape
 
     def element(self, type_: int) -> str:
         """Return the name of the element type of a tensor type."""
@@ -266,6 +280,28 @@ class Reading:
         """Return the fields of an op's attribute; none if it has no such."""
         index = self.attribute(signature, attribute)
         return {} if index is None else self.content.pool.attribute(index).fields
+
+    def numbers(self, op: OpSignature | Operation, attribute: str) -> tuple[int, ...]:
+        """Return the elements of an op's attribute that is a tensor of i64, without their signs.
+
+        They are none where there is no such attribute, or it is too long.
+        """
+        index = self.attribute(op, attribute)
+        if index is None:
+            return ()
+        if index not in self._numbers:
+            self._numbers[index] = self._unpacked(index)
+        return self._numbers[index]
+
+    def _unpacked(self, index: int) -> tuple[int, ...]:
+        data = self.content.pool.attribute(index).fields.get("data")
+        count = data.size // 8 if isinstance(data, Blob) else 0
+        if count > _MOST_NUMBERS:
+            self.unread.add(f"attribute of more than {_MOST_NUMBERS} numbers of dimensions")
+        if not isinstance(data, Blob) or not 0 < count <= _MOST_NUMBERS:
+            return ()
+        raw = bytes(self.data[data.offset : data.offset + 8 * count])
+        return struct.unpack(f"<{count}Q", raw)
 
 
 _ALL_SET = 0xFF

@@ -99,17 +99,16 @@ def _sizes(
         for kind in ("contracting", "batching")
     )
     inside = {*contracting, *batching}
-    free = math.prod(n for at, n in enumerate(dimensions) if at not in inside)
-    return free, math.prod(dimensions[at] for at in contracting if at < len(dimensions))
+    # Lists, since each element of a generator costs a call.
+    free = math.prod([n for at, n in enumerate(dimensions) if at not in inside])
+    return free, math.prod([dimensions[at] for at in contracting if at < len(dimensions)])
 
 
-def dimension_numbers(reading: Reading, signature: Operation | OpSignature, name: str) -> list[int]:
-    """Return the elements of an attribute that is a tensor of i64."""
-    data = reading.value(signature, name).get("data")
-    if not isinstance(data, Blob):
-        return []
-    raw = bytes(reading.data[data.offset : data.offset + data.size])
-    return [int.from_bytes(raw[at : at + 8], "little") for at in range(0, len(raw), 8)]
+def dimension_numbers(
+    reading: Reading, signature: Operation | OpSignature, name: str
+) -> tuple[int, ...]:
+    """Return the elements of an attribute that is a tensor of i64, as `Reading.numbers`."""
+    return reading.numbers(signature, name)
 
 
 def _contracts_nothing(reading: Reading) -> bool:
@@ -117,7 +116,7 @@ def _contracts_nothing(reading: Reading) -> bool:
     for signature in reading.of(*DOTS):
         sizes = reading.dimensions((signature.operand_types or (None,))[0]) or ()
         contracted = dimension_numbers(reading, signature, "lhs_contracting_dimensions")
-        nothing = 0 in (sizes[at] for at in contracted if at < len(sizes))
+        nothing = 0 in [sizes[at] for at in contracted if at < len(sizes)]
         if nothing and 0 not in (reading.dimensions(reading.result(signature)) or ()):
             return True
     return False
@@ -135,13 +134,14 @@ def _computed_matrices(reading: Reading) -> Iterator[tuple[str, Operation | None
     functions = sum(reading.signatures[one] for one in reading.of("vhlo.func_v1"))
     ops: list[Operation] = []
     turned: set[int] = set()
+    products = _Products(reading)
     for number, (name, operation, sources, _) in enumerate(reading.walk()):
         ops.append(operation)
         kind = reading.kinds[operation.name]
         before = [source[0] for source in sources if source]
         if kind == _TRANSPOSE or (kind in _IN_THE_LOOP and not turned.isdisjoint(before)):
             turned.add(number)
-        if name != DOT or not _inexact(reading, operation):
+        if name != DOT or not products.inexact(operation):
             continue
         for side, source in zip(("lhs", "rhs"), sources, strict=False):
             if source is None:
@@ -149,8 +149,30 @@ def _computed_matrices(reading: Reading) -> Iterator[tuple[str, Operation | None
                     yield "", None, False
                 continue
             made = ops[source[0]]
-            if _meets_a_vector(reading, operation, side, made.results[source[1]]):
+            if products.meets_a_vector(operation, side, made.results[source[1]]):
                 yield reading.kinds[made.name], made, source[0] in turned
+
+
+class _Products:
+    """What is known of products: any number may share properties, and meet the same types."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+        self._known: dict[tuple[object, ...], bool] = {}
+
+    def inexact(self, product: Operation) -> bool:
+        """Say whether a product is by an algorithm, as `_inexact`."""
+        key = product.properties, product.attributes
+        if key not in self._known:
+            self._known[key] = bool(_inexact(self._reading, product))
+        return self._known[key]
+
+    def meets_a_vector(self, product: Operation, side: str, matrix: int) -> bool:
+        """Say what `_meets_a_vector` does."""
+        key = product.properties, product.attributes, product.results, side, matrix
+        if key not in self._known:
+            self._known[key] = _meets_a_vector(self._reading, product, side, matrix)
+        return self._known[key]
 
 
 def _meets_a_vector(reading: Reading, product: Operation, side: str, matrix: int) -> bool:

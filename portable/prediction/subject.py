@@ -209,6 +209,7 @@ def subject_of(reading: Reading, analysis: Analysis) -> Subject:
     """
     calls = frozenset(reading.custom_calls())
     named = signatures_by_name(reading)
+    forms = forms_in(reading)
     return Subject(
         claimed=reading.content.header.version,
         format=reading.content.header.format,
@@ -217,8 +218,8 @@ def subject_of(reading: Reading, analysis: Analysis) -> Subject:
         present=reading.present | {f"custom_call:{name}" for name in calls},
         kinds=_KINDS,
         removed=analysis.removed,
-        forms=forms_in(reading),
-        unknown=analysis.unknown,
+        forms=forms,
+        unknown=(*analysis.unknown, *sorted(reading.unread)),
         custom_calls=calls,
         devices=_devices(reading),
         signatures=frozenset(named) - _unused(reading, named),
