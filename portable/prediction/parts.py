@@ -128,10 +128,12 @@ def _of_mlir(reading: Reading) -> bool:
     """Find a type or attribute of MLIR in one of VHLO, or hanging on an op of VHLO."""
     content, pool = reading.content, reading.content.pool
     types, attributes = (
-        [index for dialect, group in entries.groups() if dialect == BUILTIN for index in group]
+        [group for dialect, group in entries.groups() if dialect == BUILTIN]
         for entries in (pool.types, pool.attributes)
     )
-    of_mlir = {*attributes, *(reference(TYPES, index) for index in types)}
+    # There are as many attributes as locations, and few types.
+    of_mlir = set[int]().union(*attributes)
+    of_mlir.update(reference(TYPES, index) for group in types for index in group)
     for entries in (pool.types, pool.attributes):
         # Most entries hold a type and nothing else.
         for index in entries.starting(VHLO, _holding(entries.kind, types=bool(types))):
