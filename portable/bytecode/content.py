@@ -20,7 +20,7 @@ from portable.bytecode.tables import (
     read_names,
     read_sections,
 )
-from portable.bytecode.vhlo import END, FUNCTION, MODULE, has_op, inherent
+from portable.bytecode.vhlo import APPLYING, END, FUNCTION, MODULE, has_op, inherent
 from portable.bytecode.view import View
 
 if TYPE_CHECKING:
@@ -108,6 +108,7 @@ class Bytecode:
             ends=self._named_numbers(lambda name: name == END),
             functions=self._named_numbers(lambda name: name == FUNCTION),
             known=self._named_numbers(lambda name: name != END and has_op(name)),
+            applying=self._named_numbers(lambda name: name.rpartition("_v")[0] in APPLYING),
         )
 
     def _named_numbers(self, wanted: Callable[[str], bool]) -> frozenset[int]:
@@ -148,6 +149,28 @@ class Bytecode:
         while walker.advance():
             operation = walker.read()
             yield operation, walker.sources(operation)
+
+    def captures(self) -> Iterator[tuple[Operation, int]]:
+        """Yield what bodies that are applied to scalars use from outside them.
+
+        Yields:
+            The operation in the body, and the name of the one whose result it uses; -1 for an
+            argument of a block, and what is not defined yet.
+
+        Raises:
+            MalformedArtifact: An operation does not make sense.
+        """
+        if not self.scan().captures:
+            return
+        names: list[int] = []
+        walker = UseWalker(self._sections[Section.IR], self.sizes)
+        while walker.advance():
+            operation = walker.read()
+            names.append(operation.name)
+            frame = walker.frames[operation.depth]
+            for value, source in zip(operation.operands, walker.sources(operation), strict=True):
+                if value < frame.outside:
+                    yield operation, names[source[0]] if source else -1
 
     def scan(self, typed: Collection[int] = ()) -> Scan:
         """Count what operations there are; cached.

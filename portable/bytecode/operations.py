@@ -100,6 +100,7 @@ class Sizes(NamedTuple):
         ends: The names of operations that end a block in such a region.
         known: The names of operations that are known to end none.
         functions: The names of functions.
+        applying: The names of operations that apply their regions to scalars.
     """
 
     names: int
@@ -112,6 +113,7 @@ class Sizes(NamedTuple):
     ends: frozenset[int] = frozenset()
     known: frozenset[int] = frozenset()
     functions: frozenset[int] = frozenset()
+    applying: frozenset[int] = frozenset()
 
     def locate(self, cursor: Cursor) -> int:
         """Read the location of an operation or a block argument."""
@@ -212,6 +214,8 @@ class Frame:
         orders: The orders of the uses of its values.
         early: How often values were used before they were defined.
         held: What the operation has besides.
+        outside: The number of the first value in a region around that is applied to scalars; 0 if
+            there is none.
     """
 
     __slots__ = (
@@ -225,6 +229,7 @@ class Frame:
         "known",
         "operations",
         "orders",
+        "outside",
         "owner",
         "places",
         "regions",
@@ -254,6 +259,7 @@ class Frame:
         self.orders: dict[int, _Order] | None = None
         self.early: dict[int, int] | None = None
         self.held: Held | None = None
+        self.outside = 0
 
 
 class Walker:
@@ -270,12 +276,14 @@ class Walker:
         orders: Whether any value so far has an order of its uses.
         invalid: The first thing that MLIR's verifier refuses, in words; empty if there is none.
         entries: The types of the arguments of functions, and None for what has an empty region.
+        captures: Whether a region that is applied to scalars uses a value from outside it.
     """
 
     __slots__ = (
         "_bases",
         "_sizes",
         "arguments",
+        "captures",
         "cursor",
         "deepest",
         "entries",
@@ -299,6 +307,7 @@ class Walker:
         self.orders = False
         self.invalid = ""
         self.entries: set[tuple[Held, tuple[int, ...] | None]] = set()
+        self.captures = False
         head = self.cursor.varint()
         top.operations = head >> 1
         self.read_arguments(head)
@@ -414,6 +423,7 @@ class Walker:
         frame = self.frames[-1]
         known = frame.base + frame.defined
         if max(operands) >= known or min(operands) < frame.base:
+            self.captures |= min(operands) < frame.outside
             for value in operands:
                 if value >= known or (value < frame.base and not self._is_known(value)):
                     self._use_early(value)
@@ -558,6 +568,10 @@ class Walker:
         frame = Frame(regions, self.cursor.end, base, root, sectioned=sectioned, owner=held.name)
         frame.held = held
         frame.known = 0 if isolated else known
+        if held.name in self._sizes.applying:
+            frame.outside = base
+        elif not isolated:
+            frame.outside = parent.outside
         self.deepest = max(self.deepest, len(self.frames))
         self.frames.append(frame)
         self._bases.append(base)

@@ -45,6 +45,7 @@ class Scan:
         invalid: The first thing that MLIR's verifier refuses, in words; empty if there is none.
         arguments: The types of the arguments of all blocks.
         entries: Those of functions, and what has an empty region; as the walker has them.
+        captures: Whether a region that is applied to scalars uses a value from outside it.
 
     Raises:
         MalformedArtifact: An operation, block or region does not make sense.
@@ -120,7 +121,7 @@ class Scan:
                 return False
         self.deepest = walker.deepest
         self.invalid, self.entries = walker.invalid, walker.entries
-        self.arguments = walker.arguments
+        self.arguments, self.captures = walker.arguments, walker.captures
         return runs is None or runs.settle()
 
     def _open_runs(self) -> Runs:

@@ -9,6 +9,7 @@ from portable.bytecode.layouts import BUILTIN, VHLO
 from portable.system.tables import read_table
 
 __all__ = [
+    "APPLYING",
     "END",
     "FUNCTION",
     "MODULE",
@@ -58,6 +59,13 @@ MODULE = ("sym_name", "sym_visibility")
 """Its attributes."""
 END = "return_v1"
 """The operation that ends a block; VHLO has no other."""
+APPLYING = frozenset(
+    {
+        *("all_reduce", "map", "reduce", "reduce_scatter", "reduce_window", "scatter"),
+        *("select_and_scatter", "sort"),
+    }
+)
+"""The operations, without their versions, that apply their regions to scalars."""
 FUNCTION = "func_v1"
 """Functions; VHLO has no other."""
 

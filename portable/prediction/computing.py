@@ -515,6 +515,16 @@ def _normal_of_others(reading: Reading) -> bool:
     )
 
 
+def _top_by_nothing(reading: Reading) -> bool:
+    """Find a call of TopK that names no computation to compare by."""
+    for signature in reading.of("vhlo.custom_call_v1", "vhlo.custom_call_v2"):
+        if reading.value(signature, "call_target_name").get("value") != "TopK":
+            continue
+        if not reading.value(signature, "called_computations").get("elements"):
+            return True
+    return False
+
+
 def _top_of_others(reading: Reading) -> bool:
     """Find a call of TopK that returns another type than f32."""
     return any(
@@ -600,6 +610,9 @@ COMPUTED: dict[str, FormRule] = {
     ),
     "replica_id or partition_id in a while of a known number of turns": FormRule(
         _asks_for_the_device_in_a_loop, (ops(_WHILE), ops(*_DEVICES))
+    ),
+    "custom call of TopK without a computation": FormRule(
+        _top_by_nothing, (ops("vhlo.custom_call"),)
     ),
     "custom call of TopK of another type than f32": FormRule(
         _top_of_others, (ops("vhlo.custom_call"),)

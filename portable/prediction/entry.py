@@ -8,16 +8,20 @@ from typing import TYPE_CHECKING
 from portable.prediction.form import FormRule, ops, types
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from portable.bytecode.operations import Operation, OpSignature
     from portable.prediction.forms import Reading
 
 __all__ = ["ENTRY", "dictionaries"]
 
 _FUNCTION, _CALL, _MAIN = "vhlo.func_v1", "vhlo.call_v1", "main"
+_HIDDEN = frozenset({"nested", "private"})
 # How deep a function is that stands in the module itself.
 _OUTERMOST = 1
 _ALIAS, _MEMORY, _MODE = "tf.aliasing_output", "mhlo.memory_kind", "mhlo.layout_mode"
-_READ = frozenset({_ALIAS, _MEMORY, _MODE})
+_DONOR = "jax.buffer_donor"
+_READ = frozenset({_ALIAS, _DONOR, _MEMORY, _MODE})
 _LAYOUT = re.compile(r"default|auto|\{(\d+(,\d+)*)?\}")
 _MEMORIES = frozenset({"device", "pinned_host", "unpinned_host"})
 
@@ -52,7 +56,7 @@ def _calls_itself(reading: Reading) -> bool:
     return False
 
 
-def _takes(*kinds: str, elements: bool = True, results: bool = True) -> FormRule:
+def _takes(*kinds: str, elements: bool = True) -> FormRule:
     """Find a function with an argument, or result, of some types or of tensors of them."""
     sought = frozenset(f"{kind}_v1" for kind in kinds)
 
@@ -60,11 +64,19 @@ def _takes(*kinds: str, elements: bool = True, results: bool = True) -> FormRule
         pool, edges = reading.content.pool, set[int]()
         for index in reading.function_types:
             inputs, outputs = reading.sides(index)
-            edges.update(inputs, outputs if results else ())
+            edges.update(inputs, outputs)
         names = {reading.element(n) if elements else pool.type(n).name for n in edges}
         return not names.isdisjoint(sought)
 
     return FormRule(find, (types(sought),))
+
+
+def _takes_a_token(reading: Reading) -> bool:
+    """Find an argument of main that is a token; what it calls is inlined."""
+    if reading.main is None:
+        return False
+    inputs, _ = reading.sides(reading.value(reading.main, "function_type").get("value"))
+    return any(reading.content.pool.type(one).name == "token_v1" for one in set(inputs))
 
 
 def dictionaries(reading: Reading, side: str) -> tuple[list[int], dict[int, dict[str, object]]]:
@@ -114,6 +126,19 @@ def _aliases(reading: Reading) -> bool:
     return False
 
 
+def _shares_its_result(reading: Reading) -> bool:
+    """Find two arguments that are to become one result."""
+    listed, known = reading.argument_attributes
+    results = [known[one][_ALIAS] for one in listed if _ALIAS in known[one]]
+    return len(results) > len(set(results))
+
+
+def _is_given_twice(reading: Reading) -> bool:
+    """Find an argument that is to become a result and says whether it is a donor of its buffer."""
+    _, known = reading.argument_attributes
+    return any(_ALIAS in one and _DONOR in one for one in known.values())
+
+
 def _elsewhere(reading: Reading) -> bool:
     """Find an argument in a memory that XLA:CPU does not have."""
     _, known = reading.argument_attributes
@@ -122,19 +147,37 @@ def _elsewhere(reading: Reading) -> bool:
 
 def _laid_out(reading: Reading) -> bool | None:
     """Find a layout mode of an argument or result that is none; perhaps one of several parts."""
-    sides = (reading.argument_attributes[1], reading.result_attributes[1])
-    modes = {str(one[_MODE]) for side in sides for one in side.values() if _MODE in one}
-    other = {mode for mode in modes if not _LAYOUT.fullmatch(mode)}
-    if all(mode.startswith("{") for mode in other):
-        return None if other else False
-    return True
+    if reading.main is None:
+        return False
+    perhaps = False
+    types_ = reading.sides(reading.value(reading.main, "function_type").get("value"))
+    sides = (reading.argument_attributes, reading.result_attributes)
+    for (listed, known), edges in zip(sides, types_, strict=True):
+        # Any number of arguments may be of one type and have one dictionary.
+        pairs = {pair for pair in zip(listed, edges, strict=False) if _MODE in known[pair[0]]}
+        for one, type_ in pairs:
+            fits = _fits(str(known[one][_MODE]), reading.dimensions(type_))
+            if fits is False:
+                return True
+            perhaps |= fits is None
+    return None if perhaps else False
+
+
+def _fits(mode: str, dimensions: Sequence[int] | None) -> bool | None:
+    """Say whether a layout mode is one of a tensor; None where it has several parts."""
+    if not _LAYOUT.fullmatch(mode):
+        return None if mode.startswith("{") else False
+    if not mode.startswith("{") or dimensions is None:
+        return True
+    order = sorted(map(int, filter(None, mode[1:-1].split(","))))
+    return order == [*range(len(dimensions))]
 
 
 ENTRY: dict[str, FormRule] = {
     "no function named main": FormRule(lambda reading: reading.main is None),
     "function main that is private": FormRule(
         lambda reading: (
-            reading.main is not None and _text(reading, reading.main, "sym_visibility") == "private"
+            reading.main is not None and _text(reading, reading.main, "sym_visibility") in _HIDDEN
         )
     ),
     "function that calls itself": FormRule(_calls_itself, (ops(_CALL),)),
@@ -142,8 +185,10 @@ ENTRY: dict[str, FormRule] = {
     "argument or result of tf32 or index": _takes("tf31", "index"),
     "argument or result of f6E2M3FN or f6E3M2FN": _takes("f6E2M3FN", "f6E3M2FN"),
     "argument or result of f4E2M1FN or f8E8M0FNU": _takes("f4E2M1FN", "f8E8M0FNU"),
-    "argument that is a token": _takes("token", elements=False, results=False),
+    "argument that is a token": FormRule(_takes_a_token, (types(["token_v1"]),)),
     "aliased argument of another size than its result": FormRule(_aliases),
+    "two arguments aliased to one result": FormRule(_shares_its_result),
+    "aliased argument with a buffer donor attribute": FormRule(_is_given_twice),
     "argument in a memory that XLA:CPU does not have": FormRule(_elsewhere),
     "argument or result with a layout mode that is none": FormRule(_laid_out),
 }

@@ -15,8 +15,10 @@ from portable.bytecode.layouts import BUILTIN, VHLO
 from portable.features import asks_operand_types
 from portable.features.verifier import lacks_defaults
 from portable.prediction import quantized
+from portable.prediction.bodies import BODIES
 from portable.prediction.computing import COMMUNICATING, COMPUTED, TWO_BITS, TYPED
 from portable.prediction.constants import CONSTANTS
+from portable.prediction.corners import CORNERS
 from portable.prediction.entry import ENTRY, dictionaries
 from portable.prediction.form import FormRule, FormSearch, attributes, key, ops, types
 from portable.prediction.parts import PARTS
@@ -720,8 +722,10 @@ FORMS: dict[str, FormRule] = {
         "vhlo.recv_v1", _HOST_TO_DEVICE
     ),
     **QUANTIZED,
+    **BODIES,
     **COMPUTED,
     **CONSTANTS,
+    **CORNERS,
     **ENTRY,
     **PARTS,
     **PRODUCTS,

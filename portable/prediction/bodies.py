@@ -1,0 +1,232 @@
+"""Forms of what is in the bodies of ops that apply them to scalars, as reductions do."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+from portable.bytecode.entries import Blob
+from portable.bytecode.operations import like
+from portable.prediction.form import FormRule, ops, types
+from portable.prediction.products import dimension_numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from portable.bytecode.operations import Operation, OpSignature, Source
+    from portable.prediction.forms import Reading
+
+__all__ = ["BODIES"]
+
+_CONSTANT, _CONVERT, _RETURN = "vhlo.constant", "vhlo.convert", "vhlo.return"
+_REDUCE, _WINDOW = "vhlo.reduce_v1", "vhlo.reduce_window_v1"
+_ALL_REDUCE = ("vhlo.all_reduce_v1", "vhlo.all_reduce_v2")
+_REDUCE_SCATTER = "vhlo.reduce_scatter_v1"
+_ADD, _MULTIPLY, _AND = "vhlo.add", "vhlo.multiply", "vhlo.and"
+_MAXIMUM, _MINIMUM = "vhlo.maximum", "vhlo.minimum"
+_ZERO_IS_NONE = frozenset({_ADD, "vhlo.or", "vhlo.xor"})
+# What devices compute together.
+_TOGETHER = frozenset({_ADD, _MULTIPLY, _AND, _MAXIMUM, _MINIMUM, "vhlo.or", "vhlo.xor"})
+# What may be one of these when it is inlined.
+_INLINED = frozenset({"vhlo.call", "vhlo.composite"})
+# Infinity of floats of so many bytes, and one.
+_FLOATS = {
+    "f16_v1": (0x7C00, 0x3C00),
+    "bf16_v1": (0x7F80, 0x3F80),
+    "f32_v1": (0x7F800000, 0x3F800000),
+    "f64_v1": (0x7FF << 52, 0x3FF << 52),
+}
+_INTEGERS = {
+    f"{sign}{bits}_v1": (sign == "i", bits) for sign in ("i", "ui") for bits in (8, 16, 32, 64)
+}
+
+
+class _Applied(NamedTuple):
+    """An op that applies a body to scalars.
+
+    Args:
+        op: The op.
+        starts: For each operand the op that it is a result of; None for an argument.
+        roots: What each result of the body is: an op, without its version, of two different
+            arguments; nothing for an argument, `?` for what is computed from other things.
+    """
+
+    op: Operation
+    starts: Sequence[Operation | None]
+    roots: Sequence[str]
+
+
+def _applied(reading: Reading, *names: str) -> Iterator[_Applied]:
+    """Yield the ops of some names, with what their bodies compute."""
+    kinds = [name.rpartition("_v")[0] for name in reading.names]
+    seen: list[tuple[Operation, tuple[Source | None, ...]]] = []
+    around: list[int] = []
+    for number, (operation, sources) in enumerate(reading.content.uses()):
+        del around[operation.depth :]
+        if kinds[operation.name] == _RETURN and around:
+            owner, starts = seen[around[-1]]
+            if reading.names[owner.name] in names:
+                made = [seen[one[0]][0] if one else None for one in starts]
+                yield _Applied(owner, made, [_root(kinds, seen, one) for one in sources])
+        seen.append((operation, sources))
+        around.append(number)
+
+
+def _root(
+    kinds: Sequence[str],
+    seen: Sequence[tuple[Operation, tuple[Source | None, ...]]],
+    source: Source | None,
+) -> str:
+    if source is None:
+        return ""
+    operation, before = seen[source[0]]
+    plain = len(set(operation.operands)) == len(before) == 2 and not any(before)
+    kind = kinds[operation.name]
+    return kind if plain or kind in _INLINED | {_CONSTANT, _CONVERT} else "?"
+
+
+def _uses_outside(reading: Reading) -> bool | None:
+    """Find a body that uses an argument of what is around it, or the result of an op there.
+
+    Constants are copied into it. Perhaps other results become constants before.
+    """
+    perhaps = False
+    for operation, source in reading.content.captures():
+        if like(operation) not in reading.used:
+            continue
+        if source < 0:
+            return True
+        perhaps |= reading.names[source].rpartition("_v")[0] != _CONSTANT
+    return None if perhaps else False
+
+
+def _reduces_otherwise(*names: str) -> Callable[[Reading], bool | None]:
+    """Find a reduction between devices by another computation than one op that XLA has there.
+
+    Perhaps it is one of these when what it calls is inlined.
+    """
+
+    def found(reading: Reading) -> bool | None:
+        perhaps = False
+        for one in _applied(reading, *names):
+            for root in one.roots:
+                if root not in _TOGETHER | _INLINED:
+                    return True
+                perhaps |= root in _INLINED
+        return None if perhaps else False
+
+    return found
+
+
+def _converts(reading: Reading) -> bool:
+    """Find an all_reduce of bf16 whose body computes in another type."""
+    return any(
+        "vhlo.convert" in one.roots and reading.element(one.op.results[0]) == "bf16_v1"
+        for one in _applied(reading, *_ALL_REDUCE)
+        if one.op.results
+    )
+
+
+def _starts_otherwise(
+    is_simple: Callable[[Reading, OpSignature], bool],
+) -> Callable[[Reading], bool | None]:
+    """Find a reduction of single elements from an initial value that changes them.
+
+    Perhaps it does where it is no constant, or what it goes with is not one op.
+    """
+
+    def found(reading: Reading) -> bool | None:
+        reductions = reading.of(_REDUCE, _WINDOW)
+        single = {like(one) for one in reductions if is_simple(reading, one)}
+        if not single or single.isdisjoint(reading.used):
+            return False
+        # What is like one of these may be of another operand, which is not in what they are like.
+        other = {like(one) for one in reductions if not is_simple(reading, one)}
+        perhaps = False
+        for one in _applied(reading, _REDUCE, _WINDOW):
+            if like(one.op) not in single & reading.used:
+                continue
+            starts = one.starts[len(one.starts) // 2 :]
+            for start, root in zip(starts, one.roots, strict=False):
+                changes = _changes(reading, start, root)
+                if changes and len(one.roots) == 1 and like(one.op) not in other:
+                    return True
+                perhaps |= changes is not False
+        return None if perhaps else False
+
+    return found
+
+
+def _once(reading: Reading, one: OpSignature) -> bool:
+    """Say whether a reduction has one element for each result, and a window no dimension."""
+    dimensions = reading.dimensions((one.operand_types or (None,))[0])
+    if dimensions is None:
+        return False
+    if reading.names[one.name] == _WINDOW:
+        return not dimensions
+    over = dimension_numbers(reading, one, "dimensions")
+    return math.prod(dimensions[at] for at in over if at < len(dimensions)) == 1
+
+
+def _over_nothing(reading: Reading, one: OpSignature) -> bool:
+    """Say whether an op is a reduce over no dimension."""
+    return reading.names[one.name] == _REDUCE and not dimension_numbers(reading, one, "dimensions")
+
+
+def _changes(reading: Reading, start: Operation | None, root: str) -> bool | None:
+    """Say whether to start from a value changes the result; None where that is not known."""
+    if start is None or reading.names[start.name].rpartition("_v")[0] != _CONSTANT:
+        return None
+    data = reading.value(start, "value").get("data")
+    if root not in _TOGETHER or not isinstance(data, Blob):
+        return None
+    value = int.from_bytes(bytes(reading.data[data.offset : data.offset + data.size]), "little")
+    same = _identities(reading.element(start.results[0]), root)
+    return None if same is None else value not in same
+
+
+def _identities(element: str, root: str) -> frozenset[int] | None:
+    """Return what an op changes nothing with, as it is stored; None where that is not known."""
+    if element == "bool_v1":
+        false = root in _ZERO_IS_NONE or root == _MAXIMUM
+        return frozenset({0}) if false else frozenset({1, 0xFF})
+    if element in _FLOATS:
+        infinity, one = _FLOATS[element]
+        sign = 1 << (infinity.bit_length())
+        return {
+            _ADD: frozenset({0, sign}),
+            _MULTIPLY: frozenset({one}),
+            _MAXIMUM: frozenset({infinity | sign}),
+            _MINIMUM: frozenset({infinity}),
+        }.get(root)
+    if element not in _INTEGERS:
+        return None
+    signed, bits = _INTEGERS[element]
+    greatest = (1 << (bits - signed)) - 1
+    return {
+        _MULTIPLY: frozenset({1}),
+        _AND: frozenset({(1 << bits) - 1}),
+        _MAXIMUM: frozenset({greatest + 1 if signed else 0}),
+        _MINIMUM: frozenset({greatest}),
+    }.get(root, frozenset({0}))
+
+
+BODIES: dict[str, FormRule] = {
+    "body applied to scalars that uses what is not constant around it": FormRule(_uses_outside),
+    "all_reduce by another computation than XLA has": FormRule(
+        _reduces_otherwise(*_ALL_REDUCE), (ops(*_ALL_REDUCE),)
+    ),
+    "reduce_scatter by another computation than XLA has": FormRule(
+        _reduces_otherwise(_REDUCE_SCATTER), (ops(_REDUCE_SCATTER),)
+    ),
+    "all_reduce of bf16 whose body converts it": FormRule(
+        _converts, (ops(*_ALL_REDUCE), types(["bf16_v1"]))
+    ),
+    "reduction of single elements from an initial value that changes them": FormRule(
+        _starts_otherwise(_once), (ops(_REDUCE, _WINDOW),)
+    ),
+    "reduction over no dimension from an initial value that changes it": FormRule(
+        _starts_otherwise(_over_nothing), (ops(_REDUCE),)
+    ),
+}
+"""Forms as advisories.toml names them, each with how to find it; see `forms`."""
