@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from pathlib import Path
@@ -121,6 +122,29 @@ def test_of_a_bundle_one_version_has_to_be_read(
     capsys.readouterr()
 
 
+def test_only_what_the_documents_of_a_bundle_list_is_a_version_of_it(
+    bucket: Bucket, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Not what an earlier bundle left there; and a Version that is a directory is not judged."""
+    files = [ARTIFACTS / f"add_f32+{version}.mlir.bc" for version in ("0.14.0", "1.17.0")]
+    for name, code in (("left", 1), ("model", 2)):
+        models, fleet = tmp_path / name, tmp_path / f"{name}.parquet"
+        models.mkdir()
+        shutil.copy(files[0], models)
+        if name == "left":
+            bundle_files(files[1:], to=models / "bundle")
+            digest = hashlib.sha256(files[0].read_bytes()).hexdigest()
+            shutil.copy(files[0], models / "bundle" / "blobs" / "sha256" / digest)
+        else:
+            model = CONTAINERS / "gate-jax2tf-0.7.1-tensorflow-2.20.0"
+            bundle_files([model], to=models / "bundle")
+        bucket.fill(tmp_path)
+        audit([str(models)], fleet, depth="content")
+        for what in (fleet, f"{bucket.url}/{name}"):
+            assert main(["gate", str(what), "--for", "jaxlib==0.4.20"]) == code, what
+    capsys.readouterr()
+
+
 def test_a_bundle_that_cannot_be_judged_on_a_server_does_not_pass(
     bucket: Bucket, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -144,4 +168,4 @@ def test_a_bundle_that_cannot_be_judged_on_a_server_does_not_pass(
     bundle_files([CONTAINERS / "gate-jax2tf-0.7.1-tensorflow-2.20.0"], to=models / "model")
     bucket.fill(models / "model")
     assert main(["gate", bucket.url, *how]) == 2
-    assert "a bundle without a Version in one file" in capsys.readouterr().out
+    assert "a Version that is not in one file" in capsys.readouterr().out

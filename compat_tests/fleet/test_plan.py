@@ -350,7 +350,8 @@ def test_a_plan_says_who_moves_first_and_what_pins_again(
     assert done["counts"]["written"] > 0
     for one in done["objects"]:
         if one["outcome"] == "written":
-            assert predict(one["to"], after).holds(Stage.DECODE) is not False
+            verdict = predict(one["to"], after)
+            assert verdict.stage > Stage.DECODE or verdict.holds(Stage.DECODE) is not False
     assert Version.parse(version) <= min(before.current, after.current)
     text = page.read_text("utf-8")
     assert html.escape(found["command"]) in text
@@ -494,9 +495,10 @@ def test_a_plan_ends_with_its_conclusion(
     fleet: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Read by its header alone nothing is known of what an artifact holds, and the text says so."""
-    words = ["--from", "jaxlib==0.9.1", "--to", "jaxlib==0.12.0.1"]
+    words = ["--from", "jaxlib==0.12.0.1", "--to", "jaxlib==0.5.3"]
     assert main(["plan", str(fleet), *words]) == 1
-    assert "artifacts stop, from jaxlib 0.9.1" in capsys.readouterr().out.splitlines()[-1]
+    assert "artifacts stop, from jaxlib 0.12.0.1" in capsys.readouterr().out.splitlines()[-1]
+    words = ["--from", "jaxlib==0.9.1", "--to", "jaxlib==0.12.0.1"]
     named = CORPUS / "elementwise" / "add_f32" / "artifacts"
     claimed = tmp_path / "claimed.parquet"
     assert main(["audit", str(named), "-o", str(claimed), "-q"]) == 0

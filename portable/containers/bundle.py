@@ -58,6 +58,8 @@ __all__ = [
     "IsABundle",
     "Member",
     "demand_claim",
+    "is_top",
+    "listed_files",
     "listed_members",
     "open_container",
     "parse_member",
@@ -230,6 +232,30 @@ def is_top(source: Source) -> bool:
 def _top(data: bytes) -> Descriptor | None:
     found = Index.parse(data, TOP).manifests
     return found[0] if len(found) == 1 and found[0].media_type == INDEX else None
+
+
+def listed_files(read: Callable[[str], bytes]) -> dict[str, list[str]]:
+    """Return which blobs the documents of a bundle list for each Version.
+
+    Args:
+        read: Returns a file of the image layout, by its path in it.
+
+    Returns:
+        The paths of the blobs in the layout, by Version, the newest first; they are not looked at.
+
+    Raises:
+        NoArtifact: It is the layout of something else.
+        MalformedContainer: A document is damaged, or says something else than another.
+        FileError: One cannot be read.
+    """
+    top = _top(read(TOP))
+    if top is None:
+        raise NoArtifact("not a bundle of portable artifacts", where=TOP)
+    found = {}
+    for one in listed_members(top, demand_document(read(top.path), top)):
+        document = demand_document(read(one.descriptor.path), one.descriptor)
+        found[one.name] = [layer.path for layer in parse_member(document, one).layers]
+    return found
 
 
 class ImageLayout:

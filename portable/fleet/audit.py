@@ -11,16 +11,15 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from portable.containers.bundle import TOP, is_top
 from portable.containers.finding import Fate, Found, look_at
 from portable.errors import PortableError
+from portable.fleet.bundles import bundle_row
 from portable.fleet.earlier import Former, Known, known_runs
 from portable.fleet.places import open_place
-from portable.fleet.rows import BUNDLE, OTHER, FleetError, batched, rows_of
+from portable.fleet.rows import OTHER, FleetError, batched, rows_of
 from portable.fleet.stores import DEFAULT
 from portable.fleet.writing import Audit, Writer
 from portable.policy import Depth
-from portable.system.files import FileError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -188,20 +187,10 @@ def _look(place: Place, objects: Sequence[Object], depth: str) -> list[Row]:
     for found in objects:
         name = _name(place.url, found)
         known = rows_of(_found(place, name, found), found, name, depth)
-        if name.endswith(_TOP) and known[0]["kind"] == OTHER and _is_top(place, found):
-            known[0]["inside"] = BUNDLE
+        if known[0]["kind"] == OTHER:
+            known[0] |= bundle_row(place, found)
         rows += known
     return rows
-
-
-_TOP = f"/{TOP}"
-
-
-def _is_top(place: Place, found: Object) -> bool:
-    try:
-        return is_top(place.open(found))
-    except FileError:
-        return False
 
 
 def _names(url: str, keys: Sequence[str]) -> list[str]:

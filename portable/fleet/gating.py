@@ -8,20 +8,26 @@ from typing import TYPE_CHECKING
 
 from portable.bytecode import HEADER_BYTES, read_header
 from portable.containers import Kind
-from portable.containers.bundle import MEMBER, TOP, is_top
+from portable.containers.bundle import TOP
 from portable.containers.excluding import excluded
 from portable.containers.finding import Fate, Found, look_at
 from portable.containers.plain import Plain
 from portable.errors import PortableError
+from portable.fleet.bundles import (
+    BUNDLE,
+    MISSING,
+    bundled,
+    listed_versions,
+    taken,
+    together,
+)
 from portable.fleet.places import open_place
-from portable.fleet.rows import BUNDLE, bundled, together
 from portable.fleet.subjects import read_subject
 from portable.policy import Depth, Recorded
-from portable.system.files import FileError
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from portable.containers import Container
     from portable.containers.container import Entry
@@ -53,31 +59,42 @@ def find_at(url: str, rules: Rules) -> Iterator[Found]:
         return look_at(name, partial(place.open, found), rules.include)
 
     listed = ((f"{place.url}/{one.key}", _what(place, one), one) for one in place.objects())
-    for bundle, objects in together(listed):
-        found = [look(one) for one in objects]
-        if not bundle:
-            yield from found
-            continue
-        versions = [one for one in found if one.container and _claimed(one.container)]
-        yield from (one for one in found if one not in versions)
-        if versions:
-            yield Found(bundle, Fate.ARTIFACT, _Versions(bundle, versions))
-        elif any(MEMBER.encode() in place.open(one)[:_SAMPLE] for one in objects):
-            why = "a bundle without a Version in one file; gate a copy on this machine"
-            yield Found(bundle, Fate.NOT_JUDGED, why=why)
+    for top, objects in together(listed):
+        if top is None:
+            yield from map(look, objects)
+        else:
+            yield from _of_bundle(place, top, [look(one) for one in objects])
 
 
 def _what(place: Place, found: Object) -> str:
-    """Say whether an object may be that of a bundle by which the others are one."""
-    is_top = f"/{found.key}".endswith(f"/{TOP}") and not found.odd and _is_bundle(place, found)
-    return BUNDLE if is_top else ""
-
-
-def _is_bundle(place: Place, found: Object) -> bool:
+    """Say whether an object is that of a bundle by which the others are one."""
     try:
-        return is_top(place.open(found))
-    except FileError:
-        return False
+        return "" if listed_versions(place, found) is None else BUNDLE
+    except PortableError:
+        return BUNDLE
+
+
+def _of_bundle(place: Place, top: Object, found: Iterable[Found]) -> Iterator[Found]:
+    """Yield a bundle, and each of what its documents do not list."""
+    folder = f"{place.url}/{top.key}".removesuffix(f"/{TOP}")
+    try:
+        listed = listed_versions(place, top) or {}
+    except PortableError as error:
+        yield Found(folder, Fate.NOT_JUDGED, why=str(error))
+        return
+    there = {one.path.removeprefix(f"{folder}/"): one for one in found}
+    held: list[Container] = []
+    whole = True
+    for version, some in taken(there, listed):
+        claims = {one.container: _claimed(one.container) for one in some if one.container}
+        held += [container for container, claim in claims.items() if claim]
+        if version not in map(str, claims.values()):
+            whole = False
+            yield from (one for one in some if one.fate is not Fate.OTHER)
+            yield Found(folder, Fate.NOT_JUDGED, why=MISSING)
+    yield from there.values()
+    if whole:
+        yield Found(folder, Fate.ARTIFACT, _Versions(folder, held))
 
 
 def _claimed(container: Container) -> Version | None:
@@ -92,8 +109,7 @@ def _claimed(container: Container) -> Version | None:
 class _Versions(Plain):
     """The artifacts of a bundle on a server; what its documents say of them is not compared."""
 
-    def __init__(self, path: str, found: Iterable[Found]) -> None:
-        held = [one.container for one in found if one.container]
+    def __init__(self, path: str, held: Sequence[Container]) -> None:
         super().__init__(Kind.BUNDLE, held[0].artifacts()[0].source)
         self.path, self._held = path, held
 
@@ -117,19 +133,16 @@ def recorded(fleet: str | os.PathLike[str]) -> Iterator[list[Recorded]]:
         FleetError: It is no fleet file.
     """
     known = cache(read_subject)
-    for bundle, rows in bundled(fleet, ("depth", "claimed", "subject", "error")):
+    for bundle, rows in bundled(fleet):
         yield [
             Recorded(
-                bundle if member else str(place),
-                "/".join(filter(None, (member, inside))),
-                Depth(depth),
-                known(subject) if subject and not error else None,
-                error or "",
+                bundle if member else row.place,
+                "/".join(filter(None, (member, row.inside))),
+                Depth(row.depth),
+                known(row.subject) if row.subject and not row.error else None,
+                row.error or "",
                 member,
             )
-            for place, inside, _, depth, claimed, subject, error in rows
-            for member in [claimed if bundle and claimed and not error else ""]
+            for row in rows
+            for member in [row.claimed if bundle and row.claimed and not row.error else ""]
         ]
-
-
-_SAMPLE = 4096

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from portable.containers.finding import NAMES
 from portable.containers.opening import CONTAINERS, open_path
 from portable.errors import PortableError
+from portable.fleet.bundles import bundled
 from portable.fleet.places import PlaceError, fetch, fetch_if_there, is_remote, store
-from portable.fleet.rows import bundled
 from portable.fleet.subjects import read_subject
 from portable.pinning import pipeline
 from portable.pinning.repinning import pin_all
@@ -112,12 +112,13 @@ def mend(
     releases = named_consumers(*wants).releases
     # Few of the subjects of a fleet differ.
     reads = functools.cache(functools.partial(_reads, releases))
-    for bundle, rows in bundled(fleet, ("claimed", "subject", "error")):
-        errors = [error for *_, error in rows if error is not None]
-        held = defaultdict[str, list[bool | None]](list)
-        for *_, claimed, subject, _ in rows:
-            held[claimed if bundle else ""].append(None if subject is None else reads(subject))
-        place = bundle or str(rows[0][0])
+    for bundle, rows in bundled(fleet):
+        errors = [row.error for row in rows if row.error is not None]
+        held = defaultdict[str | None, list[bool | None]](list)
+        for row in rows:
+            answer = None if row.subject is None or row.error else reads(row.subject)
+            held[row.claimed if bundle else ""].append(answer)
+        place = bundle or rows[0].place
         if errors:
             yield Mending(place, Mended.FAILED, why=f"not read in the audit: {errors[0]}")
         elif any(worst(of_one) is True for of_one in held.values()):

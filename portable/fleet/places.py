@@ -243,6 +243,17 @@ class _Folder:
             raise FileError("changed since it was listed", where=file.path, hint="audit again")
         return Source(file)
 
+    def read(self, key: str, most: int) -> bytes:
+        """Return the bytes of a file.
+
+        Raises:
+            FileError: It cannot be read, or is longer than `most`.
+        """
+        file = InputFile(f"{self.url}/{key}")
+        if len(file) > most:
+            raise FileError(f"longer than {most:,} bytes", where=file.path)
+        return file.read()
+
 
 @contextlib.contextmanager
 def _entries(path: str) -> Iterator[Iterator[os.DirEntry[str]]]:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import datetime
 import functools
-import itertools
 from collections import Counter
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from portable.containers import Kind
 from portable.containers.opening import CONTAINERS
-from portable.fleet.rows import OTHER, bundled, columns_of
+from portable.fleet.bundles import ArtifactRow, bundled
+from portable.fleet.rows import OTHER, columns_of
 from portable.fleet.subjects import read_subject
 from portable.policy import Depth
 from portable.prediction import predict_all
@@ -185,27 +185,15 @@ def plan(
     )  # fmt: skip
 
 
-class _Row(NamedTuple):
-    """What a plan asks of an artifact; columns of a fleet file."""
-
-    place: str
-    inside: str
-    kind: str
-    depth: str
-    claimed: str | None
-    minimum: str | None
-    subject: str | None
-    error: str | None
-
-
 # The Version of a bundle that an artifact is of, or nothing, and its subject as text.
 _Members: TypeAlias = tuple[tuple[str, str], ...]
 
 
-def _judged_together(fleet: str | os.PathLike[str]) -> Iterator[tuple[str, bool, list[_Row]]]:
+def _judged_together(
+    fleet: str | os.PathLike[str],
+) -> Iterator[tuple[str, bool, list[ArtifactRow]]]:
     """Yield the name and the row of each artifact; those of a bundle as one, and that it is one."""
-    for bundle, found in bundled(fleet, _Row._fields[3:]):
-        rows = list(itertools.starmap(_Row, found))
+    for bundle, rows in bundled(fleet):
         if bundle:
             yield bundle, True, sorted(rows, key=_claim, reverse=True)  # the newest first
         else:
@@ -213,7 +201,7 @@ def _judged_together(fleet: str | os.PathLike[str]) -> Iterator[tuple[str, bool,
                 yield f"{one.place}: {one.inside}" if one.inside else one.place, False, [one]
 
 
-def _claim(row: _Row) -> Version:
+def _claim(row: ArtifactRow) -> Version:
     return Version.parse(row.claimed or "0.0.0")
 
 

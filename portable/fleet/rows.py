@@ -7,7 +7,6 @@ import hashlib
 import itertools
 import os
 from dataclasses import replace
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -15,7 +14,6 @@ from portable.artifact import Artifact
 from portable.bytecode import HEADER_BYTES, MAGIC, read, read_header
 from portable.bytecode.encoding import brief
 from portable.bytecode.fingerprint import fingerprint
-from portable.containers.bundle import BLOBS, TOP
 from portable.containers.finding import Fate
 from portable.errors import PortableError
 from portable.features import analyze
@@ -34,14 +32,12 @@ if TYPE_CHECKING:
     from portable.version import Version
 
 __all__ = [
-    "BUNDLE",
     "OTHER",
     "SCHEMA",
     "FleetError",
     "Row",
     "batched",
     "batches_of",
-    "bundled",
     "columns_of",
     "opened",
     "parquet",
@@ -49,10 +45,9 @@ __all__ = [
     "rows_of",
     "schema",
     "table_of",
-    "together",
 ]
 
-SCHEMA = 2
+SCHEMA = 3
 """The version of the columns; raised when one changes its meaning or goes away."""
 
 T = TypeVar("T")
@@ -88,8 +83,6 @@ _EMPTY: Row = {name: [] if kind == "list" else None for name, kind in _COLUMNS.i
 
 OTHER = "other"
 """The kind of what nothing marks as an artifact; it is kept, so that it is not read again."""
-BUNDLE = "bundle"
-"""What stands for `inside` of the `index.json` of a bundle."""
 
 
 def rows_of(found: Found, listed: Object, place: str, depth: str) -> list[Row]:
@@ -231,60 +224,6 @@ def columns_of(
     """
     for batch in batches_of(os.fspath(path), names):
         yield from zip(*map(_texts, batch.columns), strict=True)
-
-
-def bundled(
-    fleet: str | os.PathLike[str], names: Sequence[str]
-) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
-    """Yield the artifacts of a fleet file: those of each object, and those of each bundle.
-
-    Args:
-        fleet: What an audit wrote.
-        names: Which columns, after `place`, `inside` and `kind`; texts.
-
-    Yields:
-        The folder of a bundle, or nothing; and its rows.
-
-    Raises:
-        FleetError: As `columns_of`.
-    """
-    rows = columns_of(fleet, ("place", "inside", "kind", *names))
-    objects = (list(of_one) for _, of_one in groupby(rows, lambda row: row[0]))
-    named = (
-        (str(one[0][0]), BUNDLE if one[0][1] == BUNDLE else str(one[0][2]), one) for one in objects
-    )
-    for folder, found in together(named):
-        artifacts = [row for one in found for row in one if row[2] != OTHER]
-        if artifacts:
-            yield folder, artifacts
-
-
-def together(found: Iterable[tuple[str, str, T]]) -> Iterator[tuple[str, list[T]]]:
-    """Yield objects in the order of a listing: each alone, and the blobs of a bundle together.
-
-    A bundle is known by its `index.json`, which is listed after its blobs.
-
-    Args:
-        found: Their places, what they are (`OTHER`, `BUNDLE` or anything else), and the objects.
-
-    Yields:
-        The folder of a bundle, or nothing; and what it has, without its documents.
-    """
-    held: dict[str, list[T]] = {}
-    for place, kind, one in found:
-        for folder in [one for one in held if not place.startswith(one)]:
-            yield from (("", [blob]) for blob in held.pop(folder))
-        folder, blob, _ = place.partition(_BLOBS)
-        if blob and kind != OTHER:
-            held.setdefault(f"{folder}/", []).append(one)
-        elif kind == BUNDLE and (top := place.removesuffix(TOP)) in held:
-            yield top.rstrip("/"), held.pop(top)
-        else:
-            yield "", [one]
-    yield from (("", [blob]) for blobs in held.values() for blob in blobs)
-
-
-_BLOBS = f"/{BLOBS}/"
 
 
 def _texts(column: Any) -> list[str | None]:

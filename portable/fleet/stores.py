@@ -151,6 +151,13 @@ class Place(Protocol):
             FileError: It cannot be read, or is another than when it was listed.
         """
 
+    def read(self, key: str, most: int) -> bytes:
+        """Return the bytes of an object.
+
+        Raises:
+            FileError: It cannot be read, or is longer than `most`.
+        """
+
 
 class Pace:
     """Lets requests through within the limits, whichever thread asks.

@@ -104,10 +104,9 @@ def _more_devices(reading: Reading) -> bool:
     if not collectives:
         return False
     content = reading.content
-    devices = max(
-        math.prod(replicas_and_partitions(content, content.attributes_of(module)))
-        for module in reading.of(_MODULE)
-    )
+    modules = (content.attributes_of(module) for module in reading.of(_MODULE))
+    counts = (math.prod(replicas_and_partitions(content, one)) for one in modules)
+    devices = max(counts, default=1)
     for one in collectives:
         type_ = reading.value(one, "replica_groups").get("type")
         sizes = reading.dimensions(type_ if isinstance(type_, int) else None)
