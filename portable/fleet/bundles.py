@@ -31,7 +31,7 @@ _BLOBS = f"/{BLOBS}/"
 
 
 class ArtifactRow(NamedTuple):
-    """What is asked of an artifact: columns of a fleet file."""
+    """One artifact of a fleet file, in the columns that are judged."""
 
     place: str
     inside: str
