@@ -228,6 +228,30 @@ def test_ten_thousand_custom_calls() -> None:
     assert verdict.compatible
     assert len(verdict.not_known) == 21
     assert verdict.not_known[-1].what == "9980 more ops or custom calls"
+    twenty = predict(_subject(*targets[:20]), "jaxlib 0.10.2").not_known
+    assert {one.what for one in twenty} == {f"custom call {one[12:]!r}" for one in targets[:20]}
+
+
+@pytest.mark.usefixtures("small_table")
+def test_an_op_that_was_not_tried_is_not_known_to_compile() -> None:
+    """As soon as compiling is judged, and not where it is only read."""
+    for stage, known in ((Stage.DECODE, True), (Stage.COMPILE, None), (Stage.EXECUTE, None)):
+        verdict = predict(_subject("erf f32"), "jaxlib 0.9.0", stage=stage)
+        assert verdict.holds(stage) is known
+        whats = [one.what for one in verdict.not_known]
+        assert whats == ([] if known else ["erf f32 (not tried)"])
+
+
+@pytest.mark.usefixtures("small_table")
+def test_a_custom_call_of_an_advisory_is_no_doubt() -> None:
+    """That it is one of TPUs, which a jaxlib for the CPU does not have, is known already."""
+    target = "tpu_custom_call"
+    subject = replace(
+        _subject(f"custom_call {target}"), present=frozenset({f"custom_call:{target}"})
+    )
+    verdict = predict(subject, "jaxlib 0.5.0")
+    assert verdict.reason.startswith("tpu-custom-call-cpu: ")
+    assert verdict.not_known == ()
 
 
 def test_the_ops_to_blame_have_places() -> None:

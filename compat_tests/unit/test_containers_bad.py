@@ -16,6 +16,11 @@ import pytest
 
 from portable.cli import main
 from portable.containers import MalformedContainer, NotAContainer, exported, open_container
+from portable.containers.container import Opener
+from portable.containers.folder import Folder
+from portable.containers.npy import Array, read_array
+from portable.containers.protobuf import fields
+from portable.containers.saved_model import SavedModel
 from portable.containers.source import Source
 from portable.errors import PortableError
 
@@ -152,6 +157,10 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda d: instead(d / "functions/forward.bytecode", os.mkfifo),
         "functions/forward.bytecode: not a regular file",
     ),
+    "a weight of which only the magic number is there": (
+        lambda d: (d / ARRAY).write_bytes(b"\x93NUMPY"),
+        "the header of the array is truncated or too long",
+    ),
     "an empty weight": (
         lambda d: (d / ARRAY).write_bytes(b""),
         "not an array written by numpy.save",
@@ -190,11 +199,11 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
             + struct.pack("<H", 48)
             + b"__import__('os').mkdir('unpickled')".ljust(48)
         ),
-        "invalid header",
+        f"{ARRAY}: byte 10: invalid header",
     ),
     "a record of fields": (
         lambda d: (d / ARRAY).write_bytes(saved(np.zeros(5, [("a", "f4")]))),
-        "invalid header",
+        f"{ARRAY}: byte 10: invalid header",
     ),
     "another shape": (
         lambda d: (d / ARRAY).write_bytes(saved(np.zeros((2, 3), "f4"))),
@@ -414,3 +423,66 @@ def test_a_pipe_in_place_of_a_saved_model_is_not_waited_for(tmp_path: Path) -> N
     with pytest.raises(MalformedContainer, match="pipe: not a regular file"):
         open_container(tmp_path / "b").replace({"first": SMALL}, to=tmp_path / "c")
     assert not (tmp_path / "c").exists()
+
+
+@pytest.mark.parametrize(
+    ("array", "expected"),
+    [
+        (np.zeros((2, 3), "f4"), Array("<f4", 4, (2, 3))),
+        (np.zeros((), "V1000000"), Array("|V1000000", 1_000_000, ())),
+        (np.zeros((0, (1 << 48) - 1), "i1"), Array("|i1", 1, (0, (1 << 48) - 1))),
+        (np.zeros((0, 1 << 48), "i1"), None),
+    ],
+)
+def test_an_array_of_numpy_is_known_by_its_header(
+    array: Any, expected: Array | None, tmp_path: Path
+) -> None:
+    """Elements of up to a megabyte, and fewer than 2**48 along each dimension; with no memory."""
+    (tmp_path / "a.npy").write_bytes(saved(array))
+    if expected is None:
+        with pytest.raises(MalformedContainer, match="byte 10: invalid header"):
+            read_array(Folder(str(tmp_path)), "a.npy")
+    else:
+        assert read_array(Folder(str(tmp_path)), "a.npy") == expected
+
+
+def test_one_array_under_many_names_is_read_once(tmp_path: Path) -> None:
+    """Links to one file cost no more than that file."""
+    (tmp_path / "a.npy").write_bytes(saved(np.zeros(3, "f4")))
+    (tmp_path / "b.npy").hardlink_to(tmp_path / "a.npy")
+    known: dict[object, Array] = {}
+    first, second = (read_array(Folder(str(tmp_path)), f"{name}.npy", known) for name in "ab")
+    assert first is second
+    assert [*known.values()] == [first]
+
+
+def test_fixed_numbers_of_protobuf_take_four_and_eight_bytes() -> None:
+    """Wire types 5 and 1 of its encoding."""
+    data = bytes([1 << 3 | 5, *[9] * 4, 2 << 3 | 1, *[9] * 8, 3 << 3, 7])
+    found = [(one.number, one.wire, one.start, one.stop) for one in fields(data, 0, len(data))]
+    assert found == [(1, 5, 1, 5), (2, 1, 6, 14), (3, 0, 15, 16)]
+
+
+@pytest.mark.parametrize(("version", "opens"), [(9, False), (10, True)])
+def test_only_the_newest_call_is_written_as_an_older_one(
+    version: int, opens: bool, tmp_path: Path
+) -> None:
+    """XlaCallModule 10 differs from 9 in shardings alone; TensorFlow 2.16.2 opens 9."""
+    number = attribute(b"version", bytes([3 << 3, version]))
+    (tmp_path / "saved_model.pb").write_bytes(node(MODULE, number))
+    container = open_container(tmp_path)
+    assert isinstance(container, SavedModel)
+    found = container.widened()
+    if opens:
+        assert isinstance(found, Opener)
+        assert found.opens == ">=2.16.2"
+    else:
+        assert found == f"XlaCallModule {version} cannot be written as an older one"
+
+
+def test_an_artifact_of_torch_xla_that_is_no_bytecode_claims_nothing(directory: Path) -> None:
+    """Whatever its description says of it."""
+    (directory / "functions" / "forward.bytecode").write_bytes(b"no bytecode at all")
+    edit_meta(directory, lambda meta: meta.update(stablehlo_version="1.2.3"))
+    (warning,) = open_container(directory).warnings
+    assert warning == "forward.meta says 1.2.3, but the artifact nothing"

@@ -7,7 +7,7 @@ import struct
 import pytest
 
 from portable.containers.container import MalformedContainer
-from portable.containers.flatbuffer import Table, beginning
+from portable.containers.flatbuffer import Table, beginning, written, written_size
 
 # A table of 12 bytes at 8, whose vtable stands before it; slot 0 has a number, slot 1 none.
 _AT = 8
@@ -75,3 +75,15 @@ def test_the_beginning_of_a_vector_is_read_from_what_is_damaged_or_cut() -> None
     for size in range(24):
         assert beginning(data[:size], 1, 4) == b""
     assert beginning(head[:-2] + bytes(2) + data[12:], 1, 4) == b""  # an empty slot
+
+
+def test_a_table_is_written_with_its_vtable_behind_it() -> None:
+    """As flatbuffers.dev describes it: the way to the vtable, the fields, then where each is.
+
+    Slot 1 is absent. What slot 2 refers to is 84 bytes behind the slot: from 8 + 8 to 100.
+    """
+    data = written(8, {0: 7}, {2: 100})
+    assert data == struct.pack("<iII", -12, 7, 84) + struct.pack("<5H", 10, 12, 4, 0, 8) + b"\0\0"
+    assert len(data) == written_size([0, 2]) == 24
+    table = Table(bytes(8) + data, 8)
+    assert [table.number(slot, 4) for slot in range(3)] == [7, None, 84]
