@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from compat_tests.adversarial.generators.use_lists import orders, resources
+from compat_tests.adversarial.generators.use_lists import orders, program, resources
+from compat_tests.helpers.bytecode_writer import operation, varint
 from portable.bytecode import MalformedArtifact, read
 from portable.bytecode import scan as scan_module
 from tools.byte_changes import ARTIFACTS, READERS, RECORD, changes, marks, predicted
@@ -78,6 +79,14 @@ def test_orders_of_uses_are_read_if_they_can_be_applied(
         assert _is_read(data) == applies, name
         count += 1
     assert count == 3534
+
+
+def test_numbers_of_an_order_have_32_bits() -> None:
+    """Readers keep them in 32 bits: one that is larger by 2**32 is the same number."""
+    body = [operation(2, results=[0], operands=[0])]  # with the end of the function, two uses
+    for first, applies in ((1, True), (1 | 1 << 32, True), (1 << 32, False), (2 | 1 << 32, False)):
+        order = b"\1" + varint(2 << 1) + varint(first) + varint(0)
+        assert _is_read(bytes(program(body, 2, order))) == applies, first
 
 
 def test_resources_are_read_as_readers_do() -> None:

@@ -116,6 +116,55 @@ def test_a_missing_section_is_malformed(missing: int) -> None:
         read(HEAD + b"".join(present.values()))
 
 
+def test_native_properties_need_their_section_from_format_5_on() -> None:
+    """MLIR writes the section always since then; format 4 has none."""
+    artifact = Artifact(format=5, operations=[operation(0)])
+    without = bytes(artifact).replace(section(PROPERTIES, varint(0)), b"")
+    assert len(without) < len(bytes(artifact))
+    assert len(list(read(bytes(artifact)).operations())) == 1
+    with pytest.raises(MalformedArtifact, match="section PROPERTIES is missing"):
+        read(without)
+
+
+@pytest.mark.parametrize("count", [4096, 4097])
+def test_as_many_names_of_operations_are_read_as_are_promised(count: int) -> None:
+    """4,096, alike or not; VHLO has some hundred."""
+    artifact = bytes(Artifact(names=["vhlo.add_v1"] * count))
+    if count == 4096:
+        assert len(read(artifact).names) == count
+    else:
+        with pytest.raises(MalformedArtifact, match="4,097 operation names; at most 4,096"):
+            _ = read(artifact).names
+
+
+def test_no_entry_is_without_bytes() -> None:
+    """The size has a flag in its lowest bit: 1 is no bytes, 2 one byte of text, 3 one of code."""
+    for coded in (0, 1, 2, 3):
+        sections = {
+            STRING: section(STRING, varint(1) + varint(5) + b"vhlo\0"),
+            DIALECT: section(DIALECT, varint(1) + varint(0) + varint(0)),
+            DATA: section(DATA, bytes(coded >> 1)),
+            OFFSETS: section(
+                OFFSETS, varint(1) + varint(0) + varint(0) + varint(1) + varint(coded)
+            ),
+            IR: section(IR, varint(0)),
+            PROPERTIES: section(PROPERTIES, varint(0)),
+        }
+        data = HEAD + b"".join(sections.values())
+        if coded >> 1:
+            assert len(read(data).pool.attributes) == 1
+        else:
+            with pytest.raises(MalformedArtifact, match="empty entry"):
+                read(data)
+
+
+def test_more_numbers_than_there_are_bytes_are_named() -> None:
+    """Each takes a byte at least; how many bytes there are in front of them does not matter."""
+    assert Cursor(bytes([1] * 8), 5, 8).varints(3) == [0, 0, 0]
+    with pytest.raises(MalformedArtifact, match="4 numbers exceed the remaining section size"):
+        Cursor(bytes([1] * 8), 5, 8).varints(4)
+
+
 @pytest.mark.parametrize(
     ("number", "content"),
     [

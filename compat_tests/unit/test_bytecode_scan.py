@@ -215,3 +215,20 @@ def test_patterns_are_left_alone_by_small_artifacts() -> None:
     content = read(SAMPLES[0].data)
     found: Scan = content.scan()
     assert found.signatures == _walked(content)
+
+
+@pytest.mark.usefixtures("_patterns")
+@pytest.mark.parametrize("at", [5, 8, 9])
+def test_an_operation_that_ends_a_block_is_the_last_one(at: int) -> None:
+    """MLIR's verifier says `must be the last operation in the parent block`, in a run as well."""
+    body = [operation(1, operands=[0])] * 10
+    body[:at] = [operation(0, results=[0], operands=[0])] * at
+    body[at + 1 : 9] = [operation(0, results=[0], operands=[0])] * (8 - at)
+    function = operation(2, regions=[region(body, 11, [0])], isolated=True)
+    artifact = Artifact(
+        names=["vhlo.add_v1", "vhlo.return_v1", "vhlo.while_v1"],
+        types=[F32],
+        operations=[function],
+    )
+    invalid = read(bytes(artifact)).scan().invalid
+    assert ("ends a block and is not the last one" in invalid) == (at < 9)

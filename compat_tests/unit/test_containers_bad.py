@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from portable.bytecode.view import View
 from portable.cli import main
 from portable.containers import MalformedContainer, NotAContainer, exported, open_container
-from portable.containers.container import Opener
+from portable.containers.container import Entry, Opener
+from portable.containers.flatbuffer import root, written
 from portable.containers.folder import Folder
 from portable.containers.npy import Array, read_array
 from portable.containers.protobuf import fields
@@ -486,3 +488,56 @@ def test_an_artifact_of_torch_xla_that_is_no_bytecode_claims_nothing(directory: 
     edit_meta(directory, lambda meta: meta.update(stablehlo_version="1.2.3"))
     (warning,) = open_container(directory).warnings
     assert warning == "forward.meta says 1.2.3, but the artifact nothing"
+
+
+def test_a_widened_exported_keeps_everything_aligned(tmp_path: Path) -> None:
+    """New tables take a multiple of 16 bytes, so that what is behind them stays aligned.
+
+    jax 0.4.30 reads layout 2, with the number of devices where 0.12.0.1 does not write it.
+    """
+    for path in CONTAINERS.glob("*.exported"):
+        container = open_container(path)
+        container.replace({}, to=tmp_path / path.name, widen=True)
+        old, new = path.read_bytes(), (tmp_path / path.name).read_bytes()
+        assert (len(new) - len(old)) % 16 == 0
+        assert new.endswith(old[4:])
+        again = open_container(tmp_path / path.name)
+        assert again.opener is not None
+        assert again.opener.opens == ">=0.4.30"
+        assert [*map(bytes, again.artifacts())] == [*map(bytes, container.artifacts())]
+
+
+@pytest.mark.parametrize("slot", [0, 1, 2])
+def test_shardings_that_say_something_are_not_widened(slot: int) -> None:
+    """Slot 1 of a sharding is what XLA made of it, slot 2 what jax did; 0 says that it has none."""
+    at = root(EXPORTED).field(7)
+    vector = len(EXPORTED) + -len(EXPORTED) % 4
+    data = patched(EXPORTED.ljust(vector, b"\0"), at, vector - at)
+    sharding = written(vector + 8, {slot: 1}, {})
+    container = open_container(data + struct.pack("<II", 1, 4) + sharding)
+    assert isinstance(container, exported.Exported)
+    assert isinstance(container.widened(), str) == (slot > 0)
+
+
+class _Far:
+    """A large object of a server, as much as `Source` needs of it."""
+
+    path, identity = "s3://bucket/large", None
+
+    def __len__(self) -> int:
+        return 200_000
+
+    def read(self, start: int = 0, stop: int | None = None) -> bytes:
+        """Return bytes that are different at each place nearby."""
+        return bytes(at % 251 for at in range(start, len(self) if stop is None else stop))
+
+
+def test_a_large_artifact_of_a_server_is_read_where_it_is_looked_at() -> None:
+    """Its bytes are those from its start in the object on."""
+    source = Source(_Far())
+    view = Entry("a", source, 1000, 101_000).view()
+    assert isinstance(view, View)
+    assert len(view) == 100_000
+    expected = source.read(1000, 101_000)
+    for start, stop in ((0, 10), (1020, 1030), (5000, 50_000), (99_990, 100_000), (2048, 2048)):
+        assert view[start:stop] == expected[start:stop]

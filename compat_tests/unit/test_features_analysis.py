@@ -10,10 +10,12 @@ from portable.bytecode import read
 from portable.bytecode.layouts import table as layouts
 from portable.bytecode.vhlo import enums, ops
 from portable.features import Analysis, FeatureKind, Strictness, analyze
+from portable.features.verifier import violation
 from portable.version import Version
 
 UNKNOWN_LOCATION = ("builtin", entry(15))
 F32 = ("vhlo", entry(4))
+NONE = next(code for code, row in layouts("vhlo", "types").items() if row.name == "none_v1")
 F8E4M3 = ("vhlo", entry(35))
 
 
@@ -186,6 +188,72 @@ def test_what_only_the_serializer_asks_for_is_not_required() -> None:
     assert str(analysis.required.version) == "1.6.0"
 
 
+@pytest.mark.parametrize(("size", "fits"), [(8, True), (24, True), (5, False), (16, False)])
+def test_a_complex_constant_has_two_parts_for_each_number(size: int, *, fits: bool) -> None:
+    """Three complex<f32> take 24 bytes; 8 are one number for all of them."""
+    artifact = Artifact(
+        names=["builtin.module", "vhlo.constant_v1"],
+        attributes=[UNKNOWN_LOCATION, ("vhlo", entry(15, 2, size) + bytes(size))],
+        types=[F32, ("vhlo", entry(1, 0)), ("vhlo", entry(20, 1, 6, 1))],
+        properties=[entry(1)],
+        operations=[_block(operation(1, results=[2], properties=0))],
+    )
+    content = read(bytes(artifact))
+    said = violation(content, content.scan().signatures)
+    assert said == ("" if fits else "a constant with data that do not fit its type")
+
+
+@pytest.mark.parametrize("name", ["module", "unrealized_conversion_cast"])
+@pytest.mark.parametrize("operands", [[], [0]])
+def test_a_module_takes_nothing_and_a_cast_does(name: str, operands: list[int]) -> None:
+    """MLIR's verifier says `requires zero operands` of builtin.module."""
+    inner = operation(1, operands=operands, regions=[region([])] * (name == "module"))
+    artifact = Artifact(
+        names=["builtin.module", f"builtin.{name}"], types=[F32], operations=[_block(inner)]
+    )
+    content = read(bytes(artifact))
+    refused = violation(content, content.scan().signatures).startswith("a module with operands")
+    assert refused == (name == "module" and bool(operands))
+
+
+@pytest.mark.parametrize("dictionary", [False, True])
+def test_what_an_older_form_lacks_is_not_needed_for_it(*, dictionary: bool) -> None:
+    """A dot_general without an algorithm is written as its first form, without none types.
+
+    Its attributes are properties, or stand in a dictionary, as in formats without properties.
+    """
+    fields = ops()["dot_general_v2"].attributes
+    dropped = set(fields) - set(ops()["dot_general_v1"].attributes)
+    numbers = [1 if field in dropped else 2 for field in fields]
+    names = [("builtin", entry(2, at)) for at in range(len(fields))]
+    pairs = [one for at, number in enumerate(numbers) for one in (4 + at, number)]
+    artifact = Artifact(
+        names=["vhlo.while_v1", "vhlo.dot_general_v2"],
+        attributes=[
+            UNKNOWN_LOCATION,
+            ("vhlo", entry(17, 1)),
+            ("vhlo", entry(17, 0)),
+            ("builtin", entry(1, len(fields), *pairs)),
+            *names,
+        ],
+        types=[F32, ("vhlo", entry(NONE))],
+        strings=fields,
+        properties=[entry(*numbers)],
+        operations=[
+            _block(
+                operation(
+                    1, results=[0], operands=[0, 0],
+                    attributes=3 if dictionary else None,
+                    properties=None if dictionary else 0,
+                )
+            )
+        ],
+    )  # fmt: skip
+    analysis = _analyze(artifact)
+    assert str(analysis.required.version) == "1.6.0"
+    assert str(analysis.minimum.version) == "0.9.0"
+
+
 def test_unknown_operations_are_legal_and_bounded_by_the_claim() -> None:
     """A form that no table knows is named, and both Versions are at least the claimed one."""
     sample = _sample("classic-jaxlib-0.12.0.1-1.22.0")
@@ -306,6 +374,26 @@ def test_types_of_unused_arguments_are_required() -> None:
     """A reader has to know every type in the table, used by a result or not."""
     artifact = Artifact(names=["vhlo.while_v1"], types=[F8E4M3], operations=[_block(values=1)])
     assert str(_analyze(artifact).required.version) == "1.7.0"
+
+
+def test_a_type_of_nothing_is_required_and_named() -> None:
+    """Readers decode the table of types; what is found in operations is not listed again."""
+    artifact = Artifact(
+        names=["vhlo.while_v1", "vhlo.add_v1"],
+        types=[F32, F8E4M3],
+        operations=[_block(operation(1, results=[0], operands=[0, 0]))],
+    )
+    required = _analyze(artifact).required
+    assert str(required.version) == "1.7.0"
+    kinds = [(str(one.kind), one.name, one.count) for one in required.features]
+    assert kinds[0] == ("type", "f8E4M3_v1", 1)
+    used = Artifact(
+        names=["vhlo.while_v1", "vhlo.add_v1"],
+        types=[F32, F8E4M3],
+        operations=[_block(*[operation(1, results=[1], operands=[0, 0])] * 2)],
+    )
+    found = [one.count for one in _analyze(used).required.features if one.name == "f8E4M3_v1"]
+    assert found == [2]
 
 
 def test_an_empty_program_needs_the_minimum() -> None:

@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -110,6 +111,52 @@ class Program:
             producer="StableHLO_v1.9.0",
         )
         return dict(examine(Artifact.from_bytes(bytes(written))).forms)
+
+    def constant(self, type_: int, data: bytes) -> Step:
+        """Return an op that gives a constant."""
+        return Step(
+            "constant_v1", [], type_, {"value": self.attribute("tensor_v1", type_, data=data)}
+        )
+
+    def forms_of(self, arguments: Sequence[int], steps: Sequence[Step]) -> dict[str, bool | None]:
+        """Return the forms of a module with ops one after the other.
+
+        Values are numbered: first the arguments, then the result of each op.
+        """
+        names = list(dict.fromkeys(step.op for step in steps))
+        entries = [
+            [step.attributes.get(name, 0) for name in row_of(step.op).attributes] for step in steps
+        ]
+        body = [
+            operation(
+                1 + names.index(step.op),
+                results=[step.result],
+                operands=step.operands,
+                properties=at,
+            )
+            for at, step in enumerate(steps)
+        ]
+        top = operation(
+            0, regions=[region(body, len(arguments) + len(steps), arguments)], isolated=True
+        )
+        written = Written(
+            ["builtin.module", *(f"vhlo.{name}" for name in names)],
+            self.attributes,
+            self.types,
+            [b"".join(map(varint, numbers)) for numbers in entries],
+            [top],
+            producer="StableHLO_v1.9.0",
+        )
+        return dict(examine(Artifact.from_bytes(bytes(written))).forms)
+
+
+class Step(NamedTuple):
+    """One op of several, with one result."""
+
+    op: str
+    operands: Sequence[int]
+    result: int
+    attributes: Mapping[str, int] = {}
 
 
 def _code(kind: str, name: str) -> int:
@@ -456,3 +503,105 @@ def test_the_table_of_forms_lists_what_the_programs_show(form: str) -> None:
     programs = ROOT.glob("corpus/*/*/program.mlir")
     shown = {p.parent.name for p in programs if re.search(PATTERNS[form], p.read_text("utf-8"))}
     assert listed == shown
+
+
+@pytest.mark.parametrize(
+    ("base", "exponent", "expected"),
+    [
+        (None, 2, False),
+        (None, 63, False),
+        (None, 64, True),
+        (64, 2, False),
+        (2, 64, True),
+        (64, None, None),
+    ],
+)
+def test_the_exponent_of_a_power_decides(
+    base: int | None, exponent: int | None, expected: bool | None
+) -> None:
+    """XLA computes powers of integers by squaring, for exponents of up to six bits."""
+    program = Program()
+    type_ = program.tensor(program.scalar("i32_v1"))
+    constants = [
+        program.constant(type_, (one or 0).to_bytes(4, "little")) for one in (base, exponent)
+    ]
+    operands = [0 if one is None else 1 + at for at, one in enumerate((base, exponent))]
+    power = Step("power_v1", operands, type_)
+    found = program.forms_of([type_], [*constants, power])
+    assert found["power of integers by 64 or more"] is expected
+
+
+@pytest.mark.parametrize(
+    ("op", "form", "element"),
+    [
+        ("count_leading_zeros_v1", "count_leading_zeros of a negative constant", "i32_v1"),
+        ("reduce_scatter_v1", "reduce_scatter of a complex constant", "complex"),
+    ],
+)
+def test_what_is_computed_may_be_folded_to_a_constant(op: str, form: str, element: str) -> None:
+    """An argument cannot, a constant is one, and of what an op gives it is not known."""
+    program = Program()
+    if element == "complex":
+        type_ = program.tensor(program.complex(program.scalar("f32_v1")), 1)
+    else:
+        type_ = program.tensor(program.scalar(element), 1)
+    negative = program.constant(type_, b"\xff" * (8 if element == "complex" else 4))
+    negate = Step("negate_v1", [0], type_)
+    found = {
+        "argument": program.forms_of([type_], [Step(op, [0], type_)]),
+        "constant": program.forms_of([type_], [negative, Step(op, [1], type_)]),
+        "result": program.forms_of([type_], [negate, Step(op, [1], type_)]),
+    }
+    assert {what: forms[form] for what, forms in found.items()} == {
+        "argument": False, "constant": True, "result": None,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("first", ["argument", "interior", "constant"])
+def test_each_pad_of_complex_numbers_is_looked_at(first: str) -> None:
+    """One that pads by an argument, or between elements, hides no other one behind it."""
+    program = Program()
+    number = program.complex(program.scalar("f32_v1"))
+    scalar, small, large = (
+        program.tensor(number),
+        program.tensor(number, 2),
+        program.tensor(number, 3),
+    )
+    none, one = program.integers(0), program.integers(1)
+    edges = {"edge_padding_low": one, "edge_padding_high": none}
+    inside = {**edges, "interior_padding": one if first == "interior" else none}
+    by_constant = Step("pad_v1", [0, 2], large, {**edges, "interior_padding": none})
+    other = Step("pad_v1", [0, 1 if first == "argument" else 2], large, inside)
+    zero = program.constant(scalar, bytes(8))
+    form = "pad or convolution of complex numbers by a constant"
+    assert program.forms_of([small, scalar], [zero, other])[form] is (first == "constant")
+    assert program.forms_of([small, scalar], [zero, other, by_constant])[form] is True
+
+
+@pytest.mark.parametrize(
+    ("into", "updates", "expected"), [(0, 0, False), (2, 0, True), (2, 1, False), (0, 1, False)]
+)
+def test_a_scatter_of_nothing_is_one_into_something(
+    into: int, updates: int, *, expected: bool
+) -> None:
+    """XLA takes it for one that gives nothing; where there is nothing to give it is right."""
+    program = Program()
+    element, index = program.scalar("f32_v1"), program.scalar("i32_v1")
+    operands = [
+        program.tensor(*parts) for parts in ((element, into), (index, 1), (element, updates))
+    ]
+    found = program.forms("scatter_v2", operands, operands[:1])
+    assert found["scatter of updates without elements into a tensor that has some"] is expected
+
+
+@pytest.mark.parametrize(
+    ("count", "size", "expected"), [(3, 4, True), (1, 4, False), (3, 12, False)]
+)
+def test_several_numbers_of_tf32_are_stored_as_one(
+    count: int, size: int, *, expected: bool
+) -> None:
+    """One takes four bytes; a tensor of one element has no others."""
+    program = Program()
+    type_ = program.tensor(program.scalar("tf31_v1"), count)
+    found = program.forms_of([], [program.constant(type_, bytes(size))])
+    assert found["tensor of tf32 that is stored as one value"] is expected

@@ -13,10 +13,12 @@ import pytest
 
 from portable.artifact import Artifact
 from portable.policy import (
+    Depth,
     ExpiredWaiver,
     GateResult,
     NothingToGate,
     Policy,
+    Recorded,
     Rule,
     gate,
     parse_policy,
@@ -24,6 +26,7 @@ from portable.policy import (
 from portable.policy.gate import CannotObserve
 from portable.policy.report import as_github, as_junit, as_record, as_text
 from portable.policy.summary import as_html, as_markdown, conclusion
+from portable.prediction import examine
 from portable.system.files import FileError
 from portable.verdict import Basis, Outcome, Stage, Verdict
 
@@ -326,3 +329,33 @@ def test_one_run_writes_many_reports(tree: Path) -> None:
     over = _run(tree, ".", "--report", "add.mlir.bc.md", "--report", "portable.toml")
     assert over.returncode == 2
     assert (tree / "portable.toml").read_text().startswith("[consumers]")
+
+
+def test_what_an_audit_read_too_little_of_is_not_judged(tree: Path) -> None:
+    """A policy that is about the content needs it; what could not be read at all is a finding."""
+    header = {"consumers": ["jaxlib==0.5.0"], "depth": "header"}
+    content = {"consumers": ["jaxlib==0.5.0"]}
+    subject = examine(Artifact.load(tree / "add.mlir.bc"))
+    add = tree / "add.mlir.bc"
+    for rules, depth, left in (
+        (header, Depth.HEADER, 0), (header, Depth.CONTENT, 0),
+        (content, Depth.HEADER, 1), (content, Depth.CONTENT, 0),
+    ):  # fmt: skip
+        recorded = Recorded("s3://bucket/a.mlir.bc", "", depth, subject)
+        result = gate([add], _policy(tree, rules=rules), elsewhere=[[recorded]])
+        assert len(result.not_judged) == left
+        assert len(result.files) == 2 - left
+        assert result.passed is not bool(left)
+        again = GateResult(result.files, result.consumers, (), result.not_judged)
+        assert again.passed is result.passed  # strict, unless it is said otherwise
+    broken = Recorded("s3://bucket/a.mlir.bc", "", Depth.HEADER, None, "cut short")
+    result = gate([add], _policy(tree, rules=content), elsewhere=[[broken]])
+    assert [finding.rule for finding in result.findings] == [Rule.ARTIFACT]
+
+
+def test_a_summary_names_the_rule_where_no_consumer_is_named(tree: Path) -> None:
+    """A consumer that does not read it says it all; of the others it is said which rule."""
+    rows = as_markdown(_mixed(tree)).splitlines()[4:]
+    assert "| `artifact: " in rows[0]
+    assert "(why): " in rows[1]
+    assert "consumer: " not in rows[1]
