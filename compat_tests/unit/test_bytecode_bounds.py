@@ -23,6 +23,7 @@ from compat_tests.helpers.bytecode_writer import (
     varint,
 )
 from portable.bytecode import MAGIC, MalformedArtifact, read
+from portable.bytecode.checking import check_entries
 from portable.bytecode.encoding import Cursor
 from portable.bytecode.text import attribute_text, location_text, type_text
 from portable.features import analyze
@@ -413,3 +414,17 @@ def test_what_an_operation_names_is_there(
         analyze(read(artifact(bad)))
     with pytest.raises(MalformedArtifact, match=what):
         list(read(artifact(bad)).operations())
+
+
+@pytest.mark.parametrize("last", [0, 99])
+def test_of_two_entries_with_one_beginning_both_are_checked(last: int) -> None:
+    """Two call sites differ in their second location, whatever byte is in front of each."""
+    line = ("builtin", entry(FILE, 0, 1, 128))  # 128 is written as the bytes 2 and 2
+    sites = [("builtin", entry(CALL_SITE, 0, to)) for to in (0, last)]
+    artifact = Artifact(attributes=[UNKNOWN, line, sites[0], line, sites[1]], strings=["a.py"])
+    pool = read(bytes(artifact)).pool
+    if last:
+        with pytest.raises(MalformedArtifact):
+            check_entries(pool)
+    else:
+        check_entries(pool)

@@ -17,7 +17,7 @@ import pytest
 from portable.bytecode.view import View
 from portable.cli import main
 from portable.containers import MalformedContainer, NotAContainer, exported, open_container
-from portable.containers.container import Entry, Opener
+from portable.containers.container import Entry, Opener, TooLarge
 from portable.containers.flatbuffer import root, written
 from portable.containers.folder import Folder
 from portable.containers.npy import Array, read_array
@@ -541,3 +541,22 @@ def test_a_large_artifact_of_a_server_is_read_where_it_is_looked_at() -> None:
     expected = source.read(1000, 101_000)
     for start, stop in ((0, 10), (1020, 1030), (5000, 50_000), (99_990, 100_000), (2048, 2048)):
         assert view[start:stop] == expected[start:stop]
+
+
+@pytest.mark.parametrize("kind", ["exported", "saved_model"])
+def test_containers_end_at_two_gigabytes(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Protobuf and flatbuffers allow 2**31 - 1 bytes; what is one byte larger is not written."""
+    (tmp_path / "saved_model.pb").write_bytes(node(MODULE))
+    container = open_container(EXPORTED if kind == "exported" else tmp_path)
+    first = container.artifacts()[0]
+    same = {first.name: bytes(first)}
+    for size, fits in (((1 << 31) - 1, True), (1 << 31, False)):
+        with monkeypatch.context() as patch:
+            patch.setattr(Source, "__len__", lambda _, size=size: size)
+            if fits:
+                assert container.edits(same)
+            else:
+                with pytest.raises(TooLarge, match="2147483648 bytes exceed the 2147483647 of a"):
+                    container.edits(same)

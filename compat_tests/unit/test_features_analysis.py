@@ -254,6 +254,24 @@ def test_what_an_older_form_lacks_is_not_needed_for_it(*, dictionary: bool) -> N
     assert str(analysis.minimum.version) == "0.9.0"
 
 
+def test_what_only_an_argument_needs_has_no_operation_as_its_example() -> None:
+    """Written as its older form, the dot_general has no none type; an argument still has it."""
+    fields = ops()["dot_general_v2"].attributes
+    dropped = set(fields) - set(ops()["dot_general_v1"].attributes)
+    product = operation(1, results=[0], operands=[0, 0], properties=0)
+    artifact = Artifact(
+        names=["vhlo.while_v1", "vhlo.dot_general_v2"],
+        attributes=[UNKNOWN_LOCATION, ("vhlo", entry(17, 1)), ("vhlo", entry(17, 0))],
+        types=[F32, ("vhlo", entry(NONE))],
+        properties=[entry(*(1 if field in dropped else 2 for field in fields))],
+        operations=[operation(0, regions=[region([product], 3, [0, 1])], isolated=True)],
+    )
+    analysis = _analyze(artifact)
+    for needs, operations in ((analysis.required, 1), (analysis.minimum, 0)):
+        (none,) = (one for one in needs.features if one.name == "none_v1")
+        assert (none.count, len(none.locations)) == (1, operations)
+
+
 def test_unknown_operations_are_legal_and_bounded_by_the_claim() -> None:
     """A form that no table knows is named, and both Versions are at least the claimed one."""
     sample = _sample("classic-jaxlib-0.12.0.1-1.22.0")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from portable.artifact import Artifact
 from portable.bytecode import read
 from portable.bytecode.vhlo import current, minimum
 from portable.features import Analysis, Feature, FeatureKind, Needs, analyze
@@ -15,6 +16,7 @@ from portable.features.rewritten import rewritten
 from portable.features.rules import rules
 from portable.pinning.rewrites import EXACT, EXPANDED, REWRITES, UnknownRewrite, accuracy, named
 from portable.prediction import replacing
+from portable.prediction.replacing import replaced
 from portable.version import Version
 from tools.downgrades import COSTS, PAGE, render
 
@@ -132,6 +134,16 @@ def test_an_op_signature_has_the_rewrite_that_replaces_it() -> None:
     for signature in ("add quant", "uniform_quantize f32 -> quant", "add quant in reduce"):
         assert replacing(signature) == ("quantized-to-arithmetic",)
     assert replacing("custom_call my_lib.erf") == replacing("add f32") == ()
+
+
+def test_what_was_replaced_is_counted() -> None:
+    """The quantized program of the corpus has one op, the other artifact no quantized one."""
+    tests = Path(__file__).parents[1]
+    (case,) = (tests.parent / "corpus").glob("*/quantized_add_i8_f32")
+    quantized = Artifact.load(min((case / "artifacts").iterdir()))
+    plain = Artifact.load(tests / "data" / "artifacts" / "add_f32+0.9.0.mlir.bc")
+    assert replaced(quantized, plain) == {"quantized-to-arithmetic": 1}
+    assert replaced(plain, quantized) == replaced(quantized, quantized) == {}
 
 
 def test_of_two_rewrites_the_first_is_told_or_the_one_that_was_allowed() -> None:
