@@ -165,7 +165,7 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "an empty weight": (
         lambda d: (d / ARRAY).write_bytes(b""),
-        "not an array written by numpy.save",
+        f"{ARRAY}: byte 0: not an array written by numpy.save",
     ),
     "a weight cut short": (
         lambda d: (d / ARRAY).write_bytes((d / ARRAY).read_bytes()[:-1]),
@@ -177,7 +177,7 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "a pickle": (
         lambda d: (d / ARRAY).write_bytes(pickle.dumps(Loaded())),
-        "a pickle instead of an array",
+        f"{ARRAY}: byte 0: a pickle instead of an array",
     ),
     "an array of objects": (
         lambda d: (d / ARRAY).write_bytes(saved(np.array([Loaded()] * 5, object))),
