@@ -61,7 +61,7 @@ def _applied(reading: Reading, *names: str) -> Iterator[_Applied]:
     kinds = [name.rpartition("_v")[0] for name in reading.names]
     seen: list[tuple[Operation, tuple[Source | None, ...]]] = []
     around: list[int] = []
-    for number, (operation, sources) in enumerate(reading.content.uses()):
+    for number, (_, operation, sources, _) in enumerate(reading.walk()):
         del around[operation.depth :]
         if kinds[operation.name] == _RETURN and around:
             owner, starts = seen[around[-1]]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from portable.bytecode.entries import Pool, PoolEntry
     from portable.prediction.forms import Reading
 
-__all__ = ["PARTS", "property_kinds"]
+__all__ = ["PARTS", "STORED_FLOATS", "property_kinds", "storages"]
 
 
 def _names(names: str) -> frozenset[str]:
@@ -34,7 +34,7 @@ _FLOATS = _names(
 )
 # What quantized types can be stored as, MLIR's own integer too; later readers take three floats.
 _STORED = _INTEGERS | {"bool_v1", f"{BUILTIN}.integer"}
-_STORED_FLOATS = _names("f4E2M1FN f8E4M3FN f8E5M2")
+STORED_FLOATS = _names("f4E2M1FN f8E4M3FN f8E5M2")
 _MLIR_FLOATS = frozenset(
     f"{BUILTIN}.{name}" for name in ["bf16", "f16", "f32", "f64", "f80", "f128"]
 )
@@ -42,7 +42,7 @@ _STRINGS = frozenset({"string_v1", f"{BUILTIN}.string", f"{BUILTIN}.typed_string
 _NAMED = ("string", "typed_string")
 _QUANTIZED = ("quant_v1", "quant_per_axis_v1")
 _EXTENSIONS, _DICTIONARY, _MESH = "type_extensions_v1", "dict_v1", "mesh_v1"
-_NOT_STORED_FLOATS = (_FLOATS | _MLIR_FLOATS) - _STORED_FLOATS
+_NOT_STORED_FLOATS = (_FLOATS | _MLIR_FLOATS) - STORED_FLOATS
 # What readers take over with whatever types it holds.
 _UNCONVERTED = "quant_per_axis_v1"
 
@@ -81,7 +81,8 @@ def _entries(reading: Reading, name: str) -> Iterator[PoolEntry]:
     return map(reading.content.pool.attribute, reading.attribute_names.get(name, ()))
 
 
-def _storages(reading: Reading) -> set[str]:
+def storages(reading: Reading) -> set[str]:
+    """Return the names of the types that quantized types are stored as."""
     pool = reading.content.pool
     found = (pool.type(index).fields.get("storage") for index in pool.types_named(*_QUANTIZED))
     return {_kind(pool, TYPES, storage) for storage in found if isinstance(storage, int)}
@@ -242,10 +243,10 @@ PARTS: dict[str, FormRule] = {
         "tensor_v1", _names("tensor unranked_tensor buffer")
     ),
     "quantized type stored as neither integers nor floating-point numbers": FormRule(
-        lambda reading: bool(_storages(reading) - _STORED - _FLOATS - _MLIR_FLOATS), (_HELD,)
+        lambda reading: bool(storages(reading) - _STORED - _FLOATS - _MLIR_FLOATS), (_HELD,)
     ),
     "quantized type stored as floating-point numbers other than f8E4M3FN, f8E5M2, f4E2M1FN": (
-        FormRule(lambda reading: bool(_storages(reading) & _NOT_STORED_FLOATS), (_HELD,))
+        FormRule(lambda reading: bool(storages(reading) & _NOT_STORED_FLOATS), (_HELD,))
     ),
     "reference to a mesh axis whose name is no string": _held("axis_ref_v1", "name", *_STRINGS),
     "mesh axis whose name is no string": _held("mesh_axis_v1", "name", *_STRINGS),

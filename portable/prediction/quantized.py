@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from portable.bytecode.entries import TYPES
 from portable.prediction.form import FormRule, ops, types
+from portable.prediction.parts import STORED_FLOATS, storages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +51,6 @@ _DOTS, _DYNAMIC_CONVS = (
 _QUANTIZE, _DEQUANTIZE = _vhlo("uniform_quantize_v1 uniform_dequantize_v1")
 # What verifiers of ops do not see the types of.
 _FUNCTIONS = frozenset({"builtin.module", *_vhlo("call_v1 func_v1 return_v1")})
-_STORED_FLOATS = frozenset({"f4E2M1FN_v1", "f8E4M3FN_v1", "f8E5M2_v1"})
 TYPED = (*_ELEMENTWISE, *_SINCE_0_19, _BITCAST_CONVERT, _CLAMP, _CONVERT, *_DOTS, _QUANTIZE)
 """The ops whose operand types a form depends on, where there are quantized types."""
 
@@ -175,10 +175,7 @@ def _late(reading: Reading) -> bool:
 
 def _stored_in_floats(reading: Reading) -> bool:
     """Find any op in a program that has a quantized type stored in floats."""
-    types = reading.content.pool.types_named(*_QUANTIZED)
-    storages = (_part(reading, type_, "storage") for type_ in types)
-    names = {_name(reading, storage) for storage in storages if isinstance(storage, int)}
-    return not reading.ops <= _FUNCTIONS and not names.isdisjoint(_STORED_FLOATS)
+    return not reading.ops <= _FUNCTIONS and not STORED_FLOATS.isdisjoint(storages(reading))
 
 
 QUANTIZED: dict[str, FormRule] = {
@@ -213,7 +210,7 @@ QUANTIZED: dict[str, FormRule] = {
         lambda reading: _has(reading, *_SINCE_0_19) or _varies(reading, _CLAMP), (_WHERE,)
     ),
     "op beside a quantized type that is stored in f4E2M1FN, f8E4M3FN or f8E5M2": FormRule(
-        _stored_in_floats, (_WHERE, types(_STORED_FLOATS))
+        _stored_in_floats, (_WHERE, types(STORED_FLOATS))
     ),
 }
 """Forms as refusals.toml names them, each with how to find it; see `forms`."""
