@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from portable.exporters.aten import rename, transform
+from portable.exporters.decompositions import all_decompositions
+from portable.exporters.derivatives import derivative_ops
 from portable.exporters.exported import Argument, ArgumentKind
 from portable.exporters.frameworks import ExportFailed, first_line, is_higher_order
 from portable.exporters.graphs import GraphLowering, all_nodes
@@ -109,10 +111,6 @@ def _import_torchax() -> Any:
 
 def _decomposed(program: Any, functions: Mapping[Any, Callable[..., Any]]) -> Any:
     import torch
-    from torch.export import default_decompositions
-    from torchax import decompositions
-
-    from portable.exporters.decompositions import decompositions as ours
 
     def kept(table: Mapping[Any, Any]) -> dict[Any, Any]:
         return {op: how for op, how in table.items() if not {op, _packet(op)} & functions.keys()}
@@ -121,7 +119,7 @@ def _decomposed(program: Any, functions: Mapping[Any, Callable[..., Any]]) -> An
         # PyTorch warns of its own use of a class that it renamed.
         warnings.simplefilter("ignore", FutureWarning)
         # Once: tracing is most of an export's time.
-        table = {**default_decompositions(), **decompositions.DECOMPOSITIONS, **ours()}
+        table = all_decompositions()
         try:
             return program.run_decompositions(kept(table))
         except ValueError:
@@ -141,7 +139,13 @@ def _refuse_unknown(nodes: Sequence[Any], options: Lowerings) -> None:
     from torchax.ops import ops_registry
 
     drawn = random_ops()
-    known = {*ops_registry.all_aten_ops, *options.functions, *lowerings(), *drawn}
+    known = {
+        *ops_registry.all_aten_ops,
+        *options.functions,
+        *lowerings(),
+        *derivative_ops(),
+        *drawn,
+    }
     for node in nodes:
         target = node.target
         if is_higher_order(target):

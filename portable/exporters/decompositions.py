@@ -6,12 +6,21 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from portable.exporters.counting import counting_ops
+from portable.exporters.derivatives import derivative_decompositions
 from portable.exporters.quantization import quantized_ops
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["decompositions"]
+__all__ = ["all_decompositions", "decompositions"]
+
+
+def all_decompositions() -> dict[Any, Callable[..., Any]]:
+    """Return `decompositions`, and those of PyTorch and torchax."""
+    from torch.export import default_decompositions
+    from torchax.decompositions import DECOMPOSITIONS
+
+    return {**default_decompositions(), **DECOMPOSITIONS, **decompositions()}
 
 
 def decompositions() -> dict[Any, Callable[..., Any]]:
@@ -36,6 +45,7 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
         aten.rrelu_with_noise_functional.default: _randomly_leaking,
         aten.scatter.value_reduce: _scattered_value,
         **counting_ops(),
+        **derivative_decompositions(),
         **quantized_ops(),
     }
 

@@ -10,6 +10,8 @@ import contextlib
 import functools
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from portable.exporters.decompositions import all_decompositions
+from portable.exporters.derivatives import derivative_ops, pulled_back
 from portable.exporters.frameworks import ExportFailed, dtype_name, first_line, is_higher_order
 from portable.exporters.lowerings import lowerings as lowerings_of_ours
 from portable.exporters.random_numbers import Stream, random_ops
@@ -47,6 +49,7 @@ class GraphLowering:
     def __init__(self, lowerings: Mapping[Any, Callable[..., Any]], seed: Any = None) -> None:
         self._lowerings = dict(lowerings)
         self._ours = lowerings_of_ours()
+        self._derivatives = derivative_ops()
         self._random = random_ops()
         self._seed = seed
         self._drawn = 0
@@ -99,6 +102,8 @@ class GraphLowering:
         op = node.target
         if is_higher_order(op):
             return functools.partial(self.control_flow[op.name()], self), "portable"
+        if op in self._derivatives and op not in self._lowerings:
+            return functools.partial(self._derived, op), "portable"
         for key in (op, getattr(op, "overloadpacket", None)):
             if key in self._lowerings:
                 return self._lowerings[key], "the lowering that was given"
@@ -112,6 +117,33 @@ class GraphLowering:
             if key in all_aten_ops:
                 return all_aten_ops[key].func, "torchax"
         return op, "torchax"
+
+    def _derived(self, op: Any, *args: Any, **kwargs: Any) -> Any:
+        return pulled_back(op, self._computed, args, kwargs)
+
+    def _computed(self, op: Any, *args: Any, **kwargs: Any) -> Any:
+        """Compute an op that is in no graph, on JAX arrays; decomposed where that is known."""
+        import torch
+        from torch.fx.experimental.proxy_tensor import make_fx
+        from torchax.ops.ops_registry import all_aten_ops
+
+        if op in self._ours:
+            return self._ours[op](*args, **kwargs)
+        table = all_decompositions()
+        for key in (op, op.overloadpacket):
+            if key in all_aten_ops and op not in table:
+                return all_aten_ops[key].func(*args, **kwargs)
+        arrays = [x for x in (*args, *kwargs.values()) if hasattr(x, "dtype")]
+        examples = [torch.empty(x.shape, dtype=getattr(torch, x.dtype.name)) for x in arrays]
+
+        def computed(*values: Any) -> Any:
+            left = iter(values)
+            passed = [next(left) if hasattr(x, "dtype") else x for x in args]
+            named = {n: next(left) if hasattr(x, "dtype") else x for n, x in kwargs.items()}
+            return op(*passed, **named)
+
+        graph = make_fx(computed, decomposition_table=table, tracing_mode="fake")(*examples)
+        return self.run(graph, arrays)
 
     def _seeded(self, node: _Node) -> Callable[..., Any]:
         if self._loops:

@@ -5,11 +5,16 @@ What can be said in ATen stands in `portable.exporters.decompositions`.
 
 from __future__ import annotations
 
+import functools
+import itertools
 import math
 import operator
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from portable.exporters.frameworks import dtype_name
+from portable.exporters.special_functions import special_functions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -55,6 +60,9 @@ def lowerings() -> dict[Any, Callable[..., Any]]:
         "lu_unpack": _unpacked,
         "nonzero_static": _places,
     }
+    for axes in (1, 2, 3):
+        table[f"upsample_nearest{axes}d"] = functools.partial(_nearest, 0.0)
+        table[f"_upsample_nearest_exact{axes}d"] = functools.partial(_nearest, 0.5)
     found = {getattr(aten, name).default: how for name, how in table.items() if hasattr(aten, name)}
     found |= {
         aten.arange.start_step: _counted,
@@ -66,6 +74,7 @@ def lowerings() -> dict[Any, Callable[..., Any]]:
         torch.sym_float: lambda size: (
             size * 1.0
         ),  # what is a number of the program where it is open
+        **special_functions(),
     }
     if hasattr(torch.ops.transformers, "grouped_mm_fallback"):  # where transformers is imported
         found[torch.ops.transformers.grouped_mm_fallback.default] = _grouped_product
@@ -87,7 +96,7 @@ def _embedding_bag(weight: Any, indices: Any, offsets: Any, *rest: Any) -> Any:
     if weights is not None:
         rows = rows * weights[:, None]
     counted = indices != padding
-    size = jnp.zeros(bags, jnp.int64).at[bag].add(counted)
+    size = best = jnp.zeros(bags, jnp.int64).at[bag].add(counted)
     if mode in {_SUM, _MEAN}:
         kept = jnp.where(counted[:, None], rows, 0)
         made = jnp.zeros((bags, weight.shape[1]), rows.dtype).at[bag].add(kept)
@@ -96,9 +105,11 @@ def _embedding_bag(weight: Any, indices: Any, offsets: Any, *rest: Any) -> Any:
     else:
         kept = jnp.where(counted[:, None], rows, -jnp.inf)
         made = jax.ops.segment_max(kept, bag, bags)
+        first = jnp.where(kept == made[bag], places[:, None], len(places) - 1)
+        best = indices[jax.ops.segment_min(first, bag, bags)]
         made = jnp.where(size[:, None] > 0, made, 0)
     # The rest is for derivatives.
-    return made, bag.astype(indices.dtype), size, jnp.zeros_like(size)
+    return made, bag.astype(indices.dtype), size, best
 
 
 def _grouped_product(a: Any, b: Any, ends: Any = None, bias: Any = None, dtype: Any = None) -> Any:
@@ -140,7 +151,7 @@ def _average(  # noqa: PLR0917 - ATen's signature
 
     def summed(values: Any, before: Sequence[int]) -> Any:
         edges = [(low, low + more) for low, more in zip(before, beyond, strict=True)]
-        zero = jnp.zeros((), values.dtype)
+        zero = np.zeros((), values.dtype)  # of numpy: JAX differentiates sums, known by their zero
         window, steps = (*outer, *kernel), (*outer, *strides)
         return jax.lax.reduce_window(
             values, zero, jax.lax.add, window, steps, [(0, 0)] * len(outer) + edges
@@ -171,6 +182,19 @@ def _convolution(x: Any, weight: Any, *rest: Any) -> Any:
         rows = weight.reshape(groups, shape[0] // groups, *shape[1:])
         weight = rows.swapaxes(0, 1).reshape(shape)
     return all_aten_ops[torch.ops.aten.convolution].func(x, weight, *rest)
+
+
+def _nearest(middle: float, x: Any, sizes: Sequence[int], *scales: float | None) -> Any:
+    """Take what is at each place of the last axes once resized; counted in float32, as PyTorch."""
+    import jax.numpy as jnp
+
+    first = x.ndim - len(sizes)
+    for axis, (new, scale) in enumerate(itertools.zip_longest(sizes, scales), first):
+        old = x.shape[axis]
+        step = np.float32(1 / scale if scale else old / new)
+        places = np.floor((np.arange(new, dtype=np.float32) + np.float32(middle)) * step)
+        x = jnp.take(x, np.minimum(places.astype(np.int64), old - 1), axis)
+    return x
 
 
 def _each(values: Sequence[int], axes: int) -> tuple[int, ...]:
