@@ -44,10 +44,10 @@ def _edges(x: Any, bins: Sequence[int], *, range: Any = None, **_: Any) -> list[
     """Return the edges of bins of one width, along each axis of points of so many."""
     import torch
 
-    made = []
+    made, points = [], x.reshape(-1, len(bins))
     for axis, count in enumerate(bins):
         if range is None:
-            low, high = x[:, axis].aminmax()
+            low, high = points[:, axis].aminmax()
         else:
             low, high = (x.new_full((), range[2 * axis + end]) for end in (0, 1))
         flat = low == high  # then PyTorch takes a bin of width one
@@ -84,11 +84,11 @@ def _histogram(x: Any, bins: Sequence[Any], *, weight: Any = None, density: bool
 
 
 def _of_counts(x: Any, bins: Sequence[int], *, range: Any = None, **named: Any) -> Any:  # noqa: A002 - ATen's name
-    return _histogram(x, _edges(x.reshape(-1, len(bins)), bins, range=range), **named)
+    return _histogram(x, _edges(x, bins, range=range), **named)
 
 
 def _of_count(x: Any, bins: int = 100, *, range: Any = None, **named: Any) -> tuple[Any, Any]:  # noqa: A002 - ATen's name
-    edges = _edges(x.reshape(-1, 1), [bins], range=range)
+    edges = _edges(x, [bins], range=range)
     return _histogram(x, edges, **named), edges[0]
 
 

@@ -72,7 +72,7 @@ def pulled_back(
         kwargs: The same, by name.
 
     Returns:
-        The derivative by each tensor that is asked for, None for the others.
+        The derivative by each tensor, None where `output_mask` leaves it out.
     """
     import jax
 
@@ -165,7 +165,7 @@ def _of_maxima(axes: int) -> Callable[..., Any]:
 
 
 def _of_scattered(worth: Any, mask: Any, sizes: Any) -> Any:
-    """Take what lies where the mask is true, in order; the rest of the source got nowhere."""
+    """Take what lies where the mask is true, in order; the rest of the source was not taken."""
     import torch
 
     count = math.prod(sizes)
@@ -207,8 +207,8 @@ def _of_distances(worth: Any, one: Any, other: Any, norm: float, distance: Any) 
     else:
         share = apart.sign() * (apart.abs() / distance) ** (norm - 1)
     # Where a distance has no derivative, between equal points, PyTorch takes zero.
-    nowhere = (distance == 0) | (apart == 0)
-    return torch.where(nowhere, 0, share * worth).sum(-2) if norm else torch.zeros_like(one)
+    equal = (distance == 0) | (apart == 0)
+    return torch.where(equal, 0, share * worth).sum(-2) if norm else torch.zeros_like(one)
 
 
 def _of_pairs(worth: Any, x: Any, norm: float, distance: Any) -> Any:

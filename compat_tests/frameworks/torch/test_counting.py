@@ -50,6 +50,11 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Tensor, ...]]] = {
     ),
     "histogram_of_one_value": (lambda x: torch.histogram(x, bins=3), (torch.ones(4),)),
     "histogram_of_edges": (torch.histogram, (torch.cat([LINE, EDGES, HOLES[0]]), EDGES)),
+    "histogram_of_nested_points": (
+        lambda x: torch.histogramdd(x, bins=[3, 1, 2]),
+        (torch.randn(4, 5, 3),),
+    ),
+    "histogram_of_many_axes": (lambda x: torch.histogramdd(x, [1] * 4), (torch.randn(2, 6, 4),)),
     "histogram_of_points": (
         lambda x: torch.histogramdd(x, bins=[3, 4], range=[-1.0, 1.0, -1.0, 1.0]),
         (LINE.reshape(-1, 2),),
