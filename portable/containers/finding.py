@@ -6,17 +6,14 @@ excluded by a rule, or one of the other files, which neither its content nor its
 
 from __future__ import annotations
 
-import lzma
 import os
 import re
-import zlib
 from dataclasses import dataclass, field
 from enum import Enum
 from fnmatch import translate
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from portable.bytecode import MAGIC
 from portable.containers.bundle import BLOBS, TOP
 from portable.containers.container import NoArtifact
 from portable.containers.excluding import excluded
@@ -24,6 +21,7 @@ from portable.containers.folder import Folder
 from portable.containers.kind import LAYOUT, MODEL, Kind, kind_of_directory, kind_of_file
 from portable.containers.opening import CONTAINERS, open_folder, open_path, open_source
 from portable.containers.source import Source
+from portable.containers.unpacking import is_compressed, unpacked
 from portable.errors import PortableError
 from portable.system.files import FileError, file_error, is_special
 
@@ -288,8 +286,15 @@ class _Search:
     def _hidden(self, path: str, source: Source) -> str:
         """Say what keeps an artifact that is in a file from being read."""
         stem, suffix = os.path.splitext(path.lower())
-        if (suffix in _COMPRESSED and self.marked(stem)) or _unpacked(source).startswith(MAGIC):
-            return "a compressed artifact"
+        while suffix in _COMPRESSED:
+            if self.marked(stem):
+                return "a compressed artifact"
+            stem, suffix = os.path.splitext(stem)
+        if head := unpacked(source, _SAMPLE):
+            if kind_of_file(head) in _ARTIFACTS:
+                return "a compressed artifact"
+            if is_compressed(head):
+                return "compressed more than once"
         if path.endswith(f"/{_MODEL_AS_TEXT}"):
             return "a SavedModel in text form"
         return ""
@@ -330,16 +335,3 @@ def _home(path: str) -> str:
             home = folder[: -len(inner)].rstrip("/")
     inside = home is not None and kind_of_directory(home or ".") in CONTAINERS
     return home or "." if inside else path
-
-
-def _unpacked(source: Source) -> bytes:
-    """Return the first bytes of what is compressed; at most a few, whatever it would grow to."""
-    head = source[:_SAMPLE]
-    try:
-        if head.startswith(b"\x1f\x8b"):
-            return zlib.decompressobj(wbits=31).decompress(head, len(MAGIC))
-        if head.startswith(b"\xfd7zXZ\x00"):
-            return lzma.LZMADecompressor().decompress(head, len(MAGIC))
-    except (zlib.error, lzma.LZMAError):
-        pass
-    return b""

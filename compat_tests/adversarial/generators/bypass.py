@@ -8,6 +8,7 @@ import lzma
 import os
 import random
 import shutil
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -153,6 +154,29 @@ def _around(data: bytes) -> bytes:
     return data + b"\0"
 
 
+def _gzip(data: bytes, *, extra: bytes = b"", name: bytes = b"", empty: int = 0) -> bytes:
+    """Compress behind a long header, or behind blocks without data (RFC 1951 and 1952)."""
+    flags = 4 * bool(extra) + 8 * bool(name)
+    head = b"\x1f\x8b\x08" + bytes([flags]) + bytes(5) + b"\xff"
+    head += (len(extra).to_bytes(2, "little") + extra) if extra else b""
+    head += name + b"\0" if name else b""
+    packer = zlib.compressobj(wbits=-15)
+    ends = zlib.crc32(data).to_bytes(4, "little") + len(data).to_bytes(4, "little")
+    return head + b"\0\0\0\xff\xff" * empty + packer.compress(data) + packer.flush() + ends
+
+
+def _members(data: bytes) -> bytes:
+    """Compress each of the first bytes by itself, behind members without data."""
+    parts = [b""] * 400 + [data[at : at + 1] for at in range(8)] + [data[8:]]
+    return b"".join(map(gzip.compress, parts))
+
+
+def _compressed_exported(folder: Path) -> Path:
+    path = _exported("weights.bin")(folder)
+    path.write_bytes(gzip.compress(path.read_bytes()))
+    return path
+
+
 DISGUISES: dict[str, Callable[[Path], Path]] = {
     "plain": _file("x.mlir.bc"),
     "capitals": _file("BAD.MLIR.BC"),
@@ -192,7 +216,19 @@ DISGUISES: dict[str, Callable[[Path], Path]] = {
     "torch-xla": _torch_xla,
     "gzip": _file("x.mlir.bc.gz", gzip.compress),
     "gzip-otherwise": _file("weights.bin", gzip.compress),
+    "gzip-long-name": _file("weights.bin", lambda data: _gzip(data, name=b"n" * 100_000)),
+    "gzip-long-extra": _file("weights.bin", lambda data: _gzip(data, extra=bytes(65_535))),
+    "gzip-empty-blocks": _file("weights.bin", lambda data: _gzip(data, empty=2_000)),
+    "gzip-members": _file("weights.bin", _members),
+    "gzip-truncated": _file("weights.bin", lambda data: gzip.compress(data, 0)[:-40]),
+    "gzip-twice": _file("weights.bin", lambda data: gzip.compress(gzip.compress(data))),
+    "gzip-twice-by-name": _file("x.mlir.bc.zst.gz"),
+    "gzip-exported": _compressed_exported,
     "xz-otherwise": _file("weights.bin", lzma.compress),
+    "lzma-otherwise": _file(
+        "weights.bin", lambda data: lzma.compress(data, format=lzma.FORMAT_ALONE)
+    ),
+    "bz2-otherwise": _file("weights.bin", bz2.compress),
     "bz2": _file("x.mlir.bc.bz2", bz2.compress),
     "zstd-name": _file("X.EXPORTED.ZST"),
     "linked-file": _linked_file,
