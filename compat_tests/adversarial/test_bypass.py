@@ -152,6 +152,55 @@ def test_the_files_of_a_change_are_judged_as_in_a_folder(tmp_path: Path) -> None
         assert _is_seen(planted, seen), disguise
 
 
+def test_the_files_of_a_change_may_be_named_from_where_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `git diff --name-only` does, so that what lies at the top has no slash in its name."""
+    policy = parse_policy(POLICY)
+    for disguise in set(DISGUISES) - {"too-deep", "below-another-model"}:
+        planted = plant(disguise, tmp_path / disguise)
+        monkeypatch.chdir(tmp_path / disguise)
+        changed = [
+            os.path.relpath(os.path.join(here, name))  # noqa: PTH118 - as git prints it
+            for here, folders, names in os.walk(".")
+            for name in (*names, *(one for one in folders if Path(here, one).is_symlink()))
+        ]
+        seen = {os.path.realpath(one) for one in _seen(gate(changed, policy, changed=True))}
+        seen |= {os.path.abspath(one) for one in _seen(gate(changed, policy, changed=True))}  # noqa: PTH100 - a link stays one
+        assert _is_seen(planted, seen), disguise
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["--no-strict", "--policy=p.toml", "--report=x.json", "--output=x", "-q", "-ox", "--help"],
+)
+def test_the_name_of_a_file_is_no_option(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Tools append the files of a change to the command line, as a shell does those of `*`."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).write_bytes(BAD)
+    (tmp_path / "portable.toml").write_text('[consumers]\nall = ["jaxlib==0.4.30"]\n')
+    (tmp_path / "p.toml").write_text('[consumers]\nall = ["jaxlib==0.10.2"]\n')
+    before = set(tmp_path.iterdir())
+    for words in (["gate", "--changed", name], ["gate", ".", name], ["inspect", name]):
+        assert main(words) == 2
+        assert "write -- before" in capsys.readouterr().err
+    assert main(["gate", "--changed", "--", name]) == 1
+    assert set(tmp_path.iterdir()) == before
+    hook = (Path(__file__).parents[2] / ".pre-commit-hooks.yaml").read_text()
+    assert "args: [--]" in hook
+
+
+def test_any_file_may_be_in_a_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that has the ending of an audit is a file like others; a URL is none."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data.parquet").write_bytes(b"PAR1")
+    words = ["gate", "--changed", "--for", "jaxlib==0.10.2", "--"]
+    assert main([*words, "data.parquet"]) == 0
+    assert main([*words, "s3://bucket/a.mlir.bc"]) == 2
+
+
 def test_the_work_is_linear(tmp_path: Path) -> None:
     """Four times the tree, at most eight times the time."""
     policy = parse_policy(POLICY)
@@ -254,6 +303,21 @@ def test_sets_of_sets_do_not_grow(tmp_path: Path) -> None:
     assert len(matching_releases("@s0", consumers=sets)) == 1
     (tmp_path / "good.mlir.bc").write_bytes(GOOD)
     assert gate([tmp_path], parse_policy({"consumers": sets})).passed
+    assert time.process_time() - began < 20
+
+
+def test_a_policy_does_not_have_the_disk_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder that is named as a runtime may have as many members as an archive."""
+    monkeypatch.setattr("portable.inspection.library._MEMBERS", 100)
+    for number in range(101):
+        (tmp_path / f"{number}.so").write_bytes(b"\x7fELF")
+    began = time.process_time()
+    with pytest.raises(PolicyError, match="more than 100 members"):
+        parse_policy({"consumers": {"all": ["./"]}}, root=tmp_path)
+    with pytest.raises(PolicyError, match="more than 100 members"):
+        parse_policy({"consumers": {"all": ["/"]}}, root=tmp_path)
     assert time.process_time() - began < 20
 
 

@@ -110,7 +110,11 @@ def run(chosen: argparse.Namespace) -> int:
     styles = [format_of(path, _ENDINGS) for path in chosen.report]
     for output in (chosen.output, *chosen.report):
         demand_apart(output, chosen.policy, *chosen.paths)
-    elsewhere = [path for path in chosen.paths if "://" in path or path.endswith(_FLEET)]
+    elsewhere = [
+        path
+        for path in chosen.paths
+        if "://" in path or (path.endswith(_FLEET) and not chosen.changed)
+    ]
     if elsewhere and chosen.changed:
         raise BadUsage("--changed takes files of this machine", hint=elsewhere[0])
     policy = _policy(chosen)

@@ -111,8 +111,16 @@ def parse(command: str, module: Any, words: list[str]) -> argparse.Namespace:
         What was chosen. `--help` ends the process.
 
     Raises:
-        BadUsage: The command does not take these words.
+        BadUsage: The command does not take these words, or an option is the name of a file: `*`
+            and tools that append the files of a change give names that somebody else has chosen.
     """
+    end = words.index("--") if "--" in words else len(words)
+    for word in words[:end]:
+        if word.startswith("-") and word != "-" and os.path.lexists(word):
+            raise BadUsage(
+                f"{word!r:.200} is an option, and a file here",
+                hint="write -- before names of files",
+            )
     return build(command, module).read(words)
 
 

@@ -295,7 +295,7 @@ class _Search:
                 return "a compressed artifact"
             if is_compressed(head):
                 return "compressed more than once"
-        if path.endswith(f"/{_MODEL_AS_TEXT}"):
+        if os.path.basename(path) == _MODEL_AS_TEXT:
             return "a SavedModel in text form"
         return ""
 

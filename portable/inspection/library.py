@@ -14,6 +14,7 @@ import sys
 import zipfile
 import zlib
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -196,9 +197,17 @@ def _libraries(source: str | bytes) -> Iterator[_Strings]:
     elif not Path(source).is_dir():
         yield from _file(source, "")
     else:
-        for path in sorted(Path(source).rglob("*")):
+        for path in sorted(_below(Path(source))):
             if path.is_file() and not path.is_symlink():
                 yield from _file(path, str(path.relative_to(source)))
+
+
+def _below(folder: Path) -> list[Path]:
+    """Return all that is in a folder; a policy may name any, also one with the whole disk in it."""
+    found = list(islice(folder.rglob("*"), _MEMBERS + 1))
+    if len(found) > _MEMBERS:
+        raise NotARuntime(f"the folder has more than {_MEMBERS:,} members", hint="name a file")
+    return found
 
 
 def _file(path: str | Path, member: str) -> Iterator[_Strings]:
