@@ -10,6 +10,7 @@ import pytest
 from portable.cli import main
 from portable.corpus import Oracle, find_case
 from portable.corpus.tensors import load_tensor
+from portable.system.files import FileError
 
 SUM = """func.func @main(%a: tensor<3xf32>, %b: tensor<3xf32>) -> tensor<3xf32> {
   %0 = stablehlo.add %a, %b : tensor<3xf32>
@@ -60,6 +61,23 @@ def test_a_name_is_no_path(name: str, tmp_path: Path, capsys: pytest.CaptureFixt
     assert _new(tmp_path, SUM, name) == 2
     assert not (tmp_path / "corpus").exists()
     assert "name" in capsys.readouterr().err
+
+
+def test_a_case_is_there_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What ends the writing of one leaves nothing in the corpus, and the next try makes it."""
+
+    def full(path: Path, data: bytes) -> None:
+        raise FileError("cannot write: no space left on device", where=f"{path}: {len(data)}")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("portable.corpus.making.write_file", full)
+        assert _new(tmp_path, SUM) == 2
+    assert "no space left" in capsys.readouterr().err
+    assert not list((tmp_path / "corpus").rglob("*ours*"))
+    assert not list((tmp_path / "corpus" / "own").iterdir())
+    assert _new(tmp_path, SUM) == 0
 
 
 def test_a_case_is_never_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

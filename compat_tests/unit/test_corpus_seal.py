@@ -10,6 +10,8 @@ import pytest
 from compat_tests.helpers.sealed import CASES
 from portable.cli import main
 from portable.cli.corpus import _ACTIONS
+from portable.corpus import load_corpus
+from portable.corpus.seals import Seals
 
 
 @pytest.fixture
@@ -30,6 +32,14 @@ def test_what_is_new_is_sealed_once(corpus: Path, capsys: pytest.CaptureFixture[
     assert capsys.readouterr().out.startswith("0 files sealed, ")
     assert (corpus / "SEALS").read_bytes() == sealed
     assert main(["corpus", "verify", *words]) == 0
+
+
+def test_what_is_being_made_is_neither_listed_nor_sealed(corpus: Path) -> None:
+    """`corpus new` writes a Case beside its place; one that is killed leaves it to the next run."""
+    family = next(corpus.iterdir())
+    shutil.copytree(family, family / ".portable-abcdefgh.tmp")
+    assert len(load_corpus(corpus)) == len(load_corpus(family)) == 1
+    assert all(".portable" not in str(path) for path in Seals.load(corpus).files())
 
 
 @pytest.mark.parametrize("damage", [lambda path: path.write_bytes(b"other"), Path.unlink])

@@ -194,7 +194,7 @@ def case_folders(directory: Path) -> list[Path]:
     """
     if not directory.is_dir():
         return []  # a name with a null byte is none, over which some Pythons' glob raises
-    manifests = [*directory.glob(f"*/{MANIFEST}"), *directory.glob(f"*/*/{MANIFEST}")]
+    manifests = [*directory.glob(f"[!.]*/{MANIFEST}"), *directory.glob(f"[!.]*/[!.]*/{MANIFEST}")]
     return sorted((path.parent for path in manifests), key=lambda folder: folder.name)
 
 

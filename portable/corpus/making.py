@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from portable.corpus.case import ARTIFACTS, PROGRAM, SCHEMA, SUFFIX, CorpusError, Oracle, load_case
@@ -13,12 +14,12 @@ from portable.errors import PortableError
 from portable.pinning.pipeline import minimum, pin
 from portable.releases import installed_library
 from portable.runtime.executors import compare_all, find_executor, random_inputs, signature
+from portable.system import scratch
 from portable.system.files import read_file, write_file
 from portable.tolerance import Tolerance
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from pathlib import Path
 
     from portable.artifact import Artifact
     from portable.corpus.case import Case
@@ -106,11 +107,15 @@ def make_case(corpus: Path, family: str, name: str, program: Path) -> Case:
     artifacts = {one.target.version: one.artifact for one in pinned}
     evidence = _witnessed(pinned[-1].artifact, str(library))
     draft = Draft(name, family, text, f"made of {program.name}")
-    write_case(directory, draft, evidence, str(lowest))
-    (directory / ARTIFACTS).mkdir()
-    for target, artifact in artifacts.items():
-        producer = f"{library.distribution}-{library.version}"
-        write_file(directory / ARTIFACTS / f"{target}+{producer}{SUFFIX}", artifact.data)
+    producer = f"{library.distribution}-{library.version}"
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    with scratch.folder(str(directory.parent)) as stage:  # a Case is there whole or not at all
+        made = Path(stage, name)
+        write_case(made, draft, evidence, str(lowest))
+        (made / ARTIFACTS).mkdir()
+        for target, artifact in artifacts.items():
+            write_file(made / ARTIFACTS / f"{target}+{producer}{SUFFIX}", artifact.data)
+        made.rename(directory)
     return load_case(directory)
 
 

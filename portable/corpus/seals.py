@@ -142,7 +142,8 @@ class Seals:
             Each, in no order.
         """
         for path in self.directory.rglob("*"):
-            if path.is_file() and path.name not in _UNSEALED and not path.name.startswith("."):
+            hidden = any(part.startswith(".") for part in path.relative_to(self.directory).parts)
+            if path.is_file() and path.name not in _UNSEALED and not hidden:
                 yield path
 
     def text(self) -> str:

@@ -13,6 +13,7 @@ Files are read with `pread`, never mapped: a mapped file that somebody truncates
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 from typing import TYPE_CHECKING
@@ -247,6 +248,8 @@ def _demand_folder(folder: str) -> None:
     if not stat.S_ISDIR(os.stat(folder).st_mode):
         raise NotADirectoryError(20, "Not a directory")
     if not os.access(folder, os.W_OK | os.X_OK):
+        if os.statvfs(folder).f_flag & os.ST_RDONLY:
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS))
         raise PermissionError(13, "Permission denied")
 
 
