@@ -1,22 +1,31 @@
-"""A few kills in every run; `python -m compat_tests.adversarial.kills 500` does many."""
+"""A few signals in every run; `kills 500` and `steps`, run as modules, send many."""
 
 from pathlib import Path
 
 import pytest
 
-from compat_tests.adversarial.kills import KINDS, Killer
+from compat_tests.adversarial.kills import BAD, KINDS, Killer
+from compat_tests.adversarial.steps import Stepper
 
 pytest.importorskip("jaxlib")
 
+SOME = ("pin", "container", "gate", "pick", "releases-add", "repin-all")
 
-@pytest.mark.parametrize("kind", sorted(KINDS.keys() - {"matrix", "env"}))
-def test_a_kill_tears_loses_and_leaves_nothing(kind: str, tmp_path: Path) -> None:
+
+@pytest.mark.parametrize("sent", ["KILL", "TERM"])
+@pytest.mark.parametrize("kind", SOME)
+def test_a_signal_tears_loses_and_leaves_nothing(kind: str, sent: str, tmp_path: Path) -> None:
     """Outputs are absent, as before, or whole; the next run sweeps what was left."""
-    counts = Killer(kind, tmp_path / "work", seed=7).kill(4)
-    assert counts["killed"] + counts["too late"] == 4
-    assert {name: counts[name] for name in ("torn", "lost", "twice", "left behind")} == {
-        "torn": 0,
-        "lost": 0,
-        "twice": 0,
-        "left behind": 0,
-    }
+    if {"audit", "plan"} & {word.split()[0] for word in KINDS[kind].before}:
+        pytest.importorskip("pyarrow")
+    counts = Killer(kind, tmp_path / "work", seed=7, sent=sent).kill(3)
+    assert counts["killed"] + counts["too late"] == 3
+    assert {name: counts[name] for name in BAD} == dict.fromkeys(BAD, 0)
+
+
+@pytest.mark.parametrize("fault", ["KILL", "ENOSPC"])
+def test_no_step_tears_loses_or_leaves_anything(fault: str, tmp_path: Path) -> None:
+    """The same at each step of one command on the file system."""
+    counts = Stepper("releases-add", tmp_path / "work", 0).step(fault)
+    assert counts["steps"]
+    assert {name: counts[name] for name in BAD} == dict.fromkeys(BAD, 0)
