@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from portable.fuzz import (
 )
 from portable.fuzz.choices import Choices
 from portable.fuzz.forms import MalformedLanguage, bits, expressed, kind, since, split
+from portable.fuzz.hunting import ELEMENTS
 from portable.runtime.executors.tensors import load_arrays
 from portable.version import Version
 
@@ -126,6 +128,36 @@ def test_what_was_seldom_is_chosen_more_often() -> None:
     assert sum("add f32" in one.covers for one in made) < 3
     assert generate(7, covered={}) == generate(7)
     assert generate(7, ops=1, only=["add"], elements=["i8"]).covers == {"add", "add i8"}
+
+
+def test_what_is_computed_is_seen() -> None:
+    """Few ops are dead, have the same operand twice, or constants of one number alone."""
+    nested = dead = operands = same = constants = splats = 0
+    for seed in range(300):
+        text = generate(seed, ops=6, elements=ELEMENTS).text
+        for name in re.findall(r"^ *(%v\d+[rf]\w+)", text, re.MULTILINE):
+            nested += 1
+            dead += len(re.findall(rf"{name}\b", text)) == 1
+        for names in re.findall(r'= "stablehlo\.\w+"\((%[^)]+, [^)]+)\)', text):
+            operands += 1
+            same += len({*names.split(", ")}) < len(names.split(", "))
+        for numbers in re.findall(r"%c\w+ = .* <\{value = dense<([^>]*)> : tensor<[1-9].*x", text):
+            constants += 1
+            splats += not numbers.startswith("[")
+    assert dead < nested / 2
+    assert same < operands / 8
+    assert splats < constants / 5
+
+
+def test_half_of_the_programs_return_all_that_main_computes() -> None:
+    """What is wrong with a value may not reach those that are computed from it."""
+    made = [generate(seed, ops=6, elements=["f32"], only=["sine"]) for seed in range(200)]
+    every = [
+        {*re.findall(r"^  (%v\d+) =", one.text, re.MULTILINE)}
+        == {*re.findall(r"%v\d+", one.text.partition("func.return")[2])}
+        for one in made
+    ]
+    assert 70 < sum(every) < 150
 
 
 def test_every_form_has_programs_of_its_own() -> None:

@@ -31,6 +31,7 @@ __all__ = [
     "language",
     "since",
     "split",
+    "top",
 ]
 
 Variables: TypeAlias = Mapping[str, str | int]

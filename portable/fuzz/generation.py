@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 from portable.errors import PortableError
 from portable.fuzz.choices import Choices
-from portable.fuzz.forms import expressed, language, split
+from portable.fuzz.forms import expressed, language, split, top
+from portable.fuzz.forms import kind as kind_of
 from portable.version import Version
 
 if TYPE_CHECKING:
@@ -31,7 +32,11 @@ _ATTEMPTS = 16
 _MOST_ELEMENTS = 4096
 _DEEPEST = 2
 _FILLING = 3
-_REUSED, _ARGUMENT = 0.85, 0.7
+_REUSED, _ARGUMENT, _TWICE = 0.85, 0.7, 0.1
+# How many ops may be tried for what a region returns, and how many numbers a constant lists.
+_PRODUCERS, _LISTED = 32, 64
+# How often `main` returns all it computes: what is wrong with a value may not reach another.
+_EVERY = 0.5
 _LOCAL = re.compile(r"%(\w+)")
 
 
@@ -114,7 +119,7 @@ def generate(
         raise NothingToGenerate(
             "no op can be generated", hint="choose more ops, more types or a newer Version"
         )
-    return builder.program()
+    return builder.program(every=first.chance(_EVERY, "returns"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,9 +230,10 @@ class Builder:
         self._forms: list[Form] = []
         self._since = Version.parse("0.9.0")
 
-    def program(self) -> Generated:
-        """Return the program: `main` returns every value that nothing uses."""
-        sinks = [value for value in self.main.values if value.name not in self._used]
+    def program(self, *, every: bool = False) -> Generated:
+        """Return the program: `main` returns what nothing uses, or every value it computes."""
+        given = {value.name for value, _ in self._arguments} if every else self._used
+        sinks = [value for value in self.main.values if value.name not in given]
         returned = [self._returnable(value) for value in sinks if not _opaque(value.type)]
         arguments = ", ".join(f"{v.name}: {_whole(v.type)}" for v, _ in self._arguments)
         kinds = [value.type for value in returned]
@@ -276,12 +282,17 @@ class Builder:
                 if match is not None:
                     found = match
                     break
-        for name, values in form.variables.items():
-            if name not in found:
-                found[name] = choices.pick(
-                    values, name, weight=lambda one: _weight(one) * self._wanted(form, one)
-                )
-        return found
+        return self._chosen(form, found, choices)
+
+    def _chosen(self, form: Form, found: Variables, choices: Choices) -> Variables:
+        """Choose what those variables stand for that are not found yet."""
+        free = {name: values for name, values in form.variables.items() if name not in found}
+        return {**found} | {
+            name: choices.pick(
+                values, name, weight=lambda one: _weight(one) * self._wanted(form, one)
+            )
+            for name, values in free.items()
+        }
 
     def emit(self, scope: _Scope, form: Form, variables: Variables, spot: Spot) -> bool:
         """Write one op, unless it is not valid with these variables."""
@@ -292,7 +303,9 @@ class Builder:
         results = [op.fill(result) for result in form.results]
         if not all(self._allowed(form, kind) for kind in (*operands, *results)):
             return False
-        given = [self._operand(scope, op, number) for number in range(len(operands))]
+        given: list[_SsaValue] = []
+        for number in range(len(operands)):
+            given.append(self._operand(scope, op, number, given))
         regions = [self._region(scope, op, number) for number in range(len(form.regions))]
         self._functions += [self._function(op, number) for number in range(len(form.functions))]
         name = f"%v{spot.name}"
@@ -330,31 +343,65 @@ class Builder:
         known = self._version is None or form.since_with(element) <= self._version
         return known and math.prod(size or 1 for size in shape) <= _MOST_ELEMENTS
 
-    def _operand(self, scope: _Scope, op: _Op, number: int) -> _SsaValue:
+    def _operand(
+        self, scope: _Scope, op: _Op, number: int, before: Collection[_SsaValue]
+    ) -> _SsaValue:
         operand, spot = op.form.operands[number], op.spot.at("operand", number)
         kind = op.fill(operand.type)
         if operand.value:
             return self._constant(scope, kind, op.fill(operand.value), spot.name)
         if operand.range is None and not operand.definite:
-            return self._value(scope, kind, spot)
+            return self._value(scope, kind, spot, before)
         low, high = (op.form.evaluate(end, op.variables) for end in operand.range or "00")
         if scope.isolated:
             return self._constant(scope, kind, _splat(kind, max(low, 0)), spot.name)
         bounds = (low, high) if operand.range else None
         return self._argument(scope, Parameter(kind, bounds, operand.definite), spot.name)
 
-    def _value(self, scope: _Scope, kind: str, spot: Spot) -> _SsaValue:
-        """Return a value of a type: one there is, an argument of `main`, or a constant."""
+    def _value(
+        self, scope: _Scope, kind: str, spot: Spot, before: Collection[_SsaValue] = ()
+    ) -> _SsaValue:
+        """Return a value of a type: one there is, an argument of `main`, or a constant.
+
+        Those that the op has already (`before`) seldom come again: `x - x` shows little of `-`.
+        """
         if self._distinct and not scope.isolated:
             return self._argument(scope, Parameter(kind), spot.name)
         there = [value for value in scope.values if value.type == kind]
+        if not spot.choices.chance(_TWICE, "twice"):
+            there = [value for value in there if value not in before]
         if there and spot.choices.chance(_REUSED, "reuse"):
             return spot.choices.pick(there, "which")
         may_be_constant = _numbers(kind) == kind and None not in split(kind)[0]
         wanted = may_be_constant and not spot.choices.chance(_ARGUMENT, "argument")
         if scope.isolated or wanted:
-            return self._constant(scope, kind, _splat(kind, 1), spot.name)
+            return self._constant(scope, kind, _listed(_numbers(kind), spot.choices), spot.name)
         return self._argument(scope, Parameter(kind), spot.name)
+
+    def _returned(self, scope: _Scope, kind: str, spot: Spot, made: set[str]) -> _SsaValue:
+        """Return a value of a type for the end of a block: what an op in it computes, if one can.
+
+        Args:
+            scope: The block.
+            kind: The type.
+            spot: Where it is chosen.
+            made: What the ops of the block have computed already.
+        """
+        unused = [v for v in scope.values if v.type == kind and v.name in made - self._used]
+        if unused:
+            return unused[-1]
+        forms = [form for op in self._by_op.values() for form in op if self._many]
+        for form in spot.choices.ranked(forms, "producer", weight=self._wanted)[:_PRODUCERS]:
+            matches = (form.match(result, kind) for result in form.results)
+            found = next((match for match in matches if match is not None), None)
+            if found is None or (scope.depth >= _DEEPEST and form.fills):
+                continue
+            there = spot.choices.at(form)
+            variables = self._chosen(form, found, there)
+            results = [form.fill(result, variables) for result in form.results]
+            if kind in results and self.emit(scope, form, variables, Spot(there, spot.name)):
+                return scope.values[results.index(kind) - len(results)]
+        return self._value(scope, kind, spot)
 
     def _argument(self, scope: _Scope, argument: Parameter, place: str) -> _SsaValue:
         """Add an argument to `main`; no array is quantized, so that is done there."""
@@ -370,7 +417,7 @@ class Builder:
     def _constant(self, scope: _Scope, kind: str, value: str, place: str) -> _SsaValue:
         numbers = _numbers(kind)
         if numbers != kind:
-            plain = self._constant(scope, numbers, _splat(numbers, 1), place)
+            plain = self._constant(scope, numbers, value.replace(kind, numbers), place)
             return _converted(scope, "uniform_quantize", plain, kind)
         made = _SsaValue(f"%c{place}", kind)
         scope.lines.append(
@@ -407,6 +454,7 @@ class Builder:
         given = [_SsaValue(f"%b{spot.name}_{n}", op.fill(t)) for n, t in enumerate(region.args)]
         for line in region.lines:
             scope.lines.append(_LOCAL.sub(rf"%b{spot.name}_\1", op.fill(line)))
+        outer = {value.name for value in (*scope.values, *given)}
         if region.fill:
             scope.values.extend(given)
             for number in range(int(spot.choices.unit("ops") * _FILLING) if self._many else 0):
@@ -415,7 +463,8 @@ class Builder:
         for number, name in enumerate(region.returns):
             if name == "?":
                 kind = op.fill(op.form.results[number])
-                value = self._value(scope, kind, spot.at("return", number))
+                made = {value.name for value in scope.values} - outer
+                value = self._returned(scope, kind, spot.at("return", number), made)
                 self._used.add(value.name)
                 returned.append((value.name, _whole(value.type)))
             else:
@@ -449,6 +498,34 @@ def _opaque(kind: str) -> bool:
 
 def _weight(value: str | int) -> float:
     return float(_COMMON.get(str(value), 0.1 if value in {"0x", 0} else 1.0))
+
+
+def _listed(kind: str, choices: Choices) -> str:
+    """Return the attribute of a constant with different numbers, or one if there are many."""
+    shape, element = split(kind)
+    count = math.prod(size or 0 for size in shape)
+    if not shape or not 0 < count <= _LISTED:
+        return f"dense<{choices.pick(_numbers_of(element), 'number')}> : tensor<{kind}>"
+    numbers = [choices.pick(_numbers_of(element), "number", place) for place in range(count)]
+    for size in reversed(shape):
+        step = size or 0
+        numbers = [f"[{', '.join(numbers[n : n + step])}]" for n in range(0, len(numbers), step)]
+    return f"dense<{numbers[0]}> : tensor<{kind}>"
+
+
+def _numbers_of(element: str) -> Sequence[str]:
+    """Return numbers that an element type has, as MLIR writes them in a constant."""
+    if element == "i1":
+        return "true", "false"
+    if element.startswith("complex"):
+        return "(1.0, -2.0)", "(-0.5, 3.0)", "(0.0, 1.0)", "(4.0, 0.0)"
+    if element == "f8E8M0FNU":  # powers of two
+        return "1.0", "2.0", "0.5", "4.0"
+    if kind_of(element) == "f":
+        return "1.0", "-2.0", "0.5", "3.0", "-1.5", "0.0", "4.0"
+    least = -top(element) - 1 if kind_of(element) == "i" else 0
+    numbers = (0, 1, 2, 3, 5, -1, -2, -7, least, top(element))
+    return [str(one) for one in dict.fromkeys(numbers) if least <= one <= top(element)]
 
 
 def _splat(kind: str, number: int) -> str:
