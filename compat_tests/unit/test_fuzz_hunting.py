@@ -17,6 +17,7 @@ from portable.fuzz import hunting
 from portable.fuzz.campaign import Campaign, Progress
 from portable.fuzz.causes import Cause, grouped, signature_of
 from portable.fuzz.forms import identity
+from portable.fuzz.generation import generate
 from portable.fuzz.hunted import Hunted, page
 from portable.fuzz.hunting import boundaries
 from portable.fuzz.judging import departure, flushed, left_open, nudged
@@ -79,6 +80,46 @@ def test_each_sort_of_difference_is_named() -> None:
     assert str(seen) == "output 0 [1]: 1.0 became 2.0"
 
 
+TWO = """func.func @main(%a: tensor<2xf64>, %b: tensor<2x{narrow}>) -> (types) {{
+  %v0 = "stablehlo.tanh"(%a) : (tensor<2xf64>) -> tensor<2xf64>
+  %v1 = "stablehlo.call"(%b) <{{callee = @f}}> : (tensor<2x{narrow}>) -> tensor<2xf64>
+  %v2:2 = "stablehlo.sort"(%v0, %v1) <{{dimension = 0 : i64}}> ({{
+  ^bb0(%x: tensor<f64>, %y: tensor<f64>, %z: tensor<f64>, %u: tensor<f64>):
+    %w = "stablehlo.compare"(%x, %y) : (tensor<f64>, tensor<f64>) -> tensor<i1>
+    "stablehlo.return"(%w) : (tensor<i1>) -> ()
+  }}) : (tensor<2xf64>, tensor<2xf64>) -> (tensor<2xf64>, tensor<2xf64>)
+  {end}
+}}
+func.func private @f(%c: tensor<2x{narrow}>) -> (tensor<2xf64>) {{
+  %v0 = "stablehlo.convert"(%c) : (tensor<2x{narrow}>) -> tensor<2xf64>
+  "func.return"(%v0) : (tensor<2xf64>) -> ()
+}}
+"""
+
+
+@pytest.mark.parametrize("end", ["return {} : {}", '"func.return"({}) : ({}) -> ()'])
+@pytest.mark.parametrize("narrow", ["f32", "f16", "bf16", "f8E5M2"])
+def test_each_output_is_as_precise_as_what_it_is_computed_from(end: str, narrow: str) -> None:
+    """A narrow type elsewhere in the program says nothing about it; one in a function does."""
+    whole = np.array([1.0, 2.0])
+
+    def seen(*names: str, off: float) -> list[int]:
+        text = TWO.format(narrow=narrow, end=end.format(", ".join(names), "types"))
+        given = [[whole] * len(names)] * 2
+        found = []
+        for number in range(len(names)):
+            actual = [whole + off * (number == n) for n in range(len(names))]
+            if departure(text, given[0], given, actual):
+                found.append(number)
+        return found
+
+    assert seen("%v0", "%v1", off=1e-8) == [0]
+    assert seen("%v1", "%v0", "%a", off=1e-8) == [1, 2]
+    assert seen("%v2#0", "%v0", off=1e-8) == [1]
+    # Half of the largest number is beyond what bfloat16 rounds; of 8 bits nothing is known.
+    assert seen("%v0", "%v1", off=1.5) == ([0] if narrow == "f8E5M2" else [0, 1])
+
+
 def test_inputs_are_moved_by_a_few_ulps() -> None:
     """Floats alone; the same seed moves them alike."""
     given = [floats(1, np.inf, np.nan), np.array([7]), np.array([1 + 1j], np.complex64)]
@@ -138,6 +179,35 @@ def test_what_the_specification_leaves_open_is_a_table(
     assert (left_open(line, sort) is not None) is explained
 
 
+@pytest.mark.parametrize(
+    ("kind", "begins", "op", "explained"),
+    [
+        ("f32", "0.000000e+00", "add", False),
+        ("f32", "1.000000e+00", "add", True),
+        ("f32", "1.000000e+00", "multiply", False),
+        ("bf16", "0xFF80", "maximum", False),
+        ("i8", "-128", "maximum", False),
+        ("i8", "-127", "maximum", True),
+        ("i1", "false", "or", False),
+        ("complex<f32>", "(0.000000e+00,0.000000e+00)", "add", False),
+    ],
+)
+def test_a_reduction_that_begins_with_an_identity_is_defined(
+    kind: str, begins: str, op: str, *, explained: bool
+) -> None:
+    """An init that changes something may be applied any number of times; others say nothing."""
+    constant = f"%c = stablehlo.constant dense<{begins}> : tensor<{kind}>\n"
+    window = '%0 = "stablehlo.reduce_window"(%a, %c) <{}> ({\n%1 = stablehlo.' + op
+    short = f"%0 = stablehlo.reduce(%a init: %c) applies stablehlo.{op} across dimensions = [0]"
+    for text in (window, short):
+        row = left_open(constant + text, "another integer")
+        assert (row.id if row else "") == "reduce-init" * explained
+        assert left_open(text, "another integer") is not None
+        assert left_open(text, "a number for NaN") is None
+    scatter = '%0 = "stablehlo.scatter"(%a, %b, %c) ({\n%1 = stablehlo.' + op
+    assert left_open(scatter, "another integer") is None
+
+
 def test_what_is_left_open_is_no_crash() -> None:
     """However it may be rounded; and what is known of some Releases is said of these alone."""
     text = "%0 = stablehlo.power %a, %b : tensor<3xf32>\n %1 = stablehlo.negate %0 : tensor<3xf32>"
@@ -173,8 +243,8 @@ def test_what_is_right_is_not_asked_of_a_crash(monkeypatch: pytest.MonkeyPatch) 
     class Ran:
         """An executor that gives one number, or ends."""
 
-        def __init__(self, name: str, *, ends: bool = False) -> None:
-            self._name, self._ends = name, ends
+        def __init__(self, name: str, *, ends: bool = False, gives: float = 1) -> None:
+            self._name, self._ends, self._gives = name, ends, gives
 
         def compile(self, _: object) -> Ran:
             asked.append(self._name)
@@ -184,16 +254,40 @@ def test_what_is_right_is_not_asked_of_a_crash(monkeypatch: pytest.MonkeyPatch) 
             return self
 
         def run(self, _: object) -> list[Array]:
-            return [floats(1, 2, 3)]
+            return [floats(self._gives, 2, 3)]
 
     monkeypatch.setattr(hunting, "serialize", lambda *_, **__: b"")
     candidate = Candidate(F32, (floats(1, 2, 3),), 1)
     trial: Any = functools.partial(hunting._trial, candidate, Version(1, 0, 0))
     assert trial(Ran("judge"), Ran("tried", ends=True)) == ("crash with SIGSEGV", "SIGSEGV")
     assert asked == ["tried"]
+    # How much rounding matters is not asked of what is the same.
     assert trial(Ran("judge"), Ran("tried")) == ("", "")
-    assert asked[1:] == ["tried", "judge", "judge", "judge"]
+    assert asked[1:] == ["tried", "judge"]
+    assert trial(Ran("judge"), Ran("tried", gives=9))[0] == "another number"
+    assert asked[3:] == ["tried", "judge", "judge", "judge"]
     assert trial(Ran("judge", ends=True), Ran("tried")) == ("", "")
+
+
+def test_what_looks_unknown_is_reduced_first() -> None:
+    """Of finds that are alike two of a round are reduced: not those of a cause that is known."""
+    texts = {
+        seed: f'"stablehlo.{op}"(%a) : {"x" * len(op)}'
+        for seed, op in enumerate(["sine", "abs", "cosine", "tan", "sine"])
+    }
+    one, two = releases("jaxlib")[-2:]
+
+    def find(seed: int, release: Release, sort: str = "another number") -> Any:
+        program: Any = dataclasses.replace(generate(0), text=texts[seed])
+        return hunting._Find(program, (), str(seed), sort, (release,))
+
+    finds = [find(0, one), find(1, one), find(2, one), find(3, one), find(4, two)]
+    known = [dataclasses.replace(CAUSE, ops=(op,)) for op in ("abs(f64)", "tan(f32)")]
+    few = hunting._few_of_each
+    assert [found.seed for found in few(finds, [])] == ["1", "3", "4"]
+    assert [found.seed for found in few(finds, known)] == ["0", "4", "2"]
+    other = [dataclasses.replace(one, kind="another integer") for one in known]
+    assert [found.seed for found in few(finds, other)] == ["1", "3", "4"]
 
 
 CAUSE = Cause(

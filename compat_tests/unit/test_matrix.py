@@ -11,6 +11,7 @@ import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from compat_tests.helpers import misbehaving
 from compat_tests.helpers.matrices import cell, observed
 from portable.cli.matrix import newest_jaxlib
 from portable.matrix import Agreement, Pick, Run, Store, collect
-from portable.matrix.batch import Observation
+from portable.matrix.batch import Batch, Benches, Observation
 from portable.matrix.cell import agreement
 from portable.matrix.inputs import with_expected, with_inputs
 from portable.matrix.item import Item, NothingToTest
@@ -218,6 +219,36 @@ def test_a_release_that_misbehaves_costs_one_cell_each(tmp_path: Path) -> None:
         "hang": "hung",
         "full": "incompatible",
     }
+
+
+def test_processes_are_kept_for_the_next_batch_but_not_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One of a kind, until it has done a thousand artifacts or more rest than may."""
+    made: list[Process] = []
+
+    class Process:
+        """What has a Release at work."""
+
+        def __init__(self, _: Batch) -> None:
+            self.done, self.closed = 0, False
+            made.append(self)
+
+        def close(self) -> None:
+            self.closed = True
+
+    monkeypatch.setattr("portable.matrix.batch._bench", Process)
+    item: Any = None
+    one, two = (Batch(f"jaxlib {n}", Stage.EXECUTE, (item,) * 400, 1.0) for n in "12")
+    with Benches(1) as benches:
+        for batch, closed in (
+            (one, [False]), (one, [False]), (one, [True]), (one, [True, False]),
+            (two, [True, True, False]),
+        ):  # fmt: skip
+            with benches.lent(batch):
+                pass
+            assert [process.closed for process in made] == closed
+    assert made[-1].closed
 
 
 def test_a_defect_of_an_adapter_costs_one_cell(tmp_path: Path) -> None:

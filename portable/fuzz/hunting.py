@@ -24,6 +24,7 @@ from portable.fuzz.inputs import inputs_for
 from portable.fuzz.judging import CRASH, departure, flushed, left_open, nudged, nudged_text
 from portable.fuzz.reduction import ConditionNeverHolds, ConditionNotStable, reduce
 from portable.matrix import Item, Run
+from portable.matrix.batch import Benches
 from portable.matrix.inputs import with_inputs
 from portable.pinning import serialize
 from portable.prediction import predict
@@ -59,6 +60,8 @@ ELEMENTS = (
 """The element types whose precision tells a difference from a rounding."""
 
 _INTERPRETER = "interpreter"
+# By what a Release judges; nothing for what else it executes with.
+_JUDGES = (_INTERPRETER, "")
 # Of how many programs one may have ops that the interpreter lacks.
 _UNJUDGED = 4
 _NUDGES = (1, 2)
@@ -130,6 +133,7 @@ class Hunt:
         self._seed = seed
         self._size = size
         self._only = frozenset(only)
+        self._benches: Benches | None = None
 
     def run(self, until: float, tell: Callable[[Progress], None]) -> None:
         """Hunt for a time.
@@ -138,12 +142,13 @@ class Hunt:
             until: The time of `time.monotonic` when no other round is begun.
             tell: Called after each round.
         """
-        while time.monotonic() < until:
-            began, number = time.monotonic(), self.campaign.next_round()
-            done = self.round(number)
-            done.seconds = time.monotonic() - began
-            self.campaign.add_round(number, done)
-            tell(self.campaign.progress)
+        with Benches(len(self.releases) + len(_JUDGES)) as self._benches:
+            while time.monotonic() < until:
+                began, number = time.monotonic(), self.campaign.next_round()
+                done = self.round(number)
+                done.seconds = time.monotonic() - began
+                self.campaign.add_round(number, done)
+                tell(self.campaign.progress)
 
     def round(self, number: int) -> Progress:
         """Run one round of programs, and write down the causes of what they find.
@@ -170,7 +175,7 @@ class Hunt:
                 f"{self.judge} executed none of {done.programs} programs",
                 hint="begin again; if it stays so, try it on a program: portable run --on",
             )
-        for find in _few_of_each(finds):
+        for find in _few_of_each(finds, [*self.campaign.causes()]):
             try:
                 cause = self._reduced(find, done)
             except (ConditionNeverHolds, ConditionNotStable):
@@ -220,7 +225,7 @@ class Hunt:
         Those that the interpreter does not have are judged by what else the Release executes with.
         """
         known: dict[tuple[object, ...], list[Array]] = {}
-        for on in (_INTERPRETER, ""):
+        for on in _JUDGES:
             items = {
                 (item.digest, item.inputs): item
                 for one in subjects.values()
@@ -244,6 +249,7 @@ class Hunt:
             executor=self._cluster,
             limit=_LIMIT_S,
             on=on,
+            benches=self._benches,
         )
 
     def _reduced(self, find: _Find, done: Progress) -> Cause:
@@ -361,14 +367,31 @@ def _judge_of(program: Generated) -> str:
     return _INTERPRETER if program.judged else ""
 
 
-def _few_of_each(finds: Sequence[_Find]) -> Iterator[_Find]:
-    """Yield the smallest of the finds that are alike."""
+def _few_of_each(finds: Sequence[_Find], known: Collection[Cause]) -> Iterator[_Find]:
+    """Yield a few of the finds that are alike: those first that no cause explains, then small ones.
+
+    Args:
+        finds: The finds of a round.
+        known: The causes that were found before it.
+    """
+    explained = {(cause.kind, _named(cause.ops)) for cause in known}
+
+    def order(find: _Find) -> tuple[bool, int]:
+        has = _named(signature_of(find.program.text))
+        familiar = any(kind == find.kind and ops <= has for kind, ops in explained)
+        return familiar, len(find.program.text)
+
     seen: Counter[tuple[str, tuple[Release, ...]]] = Counter()
-    for find in sorted(finds, key=lambda one: len(one.program.text)):
+    for find in sorted(finds, key=order):
         alike = (find.kind, find.releases)
         seen[alike] += 1
         if seen[alike] <= _EACH:
             yield find
+
+
+def _named(ops: Sequence[str]) -> frozenset[str]:
+    """Return ops without their types."""
+    return frozenset(op.partition("(")[0] for op in ops)
 
 
 def _reads(release: Release, version: Version | None) -> bool:
@@ -398,26 +421,35 @@ def _trial(
 ) -> tuple[str, str]:
     """Run a candidate as a find was run; return as `_difference` does.
 
-    What is right is asked last: it says nothing of a crash, and takes three programs.
+    What is right is asked last: it says nothing of a crash. Where there is a difference, two more
+    programs say how much rounding matters.
     """
     inputs = list(candidate.inputs or ())
-    texts = [candidate.text, *(nudged_text(candidate.text, one) for one in _NUDGES)]
-    sets = [inputs, *(nudged(inputs, one) for one in _NUDGES)]
+
+    def written(text: str) -> Artifact:
+        return serialize(text, target, locations="strip", expand=False)
+
+    def judged(text: str, given: Sequence[Array]) -> list[Array]:
+        return judge.compile(written(text)).run(given)
+
     try:
-        artifacts = [serialize(one, target, locations="strip", expand=False) for one in texts]
+        artifact = written(candidate.text)
     except PortableError:  # it is not valid, or newer
         return "", ""
     try:
-        outputs = tried.compile(artifacts[0]).run(inputs)
+        outputs = tried.compile(artifact).run(inputs)
     except ExecutionFailed as failed:
         return _difference(candidate.text, (), failed.verdict, ())
     except PortableError as error:  # what the Release returns cannot be handed over
         return _REFUSED, str(error)
     try:
-        judged = [judge.compile(one).run(given) for one, given in zip(artifacts, sets, strict=True)]
+        right = judged(candidate.text, inputs)
+        if departure(candidate.text, right, [], outputs) is None:
+            return "", ""
+        near = [judged(nudged_text(candidate.text, one), nudged(inputs, one)) for one in _NUDGES]
     except PortableError:  # the interpreter does not have it
         return "", ""
-    found = departure(candidate.text, judged[0], judged[1:], outputs)
+    found = departure(candidate.text, right, near, outputs)
     return (found.kind, str(found)) if found else ("", "")
 
 

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 __all__ = ["Batch", "Benches", "Observation", "observe_batch", "packed"]
 
 _MOST_DIAGNOSTICS = 8
+# After so many artifacts a process is ended: some Releases leak.
+_MOST_DONE = 1000
 # What a store takes is one string of bytes of SQLite's, of 10**9 at most.
 _MOST_OUTPUT_BYTES = 900_000_000
 
@@ -211,6 +213,10 @@ class Benches:
         except BaseException:
             bench.close()
             raise
+        bench.done += len(batch.items)
+        if bench.done >= _MOST_DONE:
+            bench.close()
+            return
         with self._lock:
             self._resting.append((kind, bench))
         self._rest(self._most)
@@ -240,6 +246,7 @@ class _Bench:
         self._chosen = batch.executor
         self._worker = environment.worker(limit=batch.limit)
         self._executor: Executor | None = None
+        self.done = 0
 
     def close(self) -> None:
         """End the processes."""

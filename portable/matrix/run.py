@@ -67,6 +67,7 @@ class Run:
         limit: Seconds that a Release may take for one step with one artifact.
         fresh: Whether to observe again what is known already.
         on: What executes on each Release, a key of `EXECUTORS`; by default its first.
+        benches: Where processes of this machine are kept for the next run; by default for none.
         progress: Called with how many artifacts x Releases are known, and how many there are.
     """
 
@@ -80,6 +81,7 @@ class Run:
         limit: float = LIMIT_S,
         fresh: bool = False,
         on: str = "",
+        benches: Benches | None = None,
         progress: Callable[[int, int], None] = _quiet,
     ) -> None:
         self.store = store
@@ -89,6 +91,7 @@ class Run:
         self.limit = limit
         self.fresh = fresh
         self.on = on
+        self.benches = benches
         self.progress = progress
 
     def matrix(self, items: Sequence[Item], releases: Sequence[Release]) -> Matrix:
@@ -240,7 +243,8 @@ class Run:
             yield lambda batch: executor.submit(observe_batch, batch)
             return
         cores = _cores()
-        with Benches(cores) as benches, ThreadPoolExecutor(cores) as pool:
+        with Benches(cores) as own, ThreadPoolExecutor(cores) as pool:
+            benches = own if self.benches is None else self.benches
             yield lambda batch: pool.submit(observe_batch, batch, benches)
 
     def _unobtainable(self, name: str) -> str:
