@@ -46,7 +46,7 @@ def hunt(kind: type[H], store: Store, *names: str, only: Sequence[str] = EXACT) 
 
 @pytest.mark.parametrize("op", DEFECTS)
 def test_a_planted_defect_is_found_reduced_and_told_apart(op: str, store: Store) -> None:
-    """Of each op that is miscompiled there is one cause, of a program of that op alone."""
+    """Each op that is miscompiled is in what is left, with one at most that makes its input."""
     made = hunt(PlantedHunt, store, NEWEST, only=[op, "select", "concatenate"])
     made.defects = [op]
     done = made.round(0)
@@ -54,7 +54,8 @@ def test_a_planted_defect_is_found_reduced_and_told_apart(op: str, store: Store)
     assert causes
     assert not done.unconfirmed
     for cause in causes:
-        assert cause.ops[0].partition("(")[0] == op
+        assert op in {one.partition("(")[0] for one in cause.ops}
+        assert len(cause.ops) <= 2
         assert cause.releases == (NEWEST,)
 
 
