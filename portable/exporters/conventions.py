@@ -77,14 +77,12 @@ class TorchConvention:
         results: How results are nested; None where it is not known.
         fixed: The inputs that are no tensors by their place among the leaves, as exported.
         missing: The places among the leaves of the results that are None.
-        largest: The largest size that each dynamic dimension was traced for, by its name.
     """
 
     arguments: _Tree = None
     results: _Tree = None
     fixed: Mapping[int, object] = field(default_factory=dict)
     missing: frozenset[int] = frozenset()
-    largest: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def of_program(cls, program: Any) -> TorchConvention:
@@ -100,11 +98,6 @@ class TorchConvention:
             program.call_spec.out_spec,
             {at: arg.value for at, arg in enumerate(taken) if isinstance(arg, constant)},
             frozenset(at for at, arg in enumerate(made) if isinstance(arg, constant)),
-            {
-                str(symbol): int(values.upper)
-                for symbol, values in program.range_constraints.items()
-                if values.upper.is_finite and values.upper.is_Integer
-            },
         )
 
     def flat(
@@ -124,20 +117,7 @@ class TorchConvention:
             raise _mismatch(exported, "inputs are nested unlike those of the export")
         else:
             found = list(args)  # one by one
-        self._check_sizes(exported, found)
         return found
-
-    def _check_sizes(self, exported: ExportedArtifact, given: Sequence[Any]) -> None:
-        """Refuse sizes that the model was not traced for: it may branch on them."""
-        for argument, value in zip(exported.inputs, given, strict=False):  # others check the number
-            for name, size in zip(argument.shape, getattr(value, "shape", ()), strict=False):
-                most = self.largest.get(name, size) if isinstance(name, str) else size
-                if size > most:
-                    raise InputMismatch(
-                        f"dimension {name!r} of {argument.name!r} is {size}, it was exported for "
-                        f"at most {most}",
-                        hint="export again with a larger max of its torch.export.Dim",
-                    )
 
     def nested(self, arrays: list[Array], given: Sequence[Any]) -> Any:
         """Return tensors, nested; as `Convention.nested`."""

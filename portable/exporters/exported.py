@@ -16,7 +16,7 @@ import os
 import types
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -130,6 +130,10 @@ class PytreeSpecs:
     results: str | None = None
 
 
+Range: TypeAlias = "tuple[int, int | None]"
+"""The least and the largest size of a dynamic dimension; None where it has no largest."""
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class ExportedArtifact:
     """A model as a portable artifact, with its weights beside it.
@@ -144,6 +148,7 @@ class ExportedArtifact:
         pytree_specs: How the framework nests arguments and results.
         name: The name of the function.
         convention: How the framework's user calls it; None when it was loaded.
+        ranges: The least and the largest size that dynamic dimensions were traced for, by name.
         state: The buffers that calls have changed, by name, which the next call takes. Programs
             of one model share it: `dataclasses.replace(step, state=prefill.state)`.
     """
@@ -156,6 +161,7 @@ class ExportedArtifact:
     pytree_specs: PytreeSpecs = field(default_factory=PytreeSpecs)
     name: str = "forward"
     convention: Convention | None = field(default=None, compare=False)
+    ranges: Mapping[str, Range] = field(default_factory=dict)
     state: dict[str, Array] = field(default_factory=dict, compare=False)
 
     def __repr__(self) -> str:
@@ -420,6 +426,14 @@ class ExportedArtifact:
             if len(argument.shape) != array.ndim:
                 continue  # the signature says it better
             for name, size in zip(argument.shape, array.shape, strict=True):
+                least, most = self.ranges.get(str(name), (0, None))
+                if size < least or (most is not None and size > most):
+                    bounds = f"at least {least}" if size < least else f"at most {most}"
+                    raise InputMismatch(
+                        f"dimension {name!r} of {argument.name!r} is {size}, it was exported for "
+                        f"{bounds}",
+                        hint="export again with another min or max of its torch.export.Dim",
+                    )
                 if isinstance(name, str) and known.setdefault(name, size) != size:
                     raise InputMismatch(
                         f"dimension {name!r} is {known[name]} in another input and {size} in "
@@ -527,7 +541,7 @@ def _write(
     stem.with_suffix(".bytecode").write_bytes(exported.artifact.data)
     meta = json.dumps(_described(exported))
     stem.with_suffix(".meta").write_text(meta, encoding="utf-8")
-    if exported.mutated or any(a.kind is ArgumentKind.SEED for a in exported.arguments):
+    if exported.mutated or exported.ranges or _has_seed(exported):
         stem.with_suffix(_STATE).write_text(json.dumps(_state(exported)), encoding="utf-8")
     if text:
         stem.with_suffix(".mlir").write_text(program.text(exported.artifact), encoding="utf-8")
@@ -578,9 +592,18 @@ def _described(exported: ExportedArtifact) -> dict[str, Any]:
 _THEIRS = {ArgumentKind.SEED: ArgumentKind.INPUT}
 
 
+def _has_seed(exported: ExportedArtifact) -> bool:
+    return any(a.kind is ArgumentKind.SEED for a in exported.arguments)
+
+
 def _state(exported: ExportedArtifact) -> dict[str, Any]:
-    """Return what torch_xla's description has no place for: names, what is changed, the seed."""
+    """Return what torch_xla's description has no place for.
+
+    Names, the sizes that dynamic dimensions may have, what is changed, the seed.
+    """
     return {
+        "shapes": [a.shape for a in exported.arguments],
+        "ranges": dict(exported.ranges),
         "arguments": [a.name for a in exported.arguments],
         "seed": [a.name for a in exported.arguments if a.kind is ArgumentKind.SEED],
         "results": [r.name for r in exported.results],
@@ -594,17 +617,24 @@ def _with_state(exported: ExportedArtifact, path: Path) -> ExportedArtifact:
         said = json.loads(read_file(path))
         told = {key: tuple(map(str, said[key])) for key in ("arguments", "results", "mutates")}
         seeds = {str(name) for name in said["seed"]}
+        shapes = said.get("shapes", [a.shape for a in exported.arguments])
         arguments = tuple(
-            dataclasses.replace(a, name=name, kind=ArgumentKind.SEED if name in seeds else a.kind)
-            for a, name in zip(exported.arguments, told["arguments"], strict=True)
+            dataclasses.replace(
+                a,
+                name=name,
+                kind=ArgumentKind.SEED if name in seeds else a.kind,
+                shape=_named(a.shape, shape),
+            )
+            for a, name, shape in zip(exported.arguments, told["arguments"], shapes, strict=True)
         )
+        ranges = {str(name): _range(*sizes) for name, sizes in said.get("ranges", {}).items()}
         results = tuple(
             dataclasses.replace(result, name=name, mutates=mutates)
             for result, name, mutates in zip(
                 exported.results, told["results"], told["mutates"], strict=True
             )
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise MalformedContainer(
             "does not describe the program beside it", where=str(path)
         ) from error
@@ -614,8 +644,18 @@ def _with_state(exported: ExportedArtifact, path: Path) -> ExportedArtifact:
         if old.name in exported.weights
     }
     return dataclasses.replace(
-        exported, arguments=arguments, results=results, weights=frozen(weights)
+        exported, arguments=arguments, results=results, weights=frozen(weights), ranges=ranges
     )
+
+
+def _named(shape: Sequence[int | str], names: Sequence[object]) -> tuple[int | str, ...]:
+    """Return a shape of the artifact with the names that its dynamic dimensions had."""
+    pairs = zip(shape, names, strict=True)
+    return tuple(size if isinstance(size, int) else str(name) for size, name in pairs)
+
+
+def _range(least: object, most: object) -> Range:
+    return int(str(least)), None if most is None else int(str(most))
 
 
 def _signature(value: Argument | Result) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from portable.exporters.traced import inspect_program, trace
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from portable.exporters.exported import Range
     from portable.exporters.lowered import Lowered
     from portable.pinning.options import PinOptions
     from portable.releases import Target
@@ -124,7 +125,26 @@ def export_torch(
     chosen = (Lowerings(lowerings or {}, random, quantized_types),) if backend == DEFAULT else ()
     lowered: Lowered = lower(inspect_program(exported), platform, *chosen)
     made = lowered.pinned(wants, options)
-    return dataclasses.replace(made, convention=TorchConvention.of_program(exported))
+    return dataclasses.replace(
+        made, convention=TorchConvention.of_program(exported), ranges=_ranges(exported)
+    )
+
+
+def _ranges(program: Any) -> dict[str, Range]:
+    """Return the sizes that a program was traced for, as PyTorch checks them.
+
+    A least size of 2 is what PyTorch takes for every dimension that is not fixed, and not checked.
+    """
+    found = {}
+    for symbol, values in program.range_constraints.items():
+        least = int(values.lower) if values.lower.is_finite else 0
+        most = int(values.upper) if values.upper.is_finite and values.upper.is_Integer else None
+        if least > _LEAST or most is not None:
+            found[str(symbol)] = (least if least > _LEAST else 0, most)
+    return found
+
+
+_LEAST = 2
 
 
 def find_backend(name: str = DEFAULT) -> Backend:

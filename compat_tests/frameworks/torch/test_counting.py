@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812 - what everybody calls it
@@ -13,7 +15,7 @@ from torch import Tensor
 from torch.utils import _pytree as pytree
 
 from compat_tests.helpers.torch_calls import Calls
-from portable.exporters import export_torch
+from portable.exporters import ExportedArtifact, export_torch
 from portable.runtime.executors import Executor, InputMismatch
 
 # PyTorch warns of its own use of what it deprecates.
@@ -40,6 +42,31 @@ def _resized(mode: str, x: Tensor, size: Any, scale: Any = None, corners: bool =
 CASES: dict[str, tuple[Callable[..., Any], tuple[Tensor, ...]]] = {
     "angle": (torch.angle, (torch.randn(3, 2, dtype=torch.complex64),)),
     "cholesky": (lambda a: (torch.cholesky(a), torch.cholesky(a, upper=True)), (POSITIVE,)),
+    "cholesky_inverse": (
+        lambda a: (torch.cholesky_inverse(a), torch.cholesky_inverse(a, upper=True)),
+        (POSITIVE,),  # of which each reads one half
+    ),
+    "pinv": (torch.linalg.pinv, (WIDE,)),
+    "pinv_of_one_half": (lambda a: torch.linalg.pinv(a, hermitian=True), (SQUARE,)),
+    "pinv_by_tolerances": (
+        lambda a: (torch.linalg.pinv(a, atol=1.0), torch.linalg.pinv(a, atol=0.1, rtol=0.4)),
+        (SQUARE,),
+    ),
+    "std_mean": (
+        lambda x: (*torch.std_mean(x, 1, True, True), *torch.std_mean(x, 0, correction=0)),
+        (WIDE,),
+    ),
+    # As make_fx writes it, with where and how it lies in memory.
+    "full_like": (
+        lambda x: torch.ops.aten.full_like.default(
+            x, 3, dtype=torch.float64, layout=torch.strided, pin_memory=False
+        ),
+        (ROWS,),
+    ),
+    "embedding_of_a_norm": (
+        lambda w: F.embedding(PLACES, w.clone(), max_norm=1.0),
+        (3 * ROWS,),
+    ),
     "lu": (torch.linalg.lu, (SQUARE,)),
     "lu_wide": (torch.linalg.lu, (WIDE,)),
     "lu_unpack": (lambda a: torch.lu_unpack(*torch.linalg.lu_factor(a)), (WIDE.mT.contiguous(),)),
@@ -189,11 +216,34 @@ def test_a_dynamic_dimension(name: str, executor: Executor) -> None:
         _same(made(x, executor=executor), model(x))
 
 
-def test_a_size_that_was_not_traced_is_refused(executor: Executor) -> None:
-    """The model takes another branch there, which is not in the artifact."""
-    model = Calls(lambda x: x * 2 if x.shape[0] <= 9 else x * 3)
-    rows = torch.export.Dim("rows", min=2, max=9)
+@pytest.mark.parametrize("loaded", [False, True])
+def test_a_size_that_was_not_traced_is_refused(
+    loaded: bool, tmp_path: Path, executor: Executor
+) -> None:
+    """The model takes another branch there, which is not in the artifact; saved or not."""
+    model = Calls(lambda x: x * 2 if 4 <= x.shape[0] <= 9 else x * 3)
+    rows = torch.export.Dim("rows", min=4, max=9)
     made = export_torch(model, (ROWS,), target="0.9.0", dynamic_shapes=(({0: rows},),))
-    assert torch.equal(made(torch.ones(9, 3), executor=executor), torch.full((9, 3), 2.0))
-    with pytest.raises(InputMismatch, match=r"is 10, it was exported for at most 9.*Dim"):
-        made(torch.ones(10, 3), executor=executor)
+    if loaded:
+        made.save(tmp_path / "saved")
+        made = ExportedArtifact.load(tmp_path / "saved")
+    for size in (4, 9):
+        x = torch.ones(size, 3)
+        assert torch.equal(made(x, executor=executor), 2 * x)
+    for size, why in ((3, "3, it was exported for at least 4"), (10, "10, .* for at most 9")):
+        for x in (torch.ones(size, 3), np.ones((size, 3), np.float32)):
+            with pytest.raises(InputMismatch, match=rf"is {why}.*Dim"):
+                made(x, executor=executor)
+
+
+def test_sizes_that_must_agree_are_compared_once_saved(tmp_path: Path) -> None:
+    """Which ones is written beside the program, with the least and the largest."""
+    rows = torch.export.Dim("rows", min=3)
+    model = Calls(lambda x, y: x.sum() + y.sum() + (x + y).sum())
+    shapes = (({0: rows}, {0: rows}),)
+    export_torch(model, (ROWS, ROWS), target="0.9.0", dynamic_shapes=shapes).save(
+        tmp_path / "saved"
+    )
+    made = ExportedArtifact.load(tmp_path / "saved")
+    with pytest.raises(InputMismatch, match="is 4 in another input and 6"):
+        made(torch.ones(4, 3), torch.ones(6, 3))
