@@ -38,12 +38,20 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
         aten.adaptive_max_pool2d.default: _adaptive_maxima,
         aten.adaptive_max_pool3d.default: _adaptive_maxima,
         aten.cholesky.default: _cholesky,
+        aten.cholesky_inverse.default: _cholesky_inverse,
+        aten.embedding_renorm.default: _shortened,
         aten.fake_quantize_per_tensor_affine_cachemask.default: _by_tensor,
         aten._fake_quantize_per_tensor_affine_cachemask_tensor_qparams.default: _by_tensor_tensors,  # noqa: SLF001 - ATen's name
         aten.fake_quantize_per_channel_affine_cachemask.default: _by_channel,
         aten.ldexp.Tensor: lambda x, power: x * torch.pow(2.0, power),
+        aten.linalg_pinv.atol_rtol_tensor: _pseudo_inverse,
         aten.rrelu_with_noise_functional.default: _randomly_leaking,
         aten.scatter.value_reduce: _scattered_value,
+        # PyTorch's own decomposition takes the arguments of another overload.
+        aten.std_mean.dim: lambda x, axes, unbiased=True, keepdim=False: (
+            x.std(axes, unbiased, keepdim),
+            x.mean(axes or list(range(x.dim())), keepdim),
+        ),
         **counting_ops(),
         **derivative_decompositions(),
         **quantized_ops(),
@@ -83,6 +91,45 @@ def _cholesky(x: Any, upper: bool = False) -> Any:
     import torch
 
     return torch.linalg.cholesky_ex(x, upper=upper).L
+
+
+def _cholesky_inverse(x: Any, upper: bool = False) -> Any:
+    """Read one half of each matrix, as PyTorch does."""
+    import torch
+
+    one = torch.eye(x.shape[-1], dtype=x.dtype).expand(x.shape)
+    inverse = torch.linalg.solve_triangular(x, one, upper=upper)
+    return inverse @ inverse.mH if upper else inverse.mH @ inverse
+
+
+def _pseudo_inverse(x: Any, *, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Any:
+    """Invert what is above both tolerances; of a matrix that is hermitian, read one half."""
+    import torch
+
+    if 0 in x.shape:
+        return x.new_zeros(x.mT.shape)
+    if hermitian:
+        values, left = torch.linalg.eigh(x)
+        right = left.mH
+    else:
+        left, values, right = torch.linalg.svd(x, full_matrices=False)
+    size = values.abs()
+    relative = torch.finfo(x.dtype).eps * max(x.shape[-2:]) if rtol is None else rtol
+    if atol is not None and rtol is None:
+        relative = torch.where(atol > 0, 0.0, relative)
+    least = relative * size.amax(-1)
+    least = least if atol is None else torch.maximum(least, atol.to(least.dtype))
+    inverse = torch.where(size > least[..., None], 1 / values, 0)
+    return (right.mH * inverse[..., None, :]) @ left.mH
+
+
+def _shortened(weight: Any, indices: Any, most: float, norm: float) -> Any:
+    """Scale the rows that are read, and longer than that, down to a length."""
+    import torch
+
+    length = torch.linalg.vector_norm(weight, norm, 1, keepdim=True)
+    read = torch.zeros_like(length).index_fill(0, indices.reshape(-1), 1) > 0
+    return torch.where(read & (length > most), weight * (most / (length + 1e-7)), weight)
 
 
 def _scattered_value(x: Any, axis: int, index: Any, value: Any, *, reduce: str) -> Any:

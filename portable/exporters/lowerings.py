@@ -54,6 +54,7 @@ def lowerings() -> dict[Any, Callable[..., Any]]:
         "cummin": lambda x, axis: _running_best(jnp.less_equal, x, axis),
         "cumprod": lambda x, axis, dtype=None: _running(jnp.prod, x, axis, dtype),
         "cumsum": lambda x, axis, dtype=None: _running(jnp.sum, x, axis, dtype),
+        "full_like": _filled,
         "linalg_cholesky_ex": _cholesky,
         "linalg_inv_ex": _inverse,
         "linalg_lu": _factored,
@@ -326,6 +327,12 @@ def _remainder(x: Any, divisor: Any) -> Any:
     if not hasattr(divisor, "dtype") and not isinstance(divisor, float) and whole:
         return jax.lax.rem(x, jnp.broadcast_to(jnp.asarray(divisor, x.dtype), x.shape))
     return jnp.fmod(x, divisor)
+
+
+def _filled(x: Any, value: Any, *, dtype: Any = None, **_: Any) -> Any:
+    import jax.numpy as jnp
+
+    return jnp.full_like(x, value, None if dtype is None else dtype_name(dtype))
 
 
 def _integer_product(a: Any, b: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -28,12 +29,40 @@ _BERNOULLI = (
 )
 
 
+def _doubled(x: Any, _: Any, one: Any, before: Any) -> Any:
+    return 2 * x * one - before
+
+
+def _legendre(x: Any, k: Any, one: Any, before: Any) -> Any:
+    return ((2 * k + 1) * x * one - k * before) / (k + 1)
+
+
+# Whether it is shifted to [0, 1]; the polynomial of order one; the next one from the last two.
+_POLYNOMIALS: dict[str, tuple[bool, Callable[[Any], Any], Callable[..., Any]]] = {
+    "chebyshev_polynomial_v": (False, lambda x: 2 * x - 1, _doubled),
+    "chebyshev_polynomial_w": (False, lambda x: 2 * x + 1, _doubled),
+    "legendre_polynomial_p": (False, lambda x: x, _legendre),
+    "shifted_chebyshev_polynomial_t": (True, lambda x: x, _doubled),
+    "shifted_chebyshev_polynomial_u": (True, lambda x: 2 * x, _doubled),
+    "shifted_chebyshev_polynomial_v": (True, lambda x: 2 * x - 1, _doubled),
+    "shifted_chebyshev_polynomial_w": (True, lambda x: 2 * x + 1, _doubled),
+}
+
+
 def special_functions() -> dict[Any, Callable[..., Any]]:
     """Return the lowerings: the op -> a function of JAX arrays, with the arguments of the op."""
+    import jax.numpy as jnp
     import torch
 
     aten = torch.ops.aten
+    polynomials = {
+        getattr(getattr(aten, f"special_{name}"), form): functools.partial(_polynomial, row)
+        for name, row in _POLYNOMIALS.items()
+        for form in ("default", "x_scalar", "n_scalar")
+    }
     return {
+        **polynomials,
+        aten.special_spherical_bessel_j0.default: lambda x: jnp.sinc(_floats(x)[0] / jnp.pi),
         aten.digamma.default: _digamma,
         aten.polygamma.default: _polygamma,
         aten.special_zeta.default: _zeta,
@@ -94,6 +123,29 @@ def _zeta(s: Any, q: Any) -> Any:
         total = total + jnp.where(power == 0, 0, rising * power / divisor)
         rising, power = rising * (s + 2 * number + 1), power / at
     return jnp.where(pole, jnp.inf, jnp.where(undefined, jnp.nan, total))
+
+
+def _polynomial(
+    row: tuple[bool, Callable[[Any], Any], Callable[..., Any]], x: Any, order: Any
+) -> Any:
+    """Compute a polynomial of each order by its recurrence; below order zero it is zero."""
+    import jax
+    import jax.numpy as jnp
+
+    shifted, first, following = row
+    x, order = jnp.broadcast_arrays(*_floats(x, order))
+    order = jnp.trunc(order)
+    x = 2 * x - 1 if shifted else x
+
+    def step(values: Any) -> Any:
+        k, one, before = values
+        more = k < order
+        made = jnp.where(more, following(x, k, one, before), one)
+        return k + 1, made, jnp.where(more, one, before)
+
+    start = jnp.ones((), x.dtype), first(x), jnp.ones_like(x)
+    _, made, _ = jax.lax.while_loop(lambda values: (values[0] < order).any(), step, start)
+    return jnp.where(order < 0, 0, jnp.where(order == 0, 1, made))
 
 
 def _floats(*values: Any) -> list[Any]:

@@ -37,6 +37,22 @@ FUNCTIONS |= {
     "zeta at a number": (lambda s: torch.special.zeta(s, 0.3), (EVERYWHERE,)),
 }
 
+AROUND = torch.cat([torch.linspace(-1.3, 1.3, 27), torch.tensor([-1.0, 1.0, 0.0])])
+ORDERS = torch.tensor([-1, 0, 1, 2, 3, 5, 6, 9])[:, None]
+FUNCTIONS |= {
+    f"{name} polynomials": (getattr(torch.special, name), (AROUND, ORDERS))
+    for name in (
+        *(f"{kind}chebyshev_polynomial_{n}" for kind in ("", "shifted_") for n in "tuvw"),
+        "hermite_polynomial_h",
+        "hermite_polynomial_he",
+        "laguerre_polynomial_l",
+        "legendre_polynomial_p",
+    )
+}
+FUNCTIONS |= {
+    "spherical_bessel_j0": (torch.special.spherical_bessel_j0, (EVERYWHERE,)),
+}
+
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_function_is_pytorch_s(name: str, executor: Executor) -> None:
