@@ -224,7 +224,7 @@ def test_a_release_that_misbehaves_costs_one_cell_each(tmp_path: Path) -> None:
 def test_processes_are_kept_for_the_next_batch_but_not_for_ever(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """One of a kind, until it has done a thousand artifacts or more rest than may."""
+    """One of a kind, until it has done as many artifacts as it may or more rest than may."""
     made: list[Process] = []
 
     class Process:
@@ -240,7 +240,7 @@ def test_processes_are_kept_for_the_next_batch_but_not_for_ever(
     monkeypatch.setattr("portable.matrix.batch._bench", Process)
     item: Any = None
     one, two = (Batch(f"jaxlib {n}", Stage.EXECUTE, (item,) * 400, 1.0) for n in "12")
-    with Benches(1) as benches:
+    with Benches(1, artifacts=1000) as benches:
         for batch, closed in (
             (one, [False]), (one, [False]), (one, [True]), (one, [True, False]),
             (two, [True, True, False]),

@@ -70,6 +70,8 @@ _LIMIT_S = 30.0
 _WRITING_S = 120.0
 # Of programs that differ alike on the same Releases, how many of a round are reduced.
 _EACH = 2
+# After so many programs a process is ended: some Releases leak.
+_ARTIFACTS = 1000
 
 
 class NothingJudged(PortableError):
@@ -142,7 +144,7 @@ class Hunt:
             until: The time of `time.monotonic` when no other round is begun.
             tell: Called after each round.
         """
-        with Benches(len(self.releases) + len(_JUDGES)) as self._benches:
+        with Benches(len(self.releases) + len(_JUDGES), _ARTIFACTS) as self._benches:
             while time.monotonic() < until:
                 began, number = time.monotonic(), self.campaign.next_round()
                 done = self.round(number)

@@ -44,8 +44,6 @@ if TYPE_CHECKING:
 __all__ = ["Batch", "Benches", "Observation", "observe_batch", "packed"]
 
 _MOST_DIAGNOSTICS = 8
-# After so many artifacts a process is ended: some Releases leak.
-_MOST_DONE = 1000
 # What a store takes is one string of bytes of SQLite's, of 10**9 at most.
 _MOST_OUTPUT_BYTES = 900_000_000
 
@@ -177,10 +175,12 @@ class Benches:
 
     Args:
         most: How many may rest at a time; those that rested longest are ended first.
+        artifacts: After how many artifacts one is ended; by default never. What executes may leak.
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, artifacts: int | None = None) -> None:
         self._most = most
+        self._artifacts = artifacts
         self._resting: list[tuple[Batch, _Bench]] = []
         self._lock = threading.Lock()
 
@@ -214,7 +214,7 @@ class Benches:
             bench.close()
             raise
         bench.done += len(batch.items)
-        if bench.done >= _MOST_DONE:
+        if self._artifacts is not None and bench.done >= self._artifacts:
             bench.close()
             return
         with self._lock:

@@ -34,6 +34,7 @@ class FormSearch:
 
     def __init__(self, rules: Mapping[str, FormRule]) -> None:
         self._names = [*rules]
+        self._absent: dict[str, bool | None] = dict.fromkeys(rules, False)
         self._rules = [*rules.values()]
         # By each name of the first group that they need; by "" those that need nothing.
         self._needing: dict[str, list[int]] = {}
@@ -55,7 +56,7 @@ class FormSearch:
         """
         occurring, needing = reading.occurring, self._needing
         possible = {number for one in ("", *occurring) for number in needing.get(one, ())}
-        found: dict[str, bool | None] = dict.fromkeys(self._names, False)
+        found = self._absent.copy()
         for number in sorted(possible):  # what is wrong first in the order of the table is said
             rule = self._rules[number]
             if not any(map(occurring.isdisjoint, rule.needs[1:])):

@@ -217,7 +217,7 @@ class Reading:
     @cached_property
     def occurring(self) -> frozenset[str]:
         """What `FormRule.needs` names: what is present, and each op without its version too."""
-        return self.present.union(key("op", self.kinds[one.name]) for one in self.signatures)
+        return self.present.union(key("op", name.rpartition("_v")[0]) for name in self.ops)
 
     @cached_property
     def attribute_names(self) -> dict[str, list[int]]:
