@@ -70,6 +70,14 @@ func.func @main() -> tensor<i32> {
   return %count : tensor<i32>
 }
 """
+LAID_OUT = """
+func.func @main(%%x: tensor<2x3x4xf32> {mhlo.layout_mode = "{%s}"}, %%one: tensor<f32>)
+    -> tensor<2x3x4xf32> {
+  %%ones = stablehlo.broadcast_in_dim %%one, dims = [] : (tensor<f32>) -> tensor<2x3x4xf32>
+  %%sum = stablehlo.add %%x, %%ones : tensor<2x3x4xf32>
+  return %%sum : tensor<2x3x4xf32>
+}
+"""
 TF32 = """
 func.func @main(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
   %dot = stablehlo.dot_general %x, %x, contracting_dims = [1] x [0], algorithm = <
@@ -124,6 +132,18 @@ def test_every_era_executes(release: Release, tmp_path: Path, version: str) -> N
             assert doubled.dtype == values.dtype
             assert doubled.tolist() == (values + values).tolist()
         assert worker.starts == 1
+
+
+@pytest.mark.parametrize("version", versions("0.4.13", "0.4.30", "0.5.3", "0.6.2", "0.12.0.1"))
+def test_arguments_are_laid_out_as_the_program_wants_them(
+    release: Release, tmp_path: Path, version: str
+) -> None:
+    """What a layout mode says of an argument does not change its values."""
+    for order in ("0,1,2", "1,2,0", "2,1,0"):
+        values, one = np.arange(24, dtype=np.float32).reshape(2, 3, 4), np.array(1, np.float32)
+        with release(f"jaxlib {version}").worker() as worker:
+            answer = _execute(worker, tmp_path, LAID_OUT % order, "0.9.0", values, one)
+        assert _outputs(answer)[0].tolist() == (values + 1).tolist()
 
 
 @pytest.mark.parametrize("version", versions("0.4.36", "0.5.3", "0.12.0.1"))

@@ -11,6 +11,7 @@ import hashlib
 import importlib
 import importlib.util
 import inspect
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +47,8 @@ _DEVICES = "num_devices"
 # How a buffer becomes an array: up to 0.5.0, and since.
 COPIED = "_single_device_array_to_np_array"
 MAYBE_COPIED = "_single_device_array_to_np_array_did_copy"
+# What says that an argument is laid out otherwise than row by row.
+_LAID_OUT = b"mhlo.layout_mode"
 
 
 class Pjrt:
@@ -163,6 +166,8 @@ class Pjrt:
             if self._spread is not None:
                 return self._whole(loaded, self._run_parts(program, inputs))
             device = self._client.devices()[0]
+            if self._platform == CPU and _LAID_OUT in program:
+                inputs = _laid_out(loaded, inputs)
             buffers = [self._put(array, device) for array in inputs]
             sharded = loaded.execute_sharded(buffers)
             arrays = sharded.disassemble_into_single_device_arrays()
@@ -266,6 +271,20 @@ def _sharding(native: Any, layout: Any, *arguments: Any) -> Any:
             return layout
 
     return Sharding(*arguments)
+
+
+def _laid_out(loaded: Any, inputs: list[Any]) -> list[Any]:
+    """Order the elements of arrays as a program wants its arguments: the CPU takes any."""
+    if not hasattr(loaded, "get_parameter_layouts"):  # up to 0.4.20, without layout modes
+        return inputs
+    ordered = []
+    for array, layout in zip(inputs, loaded.get_parameter_layouts(), strict=True):
+        minor_to_major = [int(number) for number in re.findall(r"\d+", str(layout))]
+        if sorted(minor_to_major) == [*range(array.ndim)]:  # else in tiles, which are refused
+            ordered.append(array.transpose(minor_to_major[::-1]).copy().reshape(array.shape))
+        else:
+            ordered.append(array)
+    return ordered
 
 
 def _cannot_read(_program: bytes) -> Any:
