@@ -79,6 +79,7 @@ __all__ = [
     "references",
     "supports",
     "table",
+    "unknown",
 ]
 
 STORE = Path(__file__).parent.parent / ".tox" / "capabilities"
@@ -389,12 +390,25 @@ def _ended(result: Mapping[str, Any], right: list[Array] | None) -> Ability:
     return Ability.COMPUTES if _same(right, found) else Ability.WRONG
 
 
-def table(programs: Sequence[Program], known: str) -> str:
+def unknown(programs: Sequence[Program], known: str) -> list[Program]:
+    """Return the programs about whose op the table has no row.
+
+    Args:
+        programs: What could be executed.
+        known: The table as it is.
+    """
+    columns = [column for one in parse(known).values() for column in _earlier(one).values()]
+    signatures = set[str]().union(*columns)
+    return [one for one in programs if signatures.isdisjoint(one.own)]
+
+
+def table(programs: Sequence[Program], known: str, *, adding: bool = False) -> str:
     """Return the table, of everything that was executed here and what stood in it before.
 
     Args:
         programs: What was to be executed.
         known: The table as it is: what it says of a Release that was not executed here stays.
+        adding: Whether what it says of others stays too: the programs are not all that there are.
     """
     names = {program.name for program in programs}
     # The newest first: it is right more often.
@@ -405,7 +419,8 @@ def table(programs: Sequence[Program], known: str) -> str:
     runs = {
         one: results
         for one, results in runs.items()
-        if names <= results.keys() or (results and (one.distribution, one.version) not in standing)
+        if (names <= results.keys() and not adding)
+        or (results and adding is ((one.distribution, one.version) in standing))
     }
     engine, name = _REFERENCE
     right = references([_results(engine, find_release(name)), *runs.values()])
@@ -416,10 +431,10 @@ def table(programs: Sequence[Program], known: str) -> str:
         of = [one for one in group if one in runs or one.version in earlier]
         if not of:
             continue
-        found = [
-            _learnt(programs, runs[one], right) if one in runs else earlier[one.version]
-            for one in of
-        ]
+        learnt = {one.version: _learnt(programs, runs[one], right) for one in of if one in runs}
+        if adding:
+            earlier |= {one: column | earlier[one] for one, column in learnt.items()}
+        found = [(earlier if adding else earlier | learnt)[one.version] for one in of]
         _fill(found, [*earlier.values()], names)
         dates = [_executed_on(one) for one in of if one in runs]
         date = max([*dates, section.date] if section else dates)
@@ -499,15 +514,18 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--on", nargs="+", default=RELEASES, metavar="RELEASE")
+    parser.add_argument("--new", action="store_true", help="only what the table has no row of")
     chosen = parser.parse_args()
+    known = read_file(TABLE).decode()
     programs = load_programs()
+    if chosen.new:
+        programs = unknown(programs, known)
     execute(*_REFERENCE[:1], find_release(_REFERENCE[1]), programs)
     for name in chosen.on:
         release = find_release(name)
         execute(executor_for(release), release, programs)
         print(f"{release}: {len(programs)} programs", flush=True)
-    known = read_file(TABLE).decode()
-    write_file(TABLE, table(programs, known).encode())
+    write_file(TABLE, table(programs, known, adding=chosen.new).encode())
     return 0
 
 

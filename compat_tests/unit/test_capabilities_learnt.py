@@ -13,7 +13,7 @@ import pytest
 from portable.artifact import Artifact
 from portable.releases.capability import parse
 from portable.verdict import Basis, NotKnown, Outcome, Stage, Verdict
-from tools.capabilities import Program, supports, table
+from tools.capabilities import Program, supports, table, unknown
 from tools.measure_predictions import Measured
 
 ARTIFACTS = Path(__file__).parents[1] / "data" / "artifacts"
@@ -175,3 +175,18 @@ def test_a_release_that_is_executed_again_is_written_again(store: Path) -> None:
     found = parse(table([NO_SUCH_TARGET], KNOWN))["jaxlib"]
     assert found.executed == ("0.10.2", "0.12.0.1")
     assert found.rows["custom_call"] == [("xr", "carried;no_such_target"), ("cr", "new")]
+
+
+def test_new_programs_add_to_what_is_known(store: Path) -> None:
+    """Of the Releases in the table; what it says of other ops stays, also where it was seen."""
+    programs = [
+        Program("tan 1", NOTHING, frozenset({"tan f32", "add f32"})),
+        Program("add 1", NOTHING, frozenset({"add f32"})),
+    ]
+    assert unknown([*programs, NO_SUCH_TARGET], KNOWN) == programs[:1]
+    _write(store, "jaxlib-0.10.2-pjrt", {"program": "tan 1", "ended": "r", "reason": "no"})
+    _write(store, "jaxlib-0.11.2-pjrt", {"program": "tan 1", **_result("c")})
+    found = parse(table(programs[:1], KNOWN, adding=True))["jaxlib"]
+    assert found.executed == ("0.10.2", "0.12.0.1")
+    assert found.rows["tan"] == [("r-", "f32")]
+    assert found.rows["add"] == [("cr", "f32;i4"), ("-x", "i4 in reduce")]

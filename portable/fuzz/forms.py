@@ -101,6 +101,7 @@ class Form:
         where: What must hold of the variables; empty where they are free.
         random: Whether it returns what no two runs have alike.
         judged: Whether StableHLO's interpreter has the op.
+        alone: Whether it stands in programs of one op only.
         variables: What each variable may be, in the order of the table.
         own_since: The first Version with the form, where that is not the first with the op.
         newer: The first Version with an element type in the form, where it is later than both.
@@ -116,6 +117,7 @@ class Form:
     where: str
     random: bool
     judged: bool
+    alone: bool
     variables: Mapping[str, tuple[str | int, ...]]
     own_since: str = ""
     newer: Mapping[str, Version] = field(default_factory=dict)
@@ -315,7 +317,7 @@ def language() -> tuple[Form, ...]:
 
 _KEYS = frozenset(
     ("ops", "form", "operands", "results", "attributes", "regions", "functions", "where", "since")
-) | {"judged", "newer", "random"}
+) | {"alone", "judged", "newer", "random"}
 
 
 def _forms(row: Mapping[str, Any], classes: Mapping[str, list[str]]) -> Iterator[Form]:
@@ -344,6 +346,7 @@ def _forms(row: Mapping[str, Any], classes: Mapping[str, list[str]]) -> Iterator
             where=row.get("where", ""),
             random=row.get("random", False),
             judged=row.get("judged", True),
+            alone=row.get("alone", False),
             variables=variables,
             own_since=row.get("since", ""),
             newer=newer,

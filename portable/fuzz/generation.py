@@ -111,7 +111,7 @@ def generate(
         NothingToGenerate: There is no such op at that Version.
     """
     forms = [one for one in language() if (not only or one.op in only) and one.judged >= judged]
-    forms = [one for one in forms if version is None or one.since <= version]
+    forms = [one for one in forms if not one.alone and (version is None or one.since <= version)]
     builder = Builder(forms, version, frozenset(elements), covered)
     first = Choices(seed)
     spots = (Spot(first.at("op", number), str(number)) for number in range(ops))

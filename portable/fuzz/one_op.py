@@ -68,6 +68,7 @@ def coverable(elements: frozenset[str]) -> frozenset[str]:
     return frozenset(
         covered
         for one in one_op_programs()
+        if not one.form.alone
         if all(text in elements for _, text in map(_parts, one.program.covers) if text)
         for covered in one.program.covers
     )
