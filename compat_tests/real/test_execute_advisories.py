@@ -124,7 +124,7 @@ def test_refused_here_and_executed_there(
     ("advisory", "case"),
     [
         ("quantized-not-compiled", "quantized_add_i8_f32"),
-        ("quantized-per-axis-not-compiled", "uniform_quantize_i8_f32_per_axis"),
+        ("quantized-not-compiled", "uniform_quantize_i8_f32_per_axis"),
     ],
 )
 def test_quantized_types_are_read_and_not_compiled(

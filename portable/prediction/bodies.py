@@ -20,6 +20,8 @@ __all__ = ["BODIES"]
 
 _CONSTANT, _CONVERT, _RETURN = "vhlo.constant", "vhlo.convert", "vhlo.return"
 _REDUCE, _WINDOW = "vhlo.reduce_v1", "vhlo.reduce_window_v1"
+_SORT = "vhlo.sort_v1"
+_NEGATIVE = 1 << 63  # an i64 as it is stored
 _ALL_REDUCE = ("vhlo.all_reduce_v1", "vhlo.all_reduce_v2")
 _REDUCE_SCATTER = "vhlo.reduce_scatter_v1"
 _ADD, _MULTIPLY, _AND = "vhlo.add", "vhlo.multiply", "vhlo.and"
@@ -27,6 +29,8 @@ _MAXIMUM, _MINIMUM = "vhlo.maximum", "vhlo.minimum"
 _ZERO_IS_NONE = frozenset({_ADD, "vhlo.or", "vhlo.xor"})
 # What devices compute together.
 _TOGETHER = frozenset({_ADD, _MULTIPLY, _AND, _MAXIMUM, _MINIMUM, "vhlo.or", "vhlo.xor"})
+# What is no other number if it is computed with another time.
+_IDEMPOTENT = frozenset({_AND, _MAXIMUM, _MINIMUM, "vhlo.or"})
 # What may be one of these when it is inlined.
 _INLINED = frozenset({"vhlo.call", "vhlo.composite"})
 # Infinity of floats of so many bytes, and one.
@@ -46,7 +50,8 @@ class _Applied(NamedTuple):
 
     Args:
         op: The op.
-        starts: For each operand the op that it is a result of; None for an argument.
+        starts: For each operand the op that it is a result of, of a constant in another shape the
+            constant; None for an argument.
         roots: What each result of the body is: an op, without its version, of two different
             arguments; nothing for an argument, `?` for what is computed from other things.
     """
@@ -61,12 +66,12 @@ def _applied(reading: Reading, *names: str) -> Iterator[_Applied]:
     kinds = [name.rpartition("_v")[0] for name in reading.names]
     seen: list[tuple[Operation, tuple[Source | None, ...]]] = []
     around: list[int] = []
-    for number, (_, operation, sources, _) in enumerate(reading.walk()):
+    for number, (_, operation, sources, constants) in enumerate(reading.walk()):
         del around[operation.depth :]
         if kinds[operation.name] == _RETURN and around:
             owner, starts = seen[around[-1]]
             if reading.names[owner.name] in names:
-                made = [seen[one[0]][0] if one else None for one in starts]
+                made = [constants.get(one[0], seen[one[0]][0]) if one else None for one in starts]
                 yield _Applied(owner, made, [_root(kinds, seen, one) for one in sources])
         seen.append((operation, sources))
         around.append(number)
@@ -128,7 +133,7 @@ def _converts(reading: Reading) -> bool:
 
 
 def _starts_otherwise(
-    is_simple: Callable[[Reading, OpSignature], bool],
+    is_simple: Callable[[Reading, OpSignature], bool], unless: frozenset[str] = frozenset()
 ) -> Callable[[Reading], bool | None]:
     """Find a reduction of single elements from an initial value that changes them.
 
@@ -148,7 +153,7 @@ def _starts_otherwise(
                 continue
             starts = one.starts[len(one.starts) // 2 :]
             for start, root in zip(starts, one.roots, strict=False):
-                changes = _changes(reading, start, root)
+                changes = root not in unless and _changes(reading, start, root)
                 if changes and len(one.roots) == 1 and like(one.op) not in other:
                     return True
                 perhaps |= changes is not False
@@ -166,6 +171,14 @@ def _once(reading: Reading, one: OpSignature) -> bool:
         return not dimensions
     over = dimension_numbers(reading, one, "dimensions")
     return math.prod(dimensions[at] for at in over if at < len(dimensions)) == 1
+
+
+def _padded(reading: Reading, one: OpSignature) -> bool:
+    """Say whether windows of a reduction stand on more than its operand: padded, or spread."""
+    if reading.names[one.name] != _WINDOW:
+        return False
+    spread = any(number > 1 for number in dimension_numbers(reading, one, "base_dilations"))
+    return spread or any(0 < n < _NEGATIVE for n in dimension_numbers(reading, one, "padding"))
 
 
 def _over_nothing(reading: Reading, one: OpSignature) -> bool:
@@ -224,6 +237,13 @@ BODIES: dict[str, FormRule] = {
     ),
     "reduction of single elements from an initial value that changes them": FormRule(
         _starts_otherwise(_once), (ops(_REDUCE, _WINDOW),)
+    ),
+    "reduce_window padded with an initial value that changes it": FormRule(
+        _starts_otherwise(_padded, _IDEMPOTENT), (ops(_WINDOW),)
+    ),
+    "sort by a comparison that is constant": FormRule(
+        lambda reading: any(_CONSTANT in one.roots for one in _applied(reading, _SORT)),
+        (ops(_SORT),),
     ),
     "reduction over no dimension from an initial value that changes it": FormRule(
         _starts_otherwise(_over_nothing), (ops(_REDUCE),)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from portable.bytecode.operations import like
 from portable.features.devices import replicas_and_partitions
@@ -11,7 +12,7 @@ from portable.prediction.form import FormRule, ops, types
 from portable.prediction.products import dimension_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from portable.bytecode.operations import OpSignature
     from portable.prediction.forms import Reading
@@ -22,7 +23,11 @@ _BITS, _SORT, _MODULE = "vhlo.rng_bit_generator_v1", "vhlo.sort_v1", "builtin.mo
 _COMPARE = "vhlo.compare_v1"
 # As VHLO numbers what compare asks: equal, and not equal.
 _EQUALITY = (0, 1)
+_PERMUTE = "vhlo.collective_permute_v1"
+_DYNAMIC_CONV = ("vhlo.dynamic_conv_v1", "vhlo.dynamic_conv_v2")
+_CONVOLUTION, _REDUCE_WINDOW = "vhlo.convolution_v1", "vhlo.reduce_window_v1"
 _SCATTERS = ("vhlo.scatter_v1", "vhlo.scatter_v2")
+_SCATTERED = 3  # one operand, its indices and its updates
 # Collective ops that every device of a group has its own part in.
 _DIVIDING = (
     *("vhlo.all_gather_v1", "vhlo.all_gather_v2"),
@@ -30,6 +35,9 @@ _DIVIDING = (
     "vhlo.reduce_scatter_v1",
 )
 # The words of 64 bits that the state of an algorithm has, by its number in VHLO.
+_STATE_BYTES = (16, 24)
+_WORD_BYTES = {"ui32_v1": 4, "ui64_v1": 8}
+_SIGN = 1 << 63  # of an i64 as it is stored
 _STATES = {0: (2, 3), 1: (2,), 2: (2, 3)}
 
 
@@ -115,7 +123,149 @@ def _more_devices(reading: Reading) -> bool:
     return False
 
 
+def _has_no_pairs(reading: Reading) -> bool:
+    """Find a collective_permute between no devices."""
+    types = (reading.value(one, "source_target_pairs").get("type") for one in reading.of(_PERMUTE))
+    return any(isinstance(one, int) and reading.content.pool.count(one) == 0 for one in types)
+
+
+def _has_other_words(reading: Reading) -> bool:
+    """Find a rng_bit_generator whose state is neither two nor three words of 64 bits."""
+    for signature in _used(reading, _BITS):
+        state = (signature.operand_types or (None,))[0]
+        sizes = reading.dimensions(state)
+        bytes_ = _WORD_BYTES.get("" if state is None else reading.element(state))
+        if sizes is not None and bytes_ and math.prod(sizes) * bytes_ not in _STATE_BYTES:
+            return True
+    return False
+
+
+def _scatters_parts(reading: Reading) -> bool | None:
+    """Find a scatter of windows of several elements in a dimension that indices choose in.
+
+    Or of less than all of another dimension. Perhaps it is none where there is only one window,
+    which may become an update of a slice.
+    """
+    perhaps = False
+    for one in _used(reading, *_SCATTERS):
+        types = one.operand_types or (None,)
+        operand, updates = reading.dimensions(types[0]), reading.dimensions(types[-1])
+        if operand is None or updates is None:
+            continue
+        numbers = functools.partial(dimension_numbers, reading, one)
+        gone = {*numbers("inserted_window_dims"), *numbers("input_batching_dims")}
+        chosen, inside = {*numbers("scatter_dims_to_operand_dims")}, numbers("update_window_dims")
+        sizes = [updates[at] for at in inside if at < len(updates)]
+        left = [at for at in range(len(operand)) if at not in gone]
+        if any(
+            size != (1 if at in chosen else operand[at])
+            for at, size in zip(left, sizes, strict=False)
+        ):
+            if math.prod(updates[at] for at in {*range(len(updates))}.difference(inside)) != 1:
+                return True
+            perhaps = True
+    return None if perhaps else False
+
+
+def _is_stable(reading: Reading) -> bool | None:
+    """Find a stable sort of several operands: perhaps some of the elements compared are equal."""
+    found = (
+        one.operands > 1 and reading.value(one, "is_stable").get("value")
+        for one in _used(reading, _SORT)
+    )
+    return None if any(found) else False
+
+
+class _Window(NamedTuple):
+    """A window over one dimension, of as many elements as `size`.
+
+    Args:
+        base: How many elements it moves over, and how far apart they are.
+        stride: By how many it moves.
+        spread: How far apart its own elements are.
+        padding: What is added on both sides, or taken away.
+        result: How many times it fits.
+    """
+
+    size: int
+    base: int
+    base_spread: int
+    stride: int
+    spread: int
+    padding: int
+    result: int
+
+    @property
+    def fits_once(self) -> bool:
+        """Whether it would stand elsewhere too, were it not for its stride."""
+        whole = (self.base - 1) * self.base_spread + 1 + self.padding
+        alone = self.result == 1 < self.stride and self.spread == 1
+        return alone and 1 < self.size < whole
+
+
+def _windows(reading: Reading, one: OpSignature) -> Iterator[_Window]:
+    """Yield the windows of a convolution or reduce_window of static sizes."""
+    operands, numbers = one.operand_types or (), functools.partial(dimension_numbers, reading, one)
+    base, result = map(reading.dimensions, (operands[0] if operands else None, one.results[0]))
+    if base is None or result is None:
+        return
+    if reading.names[one.name] == _CONVOLUTION:
+        kernel = reading.dimensions(operands[1] if len(operands) > 1 else None) or ()
+        places = [numbers(f"{which}_spatial_dimensions") for which in ("input", "kernel", "output")]
+        sides = [
+            [sizes[at] for at in where if at < len(sizes)]
+            for sizes, where in zip((base, kernel, result), places, strict=True)
+        ]
+        spreads = numbers("lhs_dilation"), numbers("rhs_dilation")
+    else:
+        sides = [list(base), list(numbers("window_dimensions")), list(result)]
+        spreads = numbers("base_dilations"), numbers("window_dilations")
+    rank = len(sides[0])
+    strides, padding = numbers("window_strides"), numbers("padding")
+    each = [_repeated(values, rank) for values in (strides, *spreads)]
+    amounts = [n - _SIGN * 2 if n >= _SIGN else n for n in _repeated(padding, 2 * rank, 0)]
+    added = [sum(amounts[at : at + 2]) for at in range(0, 2 * rank, 2)]
+    for values in zip(*sides, *each, added, strict=False):
+        of, size, times, stride, apart, spread, amount = values
+        yield _Window(size, of, apart, stride, spread, amount, times)
+
+
+def _repeated(values: Sequence[int], count: int, usual: int = 1) -> Sequence[int]:
+    """Return as many numbers: one that is stored once stands for all, none for what is usual."""
+    return values if len(values) == count else (*(values or (usual,)),)[:1] * count
+
+
+def _fits_once(reading: Reading) -> bool:
+    """Find a window that fits once over more than it covers."""
+    return any(
+        window.fits_once
+        for one in _used(reading, _CONVOLUTION, _REDUCE_WINDOW)
+        if one.results
+        for window in _windows(reading, one)
+    )
+
+
 CORNERS: dict[str, FormRule] = {
+    "collective_permute without pairs": FormRule(_has_no_pairs, (ops(_PERMUTE),)),
+    "dynamic_conv": FormRule(
+        lambda reading: any(True for _ in _used(reading, *_DYNAMIC_CONV)), (ops(*_DYNAMIC_CONV),)
+    ),
+    "rng_bit_generator with a state of other than two or three words": FormRule(
+        _has_other_words, (ops(_BITS),)
+    ),
+    "scatter of several operands": FormRule(
+        lambda reading: any(
+            len(one.operand_types or ()) > _SCATTERED for one in _used(reading, *_SCATTERS)
+        ),
+        (ops(*_SCATTERS),),
+    ),
+    "scatter of windows that are part of a dimension": FormRule(
+        _scatters_parts, (ops(*_SCATTERS),)
+    ),
+    "stable sort of several operands": FormRule(_is_stable, (ops(_SORT),)),
+    "window that fits once, by its stride, over more than it covers": FormRule(
+        _fits_once, (ops(_CONVOLUTION, _REDUCE_WINDOW),)
+    ),
     "rng_bit_generator with a state that its algorithm does not have": FormRule(
         _other_state, (ops(_BITS),)
     ),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from typing import TYPE_CHECKING
 
+from portable.bytecode.operations import IN_FUNCTION
 from portable.prediction.form import FormRule, ops, types
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from portable.bytecode.operations import Operation, OpSignature
     from portable.prediction.forms import Reading
@@ -16,12 +18,14 @@ if TYPE_CHECKING:
 __all__ = ["ENTRY", "dictionaries"]
 
 _FUNCTION, _CALL, _MAIN = "vhlo.func_v1", "vhlo.call_v1", "main"
+_RETURN = "vhlo.return_v1"
 _HIDDEN = frozenset({"nested", "private"})
 # How deep a function is that stands in the module itself.
 _OUTERMOST = 1
 _ALIAS, _MEMORY, _MODE = "tf.aliasing_output", "mhlo.memory_kind", "mhlo.layout_mode"
 _DONOR = "jax.buffer_donor"
 _READ = frozenset({_ALIAS, _DONOR, _MEMORY, _MODE})
+_WIDTH = re.compile(r"\d+")
 _LAYOUT = re.compile(r"default|auto|\{(\d+(,\d+)*)?\}")
 _MEMORIES = frozenset({"device", "pinned_host", "unpinned_host"})
 
@@ -107,29 +111,80 @@ def dictionaries(reading: Reading, side: str) -> tuple[list[int], dict[int, dict
     return listed, known
 
 
-def _aliases(reading: Reading) -> bool:
-    """Find an argument that is to become a result that is not there, or of another size."""
+def _aliased(reading: Reading) -> dict[int, object]:
+    """Return the arguments that are to become results, each with the number of its result."""
     listed, known = reading.argument_attributes
-    aliased = [
-        (number, known[one][_ALIAS]) for number, one in enumerate(listed) if _ALIAS in known[one]
-    ]
-    if reading.main is None or not aliased:
+    return {number: known[one][_ALIAS] for number, one in enumerate(listed) if _ALIAS in known[one]}
+
+
+def _aliases(fits: Callable[[int, int], bool]) -> Callable[[Reading], bool | None]:
+    """Find an argument that is to become a result that is not there, or of other bytes.
+
+    Perhaps those of types below a byte, which Releases pack or do not.
+    """
+
+    def find(reading: Reading) -> bool | None:
+        aliased = _aliased(reading)
+        if reading.main is None or not aliased:
+            return False
+        inputs, outputs = reading.sides(reading.value(reading.main, "function_type").get("value"))
+        perhaps = False
+        for number, value in aliased.items():
+            if not isinstance(value, int) or not 0 <= value < len(outputs):
+                return True
+            if number >= len(inputs) or inputs[number] == outputs[value]:
+                continue
+            size, needed = _bytes(reading, inputs[number]), _bytes(reading, outputs[value])
+            if size is None or needed is None:
+                perhaps = True
+            elif not fits(size, needed):
+                return True
+        return None if perhaps else False
+
+    return find
+
+
+def _bytes(reading: Reading, type_: int) -> int | None:
+    """Return how many bytes a tensor has; None of one of less than a byte, or of no known size."""
+    pool, times = reading.content.pool, 1
+    count, element = pool.count(type_), pool.type(type_).fields.get("element")
+    if isinstance(element, int) and pool.type(element).name == "complex_v1":
+        times, element = 2, pool.type(element).fields.get("element")
+    name = pool.type(element).name if isinstance(element, int) else ""
+    digits = _WIDTH.search(name.removesuffix("_v1"))
+    bits = 8 if name == "bool_v1" else int(digits[0]) if digits else 0
+    return None if count is None or bits < 8 else count * times * bits // 8
+
+
+def _is_overwritten(reading: Reading) -> bool | None:
+    """Find an argument that is to become one result, and is returned as another too.
+
+    Perhaps what is computed from such an argument is computed too late.
+    """
+    aliased = _aliased(reading)
+    if not aliased:
         return False
-    inputs, outputs = reading.sides(reading.value(reading.main, "function_type").get("value"))
-    for number, value in aliased:
-        if not isinstance(value, int) or not 0 <= value < len(outputs):
-            return True
-        pair = (inputs[number], outputs[value]) if number < len(inputs) else ()
-        sizes = {(reading.element(one), reading.content.pool.count(one)) for one in pair}
-        if len({element for element, _ in sizes}) == 1 < len(sizes):
-            return True
+    used, function = set[int](), ""
+    for name, operation, _, _ in reading.walk():
+        # Values of a function are numbered from its arguments on.
+        operands = operation.operands
+        if name == _FUNCTION and operation.depth == _OUTERMOST:
+            function = _text(reading, operation, "sym_name")
+        elif function == _MAIN and name == _RETURN and operation.depth == IN_FUNCTION:
+            lost = aliased.keys() - {
+                one for at, one in enumerate(operands) if aliased.get(one) == at
+            }
+            if not lost.isdisjoint(operands):
+                return True
+            return None if lost & used else False
+        elif function == _MAIN:
+            used.update(aliased.keys() & operands)
     return False
 
 
 def _shares_its_result(reading: Reading) -> bool:
     """Find two arguments that are to become one result."""
-    listed, known = reading.argument_attributes
-    results = [known[one][_ALIAS] for one in listed if _ALIAS in known[one]]
+    results = _aliased(reading).values()
     return len(results) > len(set(results))
 
 
@@ -140,9 +195,10 @@ def _is_given_twice(reading: Reading) -> bool:
 
 
 def _elsewhere(reading: Reading) -> bool:
-    """Find an argument in a memory that XLA:CPU does not have."""
-    _, known = reading.argument_attributes
-    return any(_MEMORY in one and one[_MEMORY] not in _MEMORIES for one in known.values())
+    """Find an argument or result in a memory that XLA:CPU does not have."""
+    sides = (reading.argument_attributes, reading.result_attributes)
+    each = (one for _, known in sides for one in known.values())
+    return any(_MEMORY in one and one[_MEMORY] not in _MEMORIES for one in each)
 
 
 def _laid_out(reading: Reading) -> bool | None:
@@ -186,10 +242,12 @@ ENTRY: dict[str, FormRule] = {
     "argument or result of f6E2M3FN or f6E3M2FN": _takes("f6E2M3FN", "f6E3M2FN"),
     "argument or result of f4E2M1FN or f8E8M0FNU": _takes("f4E2M1FN", "f8E8M0FNU"),
     "argument that is a token": FormRule(_takes_a_token, (types(["token_v1"]),)),
-    "aliased argument of another size than its result": FormRule(_aliases),
+    "aliased argument of another size than its result": FormRule(_aliases(operator.eq)),
+    "aliased argument that is smaller than its result": FormRule(_aliases(operator.ge)),
+    "aliased argument that is used for more than its result": FormRule(_is_overwritten),
     "two arguments aliased to one result": FormRule(_shares_its_result),
     "aliased argument with a buffer donor attribute": FormRule(_is_given_twice),
-    "argument in a memory that XLA:CPU does not have": FormRule(_elsewhere),
+    "argument or result in a memory that XLA:CPU does not have": FormRule(_elsewhere),
     "argument or result with a layout mode that is none": FormRule(_laid_out),
 }
 """Forms as advisories.toml names them, each with how to find it; see `forms`."""

@@ -21,6 +21,7 @@ from portable.prediction.constants import CONSTANTS
 from portable.prediction.corners import CORNERS
 from portable.prediction.entry import ENTRY, dictionaries
 from portable.prediction.form import FormRule, FormSearch, attributes, key, ops, types
+from portable.prediction.lapack import LAPACK
 from portable.prediction.parts import PARTS
 from portable.prediction.products import DOT, DOTS, PRODUCTS
 from portable.prediction.quantized import QUANTIZED
@@ -727,6 +728,7 @@ FORMS: dict[str, FormRule] = {
     **CONSTANTS,
     **CORNERS,
     **ENTRY,
+    **LAPACK,
     **PARTS,
     **PRODUCTS,
 }

@@ -218,7 +218,21 @@ def _multiplies_a_turned_matrix(reading: Reading) -> bool | None:
 
 
 _ALGORITHM = (ops(DOT),)
+
+
+def _in_batches(reading: Reading) -> bool:
+    """Find a dot_general by an algorithm that has batching dimensions."""
+    pool = reading.content.pool
+    for one in reading.of(DOT):
+        index = reading.value(one, "lhs_precision_type").get("value")
+        named = isinstance(index, int) and pool.type(index).name != "none_v1"
+        if named and dimension_numbers(reading, one, "lhs_batching_dimensions"):
+            return True
+    return False
+
+
 PRODUCTS: dict[str, FormRule] = {
+    "dot_general with an algorithm and batching dimensions": FormRule(_in_batches, (ops(DOT),)),
     "dot_general over a dimension without elements": FormRule(_contracts_nothing, (ops(*DOTS),)),
     "dot_general with an algorithm of two sizes that are 1": FormRule(
         _multiplies_by_one_number, _ALGORITHM

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from portable.bytecode.entries import TYPES
+from portable.bytecode.operations import like
 from portable.prediction.form import FormRule, ops, types
 from portable.prediction.parts import STORED_FLOATS, storages
 
@@ -178,7 +179,21 @@ def _stored_in_floats(reading: Reading) -> bool:
     return not reading.ops <= _FUNCTIONS and not STORED_FLOATS.isdisjoint(storages(reading))
 
 
+def _is_compiled(reading: Reading) -> bool:
+    """Find a quantized type that a function takes or returns, or of an op that is not removed."""
+    kinds = reading.function_types
+    edges = {one for index in kinds for side in reading.sides(index) for one in side}
+    made = {
+        one
+        for signature in reading.signatures
+        if like(signature) in reading.used
+        for one in signature.results
+    }
+    return any(reading.element(one) in _QUANTIZED for one in edges | made)
+
+
 QUANTIZED: dict[str, FormRule] = {
+    "quantized type that is not removed": FormRule(_is_compiled, (_WHERE,)),
     "elementwise op or reshape of quantized and other types": FormRule(
         _mixed, (_WHERE, ops(*_ELEMENTWISE))
     ),
