@@ -159,6 +159,22 @@ def test_denormal_numbers_are_no_inputs() -> None:
         ("%0 = stablehlo.divide %a, %b : tensor<ui8>", "another integer", True),
         ("%0 = stablehlo.add %a, %b : tensor<ui8>", "another integer", False),
         ("%0 = stablehlo.fft %a, type =  IRFFT, length = [5]", "another number", True),
+        ("%0 = stablehlo.clamp %a, %b, %c : tensor<3xcomplex<f32>>", "another number", True),
+        ("%0 = stablehlo.clamp %a, %b, %c : tensor<3xf32>", "another number", False),
+        ("%0 = stablehlo.atan2 %a, %b : tensor<3xcomplex<f32>>", "another number", True),
+        ("%0 = stablehlo.atan2 %a, %b : tensor<3xf32>", "another number", False),
+        (
+            "%0 = stablehlo.dot_general %a, %b, contracting_dims = [0] x [0] : (tensor<3xf32>,"
+            " tensor<3xf32>) -> tensor<f32>",
+            "a number for NaN",
+            True,
+        ),
+        (
+            "%0 = stablehlo.dot_general %a, %b, contracting_dims = [0] x [0] : (tensor<3xi32>,"
+            " tensor<3xi32>) -> tensor<i32>",
+            "another integer",
+            False,
+        ),
         ("%0 = stablehlo.fft %a, type =  FFT, length = [5]", "another number", False),
         (
             "%0 = stablehlo.reduce_precision %a, format = e4m0 : tensor<bf16>",
