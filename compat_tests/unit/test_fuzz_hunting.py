@@ -164,14 +164,12 @@ def test_denormal_numbers_are_no_inputs() -> None:
         ("%0 = stablehlo.atan2 %a, %b : tensor<3xcomplex<f32>>", "another number", True),
         ("%0 = stablehlo.atan2 %a, %b : tensor<3xf32>", "another number", False),
         (
-            "%0 = stablehlo.dot_general %a, %b, contracting_dims = [0] x [0] : (tensor<3xf32>,"
-            " tensor<3xf32>) -> tensor<f32>",
+            "%0 = stablehlo.dot_general %a, %b : (tensor<3xf32>, tensor<3xf32>) -> tensor<f32>",
             "a number for NaN",
             True,
         ),
         (
-            "%0 = stablehlo.dot_general %a, %b, contracting_dims = [0] x [0] : (tensor<3xi32>,"
-            " tensor<3xi32>) -> tensor<i32>",
+            "%0 = stablehlo.dot_general %a, %b : (tensor<3xi32>, tensor<3xi32>) -> tensor<i32>",
             "another integer",
             False,
         ),
@@ -454,6 +452,16 @@ def test_what_a_table_names_is_one_cause() -> None:
         CAUSE, kind="another integer", program="%0 = stablehlo.power %a, %a : tensor<2xui8>"
     )
     assert not grouped([(power, 1)])[0].open
+
+
+def test_what_is_said_to_be_refused_names_no_cause() -> None:
+    """An observation of a like program, that it was refused, does not explain another result."""
+    refused = "add i8 in select_and_scatter: refused, executed on iree-base-compiler 3.13.0"
+    program = '%0 = "stablehlo.select_and_scatter"(%a, %b, %c)'
+    cause = dataclasses.replace(CAUSE, program=program, foreseen=refused)
+    (one,) = grouped([(cause, 1)])
+    assert (one.id, one.open) == ("select-of-equals", True)
+    assert grouped([(dataclasses.replace(cause, program="%0 = stablehlo.fft"), 1)])[0].id == ""
 
 
 def test_the_page_says_what_is_alive() -> None:

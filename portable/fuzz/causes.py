@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Cause", "Group", "age_of", "grouped", "signature_of"]
 
 _NAME = re.compile(r"[^a-z0-9]+")
+_ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)+")
 _OP = re.compile(r"\"?stablehlo\.(\w+)")
 _TYPE = re.compile(r"tensor<(?:(?:\d+|\?)x)*([^<>]+(?:<[^<>]*>)?)>")
 _SILENT = frozenset({"return", "constant"})
@@ -137,7 +138,9 @@ def grouped(causes: Iterable[tuple[Cause, int]]) -> list[Group]:
 
 
 def _key(cause: Cause) -> tuple[object, ...]:
-    named = cause.foreseen.partition(":")[0] or _row_of(cause)
+    foreseen = cause.foreseen.partition(":")[0]
+    # Not every prediction is an Advisory: that a like program was refused is one too.
+    named = foreseen if _ID.fullmatch(foreseen) else _row_of(cause)
     if named:
         return (named,)
     distributions = tuple(sorted({one.partition(" ")[0] for one in cause.releases}))
