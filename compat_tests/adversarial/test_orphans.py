@@ -112,8 +112,8 @@ def test_a_run_that_is_ended_leaves_nothing_that_the_next_does_not_sweep(
     )
     try:
         assert _wait(lambda: bool(_held(running.pid)))
-        assert _wait(lambda: _descendants(running.pid) != [])
-        family = _descendants(running.pid)
+        assert _wait(lambda: descendants(running.pid) != [])
+        family = descendants(running.pid)
         left = _held(running.pid)
         running.send_signal(end)
         running.wait(WAIT_S)
@@ -152,7 +152,8 @@ def _held(process: int) -> list[Path]:
     return found
 
 
-def _descendants(number: int) -> list[int]:
+def descendants(number: int) -> list[int]:
+    """Return the processes that one has started, and those that they have."""
     found = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -161,7 +162,7 @@ def _descendants(number: int) -> list[int]:
             continue
         if int(fields[1]) == number:
             child = int(path.parent.name)
-            found += [child, *_descendants(child)]
+            found += [child, *descendants(child)]
     return found
 
 

@@ -5,6 +5,10 @@ What is right says JAX, which called the same functions on eight devices.
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +16,7 @@ import numpy as np
 import pytest
 
 import portable
+from compat_tests.adversarial.test_orphans import descendants
 from compat_tests.helpers.sharded import EQUAL, MANUAL, PARTITIONERS, SPLIT, Exported
 from portable.cli import main
 from portable.runtime.environments import Environment
@@ -224,6 +229,53 @@ def test_processes_sum_what_each_has() -> None:
         with pytest.raises(ExecutionFailed, match="refused to compile"):
             executor.compile(spread(REFUSED, partitions=2))
         np.testing.assert_array_equal(program.run([GIVEN])[0], 4 * GIVEN)
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGSEGV, signal.SIGSTOP])
+def test_a_process_that_ends_or_hangs_is_no_refusal(end: signal.Signals) -> None:
+    """The program is executed again by new ones, or the time is up; and so is the next."""
+    with find_executor("pjrt", processes=2, limit=15) as executor:
+        program = executor.compile(spread(SUM, replicas=4))
+        before = _peers()
+        os.kill(before[0], end)
+        try:
+            np.testing.assert_array_equal(program.run([GIVEN])[0], 4 * GIVEN)
+            assert end != signal.SIGSTOP
+        except ExecutionFailed as error:
+            assert "timed out" in str(error) or "crashed with" in str(error)
+        np.testing.assert_array_equal(program.run([GIVEN])[0], 4 * GIVEN)
+        assert not {*before} & {*_peers()}
+
+
+def test_a_process_that_ends_while_it_starts_is_not_waited_for() -> None:
+    """Nor is that it did a refusal of the program."""
+
+    def kill() -> None:
+        while not (found := _peers()):
+            time.sleep(0.01)
+        os.kill(found[0], signal.SIGKILL)
+
+    with find_executor("pjrt", processes=2, limit=100) as executor:
+        killer = threading.Thread(target=kill)
+        killer.start()
+        began = time.monotonic()
+        try:
+            executor.compile(spread(SUM, replicas=4))
+        except ExecutionFailed as error:
+            assert "crashed with SIGKILL" in str(error)  # noqa: PT017 - it may be done again
+        killer.join()
+        assert time.monotonic() - began < 50
+        program = executor.compile(spread(SUM, replicas=4))
+        np.testing.assert_array_equal(program.run([GIVEN])[0], 4 * GIVEN)
+
+
+def _peers() -> list[int]:
+    """Return the processes that are not the first."""
+    return [
+        number
+        for number in descendants(os.getpid())
+        if b"inside.processes" in Path(f"/proc/{number}/cmdline").read_bytes()
+    ]
 
 
 @pytest.mark.old_releases

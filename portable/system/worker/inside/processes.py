@@ -7,16 +7,19 @@ ends with whoever started it.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import json
 import os
 import pickle
 import resource
+import signal
 import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from .answer import Refused
 
@@ -44,23 +47,32 @@ class Processes:
     def __init__(self, count: int, number: int = 0, address: str = "") -> None:
         self.count = count
         self._number = number
-        self._address = address or _free_address()
         # What must live as long as the client does.
         self._held: list[Any] = []
+        self._address = address or self._own_address()
         self._peers: list[subprocess.Popen[bytes]] = []
+
+    def _own_address(self) -> str:
+        """Choose a port, and keep it: nobody else is given it before the service listens there."""
+        kept = socket.socket()
+        kept.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)  # as gRPC does
+        kept.bind((_HOST, 0))
+        self._held.append(kept)
+        return f"{_HOST}:{kept.getsockname()[1]}"
 
     def start(self, told: Payload) -> None:
         """Start the others."""
         folder = str(Path(__file__).parent.parent)
         for number in range(1, self.count):
             words = [self._address, str(number), json.dumps(told)]
-            self._peers.append(
-                subprocess.Popen(
-                    [sys.executable, "-I", "-c", _BOOT, folder, *words],
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                )
+            peer = subprocess.Popen(
+                [sys.executable, "-I", "-c", _BOOT, folder, *words],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
             )
+            self._peers.append(peer)
+            # While this process waits for what that one was to send.
+            threading.Thread(target=_end_as, args=(peer,), daemon=True).start()
 
     def joined(self, native: Any, devices: int) -> dict[str, Any]:
         """Find the others; return what the client of this process is made with.
@@ -88,22 +100,25 @@ class Processes:
         """Have the others do something, while this process does it."""
         for peer in self._peers:
             assert peer.stdin is not None  # noqa: S101 - it is a pipe
-            pickle.dump((what, given), peer.stdin)
-            peer.stdin.flush()
+            try:
+                pickle.dump((what, given), peer.stdin)
+                peer.stdin.flush()
+            except BrokenPipeError:
+                _end_as(peer)
 
     def hear(self) -> list[Any]:
         """Return what the others returned, in order.
 
         Raises:
-            Refused: One of them says no, or has ended.
+            Refused: One of them says no.
         """
         answers = []
         for peer in self._peers:
             assert peer.stdout is not None  # noqa: S101 - it is a pipe
             try:
                 answers.append(pickle.load(peer.stdout))  # noqa: S301 - of a process of its own
-            except EOFError:
-                raise Refused(f"a process of {self.count} ended") from None
+            except (EOFError, pickle.UnpicklingError):
+                _end_as(peer)
         for refusal, _ in answers:
             if refusal:
                 raise Refused(refusal)
@@ -132,7 +147,14 @@ def serve() -> None:
         answers.flush()
 
 
-def _free_address() -> str:
-    with socket.socket() as listening:
-        listening.bind((_HOST, 0))
-        return f"{_HOST}:{listening.getsockname()[1]}"
+def _end_as(peer: subprocess.Popen[bytes]) -> NoReturn:
+    """End this process as soon as another one has ended, and as that did.
+
+    None of them can go on alone; whoever started this one starts another for the next job.
+    """
+    code = peer.wait()
+    if code < 0:
+        with contextlib.suppress(OSError, ValueError):  # of SIGKILL; in another thread
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    os._exit(code or 1)
