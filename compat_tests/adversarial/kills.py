@@ -60,6 +60,8 @@ _OLD = b"what was there before"
 _WHOLE_EVERY = 10
 _LATE_S = 5.0
 _MARK = "PORTABLE_KILLED_RUN"
+# What Python says of a signal that comes before it runs anything.
+_STARTING = "Fatal Python error: init"
 
 
 def _bytes(path: Path) -> object:
@@ -275,7 +277,7 @@ class Killer:
             code = process.wait()
         ended = code in {-SIGNALS[self.sent], 128 + SIGNALS[self.sent]}
         self.counts["killed" if ended else "too late"] += 1
-        if not ended and code != self._whole[0]:
+        if not ended and code != self._whole[0] and not self._said().startswith(_STARTING):
             self._found("odd exit", code, self._said())
         if self.sent != "KILL" and not _is_plain(self._said()):
             self._found("traceback", code, self._said())
@@ -394,7 +396,11 @@ class Killer:
 def _is_plain(said: str) -> bool:
     """Say whether that is at most one line, or Python's own words before our code ran."""
     started = "from portable.cli import main" not in said and "<frozen site>" not in said
-    return not started or (said.count("\n") <= 1 and "Traceback" not in said)
+    return (
+        not started
+        or said.startswith(_STARTING)
+        or (said.count("\n") <= 1 and "Traceback" not in said)
+    )
 
 
 def _make_key(path: Path) -> None:

@@ -19,7 +19,7 @@ from portable.verdict import Stage
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from portable.releases import Release
 
@@ -73,7 +73,7 @@ def ask(
 
     Raises:
         FleetError: It is no fleet file, or DuckDB is not installed.
-        InvalidQuery: DuckDB refuses the statement.
+        InvalidQuery: DuckDB refuses the statement, at once or over one of the rows.
     """
     duckdb, arrow = _duckdb(), parquet()
     connection = duckdb.connect(config={"enable_external_access": False})
@@ -81,13 +81,19 @@ def ask(
     tables["verdicts"] = _verdicts(arrow, fleet, consumers)
     for name, table in tables.items():
         connection.register(name, table)
-    try:
-        connection.execute(_ARTIFACTS)
-        answer = connection.execute(sql)
-        names = tuple(column[0] for column in answer.description)
-    except duckdb.Error as error:
-        raise InvalidQuery(str(error).partition("\n")[0]) from None
-    return names, iter(answer.fetchone, None)
+    connection.execute(_ARTIFACTS)
+
+    def asked(call: Callable[..., Any], *given: str) -> Any:
+        try:
+            return call(*given)
+        except duckdb.Error as error:
+            raise InvalidQuery(str(error).partition("\n")[0]) from None
+
+    answer = asked(connection.execute, sql)
+    if answer is None:
+        raise InvalidQuery("no statement")
+    names = tuple(column[0] for column in answer.description)
+    return names, iter(lambda: asked(answer.fetchone), None)
 
 
 _ARTIFACTS = f"""
