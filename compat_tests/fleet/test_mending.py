@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import http.server
 import json
 import shutil
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +18,13 @@ from portable.artifact import Artifact
 from portable.cli import main
 from portable.containers import artifacts_in
 from portable.fleet import Mended, PlaceError, audit, mend, mending
+from portable.fleet.stores import DEFAULT
+from portable.fleet.stores import Bucket as Written
 from portable.prediction import predict
 from portable.releases import find_release
 from portable.runtime.executors import Tolerance
 from portable.runtime.verification import verify
+from portable.system.files import FileError
 from portable.verdict import Stage
 
 ROOT = Path(__file__).parents[2]
@@ -162,3 +168,69 @@ def test_copies_beside_originals_keep_their_ending(tree: Path, tmp_path: Path) -
     for wrong in ({"suffix": "../x"}, {}, {"to": "x", "suffix": "y"}):
         with pytest.raises(PlaceError):
             list(mend(fleet, OLD, **wrong))
+
+
+class _Losing(http.server.BaseHTTPRequestHandler):
+    """A store that answers what it has not done, as proxies and gateways do."""
+
+    how, held = "", dict[str, bytes]()
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+    def _say(self, code: int, data: bytes = b"") -> None:
+        self.send_response(code)
+        for name, value in (("ETag", '"x"'), ("Content-Length", str(len(data)))):
+            self.send_header(name, value)
+        self.send_header("Last-Modified", "Mon, 23 Nov 2026 00:00:00 GMT")
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(data)
+
+    def do_GET(self) -> None:
+        """Return an object."""
+        found = self.held.get(self.path)
+        self._say(404 if found is None else 200, found or b"")
+
+    def do_HEAD(self) -> None:
+        """Say what it is."""
+        self.do_GET()
+
+    def do_PUT(self) -> None:
+        """Write an object, a half of it, or none; or write it and fail."""
+        data = self.rfile.read(int(self.headers["Content-Length"]))
+        if self.path in self.held:
+            self._say(412)
+            return
+        self.held |= {"whole": {self.path: data}, "torn": {self.path: data[:9]}, "lost": {}}.get(
+            self.how, {self.path: data}
+        )
+        self._say(500 if self.how == "unanswered" else 200)
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ("whole", ""), ("unanswered", ""), ("torn", "9 are there"), ("lost", "not found"),
+        ("other", "exists"),
+    ],
+)  # fmt: skip
+def test_a_copy_is_written_when_the_bucket_has_it(
+    how: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the server says of it is not enough; nor is it a failure that its answer was lost."""
+    held = {"/bucket/a.mlir.bc": b"another"} if how == "other" else {}
+    handler = type("Handler", (_Losing,), {"how": how, "held": held})
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{server.server_port}")
+        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION", "AWS_ALLOW_HTTP"):
+            monkeypatch.setenv(name, "true")
+        write = functools.partial(Written("s3://bucket", DEFAULT).write, "a.mlir.bc", bytes(5000))
+        if said:
+            with pytest.raises(FileError, match=said):
+                write()
+        else:
+            write()
+        server.shutdown()
+    assert (held == {"/bucket/a.mlir.bc": bytes(5000)}) is (not said)

@@ -293,18 +293,22 @@ class Bucket(Remote):
         return found
 
     def write(self, key: str, data: bytes) -> None:
-        """Write an object that is not there yet.
+        """Write an object that is not there yet, or that is there with these bytes.
+
+        It is there so when the server wrote it, and its answer was lost: obstore tries again.
 
         Raises:
-            FileError: It cannot be written, or exists.
+            FileError: It cannot be written, exists, or is not as long as what was sent.
         """
         where = f"{self.url}/{key}"
+        exists = False
 
         def create() -> None:
+            nonlocal exists
             try:
                 self._obstore.put(self._store, key, data, mode="create")
             except self._obstore.exceptions.AlreadyExistsError:
-                raise FileError("destination exists", where=where) from None
+                exists = True
             except self._obstore.exceptions.BaseError as error:
                 # Swift and older servers of S3 cannot write under a condition.
                 if _NOT_IMPLEMENTED not in str(error):
@@ -314,9 +318,14 @@ class Bucket(Remote):
         if self._creates:
             self.asked(create, where, FileError)
         if not self._creates:
-            if self.has(key):
-                raise FileError("destination exists", where=where)
-            self.asked(lambda: self._obstore.put(self._store, key, data), where, FileError)
+            exists = self.has(key)
+            if not exists:
+                self.asked(lambda: self._obstore.put(self._store, key, data), where, FileError)
+        size = self.asked(lambda: self.head(key)["size"], where, FileError)
+        if exists and (size != len(data) or self.read(key, size) != data):
+            raise FileError("destination exists", where=where)
+        if size != len(data):
+            raise FileError(f"{len(data):,} bytes were sent, {size:,} are there", where=where)
 
     def objects(self) -> Iterator[Object]:
         """Yield the objects, a page of the listing at a time."""
