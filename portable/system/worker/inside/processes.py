@@ -53,7 +53,7 @@ class Processes:
         self._peers: list[subprocess.Popen[bytes]] = []
 
     def _own_address(self) -> str:
-        """Choose a port, and keep it: nobody else is given it before the service listens there."""
+        """Choose a port, and hold it until the service listens there."""
         kept = socket.socket()
         kept.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)  # as gRPC does
         kept.bind((_HOST, 0))
