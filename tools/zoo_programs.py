@@ -289,8 +289,9 @@ class _TorchSubject:
 
     def wide(self) -> list[Array]:
         import torch
+        from torch.utils._pytree import tree_map
 
-        given = [x.double() if x.is_floating_point() else x for x in self.args]
+        given = tree_map(lambda x: x.double() if x.is_floating_point() else x, self.args)
         with torch.no_grad():
             return self._arrays(copy.deepcopy(self.module).double()(*given))
 

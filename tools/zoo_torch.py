@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
+from torch.fx.experimental.proxy_tensor import make_fx
 
 # The compiled ops of torchvision need the CUDA that its wheel was built for. Where that is missing,
 # its Python, which is all that these models need, asks for two ops that it describes.
@@ -231,6 +232,96 @@ DECODERS = {
 }
 
 
+class _Loss(nn.Module):
+    """The mean sine of what a model makes: unlike its square, no norm keeps it from falling."""
+
+    def __init__(self, inner: nn.Module) -> None:
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Return the loss; of several results, of the first."""
+        made = self.inner(x)
+        return (made[0] if isinstance(made, tuple) else made).sin().mean()
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A step of training, in the graph that make_fx makes of it, as a function of the weights.
+
+    Args:
+        make: Makes the model, in training.
+        sample: Makes its input.
+        momentum: Whether by momentum; otherwise by Adagrad. Adam divides what is only rounding.
+    """
+
+    make: Callable[[], nn.Module]
+    sample: Callable[[], tuple[Any, ...]]
+    momentum: bool = True
+
+    def module(self) -> nn.Module:
+        """Return the step."""
+        loss = _Loss(self.make().train())
+
+        def step(weights: dict[str, torch.Tensor], x: torch.Tensor) -> Any:
+            moved = {name: weight.clone().requires_grad_() for name, weight in weights.items()}
+            state = {name: buffer.clone() for name, buffer in loss.named_buffers()}
+            if self.momentum:
+                moves: Any = torch.optim.SGD(moved.values(), lr=0.1, momentum=0.9)
+            else:
+                moves = torch.optim.Adagrad(moved.values(), lr=0.1, eps=0.1, foreach=False)
+            found = torch.func.functional_call(loss, {**moved, **state}, (x,))
+            found.backward()
+            moves.step()
+            return found.detach(), [weight.detach() for weight in moved.values()]
+
+        with torch.backends.mkldnn.flags(enabled=False):  # its layers are ops of their own
+            return make_fx(step)(*self.inputs())
+
+    def inputs(self) -> tuple[Any, ...]:
+        """Return the weights and the input."""
+        named = _Loss(self.make()).named_parameters()
+        return {name: weight.detach() for name, weight in named}, *self.sample()
+
+
+def _vision(name: str, **options: Any) -> Callable[[], nn.Module]:
+    return functools.partial(torchvision.models.get_model, name, weights=None, **options)
+
+
+TRAINED = {
+    "perceptron": _Step(
+        lambda: nn.Sequential(nn.Linear(8, 16), nn.SiLU(), nn.Linear(16, 4)),
+        _floats(4, 8),
+        momentum=False,
+    ),
+    "pooled": _Step(
+        lambda: nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU(), nn.MaxPool2d(3, 2, ceil_mode=True)),
+        _image(16),
+    ),
+    "autoencoder": _Step(
+        lambda: nn.Sequential(
+            nn.Conv2d(3, 8, 3, 2, 1),
+            nn.Mish(),
+            nn.ConvTranspose2d(8, 8, 2, 2),
+            nn.Upsample(scale_factor=2, mode="bilinear"),
+            nn.ReplicationPad2d(1),
+            nn.Conv2d(8, 3, 3),
+        ),
+        _image(16),
+    ),
+    "volume": _Step(
+        lambda: nn.Sequential(nn.Conv3d(3, 4, 3), nn.GELU(), nn.AvgPool3d(2)),
+        _floats(2, 3, 6, 8, 8),
+    ),
+    "lstm": _Step(lambda: nn.LSTM(4, 8, batch_first=True), _floats(2, 5, 4)),
+    "encoder": _Step(
+        lambda: nn.TransformerEncoderLayer(16, 2, 32, dropout=0.0, batch_first=True),
+        _floats(2, 5, 16),
+    ),
+    "resnet18": _Step(_vision("resnet18"), _floats(2, 3, 64, 64)),
+}
+
+
 class _Encoder(nn.Module):
     """A model of transformers as a function of its tokens, without a cache."""
 
@@ -257,9 +348,15 @@ class _First(nn.Module):
         return self.inner(x)["out"]
 
 
-def _programs() -> Iterator[Program]:
+def _modules() -> Iterator[Program]:
     for name, (make, sample) in MODULES.items():
         yield Program("torch.nn", name, make, sample)
+    for name, step in TRAINED.items():
+        yield Program("training", name, step.module, step.inputs)
+
+
+def _programs() -> Iterator[Program]:
+    yield from _modules()
     for name in VISION:
         size = _SIZES.get(name, 64)
         made = functools.partial(torchvision.models.get_model, name, weights=None)
@@ -276,8 +373,8 @@ def _programs() -> Iterator[Program]:
         for kind, sizes in kinds.items():
             make = functools.partial(_Encoder, kind, suffix, sizes)
             yield Program("transformers", f"{kind}{suffix}", make, _tokens())
-    for name, make, sample in zoo_transformers.models():
-        yield Program("transformers", name, make, sample)
+    for name, built, sample in zoo_transformers.models():
+        yield Program("transformers", name, built, sample)
     for name in TIMM:
         made = functools.partial(timm.create_model, name)
         yield Program("timm", name, made, _image(_SIZES.get(name, 224)))

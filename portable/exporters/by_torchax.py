@@ -157,9 +157,15 @@ def _refuse_unknown(nodes: Sequence[Any], options: Lowerings) -> None:
             raise ExportFailed(
                 f"torchax has no lowering of {target}",
                 where=place(node),
-                hint="decompose it: program.run_decompositions({op: function}), or give one: "
-                "lowerings={op: function}",
+                hint=_MKLDNN if "mkldnn" in str(target) else _UNKNOWN,
             )
+
+
+_UNKNOWN = (
+    "decompose it: program.run_decompositions({op: function}), or give one: "
+    "lowerings={op: function}"
+)
+_MKLDNN = "call make_fx inside of torch.backends.mkldnn.flags(enabled=False)"
 
 
 def _seed(traced: Traced) -> Argument:

@@ -11,7 +11,7 @@ import torch.nn.functional as F  # noqa: N812 - what everybody calls it
 from torch import Tensor, nn
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from portable.exporters import export_torch
+from portable.exporters import ExportFailed, export_torch
 from portable.runtime.executors import Executor
 
 # PyTorch warns of its own use of what it deprecates.
@@ -117,6 +117,20 @@ DERIVATIVES |= {
     for n, x in ((1, ROW), (2, IMAGE), (3, VOLUME))
     for how in ("reflect", "replicate", "circular")
 }
+ACTIVATIONS = (
+    *("celu", "elu", "gelu", "glu", "hardsigmoid", "hardswish", "hardtanh", "leaky_relu"),
+    *("log_softmax", "logsigmoid", "mish", "normalize", "relu", "relu6", "rrelu", "selu"),
+    *("silu", "softmax", "softmin", "softplus", "softsign", "tanhshrink"),
+)
+DERIVATIVES["activations"] = (
+    lambda x: torch.cat(
+        [
+            getattr(F, name)(x, **({"dim": 1} if "softm" in name else {})).flatten()
+            for name in ACTIVATIONS
+        ]
+    ),
+    (IMAGE[..., :8],),
+)
 
 
 def _derivative(function: Callable[..., Tensor]) -> Callable[..., Any]:
@@ -208,3 +222,10 @@ def test_a_step_of_training_is_pytorch_s(name: str, executor: Executor) -> None:
     assert torch.allclose(loss, wanted, rtol=1e-5)
     for weight, value in theirs.items():
         assert torch.allclose(moved[weight], value, rtol=1e-4, atol=1e-5), weight
+
+
+def test_a_layer_of_mkldnn_says_what_to_do() -> None:
+    """A graph that was made where PyTorch takes them has ops that no backend lowers."""
+    net, x = nn.LSTM(3, 4), torch.randn(5, 2, 3)
+    with pytest.raises(ExportFailed, match=r"mkldnn_rnn_layer.*mkldnn\.flags\(enabled=False\)"):
+        export_torch(make_fx(lambda x: net(x)[0])(x), (x,), target="0.9.0")
