@@ -45,6 +45,7 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
         aten.fake_quantize_per_channel_affine_cachemask.default: _by_channel,
         aten.ldexp.Tensor: lambda x, power: x * torch.pow(2.0, power),
         aten.linalg_pinv.atol_rtol_tensor: _pseudo_inverse,
+        aten.put.default: _put,
         aten.rrelu_with_noise_functional.default: _randomly_leaking,
         aten.scatter.value_reduce: _scattered_value,
         # PyTorch's own decomposition takes the arguments of another overload.
@@ -121,6 +122,12 @@ def _pseudo_inverse(x: Any, *, atol: Any = None, rtol: Any = None, hermitian: bo
     least = least if atol is None else torch.maximum(least, atol.to(least.dtype))
     inverse = torch.where(size > least[..., None], 1 / values, 0)
     return (right.mH * inverse[..., None, :]) @ left.mH
+
+
+def _put(x: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
+    """Put values at places of the flat tensor; torchax adds one where several have one place."""
+    places = (index.reshape(-1),)
+    return x.reshape(-1).index_put(places, source.reshape(-1), accumulate).view(x.shape)
 
 
 def _shortened(weight: Any, indices: Any, most: float, norm: float) -> Any:

@@ -54,6 +54,7 @@ def lowerings() -> dict[Any, Callable[..., Any]]:
         "cummin": lambda x, axis: _running_best(jnp.less_equal, x, axis),
         "cumprod": lambda x, axis, dtype=None: _running(jnp.prod, x, axis, dtype),
         "cumsum": lambda x, axis, dtype=None: _running(jnp.sum, x, axis, dtype),
+        "diagonal_scatter": _diagonal,
         "full_like": _filled,
         "linalg_cholesky_ex": _cholesky,
         "linalg_inv_ex": _inverse,
@@ -327,6 +328,15 @@ def _remainder(x: Any, divisor: Any) -> Any:
     if not hasattr(divisor, "dtype") and not isinstance(divisor, float) and whole:
         return jax.lax.rem(x, jnp.broadcast_to(jnp.asarray(divisor, x.dtype), x.shape))
     return jnp.fmod(x, divisor)
+
+
+def _diagonal(x: Any, values: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    """Replace a diagonal as torchax, which counts axes from the first alone."""
+    import torch
+    from torchax.ops.ops_registry import all_aten_ops
+
+    replace = all_aten_ops[torch.ops.aten.diagonal_scatter].func
+    return replace(x, values, offset, dim1 % x.ndim, dim2 % x.ndim)
 
 
 def _filled(x: Any, value: Any, *, dtype: Any = None, **_: Any) -> Any:

@@ -56,6 +56,14 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Tensor, ...]]] = {
         lambda x: (*torch.std_mean(x, 1, True, True), *torch.std_mean(x, 0, correction=0)),
         (WIDE,),
     ),
+    "put_at_one_place_twice": (
+        lambda x: torch.put(x, PLACES - 2, torch.arange(5.0), accumulate=True),
+        (ROWS,),
+    ),
+    "diagonal_from_the_last": (
+        lambda x: torch.diagonal_scatter(x, x[..., 0, :3], 1, -2, -1),
+        (SQUARE,),
+    ),
     # As make_fx writes it, with where and how it lies in memory.
     "full_like": (
         lambda x: torch.ops.aten.full_like.default(
