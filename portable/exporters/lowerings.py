@@ -394,16 +394,23 @@ def _no_errors(a: Any) -> Any:
     return jnp.zeros(a.shape[:-2], jnp.int32)
 
 
+def _kept(a: Any) -> tuple[Any, Any]:
+    """Return the factors for derivatives: of the transpose, where it lies in one piece."""
+    import jax.numpy as jnp
+
+    return _factors(a if jnp.iscomplexobj(a) else a.mT)
+
+
 def _determinant(a: Any) -> Any:
     import jax.numpy as jnp
 
-    return jnp.linalg.det(a), *_factors(a)
+    return jnp.linalg.det(a), *_kept(a)
 
 
 def _log_determinant(a: Any) -> Any:
     import jax.numpy as jnp
 
-    return *jnp.linalg.slogdet(a), *_factors(a)
+    return *jnp.linalg.slogdet(a), *_kept(a)
 
 
 def _eigen(a: Any, half: str = "L", compute_v: bool = True) -> tuple[Any, Any]:

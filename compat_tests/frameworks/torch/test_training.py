@@ -117,6 +117,15 @@ DERIVATIVES |= {
     for n, x in ((1, ROW), (2, IMAGE), (3, VOLUME))
     for how in ("reflect", "replicate", "circular")
 }
+DERIVATIVES |= {
+    "determinants": (torch.linalg.det, (IMAGE[..., :7],)),
+    "logarithms of determinants": (lambda x: torch.linalg.slogdet(x)[1], (IMAGE[..., :7],)),
+    "solutions": (torch.linalg.solve, (IMAGE[..., :7] + 9 * torch.eye(7), IMAGE[..., 1:3])),
+}
+DERIVATIVES = {
+    name: (function, tuple(x.contiguous() for x in given))
+    for name, (function, given) in DERIVATIVES.items()
+}
 ACTIVATIONS = (
     *("celu", "elu", "gelu", "glu", "hardsigmoid", "hardswish", "hardtanh", "leaky_relu"),
     *("log_softmax", "logsigmoid", "mish", "normalize", "relu", "relu6", "rrelu", "selu"),
