@@ -16,7 +16,7 @@ from portable.exporters.exported import Argument, ArgumentKind
 from portable.exporters.frameworks import ExportFailed, first_line, is_higher_order
 from portable.exporters.graphs import GraphLowering, all_nodes
 from portable.exporters.lowered import Lowered, cleaned
-from portable.exporters.lowerings import lowerings
+from portable.exporters.lowerings import lowerings, stored_lowerings
 from portable.exporters.quantized_types import type_lowerings, with_fixed_scales, with_types
 from portable.exporters.random_numbers import random_ops
 from portable.exporters.traced import (
@@ -143,6 +143,7 @@ def _refuse_unknown(nodes: Sequence[Any], options: Lowerings) -> None:
         *ops_registry.all_aten_ops,
         *options.functions,
         *lowerings(),
+        *stored_lowerings(),
         *derivative_ops(),
         *drawn,
     }

@@ -70,7 +70,7 @@ def pulled_back(
     Args:
         op: The op.
         call: Computes another op on JAX arrays: takes the op and its arguments.
-        args: What the op is called with; first what the results of the other op are worth.
+        args: What the op is called with; first the gradient by its result.
         kwargs: The same, by name.
 
     Returns:
@@ -81,8 +81,8 @@ def pulled_back(
     names = [parameter.name.removeprefix("saved_") for parameter in parameters(op)]
     defaults = {p.name: p.default_value for p in parameters(op) if p.has_default_value()}
     given = {**defaults, **dict(zip(names, args, strict=False)), **kwargs}
-    worth, forward = args[0], derivative_ops()[op]
-    taken = {p.name: _taken(p, given, worth) for p in parameters(forward)}
+    gradient, forward = args[0], derivative_ops()[op]
+    taken = {p.name: _taken(p, given, gradient) for p in parameters(forward)}
     count = len(op._schema.returns)  # noqa: SLF001 - it has no public name
     tensors = [p.name for p in parameters(forward) if "Tensor" in str(p.type)][:count]
     wanted = given.get("output_mask", [True] * count)
@@ -98,11 +98,11 @@ def pulled_back(
         return made[0] if isinstance(made, (tuple, list)) else made
 
     made, pull = jax.vjp(result, *(taken[name] for name in chosen))
-    derivatives = dict(zip(chosen, pull(worth.astype(made.dtype)), strict=True))
+    derivatives = dict(zip(chosen, pull(gradient.astype(made.dtype)), strict=True))
     return derivatives[tensors[0]] if count == 1 else tuple(map(derivatives.get, tensors))
 
 
-def _taken(parameter: Any, given: Mapping[str, Any], worth: Any) -> Any:
+def _taken(parameter: Any, given: Mapping[str, Any], gradient: Any) -> Any:
     """Return an argument of an op; its derivative does not get all of them.
 
     What is linear in its input does not get the input, but its sizes.
@@ -113,11 +113,11 @@ def _taken(parameter: Any, given: Mapping[str, Any], worth: Any) -> Any:
     if name in given:
         return given[name]
     if name == "output_size":
-        return list(worth.shape[-parameter.N :])
+        return list(gradient.shape[-parameter.N :])
     if name == "self":
-        return jnp.zeros(given["input_size"], worth.dtype)
+        return jnp.zeros(given["input_size"], gradient.dtype)
     if name == "bias" and given["output_mask"][-1]:
-        return jnp.zeros(given["bias_sizes"], worth.dtype)
+        return jnp.zeros(given["bias_sizes"], gradient.dtype)
     return None
 
 
@@ -159,61 +159,63 @@ def _default(name: str) -> _Op:
 def _of_maxima(axes: int) -> Callable[..., Any]:
     """Return the derivative of maxima over so many axes, whose places come last."""
 
-    def derivative(worth: Any, x: Any, *rest: Any) -> Any:
+    def derivative(gradient: Any, x: Any, *rest: Any) -> Any:
         flat, places = x.new_zeros(x.shape).flatten(-axes), rest[-1]
-        return flat.scatter_add(-1, places.flatten(-axes), worth.flatten(-axes)).view(x.shape)
+        return flat.scatter_add(-1, places.flatten(-axes), gradient.flatten(-axes)).view(x.shape)
 
     return derivative
 
 
-def _of_scattered(worth: Any, mask: Any, sizes: Any) -> Any:
+def _of_scattered(gradient: Any, mask: Any, sizes: Any) -> Any:
     """Take what lies where the mask is true, in order; the rest of the source was not taken."""
     import torch
 
     count = math.prod(sizes)
-    chosen = mask.expand_as(worth).flatten()
+    chosen = mask.expand_as(gradient).flatten()
     place = torch.where(chosen, chosen.cumsum(0) - 1, count)
-    taken = worth.new_zeros(count + 1).scatter_add(0, place, worth.flatten())
+    taken = gradient.new_zeros(count + 1).scatter_add(0, place, gradient.flatten())
     return taken[:count].view(sizes)
 
 
-def _of_bags(worth: Any, indices: Any, offsets: Any, *rest: Any) -> Any:
+def _of_bags(gradient: Any, indices: Any, offsets: Any, *rest: Any) -> Any:
     """Hand what each bag gets to the rows in it: `aten._embedding_bag_backward`."""
     import torch
 
     _, _, best, rows, by_frequency, mode, _, weights, *padding = rest
-    made = worth.new_zeros(rows, worth.shape[1])
+    made = gradient.new_zeros(rows, gradient.shape[1])
     bag = torch.searchsorted(offsets, torch.arange(len(indices)), right=True) - 1
     counted = indices != (padding[0] if padding else -1)
-    size = worth.new_zeros(len(worth)).index_add(0, bag, counted.to(worth.dtype))
+    size = gradient.new_zeros(len(gradient)).index_add(0, bag, counted.to(gradient.dtype))
     if mode == _BEST:
-        return made.scatter_add(0, best.long(), torch.where(size[:, None] > 0, worth, 0))
-    share = counted.to(worth.dtype)
+        return made.scatter_add(0, best.long(), torch.where(size[:, None] > 0, gradient, 0))
+    share = counted.to(gradient.dtype)
     if weights is not None:
         share = share * weights
     if mode == _MEAN:
         share = share / size.clamp(min=1)[bag]
     if by_frequency:
-        share = share / worth.new_zeros(rows).index_add(0, indices, torch.ones_like(share))[indices]
-    return made.index_add(0, indices, worth[bag] * share[:, None])
+        share = (
+            share / gradient.new_zeros(rows).index_add(0, indices, torch.ones_like(share))[indices]
+        )
+    return made.index_add(0, indices, gradient[bag] * share[:, None])
 
 
-def _of_distances(worth: Any, one: Any, other: Any, norm: float, distance: Any) -> Any:
+def _of_distances(gradient: Any, one: Any, other: Any, norm: float, distance: Any) -> Any:
     """Return the derivative of the distances of all points to all others, by the first ones."""
     import torch
 
     apart = one[..., :, None, :] - other[..., None, :, :]
-    worth, distance = worth[..., None], distance[..., None]
+    gradient, distance = gradient[..., None], distance[..., None]
     if norm == math.inf:
         share = torch.where(apart.abs() == distance, apart.sign(), 0)
     else:
         share = apart.sign() * (apart.abs() / distance) ** (norm - 1)
     # Where a distance has no derivative, between equal points, PyTorch takes zero.
     equal = (distance == 0) | (apart == 0)
-    return torch.where(equal, 0, share * worth).sum(-2) if norm else torch.zeros_like(one)
+    return torch.where(equal, 0, share * gradient).sum(-2) if norm else torch.zeros_like(one)
 
 
-def _of_pairs(worth: Any, x: Any, norm: float, distance: Any) -> Any:
+def _of_pairs(gradient: Any, x: Any, norm: float, distance: Any) -> Any:
     """Return the derivative of the distances of the points to those after them."""
     import torch
 
@@ -224,4 +226,4 @@ def _of_pairs(worth: Any, x: Any, norm: float, distance: Any) -> Any:
         above = x.new_zeros(count, count).index_put(pairs, values)
         return above + above.T
 
-    return _of_distances(both_ways(worth), x, x, norm, both_ways(distance))
+    return _of_distances(both_ways(gradient), x, x, norm, both_ways(distance))

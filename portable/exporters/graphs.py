@@ -14,6 +14,7 @@ from portable.exporters.decompositions import all_decompositions
 from portable.exporters.derivatives import derivative_ops, pulled_back
 from portable.exporters.frameworks import ExportFailed, dtype_name, first_line, is_higher_order
 from portable.exporters.lowerings import lowerings as lowerings_of_ours
+from portable.exporters.lowerings import stored_lowerings
 from portable.exporters.random_numbers import Stream, random_ops
 from portable.exporters.traced import place
 
@@ -49,6 +50,7 @@ class GraphLowering:
     def __init__(self, lowerings: Mapping[Any, Callable[..., Any]], seed: Any = None) -> None:
         self._lowerings = dict(lowerings)
         self._ours = lowerings_of_ours()
+        self._stored = stored_lowerings()
         self._derivatives = derivative_ops()
         self._random = random_ops()
         self._seed = seed
@@ -96,7 +98,6 @@ class GraphLowering:
 
     def _lowering(self, node: _Node) -> tuple[Callable[..., Any], str]:
         """Return what a node is lowered by, and whose it is."""
-        import torch
         from torchax.ops.ops_registry import all_aten_ops
 
         op = node.target
@@ -107,8 +108,8 @@ class GraphLowering:
         for key in (op, getattr(op, "overloadpacket", None)):
             if key in self._lowerings:
                 return self._lowerings[key], "the lowering that was given"
-        if getattr(op, "overloadpacket", None) is torch.ops.aten.as_strided:
-            return functools.partial(_strided, node.args[0].meta["val"]), "portable"
+        if op in self._stored:
+            return functools.partial(self._stored[op], node.args[0].meta["val"]), "portable"
         if op in self._ours:
             return self._ours[op], "portable"
         if op in self._random:
@@ -263,31 +264,6 @@ def _assertions() -> set[Any]:
 
     aten = torch.ops.aten
     return {aten._linalg_check_errors, aten._assert_async, aten._assert_scalar}  # noqa: SLF001 - ATen's names
-
-
-def _strided(base: Any, x: Any, sizes: Any, strides: Any, offset: int | None = None) -> Any:
-    """Read memory by strides: what lies there is the base in the order in which PyTorch stores it.
-
-    Args:
-        base: What PyTorch knows of the tensor that is read.
-        x: Its value.
-        sizes: Of the result.
-        strides: Of the result.
-        offset: Where it begins; by default where the base does.
-    """
-    import jax.numpy as jnp
-
-    order = sorted(range(base.dim()), key=lambda axis: (-base.stride(axis), axis))
-    if base.storage_offset() or not base.permute(order).is_contiguous():
-        raise ExportFailed(
-            "as_strided of a tensor that does not lie in its memory whole and in one piece",
-            hint="call .contiguous() before",
-        )
-    places = jnp.full((), offset or 0, jnp.int64)
-    for axis, (size, stride) in enumerate(zip(sizes, strides, strict=True)):
-        shape = [1] * axis + [size] + [1] * (len(sizes) - axis - 1)
-        places = places + jnp.arange(size, dtype=jnp.int64).reshape(shape) * stride
-    return jnp.transpose(x, order).ravel()[places]
 
 
 def _own(value: Any) -> Any:

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from portable.exporters.frameworks import dtype_name
+from portable.exporters.frameworks import ExportFailed, dtype_name
 from portable.exporters.special_functions import special_functions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["lowerings"]
+__all__ = ["lowerings", "stored_lowerings"]
 
 _SUM, _MEAN = 0, 1
 _WIDE = 4  # bytes
@@ -40,9 +40,7 @@ def lowerings() -> dict[Any, Callable[..., Any]]:
         "_embedding_bag_forward_only": _embedding_bag,
         "_grouped_mm": _grouped_product,
         "_int_mm": _integer_product,
-        "_linalg_det": _determinant,
         "_linalg_eigh": _eigen,
-        "_linalg_slogdet": _log_determinant,
         "_linalg_solve_ex": _solved,
         "_linalg_svd": _singular_values,
         "angle": jnp.angle,
@@ -59,8 +57,10 @@ def lowerings() -> dict[Any, Callable[..., Any]]:
         "linalg_cholesky_ex": _cholesky,
         "linalg_inv_ex": _inverse,
         "linalg_lu": _factored,
+        "logcumsumexp": _running_sum_of_powers,
         "lu_unpack": _unpacked,
         "nonzero_static": _places,
+        "slice_scatter": _sliced,
     }
     for axes in (1, 2, 3):
         table[f"upsample_nearest{axes}d"] = functools.partial(_nearest, 0.0)
@@ -81,6 +81,22 @@ def lowerings() -> dict[Any, Callable[..., Any]]:
     if hasattr(torch.ops.transformers, "grouped_mm_fallback"):  # where transformers is imported
         found[torch.ops.transformers.grouped_mm_fallback.default] = _grouped_product
     return found
+
+
+def stored_lowerings() -> dict[Any, Callable[..., Any]]:
+    """Return the lowerings of ops that depend on how PyTorch stores their first argument.
+
+    Returns:
+        The op -> a function of what PyTorch knows of that tensor, and of the arguments of the op.
+    """
+    import torch
+
+    aten = torch.ops.aten
+    return {
+        aten._linalg_det.default: _determinant,  # noqa: SLF001 - ATen's name
+        aten._linalg_slogdet.default: _log_determinant,  # noqa: SLF001 - ATen's name
+        aten.as_strided.default: _strided,
+    }
 
 
 def _embedding_bag(weight: Any, indices: Any, offsets: Any, *rest: Any) -> Any:
@@ -312,10 +328,16 @@ def _places(x: Any, *, size: int, fill_value: int = -1) -> Any:
 def _counted(start: Any, end: Any, step: Any = 1, *, dtype: Any = None, **_: Any) -> Any:
     """Count from `start` to `end`, which may depend on dynamic dimensions."""
     import jax.numpy as jnp
+    import torch
 
     if all(isinstance(value, (int, float)) for value in (start, end, step)):
         kind = None if dtype is None else dtype_name(dtype)
-        return jnp.arange(start, end, step, dtype=kind)
+        if dtype is None or dtype.is_floating_point:
+            return jnp.arange(start, end, step, dtype=kind)
+        first, last, stride = int(start), int(end), int(step)
+        if dtype is torch.int64:  # of others PyTorch finds how many there are before it truncates
+            start, end, step = first, last, stride
+        return (jnp.arange(-((start - end) // step)) * stride + first).astype(kind)
     made = jnp.arange(-((start - end) // step)) * step + start
     return made if dtype is None else made.astype(dtype_name(dtype))
 
@@ -337,6 +359,24 @@ def _diagonal(x: Any, values: Any, offset: int = 0, dim1: int = 0, dim2: int = 1
 
     replace = all_aten_ops[torch.ops.aten.diagonal_scatter].func
     return replace(x, values, offset, dim1 % x.ndim, dim2 % x.ndim)
+
+
+def _sliced(  # noqa: PLR0917 - the arguments of ATen
+    x: Any,
+    values: Any,
+    axis: int = 0,
+    start: int | None = None,
+    end: int | None = None,
+    step: int = 1,
+) -> Any:
+    """Replace a slice; torchax counts axes from the first alone."""
+    return x.at[(*[slice(None)] * (axis % x.ndim), slice(start, end, step))].set(values)
+
+
+def _running_sum_of_powers(x: Any, axis: int) -> Any:
+    import jax
+
+    return jax.lax.cumlogsumexp(x, axis % x.ndim) if x.ndim else x
 
 
 def _filled(x: Any, value: Any, *, dtype: Any = None, **_: Any) -> Any:
@@ -394,23 +434,47 @@ def _no_errors(a: Any) -> Any:
     return jnp.zeros(a.shape[:-2], jnp.int32)
 
 
-def _kept(a: Any) -> tuple[Any, Any]:
-    """Return the factors for derivatives: of the transpose, where it lies in one piece."""
+def _kept(stored: Any, a: Any) -> tuple[Any, Any]:
+    """Return the factors for derivatives: of the transpose where PyTorch takes that."""
+    is_transposed = stored.is_contiguous() and not stored.is_complex()
+    return _factors(a.mT if is_transposed else a)
+
+
+def _determinant(stored: Any, a: Any) -> Any:
     import jax.numpy as jnp
 
-    return _factors(a if jnp.iscomplexobj(a) else a.mT)
+    return jnp.linalg.det(a), *_kept(stored, a)
 
 
-def _determinant(a: Any) -> Any:
+def _log_determinant(stored: Any, a: Any) -> Any:
     import jax.numpy as jnp
 
-    return jnp.linalg.det(a), *_kept(a)
+    return *jnp.linalg.slogdet(a), *_kept(stored, a)
 
 
-def _log_determinant(a: Any) -> Any:
+def _strided(base: Any, x: Any, sizes: Any, strides: Any, offset: int | None = None) -> Any:
+    """Read memory by strides: what lies there is the base in the order in which PyTorch stores it.
+
+    Args:
+        base: What PyTorch knows of the tensor that is read.
+        x: Its value.
+        sizes: Of the result.
+        strides: Of the result.
+        offset: Where it begins; by default where the base does.
+    """
     import jax.numpy as jnp
 
-    return *jnp.linalg.slogdet(a), *_kept(a)
+    order = sorted(range(base.dim()), key=lambda axis: (-base.stride(axis), axis))
+    if base.storage_offset() or not base.permute(order).is_contiguous():
+        raise ExportFailed(
+            "as_strided of a tensor that does not lie in its memory whole and in one piece",
+            hint="call .contiguous() before",
+        )
+    places = jnp.full((), offset or 0, jnp.int64)
+    for axis, (size, stride) in enumerate(zip(sizes, strides, strict=True)):
+        shape = [1] * axis + [size] + [1] * (len(sizes) - axis - 1)
+        places = places + jnp.arange(size, dtype=jnp.int64).reshape(shape) * stride
+    return jnp.transpose(x, order).ravel()[places]
 
 
 def _eigen(a: Any, half: str = "L", compute_v: bool = True) -> tuple[Any, Any]:

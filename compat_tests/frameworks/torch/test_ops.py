@@ -55,6 +55,22 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Tensor, ...]]] = {
         (torch.randn(8, 16).bfloat16(), torch.randn(3, 16, 8).bfloat16(), GROUPS),
     ),
     "strided": (lambda x: x.t().as_strided((2, 3), (1, 4), 1), (TABLE[:4].contiguous(),)),
+    "counted": (
+        lambda x: [
+            x[:1, :1] * torch.arange(first, last, step, dtype=kind)
+            for kind in (torch.int64, torch.int32)
+            for first, last, step in ((0.5, 5.7, 1.5), (-2.6, 3, 1), (4, -3.5, -1.2), (0, 5, 2))
+        ],
+        (TABLE,),
+    ),
+    "slices": (
+        lambda x: [
+            x.slice_scatter(x[:, :2] * 2, axis, *ends)
+            for axis, ends in ((-1, (1, 3)), (1, (0, 3, 2)), (-1, (-2,)))
+        ],
+        (TABLE,),
+    ),
+    "running sums of powers": (lambda x: [x.logcumsumexp(-1), x[0, 0].logcumsumexp(0)], (TABLE,)),
     "leaking": (lambda x: F.rrelu(x, 0.1, 0.3), (TABLE,)),
     # PyTorch's own decomposition of attention has strides that the view does not take.
     "view": (

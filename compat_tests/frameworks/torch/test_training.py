@@ -119,7 +119,10 @@ DERIVATIVES |= {
 }
 DERIVATIVES |= {
     "determinants": (torch.linalg.det, (IMAGE[..., :7],)),
+    "determinants of transposes": (lambda x: torch.linalg.det(x.mT), (IMAGE[..., :7],)),
+    "determinants of every second row": (lambda x: torch.linalg.det(x[..., ::2, :4]), (IMAGE,)),
     "logarithms of determinants": (lambda x: torch.linalg.slogdet(x)[1], (IMAGE[..., :7],)),
+    "condition numbers": (torch.linalg.cond, (IMAGE[..., :7],)),
     "solutions": (torch.linalg.solve, (IMAGE[..., :7] + 9 * torch.eye(7), IMAGE[..., 1:3])),
 }
 DERIVATIVES = {
