@@ -21,6 +21,8 @@ __all__ = ["BODIES"]
 _CONSTANT, _CONVERT, _RETURN = "vhlo.constant", "vhlo.convert", "vhlo.return"
 _REDUCE, _WINDOW = "vhlo.reduce_v1", "vhlo.reduce_window_v1"
 _SORT = "vhlo.sort_v1"
+_WITHOUT_OPERANDS = frozenset({_CONSTANT, "vhlo.iota"})
+_COMPLEX = "complex_v1"
 _NEGATIVE = 1 << 63  # an i64 as it is stored
 _ALL_REDUCE = ("vhlo.all_reduce_v1", "vhlo.all_reduce_v2")
 _REDUCE_SCATTER = "vhlo.reduce_scatter_v1"
@@ -54,11 +56,13 @@ class _Applied(NamedTuple):
             constant; None for an argument.
         roots: What each result of the body is: an op, without its version, of two different
             arguments; nothing for an argument, `?` for what is computed from other things.
+        folded: For each operand whether it is computed from constants alone.
     """
 
     op: Operation
     starts: Sequence[Operation | None]
     roots: Sequence[str]
+    folded: Sequence[bool]
 
 
 def _applied(reading: Reading, *names: str) -> Iterator[_Applied]:
@@ -66,13 +70,19 @@ def _applied(reading: Reading, *names: str) -> Iterator[_Applied]:
     kinds = [name.rpartition("_v")[0] for name in reading.names]
     seen: list[tuple[Operation, tuple[Source | None, ...]]] = []
     around: list[int] = []
+    folded: set[int] = set()
     for number, (_, operation, sources, constants) in enumerate(reading.walk()):
         del around[operation.depth :]
         if kinds[operation.name] == _RETURN and around:
             owner, starts = seen[around[-1]]
             if reading.names[owner.name] in names:
                 made = [constants.get(one[0], seen[one[0]][0]) if one else None for one in starts]
-                yield _Applied(owner, made, [_root(kinds, seen, one) for one in sources])
+                alone = [bool(one and one[0] in folded) for one in starts]
+                yield _Applied(owner, made, [_root(kinds, seen, one) for one in sources], alone)
+        if all(one and one[0] in folded for one in sources or (None,)) or (
+            kinds[operation.name] in _WITHOUT_OPERANDS
+        ):
+            folded.add(number)
         seen.append((operation, sources))
         around.append(number)
 
@@ -162,6 +172,32 @@ def _starts_otherwise(
     return found
 
 
+def _of_constants(
+    names: tuple[str, ...], bodies: frozenset[str], elements: frozenset[str]
+) -> FormRule:
+    """Find a reduction of some ops by some bodies of a constant of some element types.
+
+    Perhaps it is one where XLA folds what it reduces, or what its body calls is inlined.
+    """
+
+    def found(reading: Reading) -> bool | None:
+        perhaps = False
+        for one in _applied(reading, *names):
+            root = one.roots[0] if one.roots else ""
+            if root not in bodies | _INLINED or like(one.op) not in reading.used:
+                continue
+            reduced = len(one.op.results)  # initial values stand behind them
+            for start, folded in list(zip(one.starts, one.folded, strict=True))[:reduced]:
+                if start is None or reading.element(start.results[0]) not in elements:
+                    continue
+                if reading.kinds[start.name] == _CONSTANT and root in bodies:
+                    return True
+                perhaps |= folded
+        return None if perhaps else False
+
+    return FormRule(found, (ops(*names), types(elements)))
+
+
 def _once(reading: Reading, one: OpSignature) -> bool:
     """Say whether a reduction has one element for each result, and a window no dimension."""
     dimensions = reading.dimensions((one.operand_types or (None,))[0])
@@ -240,6 +276,12 @@ BODIES: dict[str, FormRule] = {
     ),
     "reduce_window padded with an initial value that changes it": FormRule(
         _starts_otherwise(_padded, _IDEMPOTENT), (ops(_WINDOW),)
+    ),
+    "sum over devices of a constant of booleans or complex numbers": _of_constants(
+        (*_ALL_REDUCE, _REDUCE_SCATTER), frozenset({_ADD}), frozenset({"bool_v1", _COMPLEX})
+    ),
+    "reduce_window by maximum or minimum of a complex constant": _of_constants(
+        (_WINDOW,), frozenset({_MAXIMUM, _MINIMUM}), frozenset({_COMPLEX})
     ),
     "sort by a comparison that is constant": FormRule(
         lambda reading: any(_CONSTANT in one.roots for one in _applied(reading, _SORT)),

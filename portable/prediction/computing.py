@@ -54,7 +54,6 @@ _PADDING = {
     "vhlo.reduce_window_v1": ("padding",),
 }
 _NEGATIVE = 1 << 63  # an i64 as it is stored
-_SCATTER = "vhlo.reduce_scatter_v1"
 _BITS, _RETURN = "vhlo.rng_bit_generator_v1", "vhlo.return_v1"
 _WHILE, _CONSTANT = "vhlo.while_v1", "vhlo.constant_v1"
 # As VHLO numbers distributions.
@@ -433,17 +432,6 @@ def _reduces_over_a_channel(reading: Reading) -> bool | None:
     return None if perhaps else False
 
 
-def _scatters_complex_constant(reading: Reading) -> bool | None:
-    """Find a reduce_scatter of a complex constant; perhaps of what XLA folds to one."""
-    perhaps = False
-    functions = sum(reading.signatures[one] for one in reading.of(_FUNCTION))
-    for operation, given, constant in _constant_operands(reading, _SCATTER, 0, _COMPLEX):
-        if constant is not None:
-            return True
-        perhaps |= functions > 1 or not given or operation.depth > IN_FUNCTION
-    return None if perhaps else False
-
-
 def _computes_with_signed_bits(reading: Reading) -> bool | None:
     """Find random bits of another type than an unsigned one that meet other values in an op.
 
@@ -598,9 +586,6 @@ COMPUTED: dict[str, FormRule] = {
     "concatenate of i4 or ui4": _gives([_CONCATENATE], _FOUR_BITS),
     "maximum or minimum of complex numbers": FormRule(
         _greatest_of_complex, (types(_COMPLEX), ops(*_GREATEST))
-    ),
-    "reduce_scatter of a complex constant": FormRule(
-        _scatters_complex_constant, (types(_COMPLEX), ops(_SCATTER))
     ),
     "all_reduce or reduce_scatter over a channel of a type below f16 and i8": FormRule(
         _reduces_over_a_channel, (ops(*_COLLECTIVES), types(_FEW_BITS))

@@ -25,6 +25,7 @@ _COMPARE = "vhlo.compare_v1"
 _EQUALITY = (0, 1)
 _PERMUTE = "vhlo.collective_permute_v1"
 _DYNAMIC_CONV = ("vhlo.dynamic_conv_v1", "vhlo.dynamic_conv_v2")
+_BROADCAST = "vhlo.broadcast_in_dim_v1"
 _CONVOLUTION, _REDUCE_WINDOW = "vhlo.convolution_v1", "vhlo.reduce_window_v1"
 _SCATTERS = ("vhlo.scatter_v1", "vhlo.scatter_v2")
 _SCATTERED = 3  # one operand, its indices and its updates
@@ -245,7 +246,38 @@ def _fits_once(reading: Reading) -> bool:
     )
 
 
+def _swaps_nothing(reading: Reading) -> bool | None:
+    """Find a broadcast_in_dim without elements that swaps dimensions and stretches one.
+
+    Of more than two dimensions perhaps it is another, by what else is rewritten before.
+    """
+    results = {type_ for one in reading.of(_BROADCAST) for type_ in one.results}
+    if not any(0 in (reading.dimensions(type_) or ()) for type_ in results):
+        return False
+    # Hardly an artifact has one: what their operands are is read only where there is one.
+    names = {index for index, name in enumerate(reading.names) if name == _BROADCAST}
+    scan = reading.content.scan(reading.content.scan().typed | names)
+    perhaps = False
+    for one in scan.signatures:
+        if one.name not in names or like(one) not in reading.used:
+            continue
+        operand = reading.dimensions((one.operand_types or (None,))[0])
+        result = reading.dimensions(one.results[0] if one.results else None)
+        if not operand or result is None or 0 not in operand or len(operand) != len(result):
+            continue
+        order = dimension_numbers(reading, one, "broadcast_dimensions")
+        swaps = sorted(order) == [*range(len(operand))] != [*order]
+        if swaps and any(size != result[at] for size, at in zip(operand, order, strict=True)):
+            if len(operand) == 2:
+                return True
+            perhaps = True
+    return None if perhaps else False
+
+
 CORNERS: dict[str, FormRule] = {
+    "broadcast_in_dim without elements that swaps dimensions and stretches one": FormRule(
+        _swaps_nothing, (ops(_BROADCAST),)
+    ),
     "collective_permute without pairs": FormRule(_has_no_pairs, (ops(_PERMUTE),)),
     "dynamic_conv": FormRule(
         lambda reading: any(True for _ in _used(reading, *_DYNAMIC_CONV)), (ops(*_DYNAMIC_CONV),)
