@@ -46,7 +46,7 @@ def hunt(kind: type[H], store: Store, *names: str, only: Sequence[str] = EXACT) 
 
 @pytest.mark.parametrize("op", DEFECTS)
 def test_a_planted_defect_is_found_reduced_and_told_apart(op: str, store: Store) -> None:
-    """Each op that is miscompiled is in what is left, with one at most that makes its input."""
+    """Each op that is miscompiled is in what is left: five ops at most, those of bodies too."""
     made = hunt(PlantedHunt, store, NEWEST, only=[op, "select", "concatenate"])
     made.defects = [op]
     done = made.round(0)
@@ -55,7 +55,7 @@ def test_a_planted_defect_is_found_reduced_and_told_apart(op: str, store: Store)
     assert not done.unconfirmed
     for cause in causes:
         assert op in {one.partition("(")[0] for one in cause.ops}
-        assert len(cause.ops) <= 2
+        assert len(cause.ops) <= 5
         assert cause.releases == (NEWEST,)
 
 

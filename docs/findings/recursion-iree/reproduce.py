@@ -6,15 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-PROGRAM = Path(__file__).with_name("program.mlir")
-COMPILE = """
-import sys
-from iree.compiler import compile_file
-compile_file(sys.argv[1], target_backends=["llvm-cpu"], input_type="stablehlo",
-             extra_args=["--iree-llvmcpu-target-cpu=generic"])
-"""
-# In a group of its own: it starts the compiler, which has to end too.
-child = subprocess.Popen([sys.executable, "-c", COMPILE, PROGRAM], start_new_session=True)
+COMPILE = """import sys; from iree.compiler import compile_file
+compile_file(sys.argv[1], target_backends=["llvm-cpu"], input_type="stablehlo")"""
+command = [sys.executable, "-c", COMPILE, Path(__file__).with_name("program.mlir")]
+child = subprocess.Popen(command, start_new_session=True)  # it starts the compiler
 try:
     found = f"ended with {child.wait(60)}"
 except subprocess.TimeoutExpired:
