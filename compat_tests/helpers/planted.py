@@ -92,11 +92,11 @@ class PlantedHunt(Hunt):
 
     def _executor(self, release: Release, name: str = "") -> Executor:
         executor = super()._executor(release, name)
-        return executor if name else _Miscompiling(executor, self.defects)  # type: ignore[return-value]  # as far as it is used
+        return executor if name else _Miscompiling(executor, self.defects)  # type: ignore[return-value]  # it has what a hunt calls
 
     def _run(self, on: str = "") -> Run:
         run = super()._run(on)
-        return run if on else _PlantedRun(run, self.defects)  # type: ignore[return-value]  # as far as it is used
+        return run if on else _PlantedRun(run, self.defects)  # type: ignore[return-value]  # it has what a hunt calls
 
 
 class _PlantedRun:

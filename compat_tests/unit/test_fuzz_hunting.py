@@ -275,7 +275,7 @@ def test_what_is_right_is_not_asked_of_a_crash(monkeypatch: pytest.MonkeyPatch) 
     trial: Any = functools.partial(hunting._trial, candidate, Version(1, 0, 0))
     assert trial(Ran("judge"), Ran("tried", ends=True)) == ("crash with SIGSEGV", "SIGSEGV")
     assert asked == ["tried"]
-    # How much rounding matters is not asked of what is the same.
+    # Where the outputs are the same, nothing is run to see how much rounding matters.
     assert trial(Ran("judge"), Ran("tried")) == ("", "")
     assert asked[1:] == ["tried", "judge"]
     assert trial(Ran("judge"), Ran("tried", gives=9))[0] == "another number"

@@ -63,12 +63,17 @@ def derivative_ops() -> dict[_Op, _Op]:
 
 
 def pulled_back(
-    op: _Op, call: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    op: _Op,
+    forward: _Op,
+    call: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
 ) -> Any:
     """Return what an op of `derivative_ops` makes.
 
     Args:
         op: The op.
+        forward: The op that it is the derivative of.
         call: Computes another op on JAX arrays: takes the op and its arguments.
         args: What the op is called with; first the gradient by its result.
         kwargs: The same, by name.
@@ -81,7 +86,7 @@ def pulled_back(
     names = [parameter.name.removeprefix("saved_") for parameter in parameters(op)]
     defaults = {p.name: p.default_value for p in parameters(op) if p.has_default_value()}
     given = {**defaults, **dict(zip(names, args, strict=False)), **kwargs}
-    gradient, forward = args[0], derivative_ops()[op]
+    gradient = args[0]
     taken = {p.name: _taken(p, given, gradient) for p in parameters(forward)}
     count = len(op._schema.returns)  # noqa: SLF001 - it has no public name
     tensors = [p.name for p in parameters(forward) if "Tensor" in str(p.type)][:count]

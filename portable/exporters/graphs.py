@@ -103,11 +103,11 @@ class GraphLowering:
         op = node.target
         if is_higher_order(op):
             return functools.partial(self.control_flow[op.name()], self), "portable"
-        if op in self._derivatives and op not in self._lowerings:
-            return functools.partial(self._derived, op), "portable"
         for key in (op, getattr(op, "overloadpacket", None)):
             if key in self._lowerings:
                 return self._lowerings[key], "the lowering that was given"
+        if op in self._derivatives:
+            return functools.partial(self._derived, op), "portable"
         if op in self._stored:
             return functools.partial(self._stored[op], node.args[0].meta["val"]), "portable"
         if op in self._ours:
@@ -119,8 +119,12 @@ class GraphLowering:
                 return all_aten_ops[key].func, "torchax"
         return op, "torchax"
 
+    @functools.cached_property
+    def _decompositions(self) -> dict[Any, Callable[..., Any]]:
+        return all_decompositions()
+
     def _derived(self, op: Any, *args: Any, **kwargs: Any) -> Any:
-        return pulled_back(op, self._computed, args, kwargs)
+        return pulled_back(op, self._derivatives[op], self._computed, args, kwargs)
 
     def _computed(self, op: Any, *args: Any, **kwargs: Any) -> Any:
         """Compute an op that is in no graph, on JAX arrays; decomposed where that is known."""
@@ -130,7 +134,7 @@ class GraphLowering:
 
         if op in self._ours:
             return self._ours[op](*args, **kwargs)
-        table = all_decompositions()
+        table = self._decompositions
         for key in (op, op.overloadpacket):
             if key in all_aten_ops and op not in table:
                 return all_aten_ops[key].func(*args, **kwargs)

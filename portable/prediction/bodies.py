@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from portable.bytecode.entries import Blob
 from portable.bytecode.operations import like
-from portable.prediction.form import FormRule, ops, types
-from portable.prediction.products import dimension_numbers
+from portable.prediction.form import NEGATIVE, FormRule, ops, types
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -23,7 +22,6 @@ _REDUCE, _WINDOW = "vhlo.reduce_v1", "vhlo.reduce_window_v1"
 _SORT = "vhlo.sort_v1"
 _WITHOUT_OPERANDS = frozenset({_CONSTANT, "vhlo.iota"})
 _COMPLEX = "complex_v1"
-_NEGATIVE = 1 << 63  # an i64 as it is stored
 _ALL_REDUCE = ("vhlo.all_reduce_v1", "vhlo.all_reduce_v2")
 _REDUCE_SCATTER = "vhlo.reduce_scatter_v1"
 _ADD, _MULTIPLY, _AND = "vhlo.add", "vhlo.multiply", "vhlo.and"
@@ -67,7 +65,7 @@ class _Applied(NamedTuple):
 
 def _applied(reading: Reading, *names: str) -> Iterator[_Applied]:
     """Yield the ops of some names, with what their bodies compute."""
-    kinds = [name.rpartition("_v")[0] for name in reading.names]
+    kinds = reading.kinds
     seen: list[tuple[Operation, tuple[Source | None, ...]]] = []
     around: list[int] = []
     folded: set[int] = set()
@@ -187,7 +185,7 @@ def _of_constants(
             if root not in bodies | _INLINED or like(one.op) not in reading.used:
                 continue
             reduced = len(one.op.results)  # initial values stand behind them
-            for start, folded in list(zip(one.starts, one.folded, strict=True))[:reduced]:
+            for start, folded in zip(one.starts[:reduced], one.folded[:reduced], strict=True):
                 if start is None or reading.element(start.results[0]) not in elements:
                     continue
                 if reading.kinds[start.name] == _CONSTANT and root in bodies:
@@ -205,7 +203,7 @@ def _once(reading: Reading, one: OpSignature) -> bool:
         return False
     if reading.names[one.name] == _WINDOW:
         return not dimensions
-    over = dimension_numbers(reading, one, "dimensions")
+    over = reading.numbers(one, "dimensions")
     return math.prod(dimensions[at] for at in over if at < len(dimensions)) == 1
 
 
@@ -213,13 +211,13 @@ def _padded(reading: Reading, one: OpSignature) -> bool:
     """Say whether windows of a reduction stand on more than its operand: padded, or spread."""
     if reading.names[one.name] != _WINDOW:
         return False
-    spread = any(number > 1 for number in dimension_numbers(reading, one, "base_dilations"))
-    return spread or any(0 < n < _NEGATIVE for n in dimension_numbers(reading, one, "padding"))
+    spread = any(number > 1 for number in reading.numbers(one, "base_dilations"))
+    return spread or any(0 < n < NEGATIVE for n in reading.numbers(one, "padding"))
 
 
 def _over_nothing(reading: Reading, one: OpSignature) -> bool:
     """Say whether an op is a reduce over no dimension."""
-    return reading.names[one.name] == _REDUCE and not dimension_numbers(reading, one, "dimensions")
+    return reading.names[one.name] == _REDUCE and not reading.numbers(one, "dimensions")
 
 
 def _changes(reading: Reading, start: Operation | None, root: str) -> bool | None:

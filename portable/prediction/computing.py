@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from portable.bytecode.entries import Blob
 from portable.bytecode.layouts import VHLO
 from portable.bytecode.operations import IN_FUNCTION, like
-from portable.prediction.form import FormRule, ops, types
-from portable.prediction.products import dimension_numbers
+from portable.prediction.form import NEGATIVE, FormRule, ops, types
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -53,7 +52,6 @@ _PADDING = {
     _PAD: ("edge_padding_low", "edge_padding_high"),
     "vhlo.reduce_window_v1": ("padding",),
 }
-_NEGATIVE = 1 << 63  # an i64 as it is stored
 _BITS, _RETURN = "vhlo.rng_bit_generator_v1", "vhlo.return_v1"
 _WHILE, _CONSTANT = "vhlo.while_v1", "vhlo.constant_v1"
 # As VHLO numbers distributions.
@@ -148,12 +146,7 @@ def _keeps_four_bits(reading: Reading) -> bool | None:
 
     What it folds depends on the values an op is computed from, and on limits of size.
     """
-    for index in reading.function_types:
-        for side in reading.sides(index):
-            for type_ in set(side):
-                if reading.element(type_) in _FOUR_BITS:
-                    return True
-    return None
+    return any(reading.element(type_) in _FOUR_BITS for type_ in reading.edges) or None
 
 
 def _computes_four_bits(reading: Reading) -> bool | None:
@@ -202,14 +195,14 @@ def _pads_complex_by_a_constant(reading: Reading) -> bool | None:
     """
     for signature in reading.of(_CONVOLUTION):
         complex_ = reading.element(reading.result(signature)) in _COMPLEX
-        if complex_ and any(dimension_numbers(reading, signature, "padding")):
+        if complex_ and any(reading.numbers(signature, "padding")):
             return True
     for op, sides in _PADDING.items():
         for operation, _, constant in _constant_operands(reading, op, 1, _COMPLEX):
-            if constant is None or any(dimension_numbers(reading, operation, "interior_padding")):
+            if constant is None or any(reading.numbers(operation, "interior_padding")):
                 continue
-            amounts = [n for side in sides for n in dimension_numbers(reading, operation, side)]
-            if any(0 < amount < _NEGATIVE for amount in amounts):
+            amounts = [n for side in sides for n in reading.numbers(operation, side)]
+            if any(0 < amount < NEGATIVE for amount in amounts):
                 return True
     return None if _giving(reading, [_DYNAMIC_PAD], _COMPLEX) else False
 

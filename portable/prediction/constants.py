@@ -86,9 +86,8 @@ def _odd_fours(reading: Reading) -> bool | None:
     def odd(types: Iterable[int]) -> bool:
         return any(reading.element(n) in _FOUR_BITS and (pool.count(n) or 0) % 2 for n in types)
 
-    for index in reading.function_types:
-        if any(odd(set(side)) for side in reading.sides(index)):
-            return True
+    if odd(reading.edges):
+        return True
     inside = {number for signature in reading.signatures for number in signature.results}
     return None if odd(inside) else False
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from portable.bytecode.operations import like
 from portable.features.devices import replicas_and_partitions
-from portable.prediction.form import FormRule, ops, types
-from portable.prediction.products import dimension_numbers
+from portable.prediction.form import NEGATIVE, FormRule, ops, types
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -35,10 +34,9 @@ _DIVIDING = (
     *("vhlo.all_to_all_v1", "vhlo.all_to_all_v2"),
     "vhlo.reduce_scatter_v1",
 )
-# The words of 64 bits that the state of an algorithm has, by its number in VHLO.
 _STATE_BYTES = (16, 24)
 _WORD_BYTES = {"ui32_v1": 4, "ui64_v1": 8}
-_SIGN = 1 << 63  # of an i64 as it is stored
+# The words of 64 bits that the state of an algorithm has, by its number in VHLO.
 _STATES = {0: (2, 3), 1: (2,), 2: (2, 3)}
 
 
@@ -49,15 +47,22 @@ def _used(reading: Reading, *names: str) -> Iterator[OpSignature]:
 
 def _other_state(reading: Reading) -> bool:
     """Find a rng_bit_generator whose state has another number of words than its algorithm's."""
-    for signature in _used(reading, _BITS):
+    for signature, words, element in _states(reading):
         algorithm = reading.value(signature, "rng_algorithm").get("value")
-        state = (signature.operand_types or (None,))[0]
-        sizes = reading.dimensions(state)
-        if state is None or sizes is None or reading.element(state) != "ui64_v1":
+        if element != "ui64_v1" or not isinstance(algorithm, int):
             continue
-        if isinstance(algorithm, int) and math.prod(sizes) not in _STATES.get(algorithm, ()):
+        if words not in _STATES.get(algorithm, ()):
             return True
     return False
+
+
+def _states(reading: Reading) -> Iterator[tuple[OpSignature, int, str]]:
+    """Yield each rng_bit_generator with how many elements its state has, and of which type."""
+    for signature in _used(reading, _BITS):
+        state = (signature.operand_types or (None,))[0]
+        sizes = reading.dimensions(state)
+        if state is not None and sizes is not None:
+            yield signature, math.prod(sizes), reading.element(state)
 
 
 def _into_a_scalar(*, several: bool) -> Callable[[Reading], bool]:
@@ -79,7 +84,7 @@ def _into_a_scalar(*, several: bool) -> Callable[[Reading], bool]:
 def _without_components(reading: Reading) -> bool:
     """Find a scatter whose indices have no components, so that all updates go to one place."""
     return any(
-        not dimension_numbers(reading, signature, "scatter_dims_to_operand_dims")
+        not reading.numbers(signature, "scatter_dims_to_operand_dims")
         for signature in _used(reading, *_SCATTERS)
     )
 
@@ -132,13 +137,10 @@ def _has_no_pairs(reading: Reading) -> bool:
 
 def _has_other_words(reading: Reading) -> bool:
     """Find a rng_bit_generator whose state is neither two nor three words of 64 bits."""
-    for signature in _used(reading, _BITS):
-        state = (signature.operand_types or (None,))[0]
-        sizes = reading.dimensions(state)
-        bytes_ = _WORD_BYTES.get("" if state is None else reading.element(state))
-        if sizes is not None and bytes_ and math.prod(sizes) * bytes_ not in _STATE_BYTES:
-            return True
-    return False
+    return any(
+        element in _WORD_BYTES and count * _WORD_BYTES[element] not in _STATE_BYTES
+        for _, count, element in _states(reading)
+    )
 
 
 def _scatters_parts(reading: Reading) -> bool | None:
@@ -153,7 +155,7 @@ def _scatters_parts(reading: Reading) -> bool | None:
         operand, updates = reading.dimensions(types[0]), reading.dimensions(types[-1])
         if operand is None or updates is None:
             continue
-        numbers = functools.partial(dimension_numbers, reading, one)
+        numbers = functools.partial(reading.numbers, one)
         gone = {*numbers("inserted_window_dims"), *numbers("input_batching_dims")}
         chosen, inside = {*numbers("scatter_dims_to_operand_dims")}, numbers("update_window_dims")
         sizes = [updates[at] for at in inside if at < len(updates)]
@@ -206,7 +208,7 @@ class _Window(NamedTuple):
 
 def _windows(reading: Reading, one: OpSignature) -> Iterator[_Window]:
     """Yield the windows of a convolution or reduce_window of static sizes."""
-    operands, numbers = one.operand_types or (), functools.partial(dimension_numbers, reading, one)
+    operands, numbers = one.operand_types or (), functools.partial(reading.numbers, one)
     base, result = map(reading.dimensions, (operands[0] if operands else None, one.results[0]))
     if base is None or result is None:
         return
@@ -224,7 +226,7 @@ def _windows(reading: Reading, one: OpSignature) -> Iterator[_Window]:
     rank = len(sides[0])
     strides, padding = numbers("window_strides"), numbers("padding")
     each = [_repeated(values, rank) for values in (strides, *spreads)]
-    amounts = [n - _SIGN * 2 if n >= _SIGN else n for n in _repeated(padding, 2 * rank, 0)]
+    amounts = [n - NEGATIVE * 2 if n >= NEGATIVE else n for n in _repeated(padding, 2 * rank, 0)]
     added = [sum(amounts[at : at + 2]) for at in range(0, 2 * rank, 2)]
     for values in zip(*sides, *each, added, strict=False):
         of, size, times, stride, apart, spread, amount = values
@@ -265,7 +267,7 @@ def _swaps_nothing(reading: Reading) -> bool | None:
         result = reading.dimensions(one.results[0] if one.results else None)
         if not operand or result is None or 0 not in operand or len(operand) != len(result):
             continue
-        order = dimension_numbers(reading, one, "broadcast_dimensions")
+        order = reading.numbers(one, "broadcast_dimensions")
         swaps = sorted(order) == [*range(len(operand))] != [*order]
         if swaps and any(size != result[at] for size, at in zip(operand, order, strict=True)):
             if len(operand) == 2:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from portable.bytecode.operations import Operation, OpSignature
     from portable.prediction.forms import Reading
 
-__all__ = ["ENTRY", "dictionaries"]
+__all__ = ["ENTRY", "aliased", "dictionaries"]
 
 _FUNCTION, _CALL, _MAIN = "vhlo.func_v1", "vhlo.call_v1", "main"
 _RETURN = "vhlo.return_v1"
@@ -65,11 +65,8 @@ def _takes(*kinds: str, elements: bool = True) -> FormRule:
     sought = frozenset(f"{kind}_v1" for kind in kinds)
 
     def find(reading: Reading) -> bool:
-        pool, edges = reading.content.pool, set[int]()
-        for index in reading.function_types:
-            inputs, outputs = reading.sides(index)
-            edges.update(inputs, outputs)
-        names = {reading.element(n) if elements else pool.type(n).name for n in edges}
+        pool = reading.content.pool
+        names = {reading.element(n) if elements else pool.type(n).name for n in reading.edges}
         return not names.isdisjoint(sought)
 
     return FormRule(find, (types(sought),))
@@ -111,7 +108,7 @@ def dictionaries(reading: Reading, side: str) -> tuple[list[int], dict[int, dict
     return listed, known
 
 
-def _aliased(reading: Reading) -> dict[int, object]:
+def aliased(reading: Reading) -> dict[int, object]:
     """Return the arguments that are to become results, each with the number of its result."""
     listed, known = reading.argument_attributes
     return {number: known[one][_ALIAS] for number, one in enumerate(listed) if _ALIAS in known[one]}
@@ -124,12 +121,11 @@ def _aliases(fits: Callable[[int, int], bool]) -> Callable[[Reading], bool | Non
     """
 
     def find(reading: Reading) -> bool | None:
-        aliased = _aliased(reading)
-        if reading.main is None or not aliased:
+        if reading.main is None or not reading.aliased:
             return False
         inputs, outputs = reading.sides(reading.value(reading.main, "function_type").get("value"))
         perhaps = False
-        for number, value in aliased.items():
+        for number, value in reading.aliased.items():
             if not isinstance(value, int) or not 0 <= value < len(outputs):
                 return True
             if number >= len(inputs) or inputs[number] == outputs[value]:
@@ -161,8 +157,8 @@ def _is_overwritten(reading: Reading) -> bool | None:
 
     Perhaps what is computed from such an argument is computed too late.
     """
-    aliased = _aliased(reading)
-    if not aliased:
+    results = reading.aliased
+    if not results:
         return False
     used, function = set[int](), ""
     for name, operation, _, _ in reading.walk():
@@ -171,20 +167,20 @@ def _is_overwritten(reading: Reading) -> bool | None:
         if name == _FUNCTION and operation.depth == _OUTERMOST:
             function = _text(reading, operation, "sym_name")
         elif function == _MAIN and name == _RETURN and operation.depth == IN_FUNCTION:
-            lost = aliased.keys() - {
-                one for at, one in enumerate(operands) if aliased.get(one) == at
+            lost = results.keys() - {
+                one for at, one in enumerate(operands) if results.get(one) == at
             }
             if not lost.isdisjoint(operands):
                 return True
             return None if lost & used else False
         elif function == _MAIN:
-            used.update(aliased.keys() & operands)
+            used.update(results.keys() & operands)
     return False
 
 
 def _shares_its_result(reading: Reading) -> bool:
     """Find two arguments that are to become one result."""
-    results = _aliased(reading).values()
+    results = reading.aliased.values()
     return len(results) > len(set(results))
 
 

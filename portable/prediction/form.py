@@ -9,7 +9,10 @@ if TYPE_CHECKING:
 
     from portable.prediction.forms import Reading
 
-__all__ = ["FormRule", "FormSearch", "attributes", "key", "ops", "types"]
+__all__ = ["NEGATIVE", "FormRule", "FormSearch", "attributes", "key", "ops", "types"]
+
+NEGATIVE = 1 << 63
+"""From where on a number of `Reading.numbers`, which has no sign, stands for a negative one."""
 
 
 class FormRule(NamedTuple):

@@ -19,11 +19,11 @@ from portable.prediction.bodies import BODIES
 from portable.prediction.computing import COMMUNICATING, COMPUTED, TWO_BITS, TYPED
 from portable.prediction.constants import CONSTANTS
 from portable.prediction.corners import CORNERS
-from portable.prediction.entry import ENTRY, dictionaries
+from portable.prediction.entry import ENTRY, aliased, dictionaries
 from portable.prediction.form import FormRule, FormSearch, attributes, key, ops, types
 from portable.prediction.lapack import LAPACK
 from portable.prediction.parts import PARTS
-from portable.prediction.products import DOT, DOTS, PRODUCTS
+from portable.prediction.products import DOT, DOTS, PRODUCTS, prescribes_algorithm
 from portable.prediction.quantized import QUANTIZED
 from portable.prediction.signatures import FLOATS, has_operand_types
 from portable.prediction.unused import used
@@ -166,6 +166,12 @@ class Reading:
         )
 
     @cached_property
+    def edges(self) -> frozenset[int]:
+        """The types that functions take or return."""
+        sides = (side for index in self.function_types for side in self.sides(index))
+        return frozenset().union(*sides)
+
+    @cached_property
     def used(self) -> frozenset[tuple[object, ...]]:
         """What the ops are like that a compiler does not remove before it compiles them."""
         return used(self)
@@ -198,6 +204,11 @@ class Reading:
     def argument_attributes(self) -> tuple[list[int], dict[int, dict[str, object]]]:
         """The dictionaries of the arguments of main, and what is read of each of them."""
         return dictionaries(self, "arg_attrs")
+
+    @cached_property
+    def aliased(self) -> dict[int, object]:
+        """The arguments of main that are to become results, each with the number of its result."""
+        return aliased(self)
 
     @cached_property
     def result_attributes(self) -> tuple[list[int], dict[int, dict[str, object]]]:
@@ -468,15 +479,6 @@ def _batching_dimensions(reading: Reading) -> bool:
     return False
 
 
-def _algorithm(reading: Reading) -> bool:
-    """Find a dot_general that prescribes an algorithm."""
-    for signature in reading.of(DOT):
-        precision = reading.value(signature, "lhs_precision_type").get("value")
-        if isinstance(precision, int) and reading.content.pool.type(precision).name != "none_v1":
-            return True
-    return False
-
-
 def _mesh_symbol(reading: Reading) -> bool:
     """Find replica groups that name a mesh which the module around them does not define."""
     content = reading.content
@@ -698,7 +700,10 @@ FORMS: dict[str, FormRule] = {
         (ops("vhlo.all_reduce_v2"),),
     ),
     "dot_general with an algorithm of nine operations": FormRule(_nine_operations, (ops(DOT),)),
-    "dot_general with an algorithm": FormRule(_algorithm, (ops(DOT),)),
+    "dot_general with an algorithm": FormRule(
+        lambda reading: any(prescribes_algorithm(reading, one) for one in reading.of(DOT)),
+        (ops(DOT),),
+    ),
     "convert of f8E8M0FNU or f4E2M1FN": FormRule(
         _converts_unusual, (ops("vhlo.convert_v1"), types(_UNUSUAL))
     ),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from portable.bytecode.operations import Operation, OpSignature
     from portable.prediction.forms import Reading
 
-__all__ = ["DOT", "DOTS", "PRODUCTS", "dimension_numbers"]
+__all__ = ["DOT", "DOTS", "PRODUCTS", "prescribes_algorithm"]
 
 DOT = "vhlo.dot_general_v2"
 DOTS = ("vhlo.dot_general_v1", DOT)
@@ -95,7 +95,7 @@ def _sizes(
 ) -> tuple[int, int]:
     """Return how many elements are left of an operand, and over how many it is contracted."""
     contracting, batching = (
-        dimension_numbers(reading, product, f"{side}_{kind}_dimensions")
+        reading.numbers(product, f"{side}_{kind}_dimensions")
         for kind in ("contracting", "batching")
     )
     inside = {*contracting, *batching}
@@ -104,18 +104,11 @@ def _sizes(
     return free, math.prod([dimensions[at] for at in contracting if at < len(dimensions)])
 
 
-def dimension_numbers(
-    reading: Reading, signature: Operation | OpSignature, name: str
-) -> tuple[int, ...]:
-    """Return the elements of an attribute that is a tensor of i64, as `Reading.numbers`."""
-    return reading.numbers(signature, name)
-
-
 def _contracts_nothing(reading: Reading) -> bool:
     """Find a dot_general over a dimension without elements, with a result that has some."""
     for signature in reading.of(*DOTS):
         sizes = reading.dimensions((signature.operand_types or (None,))[0]) or ()
-        contracted = dimension_numbers(reading, signature, "lhs_contracting_dimensions")
+        contracted = reading.numbers(signature, "lhs_contracting_dimensions")
         nothing = 0 in [sizes[at] for at in contracted if at < len(sizes)]
         if nothing and 0 not in (reading.dimensions(reading.result(signature)) or ()):
             return True
@@ -217,22 +210,23 @@ def _multiplies_a_turned_matrix(reading: Reading) -> bool | None:
     return None if perhaps else False
 
 
-_ALGORITHM = (ops(DOT),)
+def prescribes_algorithm(reading: Reading, product: OpSignature) -> bool:
+    """Say whether a dot_general names an algorithm."""
+    index = reading.value(product, "lhs_precision_type").get("value")
+    return isinstance(index, int) and reading.content.pool.type(index).name != "none_v1"
 
 
 def _in_batches(reading: Reading) -> bool:
     """Find a dot_general by an algorithm that has batching dimensions."""
-    pool = reading.content.pool
-    for one in reading.of(DOT):
-        index = reading.value(one, "lhs_precision_type").get("value")
-        named = isinstance(index, int) and pool.type(index).name != "none_v1"
-        if named and dimension_numbers(reading, one, "lhs_batching_dimensions"):
-            return True
-    return False
+    return any(
+        prescribes_algorithm(reading, one) and bool(reading.numbers(one, "lhs_batching_dimensions"))
+        for one in reading.of(DOT)
+    )
 
 
+_ALGORITHM = (ops(DOT),)
 PRODUCTS: dict[str, FormRule] = {
-    "dot_general with an algorithm and batching dimensions": FormRule(_in_batches, (ops(DOT),)),
+    "dot_general with an algorithm and batching dimensions": FormRule(_in_batches, _ALGORITHM),
     "dot_general over a dimension without elements": FormRule(_contracts_nothing, (ops(*DOTS),)),
     "dot_general with an algorithm of two sizes that are 1": FormRule(
         _multiplies_by_one_number, _ALGORITHM

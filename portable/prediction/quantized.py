@@ -181,15 +181,13 @@ def _stored_in_floats(reading: Reading) -> bool:
 
 def _is_compiled(reading: Reading) -> bool:
     """Find a quantized type that a function takes or returns, or of an op that is not removed."""
-    kinds = reading.function_types
-    edges = {one for index in kinds for side in reading.sides(index) for one in side}
     made = {
         one
         for signature in reading.signatures
         if like(signature) in reading.used
         for one in signature.results
     }
-    return any(reading.element(one) in _QUANTIZED for one in edges | made)
+    return any(reading.element(one) in _QUANTIZED for one in reading.edges | made)
 
 
 QUANTIZED: dict[str, FormRule] = {

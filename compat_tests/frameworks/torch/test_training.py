@@ -168,6 +168,24 @@ def test_a_derivative_is_pytorch_s(name: str, executor: Executor) -> None:
         assert torch.allclose(mine, theirs, rtol=1e-5, atol=1e-5 * float(theirs.abs().max()))
 
 
+@pytest.mark.parametrize("overload", ["", ".default"])
+def test_a_derivative_by_the_user_s_lowering(overload: str, executor: Executor) -> None:
+    """A lowering that the user gives for a derivative, by packet or overload, replaces ours."""
+    packet = torch.ops.aten.hardshrink_backward
+    op = packet.default if overload else packet
+
+    def five(gradient: Any, *_: Any) -> Any:
+        return gradient * 0 + 5
+
+    class Shrunk(nn.Module):
+        def forward(self, gradient: Tensor, x: Tensor) -> Tensor:
+            return packet(gradient, x, 0.5)
+
+    given = (torch.ones(2), torch.ones(2))
+    exported = export_torch(Shrunk(), given, target="0.9.0", lowerings={op: five})
+    assert exported(*given, executor=executor).tolist() == [5, 5]
+
+
 class Classifier(nn.Module):
     """What a tutorial trains: convolutions, batch norm in training, maxima, averages."""
 
