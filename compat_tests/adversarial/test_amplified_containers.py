@@ -14,6 +14,7 @@ import pytest
 pytest.importorskip("flatbuffers", reason="writes Exported")
 
 from compat_tests.adversarial.generators.containers import CONTAINERS
+from compat_tests.adversarial.generators.packing import PACKED
 from compat_tests.adversarial.measuring import measured, size_of
 from portable.containers import MalformedContainer, open_container
 
@@ -24,6 +25,20 @@ if TYPE_CHECKING:
 SIZE = 2000
 FLOOR_SECONDS, FLOOR_BYTES = 2.0, 40 << 20
 SECONDS, RESIDENT, PRINTED = 15e-6, 100, 60  # for each byte of input
+
+
+@pytest.mark.parametrize("scale", [1, 8])
+@pytest.mark.parametrize("name", PACKED)
+def test_what_looks_into_packed_files_is_linear(name: str, scale: int, tmp_path: Path) -> None:
+    """A gate looks for artifacts in compressed files and archives, however far they unpack."""
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "weights.bin").write_bytes(PACKED[name](scale))
+    taken = measured("gate json", tmp_path / "tree")
+    size = size_of(tmp_path / "tree")
+    assert taken.status == 2, taken.said
+    assert "Traceback" not in taken.said
+    assert taken.seconds < FLOOR_SECONDS + SECONDS * size
+    assert taken.resident < FLOOR_BYTES + RESIDENT * size
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc for the peak of memory")

@@ -101,7 +101,6 @@ def test_what_an_audit_has_not_read_does_not_pass(
     assert main(["gate", fleet, "--for", "jaxlib==0.12.0.1", "--depth", "content"]) == 2
     assert "audit with --depth content" in capsys.readouterr().out
     assert main(["gate", fleet, "--for", "jaxlib==0.12.0.1", "--depth", "header"]) == 0
-    assert main(["gate", fleet, "--for", "jaxlib==0.12.0.1", "--changed"]) == 2
     assert main(["gate", str(tree / "x.parquet"), "--for", "jaxlib==0.12.0.1"]) == 2
 
 

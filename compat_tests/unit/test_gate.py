@@ -155,6 +155,17 @@ def test_a_waiver_excuses_until_its_last_day(tree: Path) -> None:
         gate([tree], policy, on=datetime.date(2027, 1, 1))
 
 
+def test_a_waiver_is_of_where_a_file_lies(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not of how its path is written: a way through a waived folder leads to the same file."""
+    monkeypatch.chdir(tree)
+    waiver = {"rule": "consumer", "path": "old/*", "reason": "why", "expires": TODAY}
+    policy = _policy(tree, rules={"consumers": ["jaxlib==0.4.30"]}, waivers=[waiver])
+    (tree / "old").mkdir()
+    assert not gate(["old/../deep/tan.mlirbc"], policy, on=TODAY).passed
+    shutil.copy("deep/tan.mlirbc", "old/tan.mlirbc")
+    assert gate(["deep/../old/tan.mlirbc"], policy, on=TODAY).passed
+
+
 @pytest.mark.parametrize(
     "change",
     [{"path": "other/*"}, {"consumer": "jaxlib==0.5.0"}, {"rule": "artifact", "consumer": ""}],

@@ -21,7 +21,7 @@ from portable.containers.folder import Folder
 from portable.containers.kind import LAYOUT, MODEL, Kind, kind_of_directory, kind_of_file
 from portable.containers.opening import CONTAINERS, open_folder, open_path, open_source
 from portable.containers.source import Source
-from portable.containers.unpacking import is_compressed, unpacked
+from portable.containers.unpacking import NotUnpacked, unpacked
 from portable.errors import PortableError
 from portable.system.files import FileError, file_error, is_special
 
@@ -48,9 +48,13 @@ _ARTIFACTS = {Kind.ARTIFACT, Kind.BYTECODE, *CONTAINERS}
 _FUNCTIONS = "functions"
 _MARKS = (MODEL, _FUNCTIONS, LAYOUT)
 _TOP = (MODEL, LAYOUT, TOP)
-_MODEL_AS_TEXT = "saved_model.pbtxt"
+# SavedModels in forms that are not read.
+_MODELS = {
+    "saved_model.pbtxt": "a SavedModel in text form",
+    "saved_model.cpb": "a SavedModel in chunks",
+}
+_POINTER = b"version https://git-lfs.github.com/spec/"
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".lz4", ".br", ".zip", ".7z", ".z")
-_SAMPLE = 4096
 
 
 class NothingFound(FileError):
@@ -131,9 +135,8 @@ def look_at(path: str, opening: Callable[[], Source], names: tuple[str, ...] = (
     Returns:
         As `find` yields it.
     """
-    if os.path.basename(path) == _MARKS[0]:
-        found = _opened(path, lambda: open_folder(_Alone(os.path.dirname(path), opening=opening)))
-        return Found(path, Fate.OTHER) if isinstance(found.error, NoArtifact) else found
+    if os.path.basename(path) == MODEL:
+        return _model(path, opening) or Found(path, Fate.OTHER)
     search = _plain_search(names)
     return search.look(path, opening, marked=search.marked(path))
 
@@ -149,7 +152,7 @@ class _Alone(Folder):
         return self.opening()
 
     def has_file(self, inside: str) -> bool:
-        return inside == _MARKS[0]
+        return inside == MODEL
 
 
 class _Search:
@@ -275,11 +278,15 @@ class _Search:
         """Determine what becomes of a file once it is opened."""
         try:
             source = opening()
+            # Some file systems open it by any case.
+            named = os.path.basename(path) != MODEL == os.path.basename(path).lower()
+            if named and (found := _model(path, lambda: source)):
+                return found
             kind = kind_of_file(source)
             if marked or kind in _ARTIFACTS:
                 return _opened(path, partial(open_source, kind, source))
             why = self._hidden(path, source)
-        except FileError as error:
+        except (FileError, NotUnpacked) as error:
             return Found(path, Fate.NOT_JUDGED, why=error.what)
         return Found(path, Fate.NOT_JUDGED if why else Fate.OTHER, why=why)
 
@@ -290,14 +297,24 @@ class _Search:
             if self.marked(stem):
                 return "a compressed artifact"
             stem, suffix = os.path.splitext(stem)
-        if head := unpacked(source, _SAMPLE):
-            if kind_of_file(head) in _ARTIFACTS:
-                return "a compressed artifact"
-            if is_compressed(head):
-                return "compressed more than once"
-        if os.path.basename(path) == _MODEL_AS_TEXT:
-            return "a SavedModel in text form"
-        return ""
+        for inside, one in unpacked(source):
+            if self._is_artifact(inside, one):
+                return (
+                    f"an archive with an artifact ({inside})" if inside else "a compressed artifact"
+                )
+        if source[: len(_POINTER)] == _POINTER:
+            return "a Git LFS pointer: what it stands for is not here"
+        return _MODELS.get(os.path.basename(path).lower(), "")
+
+    def _is_artifact(self, inside: str, source: Source) -> bool:
+        name = os.path.basename(inside).lower()
+        model = name == MODEL and _model(inside, lambda: Source(source.read()))
+        return (
+            bool(model)
+            or name in _MODELS
+            or self.marked(inside)
+            or kind_of_file(source) in _ARTIFACTS
+        )
 
 
 @cache
@@ -316,6 +333,12 @@ def _opened(path: str, opening: Callable[[], Container]) -> Found:
     except Exception as defect:  # noqa: BLE001 - a defect of ours costs this file, not the others
         failed = PortableError(f"cannot be opened: {defect!r:.200}", where=path)
         return Found(path, Fate.ARTIFACT, error=failed)
+
+
+def _model(path: str, opening: Callable[[], Source]) -> Found | None:
+    """Return what a file is as that of a SavedModel, wherever it is; None without an artifact."""
+    found = _opened(path, lambda: open_folder(_Alone(os.path.dirname(path), opening=opening)))
+    return None if isinstance(found.error, NoArtifact) else found
 
 
 def _directory(here: str, within: str, *, named: bool) -> Iterator[Found]:

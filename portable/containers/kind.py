@@ -96,9 +96,7 @@ def kind_of_file(data: Buffer | Source) -> Kind:
             portable = True  # damaged, but nothing else begins like this
         return Kind.ARTIFACT if portable else Kind.BYTECODE
     if _looks_like_text(head):
-        # Every MLIR program has at least one of these near its beginning.
-        words = (b"module", b"func", b"stablehlo", b"vhlo", b'"builtin.')
-        return Kind.TEXT if any(word in head for word in words) else Kind.UNKNOWN
+        return Kind.TEXT if _has_words(head) else Kind.UNKNOWN
     if _holds_program(data):
         return Kind.EXPORTED
     return Kind.UNKNOWN
@@ -134,6 +132,11 @@ def _looks_like_text(head: bytes) -> bool:
     return True
 
 
+def _has_words(head: bytes) -> bool:
+    """Say whether a text has what every MLIR program has near its beginning."""
+    return any(word in head for word in (b"module", b"func", b"stablehlo", b"vhlo", b'"builtin.'))
+
+
 # `mlir_module_serialized` in the flatbuffer schema of jax.export, versions 3 to 12.
 _MODULE_SLOT = 13
 
@@ -142,9 +145,10 @@ def _holds_program(data: Buffer | Source) -> bool:
     """Say whether the bytes are a serialized `Exported`.
 
     The flatbuffer has no file identifier, so it is recognised by its content: a root table whose
-    slot 13 is a byte vector that begins as MLIR bytecode. Whatever else is damaged in it is for who
-    opens it to say.
+    slot 13 is a byte vector that begins as MLIR bytecode, or as MLIR text, which jax reads as well.
+    Whatever else is damaged in it is for who opens it to say.
     """
     from portable.containers.flatbuffer import beginning
 
-    return beginning(data, _MODULE_SLOT, len(MAGIC)) == MAGIC
+    head = beginning(data, _MODULE_SLOT, _SAMPLE)
+    return head.startswith(MAGIC) or (_looks_like_text(head) and _has_words(head))

@@ -1,58 +1,203 @@
-"""What is in a compressed file: its first bytes, however far behind its beginning they are."""
+"""What is in compressed files and in archives, unpacked no further than somebody looks."""
 
 from __future__ import annotations
 
 import importlib
 import io
 import lzma
+import struct
 import zlib
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING
+
+from portable.containers.source import Source
+from portable.errors import PortableError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from _typeshed import WriteableBuffer
 
-    from portable.containers.source import Source
-
-__all__ = ["is_compressed", "unpacked"]
+__all__ = ["NotUnpacked", "unpacked"]
 
 # How the formats begin that the standard library of every Python reads, and the module for each.
 _FORMATS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "lzma", b"]\x00\x00": "lzma"}
+_ZIP, _ZIP_END, _ZIP_TAIL = b"PK\x03\x04", b"PK\x05\x06", 22 + 65_535
+_ZIP_METHODS = {0, 8, 12}  # stored, deflate, bzip2; LZMA takes as much memory as an archive says
+_BLOCK, _CHECKSUM = 512, slice(148, 156)  # of tar
 _DAMAGED = (EOFError, OSError, MemoryError, zlib.error, lzma.LZMAError)
-_HEAD, _PIECE = 16, 1 << 16
+# What zipfile and tarfile raise besides over wrong sizes, offsets, names and methods.
+_MALFORMED = (*_DAMAGED, IndexError, OverflowError, RuntimeError, ValueError, struct.error)
+_PIECE = 1 << 16
+
+# What a file may unpack to: deflate packs to no less than a thousandth, and models to a half.
+_FLOOR, _GROWTH = 8 << 20, 100
+# An archive spends about as many bytes on each member.
+_MEMBERS, _MEMBER_BYTES = 1000, 64
+_DEEPEST = 4
 
 
-def is_compressed(head: bytes) -> bool:
-    """Say whether a file that begins so is compressed in a way that `unpacked` looks into."""
-    return head.startswith(tuple(_FORMATS))
+class NotUnpacked(PortableError):
+    """An archive is damaged or encrypted, or what is packed grows out of proportion."""
 
 
-def unpacked(source: Source, most: int) -> bytes:
-    """Return the first bytes of what is in a compressed file.
+@dataclass(slots=True)
+class _Limits:
+    """How much more of one file is unpacked."""
 
-    Names in its header, empty blocks and empty members may stand before them: as much of the file
-    is read as it takes, and never more is unpacked than is wanted.
+    size: int
+    members: int
+
+    def unpack(self, size: int) -> None:
+        self.size -= size
+        if self.size < 0:
+            raise NotUnpacked("grows out of proportion when it is unpacked")
+
+    def enter(self) -> None:
+        self.members -= 1
+        if self.members < 0:
+            raise NotUnpacked("an archive of very many members")
+
+
+def unpacked(source: Source) -> Iterator[tuple[str, Source]]:
+    """Find everything in a compressed file or an archive, and in what is packed inside of that.
+
+    Nothing is unpacked before it is read. Work and memory are linear in the size of the file.
 
     Args:
-        source: The file.
-        most: How many bytes are wanted.
+        source: The file, whatever it is.
 
-    Returns:
-        Fewer bytes where it ends, or is damaged; none when it is not compressed.
+    Yields:
+        The path of a member inside, which is empty for what is compressed alone, and its bytes,
+        which can be read until the next one is taken; fewer where they are damaged.
 
     Raises:
         FileError: It cannot be read.
+        NotUnpacked: The rest cannot be looked into.
     """
-    head, found = source[:_HEAD], b""
+    size = 0 if source.is_far else len(source)  # far away, each piece is a request
+    limits = _Limits(_FLOOR + _GROWTH * size, _MEMBERS + size // _MEMBER_BYTES)
+    yield from _inside(source, "", limits, _DEEPEST, tail=not source.is_far)
+
+
+def _inside(
+    source: Source, path: str, limits: _Limits, deeper: int, *, tail: bool = False
+) -> Iterator[tuple[str, Source]]:
+    for name, stream, size in _opened(source, tail=tail):
+        limits.enter()
+        if not deeper:
+            raise NotUnpacked(f"is packed more than {_DEEPEST} times")
+        one = Source(_Unpacked(stream, size, limits))
+        inner = f"{path}/{name}".strip("/")
+        yield inner, one
+        yield from _inside(one, inner, limits, deeper - 1)
+
+
+def _opened(source: Source, *, tail: bool) -> Iterator[tuple[str, IO[bytes], int | None]]:
+    """Yield the name of each member, a stream of it, and its size where that is known."""
+    head = source[:_BLOCK]
     for magic, name in _FORMATS.items():
         if head.startswith(magic):
-            module = importlib.import_module(name)
+            with importlib.import_module(name).open(_buffered(source)) as stream:
+                yield "", stream, None
+            return
+    archived = head.startswith((_ZIP, _ZIP_END))
+    if archived or (tail and _ZIP_END in source[-_ZIP_TAIL:]):
+        yield from _zipped(source, sure=archived)
+    elif _is_tar(head):
+        yield from _tarred(source)
+
+
+def _zipped(source: Source, *, sure: bool) -> Iterator[tuple[str, IO[bytes], int]]:
+    import zipfile
+
+    if not source.path:  # inside of something: members are found from the end
+        source = Source(source[:_FLOOR])
+    try:
+        archive = zipfile.ZipFile(_buffered(source))
+    except (zipfile.BadZipFile, *_MALFORMED) as error:
+        if sure:
+            raise NotUnpacked("an archive that cannot be read") from error
+        return
+    with archive:
+        for member in archive.infolist():
+            if member.is_dir():
+                continue
+            if member.flag_bits & 1:
+                raise NotUnpacked("an encrypted archive")
+            if member.compress_type not in _ZIP_METHODS:
+                raise NotUnpacked(f"an archive by method {member.compress_type}")
             try:
-                with module.open(io.BufferedReader(_Stream(source), _PIECE)) as stream:
-                    while len(found) < most and (more := stream.read1(most - len(found))):
-                        found += more
-            except _DAMAGED:
-                pass
-    return found
+                stream = archive.open(member)
+            except (zipfile.BadZipFile, *_MALFORMED) as error:
+                raise NotUnpacked("an archive that cannot be read") from error
+            with stream:
+                yield member.filename, stream, member.file_size
+
+
+def _tarred(source: Source) -> Iterator[tuple[str, IO[bytes], int]]:
+    import tarfile
+
+    try:
+        # As tar does, go on behind empty and damaged headers.
+        with tarfile.open(fileobj=_buffered(source), mode="r:", ignore_zeros=True) as archive:
+            while member := archive.next():
+                archive.members.clear()  # type: ignore[attr-defined]  # else it keeps them all
+                if member.isreg() and (stream := archive.extractfile(member)):
+                    yield member.name, stream, member.size
+    except (tarfile.TarError, *_MALFORMED) as error:
+        raise NotUnpacked("an archive that cannot be read") from error
+
+
+def _is_tar(head: bytes) -> bool:
+    """Say whether a file begins as the header of a member, also from before POSIX."""
+    given = head[_CHECKSUM].strip(b" \0")
+    if len(head) < _BLOCK or not given.isdigit() or len(given) > 7:
+        return False
+    return sum(head) - sum(head[_CHECKSUM]) + 8 * ord(" ") == int(given.translate(_OCTAL), 8)
+
+
+_OCTAL = bytes.maketrans(b"89", b"00")  # digits that no header has
+
+
+class _Unpacked:
+    """The bytes that a stream unpacks, read by ranges."""
+
+    path = ""
+    identity = None
+
+    def __init__(self, stream: IO[bytes], size: int | None, limits: _Limits) -> None:
+        self._stream, self._limits = stream, limits
+        self._cut = size is None or size > limits.size
+        self._size = limits.size if size is None else min(size, limits.size)
+
+    def __len__(self) -> int:
+        return self._size
+
+    def read(self, start: int = 0, stop: int | None = None) -> bytes:
+        """Return some of the bytes; fewer where they end or are damaged."""
+        stop = self._size if stop is None else stop
+        if self._cut and start >= self._size:
+            self._limits.unpack(self._limits.size + 1)
+        found = bytearray()
+        try:
+            at = self._stream.tell()
+            # What goes back unpacks again from the beginning.
+            self._limits.unpack(start - at if start >= at else start)
+            self._stream.seek(start)
+            while len(found) < stop - start:
+                more = self._stream.read1(min(stop - start - len(found), _PIECE))  # type: ignore[attr-defined]  # all of them have it
+                if not more:
+                    break
+                found += more
+                self._limits.unpack(len(more))
+        except _DAMAGED:
+            pass
+        return bytes(found)
+
+
+def _buffered(source: Source) -> io.BufferedReader:
+    return io.BufferedReader(_Stream(source), _PIECE)
 
 
 class _Stream(io.RawIOBase):
@@ -63,6 +208,16 @@ class _Stream(io.RawIOBase):
 
     def readable(self) -> bool:
         return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        before = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: len(self._source)}
+        self._at = offset + before[whence]
+        if self._at < 0:
+            raise ValueError("before the beginning")
+        return self._at
 
     def readinto(self, into: WriteableBuffer) -> int:
         view = memoryview(into)

@@ -493,7 +493,8 @@ class _Check:
         """Return a path relative to the policy where it is below it; a URL as it is."""
         if isinstance(where, Url):
             return str(where)
-        path, root = where.absolute(), self.policy.root.absolute()
+        # Without `..`, and with links as they are named.
+        path, root = (Path(os.path.abspath(one)) for one in (where, self.policy.root))  # noqa: PTH100 - `resolve` follows links
         return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
 
     def _excused(self, waiver: Waiver) -> set[str]:

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import lzma
 import os
 import random
 import shutil
+import tarfile
+import zipfile
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
+from hashlib import sha256
 from pathlib import Path
 
 from portable.containers import open_container
+from portable.containers.flatbuffer import written, written_size
 
 __all__ = ["DISGUISES", "Planted", "hidden_tree", "plant"]
 
@@ -171,6 +177,109 @@ def _members(data: bytes) -> bytes:
     return b"".join(map(gzip.compress, parts))
 
 
+def _zip(
+    name: str, *, method: int = zipfile.ZIP_DEFLATED, before: bytes = b"", more: int = 0
+) -> Callable[[bytes], bytes]:
+    """Put it into an archive under a name, behind some bytes and other members."""
+
+    def change(data: bytes) -> bytes:
+        out = io.BytesIO(before)
+        out.seek(0, io.SEEK_END)
+        with zipfile.ZipFile(out, "a", method) as archive:
+            for number in range(more):
+                archive.writestr(f"{number}.txt", bytes(100_000))
+            archive.writestr(name, data)
+        return out.getvalue()
+
+    return change
+
+
+def _tar(
+    name: str, *, form: int = tarfile.PAX_FORMAT, damaged: bool = False
+) -> Callable[[bytes], bytes]:
+    def change(data: bytes) -> bytes:
+        out = io.BytesIO()
+        with tarfile.open(fileobj=out, mode="w", format=form) as archive:
+            for one, content in (("notes.txt", b"text"), (name, data)):
+                member = tarfile.TarInfo(one)
+                member.size = len(content)
+                archive.addfile(member, io.BytesIO(content))
+        archived = out.getvalue()
+        # `tar` goes on behind a member whose header is damaged.
+        return archived[:1024] + b"\xff" * 512 + archived[1024:] if damaged else archived
+
+    return change
+
+
+def _old_tar(data: bytes) -> bytes:
+    """Archive it as before POSIX: without the word by which archives are known."""
+    changed = bytearray(_tar("x", form=tarfile.USTAR_FORMAT)(data))
+    for at in range(0, 3 * 1024, 512):
+        if changed[at + 257 : at + 262] == b"ustar":
+            changed[at + 257 : at + 265] = bytes(8)
+            total = sum(changed[at : at + 148]) + 8 * 32 + sum(changed[at + 156 : at + 512])
+            changed[at + 148 : at + 156] = b"%06o\0 " % total
+    return bytes(changed)
+
+
+def _encrypted(data: bytes) -> bytes:
+    """Say that the member of an archive is encrypted, which takes only a bit at two places."""
+    changed = bytearray(_zip("x")(data))
+    for magic, at in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        changed[changed.index(magic) + at] |= 1
+    return bytes(changed)
+
+
+def _in_archive(make: Callable[[Path], Path], inside: str) -> Callable[[Path], Path]:
+    """Archive a file of a container as releases of models are archived."""
+
+    def hide(folder: Path) -> Path:
+        container = make(folder)
+        file = container / inside if inside else container
+        (folder / "weights.bin").write_bytes(
+            gzip.compress(_tar(inside or "weights")(file.read_bytes()))
+        )
+        shutil.rmtree(container) if inside else container.unlink()
+        return folder / "weights.bin"
+
+    return hide
+
+
+def _distant_exported(folder: Path) -> Path:
+    """Have the program of an Exported lie far behind the beginning of the file."""
+    path = _exported("weights.bin")(folder)
+    changed = bytearray(path.read_bytes())
+    root = int.from_bytes(changed[:4], "little")
+    changed[4:4] = bytes(1 << 16)
+    changed[:4] = (root + (1 << 16)).to_bytes(4, "little")
+    path.write_bytes(gzip.compress(changed))
+    return path
+
+
+def _exported_text(_: bytes) -> bytes:
+    """Write an Exported that holds its program as text, as `jax.export.deserialize` reads it."""
+    text = b"module { func.func public @main(%a: tensor<f32>) { return } }"
+    place = 4 + written_size({13})
+    return b"\4\0\0\0" + written(4, {}, {13: place}) + len(text).to_bytes(4, "little") + text
+
+
+def _model_otherwise(name: str) -> Callable[[Path], Path]:
+    def make(folder: Path) -> Path:
+        model = _saved_model(folder)
+        (model / "saved_model.pb").rename(model / name)
+        return model / name
+
+    return make
+
+
+def _pointer(data: bytes) -> bytes:
+    """Return what git has in place of a file that lies elsewhere."""
+    return b"version https://git-lfs.github.com/spec/v1\noid sha256:%s\nsize %d\n" % (
+        sha256(data).hexdigest().encode(),
+        len(data),
+    )
+
+
 def _compressed_exported(folder: Path) -> Path:
     path = _exported("weights.bin")(folder)
     path.write_bytes(gzip.compress(path.read_bytes()))
@@ -230,6 +339,37 @@ DISGUISES: dict[str, Callable[[Path], Path]] = {
     ),
     "bz2-otherwise": _file("weights.bin", bz2.compress),
     "bz2": _file("x.mlir.bc.bz2", bz2.compress),
+    "gzip-exported-distant": _distant_exported,
+    "zip": _file("weights.zip", _zip("x.mlir.bc")),
+    "zip-stored": _file("weights.zip", _zip("x", method=zipfile.ZIP_STORED)),
+    "zip-otherwise": _file("weights.bin", _zip("x")),
+    "zip-by-name": _file("weights.bin", lambda _: _zip("a/X.MLIR.BC")(b"\x28\xb5\x2f\xfd")),
+    "zip-bzip2": _file("weights.bin", _zip("x", method=zipfile.ZIP_BZIP2)),
+    "zip-many": _file("weights.bin", _zip("x", more=200)),
+    "zip-behind-a-program": _file("install.sh", _zip("x", before=b"#!/bin/sh\nexit 0\n")),
+    "zip-with-a-comment": _file("w.bin", lambda data: _zip("x")(data)[:-2] + b"\x04\0note"),
+    "zip-encrypted": _file("weights.bin", _encrypted),
+    "zip-truncated": _file("weights.bin", lambda data: _zip("x")(data)[:-30]),
+    "zip-twice": _file("weights.whl", lambda data: _zip("a.zip")(_zip("x")(data))),
+    "zip-gzip": _file("weights.whl", lambda data: _zip("a")(gzip.compress(data))),
+    "tar": _file("weights.tar", _tar("x.mlir.bc")),
+    "tar-otherwise": _file("weights.bin", _tar("x")),
+    "tar-gnu": _file("weights.bin", _tar("x" * 300, form=tarfile.GNU_FORMAT)),
+    "tar-old": _file("weights.bin", _old_tar),
+    "tar-damaged": _file("weights.bin", _tar("x", damaged=True)),
+    "tar-gzip": _file("weights.tgz", lambda data: gzip.compress(_tar("x")(data))),
+    "tar-xz": _file("weights.bin", lambda data: lzma.compress(_tar("x")(data))),
+    "tar-bz2-zip": _file("a.bin", lambda data: _zip("b")(bz2.compress(_tar("x")(data)))),
+    "tar-in-tar": _file("weights.bin", lambda data: _tar("b")(_tar("x")(data))),
+    "tar-saved-model": _in_archive(_saved_model, "saved_model.pb"),
+    "tar-exported": _in_archive(_exported("y"), ""),
+    "packed-nine-times": _file(
+        "weights.bin", lambda data: reduce(lambda one, _: gzip.compress(one), range(9), data)
+    ),
+    "exported-as-text": _file("weights.bin", _exported_text),
+    "model-in-capitals": _model_otherwise("Saved_Model.PB"),
+    "model-in-pieces": _file("m/saved_model.cpb", lambda _: b"chunks"),
+    "git-lfs": _file("weights.bin", _pointer),
     "zstd-name": _file("X.EXPORTED.ZST"),
     "linked-file": _linked_file,
     "linked-folder": _linked_folder,
