@@ -9,7 +9,7 @@ import argparse
 import ast
 import subprocess
 import sys
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,36 +42,21 @@ class House:
 
     def imports(self, code: str) -> Iterator[tuple[str, int]]:
         """Yield every module that is imported at run time, lazily or not, with its line."""
-        tree = ast.parse(code)
-        typing_only = {
-            id(node)
-            for block in ast.walk(tree)
-            if isinstance(block, ast.If) and "TYPE_CHECKING" in ast.unparse(block.test)
-            for statement in block.body
-            for node in ast.walk(statement)
-        }
-        for node in ast.walk(tree):
-            if id(node) in typing_only:
-                continue
-            if isinstance(node, ast.Import):
-                yield from ((alias.name, node.lineno) for alias in node.names)
-            elif isinstance(node, ast.ImportFrom) and node.module:
-                for alias in node.names:
-                    inner = f"{node.module}.{alias.name}"
-                    yield (inner if inner in self.modules else node.module), node.lineno
+        for module, name, line in _parsed(code)[0]:
+            inner = f"{module}.{name}"
+            yield (inner if inner in self.modules else module), line
 
     def named(self, module: str, code: str) -> Iterator[str]:
         """Yield every module that a string names: dotted, or as a path where `__file__` is used."""
         parts = module.split(".")[1:]
         folders = ["".join(f"{part}/" for part in parts[:depth]) for depth in range(len(parts) + 1)]
-        for node in ast.walk(ast.parse(code)):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                names = {node.value.rstrip(".")}  # `f"portable.cli.{name}"` begins with a module
-                if "__file__" in code:
-                    paths = (folder + node.value.strip("/") for folder in folders)
-                    names |= {self._files[path] for path in paths if path in self._files}
-                known = names & self.modules.keys()
-                yield from (name for name in known if not module.startswith(name))
+        for text in _parsed(code)[1]:
+            names = {text.rstrip(".")}  # `f"portable.cli.{name}"` begins with a module
+            if "__file__" in code:
+                paths = (folder + text.strip("/") for folder in folders)
+                names |= {self._files[path] for path in paths if path in self._files}
+            known = names & self.modules.keys()
+            yield from (name for name in known if not module.startswith(name))
 
     @cached_property
     def graph(self) -> dict[str, set[str]]:
@@ -82,6 +67,29 @@ class House:
             needed = {name for name, _ in self.imports(code)}.union(self.named(module, code))
             found[module] = needed & self.modules.keys() - {module}
         return found
+
+
+@cache
+def _parsed(code: str) -> tuple[list[tuple[str, str, int]], list[str]]:
+    """Return what code imports at run time, as module, name and line, and its strings."""
+    nodes = list(ast.walk(ast.parse(code)))
+    typing_only = {
+        id(node)
+        for block in nodes
+        if isinstance(block, ast.If) and "TYPE_CHECKING" in ast.unparse(block.test)
+        for statement in block.body
+        for node in ast.walk(statement)
+    }
+    imported: list[tuple[str, str, int]] = []
+    for node in nodes:
+        if id(node) in typing_only:
+            continue
+        if isinstance(node, ast.Import):
+            imported += ((alias.name, "", node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            imported += ((node.module, alias.name, node.lineno) for alias in node.names)
+    constants = [node.value for node in nodes if isinstance(node, ast.Constant)]
+    return imported, [text for text in constants if isinstance(text, str)]
 
 
 def circles(graph: Mapping[str, set[str]]) -> set[frozenset[str]]:

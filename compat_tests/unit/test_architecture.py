@@ -82,9 +82,8 @@ def test_a_class_name_means_one_thing() -> None:
     """Who searches for a class finds one, private ones included."""
     found: dict[str, list[str]] = {}
     for path in sorted(PACKAGE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.ClassDef):
-                found.setdefault(node.name, []).append(f"{path}:{node.lineno}")
+        for name in re.findall(r"^ *class (\w+)[(:]", path.read_text(), re.MULTILINE):
+            found.setdefault(name, []).append(str(path))
     assert {name: places for name, places in found.items() if len(places) > 1} == {}
 
 
@@ -118,9 +117,10 @@ def test_no_compiler_below_the_line(module: str) -> None:
 def test_only_the_command_line_prints_or_exits() -> None:
     """Libraries return values and raise errors."""
     for module, path in MODULES.items():
-        if _room(module) in {"cli", "__main__"}:
+        code = path.read_text()
+        if _room(module) in {"cli", "__main__"} or not re.search(r"\b(print|exit)\b", code):
             continue
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(ast.parse(code)):
             if isinstance(node, ast.Call):
                 called = ast.unparse(node.func)
                 assert called not in {"print", "exit", "sys.exit"}, f"{module}:{node.lineno}"
@@ -130,9 +130,10 @@ def test_one_module_makes_temporary_files_and_folders() -> None:
     """What a killed run leaves is swept by the next one, which knows that module's names alone."""
     makers = {"TemporaryDirectory", "NamedTemporaryFile", "mkdtemp", "mkstemp"}
     for module, path in MODULES.items():
-        if module == "portable.system.scratch":
+        code = path.read_text()
+        if module == "portable.system.scratch" or not any(name in code for name in makers):
             continue
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(ast.parse(code)):
             if isinstance(node, ast.Attribute | ast.Name):
                 name = ast.unparse(node).removeprefix("tempfile.")
                 assert name not in makers, f"{module}:{node.lineno} makes one with {name}"

@@ -276,13 +276,15 @@ def test_an_empty_cell_is_a_dash_and_numbers_are_aligned(
     ]
 
 
-# A command that takes three seconds and prints once in between.
+# A command that takes longer than a terminal waits, and prints once in between.
 SLOW = """
 import time
-from portable.cli import versions
+from portable.cli import progress, versions
 from portable.cli.output import say
 def run(chosen):
-    time.sleep(2.5); say("half"); time.sleep(2.5); say("done"); return 0
+    time.sleep(0.8); say("half"); time.sleep(0.8); say("done"); return 0
+assert progress._AFTER_S == 2
+progress._AFTER_S = 0.3
 versions.run = run
 """
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -23,6 +24,7 @@ from portable.runtime.environments import Environments, digests
 
 # A Release whose environment is one file, another one, and one that is not in the index below.
 ONE, OTHER, ABSENT = "libtpu==0.0.30", "libtpu==0.0.51", "torch-mlir==20261001"
+Make = Callable[..., None]
 NAMES = [spec.replace("==", "-") for spec in (ONE, OTHER)]
 
 pytestmark = pytest.mark.skipif(
@@ -43,6 +45,32 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     record(folder, tmp_path / "digests.txt")
     monkeypatch.setattr(digests, "TABLE", tmp_path / "digests.txt")
     return folder
+
+
+@pytest.fixture
+def made(kept: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Make:
+    """Return what makes environments: each by its client once, and copies of it after that."""
+
+    def make(*specs: str) -> None:
+        folder = Environments().directory
+        (folder / ".locks").mkdir(parents=True, exist_ok=True)
+        for spec in specs:
+            name = spec.replace("==", "-")
+            if spec not in kept:
+                assert main(["env", "make", spec]) == 0
+                kept[spec] = tmp_path_factory.mktemp("kept") / name
+                shutil.copytree(folder / name, kept[spec])
+            elif not (folder / name).exists():
+                shutil.copytree(kept[spec], folder / name)
+        assert {one.name for one in Environments().all()} >= {s.replace("==", "-") for s in specs}
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def kept() -> dict[str, Path]:
+    """Return the environments that were made."""
+    return {}
 
 
 def _json(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
@@ -95,9 +123,9 @@ def test_one_that_cannot_be_made_does_not_keep_the_others(
     assert [one["release"] for one in failed] == ["torch-mlir 20261001"]
 
 
-def test_only_what_is_old_is_cleared(capsys: pytest.CaptureFixture[str]) -> None:
+def test_only_what_is_old_is_cleared(capsys: pytest.CaptureFixture[str], made: Make) -> None:
     """`--unused-for` counts days since an environment was last used."""
-    main(["env", "make", ONE, OTHER])
+    made(ONE, OTHER)
     capsys.readouterr()
     old = time.time() - 3 * 86400
     marker = Environments().find(NAMES[0]).directory / "portable-environment.json"
@@ -106,9 +134,11 @@ def test_only_what_is_old_is_cleared(capsys: pytest.CaptureFixture[str]) -> None
     assert _json(capsys, "clear", *NAMES, "--unused-for", "2")["removed"] == NAMES[:1]
 
 
-def test_half_made_environments_are_told_and_cleared(capsys: pytest.CaptureFixture[str]) -> None:
+def test_half_made_environments_are_told_and_cleared(
+    capsys: pytest.CaptureFixture[str], made: Make
+) -> None:
     """A folder without its marker is no environment, and takes space."""
-    main(["env", "make", ONE])
+    made(ONE)
     capsys.readouterr()
     (Environments().find(NAMES[0]).directory / "portable-environment.json").unlink()
     assert _json(capsys, "list")["unfinished"] == NAMES[:1]
@@ -117,9 +147,9 @@ def test_half_made_environments_are_told_and_cleared(capsys: pytest.CaptureFixtu
     assert _json(capsys, "clear", NAMES[0])["removed"] == NAMES[:1]
 
 
-def test_what_another_run_holds_is_left(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_another_run_holds_is_left(capsys: pytest.CaptureFixture[str], made: Make) -> None:
     """And told, where it was asked for by name."""
-    main(["env", "make", ONE])
+    made(ONE)
     capsys.readouterr()
     with (Environments().directory / ".locks" / NAMES[0]).open("ab") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -138,10 +168,12 @@ with Environments().find({!r}).worker() as worker:
 
 @pytest.mark.parametrize("end", [subprocess.Popen.kill, subprocess.Popen.communicate])
 def test_what_a_worker_runs_in_is_not_removed(
-    end: Callable[[subprocess.Popen[bytes]], object], capsys: pytest.CaptureFixture[str]
+    end: Callable[[subprocess.Popen[bytes]], object],
+    capsys: pytest.CaptureFixture[str],
+    made: Make,
 ) -> None:
     """Neither cleared nor pruned, from its first job until it is closed or its process killed."""
-    main(["env", "make", ONE])
+    made(ONE)
     capsys.readouterr()
     command = [sys.executable, "-c", _HOLDER.format(NAMES[0])]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
@@ -154,9 +186,9 @@ def test_what_a_worker_runs_in_is_not_removed(
     assert _json(capsys, "clear", NAMES[0])["removed"] == NAMES[:1]
 
 
-def test_two_workers_share_an_environment(capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_workers_share_an_environment(capsys: pytest.CaptureFixture[str], made: Make) -> None:
     """Neither waits for the other; it is free when both are closed, and not before."""
-    main(["env", "make", ONE])
+    made(ONE)
     capsys.readouterr()
     environment = Environments().find(NAMES[0])
     with environment.worker() as one, environment.worker() as other:
@@ -214,9 +246,11 @@ def test_a_terminal_gets_a_bar() -> None:
     assert b"fetching the wheel" in shown.terminal
 
 
-def test_pruning_frees_the_least_recently_used(capsys: pytest.CaptureFixture[str]) -> None:
+def test_pruning_frees_the_least_recently_used(
+    capsys: pytest.CaptureFixture[str], made: Make
+) -> None:
     """Down to the size that is asked for and no further; what another run holds stays."""
-    main(["env", "make", ONE, OTHER])
+    made(ONE, OTHER)
     folder = Environments().directory
     old = time.time() - 3600
     os.utime(folder / NAMES[1] / "portable-environment.json", (old, old))
@@ -237,7 +271,7 @@ def test_pruning_frees_the_least_recently_used(capsys: pytest.CaptureFixture[str
         removed = [{"name": NAMES[0], "bytes": one}]
         assert prune(other) == {"removed": removed, "freed": one, "bytes": other}
         assert prune(0) == {"removed": [], "freed": 0, "bytes": other}
-    main(["env", "make", ONE])
+    made(ONE)
     capsys.readouterr()
     assert prune(one)["removed"] == [{"name": NAMES[1], "bytes": other}]
     assert main(["env", "prune", "--keep", "0"]) == 0

@@ -72,15 +72,6 @@ def test_an_environment_is_made_once() -> None:
     assert made.size() > 0
 
 
-def test_pip_does_where_uv_is_missing() -> None:
-    """The standard library's venv with pip makes the same environment."""
-    environments = Environments(installer=PipInstaller())
-    made = environments.get(WHOLE)
-    asked = [str(made.python), "-c", "import torch_mlir.ir, numpy; print(torch_mlir.ir.x)"]
-    assert subprocess.run(asked, capture_output=True, text=True, check=True).stdout == "1\n"
-    assert environments.get(WHOLE) == made
-
-
 @needs_uv
 @pytest.mark.parametrize(
     "damage", ["lost file", "cut file", "no marker", "bad marker", "no python"]

@@ -243,17 +243,17 @@ SAMPLE = [
 
 def test_a_path_its_bytes_its_artifact_and_its_inspection_give_the_same_verdicts() -> None:
     """One way to look into an artifact, whatever the caller has of it."""
-    cases = [sorted(folder.glob("*.bc")) for folder in sorted(CORPUS.glob("*/*/artifacts"))]
-    # Of each Case one artifact, of one library or another.
+    cases = [sorted(folder.glob("*.bc")) for folder in sorted(CORPUS.glob("*/*/artifacts"))[::5]]
+    # Of these Cases one artifact each, of one library or another.
     chosen = [paths[number % len(paths)] for number, paths in enumerate(cases) if paths]
     for path in [*sorted(ARTIFACTS.glob("*.bc")), *chosen]:
         artifact = Artifact.load(path)
         for given in (path, artifact.data, inspect(path), inspect(artifact.data)):
             (subject,) = subjects(given).values()
             assert subject == examine(artifact), path
-    for path in sorted(ARTIFACTS.glob("*.bc")):
+    for number, path in enumerate(sorted(ARTIFACTS.glob("*.bc"))):
         artifact, inspection = Artifact.load(path), inspect(path)
-        for release in SAMPLE:
+        for release in SAMPLE[number % 9 :: 9]:
             expected = predict(artifact, release)
             assert predict(path, release) == expected
             assert predict(str(path), release) == expected
@@ -385,7 +385,7 @@ def test_modes_predict_for_an_artifact() -> None:
 
 def test_verdicts_are_reproducible() -> None:
     """The same artifact and Release give the same Verdict, alone or with others, in one order."""
-    for path in sorted(ARTIFACTS.glob("*.bc")):
-        subject = examine(Artifact.load(path))
-        alone = tuple(predict(subject, release) for release in releases())
-        assert predict_all(Artifact.load(path), releases()) == alone
+    for number, path in enumerate(sorted(ARTIFACTS.glob("*.bc"))):
+        subject, several = examine(Artifact.load(path)), releases()[number % 5 :: 5]
+        alone = tuple(predict(subject, release) for release in several)
+        assert predict_all(Artifact.load(path), several) == alone

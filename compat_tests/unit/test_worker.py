@@ -134,7 +134,7 @@ def test_a_busy_job_ends_though_nobody_watches(library: Path, tmp_path: Path) ->
     told = tmp_path / "told"
     code = (
         "import sys; from portable.system.worker import Driver, Worker\n"
-        "worker = Worker(sys.executable, Driver('tensorflow'), library=sys.argv[1], limit=1.0)\n"
+        "worker = Worker(sys.executable, Driver('tensorflow'), library=sys.argv[1], limit=0.5)\n"
         "worker.ask({'kind': 'read', 'text': 'busy ' + sys.argv[2]})\n"
     )
     parent = subprocess.Popen([sys.executable, "-c", code, library, told])

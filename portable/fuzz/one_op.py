@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -65,18 +66,18 @@ def coverable(elements: frozenset[str]) -> frozenset[str]:
     Args:
         elements: The element types that all operands and results must be of.
     """
-    return frozenset(
-        covered
-        for one in one_op_programs()
-        if not one.form.alone
-        if all(text in elements for _, text in map(_parts, one.program.covers) if text)
-        for covered in one.program.covers
-    )
+    covers = (one for one in _covers() if {*map(_element, one)} - {""} <= elements)
+    return frozenset(itertools.chain.from_iterable(covers))
 
 
-def _parts(covered: str) -> tuple[str, str]:
-    form, _, element = covered.partition(" ")
-    return form, element
+@cache
+def _covers() -> frozenset[frozenset[str]]:
+    """Return what each program of one op covers, of forms that others may follow."""
+    return frozenset(one.program.covers for one in one_op_programs() if not one.form.alone)
+
+
+def _element(covered: str) -> str:
+    return covered.partition(" ")[2]
 
 
 def _combinations(form: Form) -> Iterator[dict[str, str | int]]:
