@@ -1,4 +1,7 @@
-"""`python -m portable`, which Python starts with the working directory on its path."""
+"""The process: the command `portable`, and `python -m portable`.
+
+The latter Python starts with the working directory on its path.
+"""
 
 import os
 import sys
@@ -9,6 +12,13 @@ try:
 except OSError:
     pass  # the working directory has been removed
 
+import signal
+
+if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    # Until `main` takes it, without a traceback; whoever ignores it goes on doing so.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
 from portable.cli import main
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

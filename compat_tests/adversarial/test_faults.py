@@ -9,7 +9,9 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 import zipfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -35,7 +37,6 @@ from portable.matrix.document import dump
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 PROGRAM = """module @m {
   func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
@@ -285,3 +286,56 @@ def test_a_signal_ends_it_quietly(number: signal.Signals, tmp_path: Path) -> Non
     out, err = process.communicate(timeout=60)
     assert process.returncode in {128 + number, -number}
     assert (out, err) == (b"", b"")
+
+
+def test_what_is_ignored_stays_ignored(tmp_path: Path) -> None:
+    """`nohup portable ...` goes on when the terminal is closed, and what is in the background."""
+    ignored = (signal.SIGHUP, signal.SIGINT)
+    before = [signal.signal(number, signal.SIG_IGN) for number in ignored]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "portable", "inspect", "-"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path,
+    )  # fmt: skip
+    for number, handler in zip(ignored, before, strict=True):
+        signal.signal(number, handler)
+    for _ in range(20):
+        time.sleep(0.05)
+        for number in ignored:
+            process.send_signal(number)
+    out, err = process.communicate(b"no artifact", timeout=60)
+    assert (process.returncode, err) == (0, b"")
+    assert out
+
+
+_INTERRUPTED = """
+import signal, sys, threading
+class Interrupts:
+    def find_spec(self, name, *rest):
+        if name == {name!r}:
+            signal.raise_signal(signal.SIGINT)
+sys.meta_path.insert(0, Interrupts())
+sys.argv = ["portable", "versions"]
+"""
+
+
+@pytest.mark.parametrize("name", ["portable.cli", "portable.cli.parser", "portable.cli.versions"])
+@pytest.mark.parametrize("way", ["from portable.__main__ import main; sys.exit(main())", "runpy"])
+def test_an_interrupt_while_it_starts_is_quiet(way: str, name: str, tmp_path: Path) -> None:
+    """Whichever of its modules is being imported, by the command and by `python -m`."""
+    runpy = "import runpy; runpy.run_module('portable', run_name='__main__', alter_sys=True)"
+    code = _INTERRUPTED.format(name=name) + way.replace("runpy", runpy)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    process = subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path,
+    )  # fmt: skip
+    signal.signal(signal.SIGINT, before)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode in {130, -signal.SIGINT}
+    assert (out, err) == (b"", b"")
+
+
+def test_the_command_starts_as_python_m_does() -> None:
+    """What installers make of the project's script imports what takes signals first."""
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
+    assert project["project"]["scripts"] == {"portable": "portable.__main__:main"}

@@ -139,19 +139,55 @@ def test_a_program_that_cannot_be_read_is_an_error(
 
 def test_a_command_is_the_condition(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It gets the program and its inputs, runs here, and may not take for ever."""
-    made = generate("command", ops=6, only=["add", "sine"], elements=["f32"])
-    (tmp_path / "p.mlir").write_text(made.text)
-    arrays = portable.runtime.executors.tensors.stored_arrays(inputs_for(made.arguments, 0))
-    (tmp_path / "p.npz").write_bytes(arrays)
+    words = [*_with_inputs(tmp_path)[:-2], "-o", str(tmp_path / "small.mlir")]
     check = "grep -q 'stablehlo.sine' {} && test -s {inputs}"
-    words = ["reduce", str(tmp_path / "p.mlir"), "--inputs", str(tmp_path / "p.npz"), "-q"]
-    words += ["-o", str(tmp_path / "small.mlir")]
     assert main([*words, "--check", check]) == 0
     assert "1 of " in capsys.readouterr().out
     assert portable.minimum(tmp_path / "small.mlir").version is not None
     assert (tmp_path / "small.npz").exists()
     assert main([*words, "--check", "sleep 60", "--timeout", "0.2"]) == 2
     assert "does not hold" in capsys.readouterr().err
+
+
+def _with_inputs(folder: Path) -> list[str]:
+    made = generate("command", ops=6, only=["add", "sine"], elements=["f32"])
+    (folder / "p.mlir").write_text(made.text)
+    arrays = portable.runtime.executors.tensors.stored_arrays(inputs_for(made.arguments, 0))
+    (folder / "p.npz").write_bytes(arrays)
+    words = ["reduce", str(folder / "p.mlir"), "--inputs", str(folder / "p.npz")]
+    return [*words, "-q", "--check", "grep -q 'stablehlo.sine' {}"]
+
+
+@pytest.mark.parametrize("output", ["p.bc", "small.npz"])
+def test_inputs_are_written_over_nothing(
+    output: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Not over the given inputs, nor over the program that is written: refused before it begins."""
+    words = _with_inputs(tmp_path)
+    given = (tmp_path / "p.npz").read_bytes()
+    assert main([*words, "-o", str(tmp_path / output)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    assert (tmp_path / "p.npz").read_bytes() == given
+    assert not (tmp_path / output).exists()
+
+
+def test_a_signal_between_both_files_leaves_both(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The program and its inputs fit together: what has begun to be written is written whole."""
+    words = _with_inputs(tmp_path)
+    written: list[Path] = []
+
+    def slowly(path: Path, data: bytes) -> None:
+        Path(path).write_bytes(data)
+        if path.parent == tmp_path and not written:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.2)
+        written.extend([path] * (path.parent == tmp_path))
+
+    monkeypatch.setattr("portable.cli.reduce.write_file", slowly)
+    assert main([*words, "-o", str(tmp_path / "small.mlir")]) == 130
+    assert written == [tmp_path / "small.mlir", tmp_path / "small.npz"]
 
 
 def test_an_interruption_keeps_the_smallest(tmp_path: Path) -> None:

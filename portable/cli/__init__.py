@@ -71,9 +71,12 @@ def main(arguments: list[str] | None = None) -> int:
         # A command lives for milliseconds; what runs long runs in a child process.
         gc.disable()
         for number in (signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, _end)
+            if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup has it
+                signal.signal(number, _end)
         hold_streams()
     try:
+        if signal.getsignal(signal.SIGINT) is signal.SIG_DFL and arguments is None:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         code = _dispatch(words)
         flush()
         return code

@@ -10,6 +10,7 @@ also after an interruption; inputs are beside it, as .npz.
 from __future__ import annotations
 
 import shlex
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,11 +62,16 @@ def run(chosen: argparse.Namespace) -> int:
     if chosen.output in {None, "-"}:
         raise BadUsage("missing --output", hint="name a file: -o small.mlir")
     demand_apart(chosen.output, chosen.program, chosen.inputs)
+    if chosen.inputs:
+        beside = _inputs_of(Path(chosen.output))
+        if beside == Path(chosen.output):
+            raise BadUsage("is where the inputs are written", where=str(beside), hint="-o S.mlir")
+        demand_apart(str(beside), chosen.program, chosen.inputs)
     inputs = ordered(load_arrays(chosen.inputs)) if chosen.inputs else None
     program = read_file(chosen.program)
 
     def keep(candidate: Candidate) -> None:
-        _write(candidate, Path(chosen.output))
+        _write_whole(candidate, Path(chosen.output))
         note(f"{candidate.ops} ops")
 
     def succeeds(candidate: Candidate) -> bool:
@@ -73,7 +79,7 @@ def run(chosen: argparse.Namespace) -> int:
 
     with waiting(f"reducing {chosen.program}"), naming(chosen.program):
         found = reduce(program, succeeds, inputs=inputs, workers=chosen.jobs or 0, keep=keep)
-    _write(found.smallest, Path(chosen.output))
+    _write_whole(found.smallest, Path(chosen.output))
     if chosen.format == "json":
         fields = {"ops": found.smallest.ops, "ops_before": found.ops, "tried": found.tried}
         print_json({"program": chosen.output, **fields})
@@ -88,7 +94,17 @@ def run(chosen: argparse.Namespace) -> int:
 def _write(candidate: Candidate, path: Path) -> None:
     write_file(path, candidate.text.encode())
     if candidate.inputs is not None:
-        write_file(path.with_suffix(".npz"), stored_arrays(candidate.inputs))
+        write_file(_inputs_of(path), stored_arrays(candidate.inputs))
+
+
+def _write_whole(candidate: Candidate, path: Path) -> None:
+    """Write both files: a signal waits for the end of the thread."""
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(_write, candidate, path).result()
+
+
+def _inputs_of(program: Path) -> Path:
+    return program.with_suffix(".npz")
 
 
 def _succeeds(candidate: Candidate, check: str, limit: float) -> bool:
@@ -96,7 +112,7 @@ def _succeeds(candidate: Candidate, check: str, limit: float) -> bool:
         path = Path(folder, "program.mlir")
         _write(candidate, path)
         command = check.replace("{}", shlex.quote(str(path)))
-        command = command.replace("{inputs}", shlex.quote(str(path.with_suffix(".npz"))))
+        command = command.replace("{inputs}", shlex.quote(str(_inputs_of(path))))
         action = ("program", "/bin/sh", "-c", command)
         try:
             done = children.run(action, timeout=limit, folder=str(Path.cwd()))
