@@ -95,6 +95,7 @@ RELEASES = tuple(
 # What counts first for what is right: the interpreter of this Release.
 _REFERENCE = ("interpreter", "jaxlib 0.10.2")
 _CALLS = Path(__file__).with_name("custom_calls.toml")
+_SPECIAL = Path(__file__).with_name("special.toml")
 # Every Release reads it.
 _CALLED_AT = "0.14.0"
 _UNKNOWN_CALL = f"{CALL} no_such_target"
@@ -155,7 +156,18 @@ def load_programs() -> list[Program]:
         Program(name, Artifact.from_bytes(base64.b64decode(data)), frozenset(signatures))
         for name, data, signatures in rows
     ]
-    return [*enumerated, *custom_calls()]
+    return [*enumerated, *custom_calls(), *special()]
+
+
+def special() -> Iterator[Program]:
+    """Yield programs of ops that are known by more than their types: see `special.toml`."""
+    for row in tomllib.loads(_SPECIAL.read_text("utf-8"))["programs"]:
+        for element, zero in row["elements"].items():
+            text = row["text"].replace("ELEMENT", element).replace("ZERO", zero)
+            artifact = pin(text, _CALLED_AT).artifact
+            named = signatures_by_name(Reading(read(artifact.data), artifact.data))
+            name = f"{row['op']} {row['what']} {element}"
+            yield Program(name, artifact, frozenset(row.get("signatures", named)))
 
 
 def custom_calls() -> Iterator[Program]:

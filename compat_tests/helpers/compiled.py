@@ -58,7 +58,14 @@ COMPILED = {
     ("complex_order", "0.12.0.1"): False,
     ("convolution_i2", "0.10.2"): False,
     ("convolution_i2", "0.12.0.1"): True,
+    ("dot_general_f64_of_a_column", "0.6.2"): False,
+    ("dot_general_f64_of_a_column", "0.12.0.1"): False,
+    ("dot_general_f64_over_one", "0.6.2"): False,
+    ("dot_general_f64_over_one", "0.9.1"): True,
+    ("dot_general_x1_of_a_column", "0.10.2"): False,
     ("dot_general_x1_of_a_column", "0.12.0.1"): True,
+    ("dot_general_x1_of_a_transpose", "0.10.2"): False,
+    ("dot_general_x1_of_a_transpose", "0.12.0.1"): True,
     ("dot_general_x6_of_a_column", "0.12.0.1"): False,
     ("dot_general_x6_of_a_matrix", "0.12.0.1"): True,
     ("dot_general_x6_of_a_sort", "0.5.3"): True,
@@ -71,6 +78,10 @@ COMPILED = {
     ("dot_general_x6_of_a_transpose", "0.12.0.1"): False,
     ("dot_general_x6_of_an_argument", "0.5.3"): True,
     ("dot_general_x6_of_an_argument", "0.12.0.1"): True,
+    ("dot_general_x6_over_one", "0.4.36"): False,
+    ("dot_general_x6_over_one", "0.6.2"): False,
+    ("dot_general_x6_over_one", "0.9.1"): True,
+    ("dot_general_x6_over_one", "0.12.0.1"): True,
     ("dynamic_conv_by_a_constant", "0.8.1"): False,
     ("dynamic_conv_by_a_constant", "0.9.1"): False,
     ("dynamic_conv_by_a_constant", "0.10.2"): False,
@@ -151,6 +162,7 @@ COMPILED = {
 """By the name of an artifact and the version of jaxlib, whether it was seen to compile."""
 
 FOLDED = (
+    ("dot_general_x6_of_vectors", "0.12.0.1"),
     ("dynamic_gather_by_a_sum", "0.5.3"),
     ("dynamic_gather_by_a_sum", "0.10.2"),
 )

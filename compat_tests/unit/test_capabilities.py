@@ -107,6 +107,9 @@ add\tccc\tf32;bf16
 tan\trcc\tf32
 sort\txwm\ti4
 maximum\trcc\tf32 in reduce
+*\t-rc\tof nothing
+pool\trrr\tf32
+pool\tckr\tf32 apart
 """
 
 
@@ -142,6 +145,16 @@ def small_table(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         ("0.7.0", "maximum f32 in reduce", Ability.COMPUTES),
         ("0.5.0", "add f32 in reduce", Ability.COMPUTES),
         ("0.5.0", "maximum f32", Ability.UNTRIED),
+        # Without elements any op that is known computes where any does; else it is as any other.
+        ("0.9.0", "sort i4 of nothing", Ability.COMPUTES),
+        ("0.9.0", "sort i8 of nothing", Ability.UNTRIED),
+        ("0.7.0", "sort i4 of nothing", Ability.WRONG),
+        ("0.5.0", "tan f32 of nothing", Ability.REFUSES),
+        # Windows that do not overlap have rows of their own, or those of any.
+        ("0.5.0", "pool f32 apart", Ability.COMPUTES),
+        ("0.7.0", "pool f32 apart", Ability.COMPILES),
+        ("0.7.0", "pool f32", Ability.REFUSES),
+        ("0.7.0", "add f32 apart", Ability.COMPUTES),
     ],
 )
 @pytest.mark.usefixtures("small_table")
@@ -286,6 +299,27 @@ def test_what_the_ops_alone_do_not_show(name: str, version: str) -> None:
     """Ops that are removed, channels, sizes and operands decide, as seen on the real Release."""
     verdict = predict(artifact_of(name), f"jaxlib {version}", stage=Stage.COMPILE)
     assert verdict.holds(Stage.COMPILE) is COMPILED[name, version]
+
+
+@pytest.mark.parametrize(
+    ("name", "compiles", "computes"),
+    [
+        # As executed with iree-base-compiler 3.13.0 on 2026-11-23.
+        ("fft_of_nothing", True, True),
+        ("select_and_scatter_padded", False, False),
+        ("select_and_scatter_by_one", False, False),
+        # Which of two equal elements of a window is selected is left open, and differs from XLA.
+        ("select_and_scatter_apart", True, None),
+        ("abs_of_a_complex_constant", False, False),
+        ("abs_of_a_complex_number", True, True),
+        # It is folded to a constant, and refused.
+        ("abs_of_a_complex_sum", None, None),
+    ],
+)
+def test_what_iree_compiles(name: str, compiles: bool | None, computes: bool | None) -> None:
+    """It drops ops without elements, and rewrites windows only where they do not overlap."""
+    verdict = predict(artifact_of(name), "iree-base-compiler 3.13.0", stage=Stage.EXECUTE)
+    assert (verdict.holds(Stage.COMPILE), verdict.holds(Stage.EXECUTE)) == (compiles, computes)
 
 
 @pytest.mark.parametrize(("name", "version"), FOLDED)

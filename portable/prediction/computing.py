@@ -38,6 +38,9 @@ _CONVERT, _CONVOLUTION = "vhlo.convert_v1", "vhlo.convolution_v1"
 _REDUCE, _MAXIMUM = "vhlo.reduce_v1", "vhlo.maximum_v1"
 _CONCATENATE, _DYNAMIC_PAD = "vhlo.concatenate_v1", "vhlo.dynamic_pad_v1"
 _GREATEST = (_MAXIMUM, "vhlo.minimum_v1")
+_SPLITTING = frozenset(
+    f"vhlo.{name}" for name in ("abs_v1", "cosine_v1", "cosine_v2", "sine_v1", "sine_v2")
+)
 _NARROW_SIGNED = frozenset(f"i{bits}_v1" for bits in (2, 4, 8, 16, 32))
 # Of two and four bits no number is as great as 64.
 _INTEGERS = frozenset(f"{sign}{bits}_v1" for sign in ("i", "ui") for bits in (8, 16, 32, 64))
@@ -54,6 +57,7 @@ _PADDING = {
 }
 _BITS, _RETURN = "vhlo.rng_bit_generator_v1", "vhlo.return_v1"
 _WHILE, _CONSTANT = "vhlo.while_v1", "vhlo.constant_v1"
+_FROM_NOTHING = frozenset({_CONSTANT, "vhlo.iota_v1"})
 # As VHLO numbers distributions.
 _NORMAL = 2
 _DEVICES = ("vhlo.partition_id_v1", "vhlo.replica_id_v1")
@@ -173,6 +177,37 @@ def _constants_of_complex_f64(reading: Reading) -> bool:
         if several and isinstance(part, int) and pool.type(part).name == "f64_v1":
             return True
     return False
+
+
+def _splits_a_complex_constant(reading: Reading) -> bool | None:
+    """Find an op of real and imaginary parts of a complex constant of several values.
+
+    Perhaps of what is folded to one, or one in a body.
+    """
+    several: dict[tuple[int, int], bool] = {}
+    made: list[Operation] = []
+    folded: set[int] = set()
+    perhaps = False
+    for number, visit in enumerate(reading.walk()):
+        name, operation, sources, _ = visit
+        made.append(operation)
+        if name in _FROM_NOTHING or (
+            sources and all(source and source[0] in folded for source in sources)
+        ):
+            folded.add(number)
+        source = sources[0] if name in _SPLITTING and sources else None
+        if source is None or reading.element(made[source[0]].results[source[1]]) not in _COMPLEX:
+            continue
+        if (constant := visit.constant(source)) is None:
+            perhaps |= source[0] in folded
+            continue
+        key = constant.properties, constant.attributes
+        if key not in several:
+            several[key] = not _complex_splat(reading, constant)
+        if several[key] and operation.depth == IN_FUNCTION:
+            return True
+        perhaps |= several[key]
+    return None if perhaps else False
 
 
 def _pads_convolutions_by_less_than_nothing(reading: Reading) -> bool:
@@ -610,6 +645,9 @@ COMPUTED: dict[str, FormRule] = {
     "pad of i2 or ui2": _takes_two_bits(_PAD),
     "constant of several complex<f64>": FormRule(
         _constants_of_complex_f64, (types(_COMPLEX), ops(_CONSTANT))
+    ),
+    "abs, cosine or sine of a constant of several complex numbers": FormRule(
+        _splits_a_complex_constant, (types(_COMPLEX), ops(_CONSTANT), ops(*_SPLITTING))
     ),
     "all_gather or all_to_all of several operands": _several_operands(
         "vhlo.all_gather_v2", "vhlo.all_to_all_v2"

@@ -10,7 +10,7 @@ from portable.bytecode.operations import IN_FUNCTION
 from portable.prediction.form import FormRule, ops
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from portable.bytecode.operations import Operation, OpSignature
     from portable.prediction.forms import Reading
@@ -22,8 +22,12 @@ DOTS = ("vhlo.dot_general_v1", DOT)
 """The ops whose operand types these forms depend on."""
 
 _CONSTANT, _TRANSPOSE = "vhlo.constant", "vhlo.transpose"
-# Algorithms of these are those that a product without one has.
-_EXACT = frozenset({"f32_v1", "f64_v1"})
+# An algorithm of this alone is what a product without one has; that of f64 is not, even of f64.
+_EXACT = frozenset({"f32_v1"})
+# The only one of the others that XLA:CPU has in a loop, from some Release on.
+_ONE_PRODUCT = "bf16_bf16_f32"
+_OTHER = "another"
+_INEXACT = frozenset({_ONE_PRODUCT, _OTHER})
 # A vector of so many f32 is no longer multiplied in one loop with what computes the matrix.
 _LONGEST_VECTOR = 4096
 
@@ -45,49 +49,66 @@ _IN_NO_LOOP = _kinds(
 _TURNING = _kinds("cholesky triangular_solve")
 
 
-def _multiplies_by_one_number(reading: Reading) -> bool:
+def _multiplies_by_one_number(algorithm: str) -> Callable[[Reading], bool | None]:
     """Find a dot_general by an algorithm with two of its three sizes being 1.
 
-    These are those of the contraction, and of what is left of each operand.
+    These are those of the contraction, and of what is left of each operand. Perhaps it is computed
+    otherwise, in batches and of two vectors: that depends on types, and on what computes them.
     """
-    for signature in reading.of(DOT):
-        types = _inexact(reading, signature)
-        if not types or _in_one_product(reading, signature, types):
-            continue
-        sizes = [reading.dimensions(type_) for type_ in signature.operand_types or ()][:2]
-        if len(sizes) == 2 and _single(reading, signature, sizes):
-            return True
-    return False
+
+    def found(reading: Reading) -> bool | None:
+        perhaps = False
+        for product, sizes in _sizes_of_products(reading, frozenset({algorithm})):
+            if sizes.count(1) < 2 or 0 in sizes:
+                continue
+            operand = reading.dimensions((product.operand_types or (None,))[0]) or ()
+            vectors = len(operand) == 1 < sizes[0] and not reading.dimensions(product.results[0])
+            if not vectors and not reading.numbers(product, "lhs_batching_dimensions"):
+                return True
+            perhaps = True
+        return None if perhaps else False
+
+    return found
 
 
-def _inexact(reading: Reading, one: Operation | OpSignature) -> set[str]:
-    """Return the types of an algorithm that is none of those of any product; else nothing."""
+def _contracts_one_element(reading: Reading) -> bool:
+    """Find a dot_general by an algorithm that multiplies without a sum."""
+    found = _sizes_of_products(reading, _INEXACT)
+    return any(sizes[0] == 1 and 0 not in sizes for _, sizes in found)
+
+
+def _algorithm(reading: Reading, one: Operation | OpSignature) -> str:
+    """Return which kind of algorithm a product names, none where it is that of any product."""
     types = {
         reading.content.pool.type(index).name
         for part in ("lhs_precision_type", "rhs_precision_type", "accumulation_type")
         if isinstance(index := reading.value(one, part).get("value"), int)
     } - {"none_v1"}
-    return set() if types <= _EXACT else types
-
-
-def _in_one_product(reading: Reading, signature: Operation | OpSignature, types: set[str]) -> bool:
-    """Say whether an algorithm is one product of bf16 that is summed as f32."""
-    index = reading.attribute(signature, "num_primitive_operations")
+    if types <= _EXACT:
+        return ""
+    index = reading.attribute(one, "num_primitive_operations")
     count = None if index is None else reading.content.pool.attribute(index).fields.get("value")
-    return types == {"bf16_v1", "f32_v1"} and count == 1
+    return _ONE_PRODUCT if types == {"bf16_v1", "f32_v1"} and count == 1 else _OTHER
 
 
-def _single(
-    reading: Reading, signature: Operation | OpSignature, sizes: Sequence[Sequence[int] | None]
-) -> bool:
-    free = []
-    contracted = 1
-    for side, dimensions in zip(("lhs", "rhs"), sizes, strict=True):
-        if dimensions is None:
-            return False
-        left, contracted = _sizes(reading, signature, side, dimensions)
-        free.append(left)
-    return [contracted, *free].count(1) > 1
+def _sizes_of_products(
+    reading: Reading, algorithms: frozenset[str]
+) -> Iterator[tuple[OpSignature, list[int]]]:
+    """Yield each product by some algorithms, and over how many elements it is contracted.
+
+    And how many are left of each operand.
+    """
+    for signature in reading.of(DOT):
+        sizes = [reading.dimensions(type_) for type_ in signature.operand_types or ()][:2]
+        if _algorithm(reading, signature) not in algorithms or len(sizes) < 2:
+            continue
+        parts = [
+            _sizes(reading, signature, side, dimensions)
+            for side, dimensions in zip(("lhs", "rhs"), sizes, strict=True)
+            if dimensions is not None
+        ]
+        if len(parts) == 2:
+            yield signature, [parts[1][1], *(free for free, _ in parts)]
 
 
 def _sizes(
@@ -115,14 +136,20 @@ def _contracts_nothing(reading: Reading) -> bool:
     return False
 
 
-def _computed_matrices(reading: Reading) -> Iterator[tuple[str, Operation | None, bool]]:
+def _computed_matrices(
+    reading: Reading, algorithms: frozenset[str]
+) -> Iterator[tuple[str, Operation | None, bool]]:
     """Yield what computes the matrix of each product by an algorithm of a vector and a matrix.
+
+    Args:
+        reading: An artifact's ops.
+        algorithms: Which kinds of algorithms.
 
     Yields:
         The op without its version, the op, and whether it is computed from what is turned; of an
         argument that may be computed elsewhere, nothing.
     """
-    if not any(_inexact(reading, signature) for signature in reading.of(DOT)):
+    if all(_algorithm(reading, one) not in algorithms for one in reading.of(DOT)):
         return
     functions = sum(reading.signatures[one] for one in reading.of("vhlo.func_v1"))
     ops: list[Operation] = []
@@ -134,7 +161,7 @@ def _computed_matrices(reading: Reading) -> Iterator[tuple[str, Operation | None
         before = [source[0] for source in sources if source]
         if kind == _TRANSPOSE or (kind in _IN_THE_LOOP and not turned.isdisjoint(before)):
             turned.add(number)
-        if name != DOT or not products.inexact(operation):
+        if name != DOT or products.algorithm(operation) not in algorithms:
             continue
         for side, source in zip(("lhs", "rhs"), sources, strict=False):
             if source is None:
@@ -152,13 +179,14 @@ class _Products:
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
         self._known: dict[tuple[object, ...], bool] = {}
+        self._algorithms: dict[tuple[int, int], str] = {}
 
-    def inexact(self, product: Operation) -> bool:
-        """Say whether a product is by an algorithm, as `_inexact`."""
+    def algorithm(self, product: Operation) -> str:
+        """Return what `_algorithm` does."""
         key = product.properties, product.attributes
-        if key not in self._known:
-            self._known[key] = bool(_inexact(self._reading, product))
-        return self._known[key]
+        if key not in self._algorithms:
+            self._algorithms[key] = _algorithm(self._reading, product)
+        return self._algorithms[key]
 
     def meets_a_vector(self, product: Operation, side: str, matrix: int) -> bool:
         """Say what `_meets_a_vector` does."""
@@ -184,7 +212,7 @@ def _multiplies_a_computed_matrix(reading: Reading) -> bool | None:
     is used.
     """
     perhaps = False
-    for kind, made, _ in _computed_matrices(reading):
+    for kind, made, _ in _computed_matrices(reading, _INEXACT):
         if kind in _IN_THE_LOOP or (made and kind == _CONSTANT and _is_splat(reading, made)):
             return True
         perhaps |= kind not in _IN_NO_LOOP | {_CONSTANT}
@@ -197,17 +225,21 @@ def _is_splat(reading: Reading, constant: Operation) -> bool:
     return isinstance(data, Blob) and data.size <= 4
 
 
-def _multiplies_a_turned_matrix(reading: Reading) -> bool | None:
+def _multiplies_a_turned_matrix(algorithm: str) -> Callable[[Reading], bool | None]:
     """Find a dot_general by an algorithm of a vector and a matrix that was transposed.
 
     Perhaps it is where something is computed from what was transposed.
     """
-    perhaps = False
-    for kind, _, turned in _computed_matrices(reading):
-        if kind == _TRANSPOSE:
-            return True
-        perhaps |= turned or not kind or kind in _TURNING
-    return None if perhaps else False
+
+    def found(reading: Reading) -> bool | None:
+        perhaps = False
+        for kind, _, turned in _computed_matrices(reading, frozenset({algorithm})):
+            if kind == _TRANSPOSE:
+                return True
+            perhaps |= turned or not kind or kind in _TURNING
+        return None if perhaps else False
+
+    return found
 
 
 def prescribes_algorithm(reading: Reading, product: OpSignature) -> bool:
@@ -229,13 +261,20 @@ PRODUCTS: dict[str, FormRule] = {
     "dot_general with an algorithm and batching dimensions": FormRule(_in_batches, _ALGORITHM),
     "dot_general over a dimension without elements": FormRule(_contracts_nothing, (ops(*DOTS),)),
     "dot_general with an algorithm of two sizes that are 1": FormRule(
-        _multiplies_by_one_number, _ALGORITHM
+        _multiplies_by_one_number(_OTHER), _ALGORITHM
     ),
+    "dot_general by bf16_bf16_f32 of two sizes that are 1": FormRule(
+        _multiplies_by_one_number(_ONE_PRODUCT), _ALGORITHM
+    ),
+    "dot_general with an algorithm over one element": FormRule(_contracts_one_element, _ALGORITHM),
     "dot_general with an algorithm of a vector and a computed matrix": FormRule(
         _multiplies_a_computed_matrix, _ALGORITHM
     ),
     "dot_general with an algorithm of a vector and a transposed matrix": FormRule(
-        _multiplies_a_turned_matrix, _ALGORITHM
+        _multiplies_a_turned_matrix(_OTHER), _ALGORITHM
+    ),
+    "dot_general by bf16_bf16_f32 of a vector and a transposed matrix": FormRule(
+        _multiplies_a_turned_matrix(_ONE_PRODUCT), _ALGORITHM
     ),
 }
 """Forms as advisories.toml names them, each with how to find it; see `forms`."""

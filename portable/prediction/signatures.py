@@ -7,19 +7,23 @@ whose operands are of the types of its results, as of most, only the results are
 operands are takes far longer to read. An op of several results that are treated alike, as `sort`,
 has one signature for each type, and one more where a reduction has floats of different types,
 `reduce different floats`, or a sort or reduction has a type below a byte and another:
-`sort ui2 beside others`. An op in the body of a reduction has its own signature, as everywhere,
-and another: `maximum complex<f32> in reduce`.
+`sort ui2 beside others`. An op without elements, and a `select_and_scatter` of windows that do
+not overlap, say so: `fft complex<f32> of nothing`, `select_and_scatter f32 apart`. An op in the
+body of a reduction has its own signature, as everywhere, and another: `maximum complex<f32> in
+reduce`.
 """
 
 from __future__ import annotations
 
 import functools
 import itertools
+import operator
 import re
 from typing import TYPE_CHECKING
 
 from portable.bytecode.layouts import VHLO
 from portable.bytecode.text import type_text
+from portable.releases.capability import APART, OF_NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -58,6 +62,7 @@ _VARIADIC = _words(
 # Those that apply their body to scalars; the first may have operands of different types.
 _REDUCING = _words("map reduce reduce_window")
 _APPLYING = _REDUCING | _words("all_reduce reduce_scatter scatter select_and_scatter")
+_SELECTING = "select_and_scatter"
 _DIFFERENT = "different floats"
 _BESIDE = "beside others"
 _BELOW_A_BYTE = _words("i2 i4 ui2 ui4 f4E2M1FN f6E2M3FN f6E3M2FN")
@@ -119,7 +124,11 @@ class _Naming:
         operands = signature.operand_types if op in _TYPED else None
         key = (op, signature.results, operands)
         if key not in self._known:
-            self._known[key] = [*_texts(op, signature.results, operands or (), self._elements)]
+            texts = _texts(op, signature.results, operands or (), self._elements)
+            nothing = signature.results and all(map(self._elements.is_none, signature.results))
+            self._known[key] = [text + OF_NOTHING if nothing else text for text in texts]
+        if op == _SELECTING and _windows_are_apart(self._reading, signature):
+            return [text + APART for text in self._known[key]]
         return self._known[key]
 
     def _called(self, signature: OpSignature) -> Iterator[str]:
@@ -144,6 +153,19 @@ class _Naming:
             if pool.attribute(key).fields.get("value") == "largest":
                 return pool.attribute(value).fields.get("value")
         return None
+
+
+def _windows_are_apart(reading: Reading, signature: OpSignature) -> bool:
+    """Say whether windows neither overlap nor are padded, and move by more than one."""
+    sizes, strides = (
+        reading.numbers(signature, f"window_{name}") for name in ("dimensions", "strides")
+    )
+    # As one value either stands for all dimensions.
+    rank = max(len(sizes), len(strides))
+    if not sizes or max(strides, default=1) == 1 or any(reading.numbers(signature, "padding")):
+        return False
+    each = (values * rank if len(values) == 1 else values for values in (strides, sizes))
+    return all(map(operator.ge, *each))
 
 
 def _compiled(op: str) -> str:
@@ -188,6 +210,7 @@ class _Elements:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
         self._known: dict[int | None, str] = {None: "unknown"}
+        self._none: dict[int, bool] = {}
 
     def of(self, type_: int | None) -> str:
         """Return the element type of a tensor, with `?` if its shape is dynamic, or any type."""
@@ -195,6 +218,13 @@ class _Elements:
         if known is None and type_ is not None:
             known = self._known[type_] = self._find(type_)
         return known or "unknown"
+
+    def is_none(self, type_: int) -> bool:
+        """Say whether tensors of a type have no elements, whatever their size at run time."""
+        if type_ not in self._none:
+            shape = self._pool.type(type_).fields.get("shape")
+            self._none[type_] = isinstance(shape, list) and 0 in shape and min(shape) == 0
+        return self._none[type_]
 
     def _find(self, type_: int) -> str:
         entry = self._pool.type(type_)

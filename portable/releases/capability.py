@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from portable.releases.release import Release
 
 __all__ = [
+    "ANY",
+    "APART",
+    "OF_NOTHING",
     "TABLE",
     "Abilities",
     "Ability",
@@ -35,6 +38,10 @@ __all__ = [
     "parse",
 ]
 
+ANY, OF_NOTHING = "*", " of nothing"
+"""The row of a Release that computes any op without elements, and how signatures of these end."""
+APART = " apart"
+"""How the signature of an op ends whose windows do not overlap."""
 TABLE = os.path.join(os.path.dirname(__file__), "data", "capabilities.tsv")
 
 
@@ -90,11 +97,24 @@ class Abilities(NamedTuple):
             What the Release makes of it; `UNTRIED` also where its neighbours do not agree.
         """
         op, _, types = signature.partition(" ")
+        found = self._found(op, types)
+        plain = signature.removesuffix(OF_NOTHING).removesuffix(APART)
+        if found is None and plain != signature:
+            found = self.support(plain)
+            # A compiler that removes any op without elements looks at none of those that it knows.
+            if types.endswith(OF_NOTHING) and found is not Ability.UNTRIED:
+                removed = self._found(ANY, OF_NOTHING.strip()) is Ability.COMPUTES
+                found = Ability.COMPUTES if removed else found
+        if found is not None:
+            return found
+        return Ability.COMPUTES if is_inside(types) else Ability.UNTRIED
+
+    def _found(self, op: str, types: str) -> Ability | None:
         for outcomes, listed in self.rows.get(op, ()):
             if types in _listed(listed):
                 found = {outcomes[position] for position in self.positions}
                 return _LETTERS[found.pop()] if len(found) == 1 else Ability.UNTRIED
-        return Ability.COMPUTES if is_inside(types) else Ability.UNTRIED
+        return None
 
 
 _NOTHING = Abilities("", {}, ())
@@ -152,7 +172,7 @@ def computed_everywhere(signature: str) -> bool:
     Args:
         signature: As `add f32`.
     """
-    op, _, types = signature.partition(" ")
+    op, _, types = signature.removesuffix(OF_NOTHING).partition(" ")
     everywhere = Ability.COMPUTES.value
     each = [section.rows.get(op, ()) for section in _sections().values()]
     if is_inside(types):
