@@ -1,0 +1,20 @@
+"""What is said of artifacts, containers and damaged files is what was kept, in every field."""
+
+from __future__ import annotations
+
+import pytest
+
+from tools import results
+
+PARTS = 40
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_nothing_else_is_said_than_before(part: int) -> None:
+    """Inspection, Verdicts up to executing, errors with their places; `tools results --show`."""
+    assert results.wrong([*results.samples()][part::PARTS]) == []
+
+
+def test_every_sample_is_kept() -> None:
+    """And nothing is kept of what is no sample any more."""
+    assert results.kept().keys() == results.samples().keys()

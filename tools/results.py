@@ -1,0 +1,163 @@
+"""Write what inspection and prediction say of the samples: `compat_tests/data/results.txt`.
+
+python -m tools results                write it: a line and a digest for each sample
+python -m tools results --show NAME    print all that is said of one, to compare two checkouts
+
+Whether it is true other tests say, by real Releases. `compat_tests/unit/test_results.py` names the
+samples of which a change says something else: each field, each reason, the place of each error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+from unittest.mock import patch
+
+from portable.bytecode import scan
+from portable.errors import PortableError
+from portable.inspection import inspect
+from portable.prediction import predict_all, subjects
+from portable.releases import find_release
+from portable.system.files import write_file
+from portable.verdict import Stage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from portable.prediction import Subject
+
+__all__ = ["RECORD", "kept", "said", "samples", "wrong"]
+
+ROOT = Path(__file__).parent.parent
+DATA = ROOT / "compat_tests" / "data"
+RECORD = DATA / "results.txt"
+# Of each Executor, and of each era of jaxlib; by name, so that a new Release changes nothing.
+_RELEASES = (
+    *("iree-base-compiler 3.13.0", "libtpu 0.0.30", "tensorflow 2.20.0", "torch-xla 2.9.0"),
+    *(f"jaxlib {one}" for one in ("0.4.13", "0.4.20", "0.4.33", "0.5.3", "0.9.1", "0.12.0.1")),
+)
+# Each byte of these is changed, of the others as many as stand here.
+_SMALL = ("tan+1.4.0.mlir.bc", "mesh_inline+1.16.0.mlir.bc")
+_CHANGED, _CHANGED_OF_A_CASE = 8, 1
+_PARTS = 16
+
+
+class Sample(NamedTuple):
+    """What something is said of.
+
+    Args:
+        path: A file, or the folder of a container.
+        changed: Which of its bytes are changed, one after the other.
+    """
+
+    path: Path
+    changed: range
+
+
+@cache
+def samples() -> dict[str, Sample]:
+    """Return each sample by its name: artifacts of all sorts, containers, what is damaged."""
+    paths = [*sorted((DATA / "artifacts").glob("*.bc")), *sorted((DATA / "containers").glob("g*"))]
+    paths += sorted((ROOT / "corpus" / "negative").glob("*.bc"))
+    cases = [sorted(one.glob("*.bc")) for one in sorted((ROOT / "corpus").glob("*/*/artifacts"))]
+    # One of each, of one Version or another, by its name: a new Case changes nothing else.
+    of_cases = {of[min(sum(of[0].parts[-3].encode()) % 8, len(of) - 1)]: None for of in cases if of}
+    found = {}
+    for path in (*paths, *of_cases):
+        size = path.stat().st_size if path.is_file() else 0
+        count = _CHANGED_OF_A_CASE if path in of_cases else _CHANGED
+        # Not always the same remainder: sections, and the numbers in them, are aligned.
+        step = max(1, (size - 30) // count) | 1
+        found[path.relative_to(ROOT).as_posix()] = Sample(path, range(30 + step // 2, size, step))
+    for name in _SMALL:
+        path = DATA / "artifacts" / name
+        for part in range(_PARTS):
+            changed = range(part, path.stat().st_size, _PARTS)
+            found[f"{path.relative_to(ROOT).as_posix()} from {part}"] = Sample(path, changed)
+    return found
+
+
+def said(name: str) -> Iterator[str]:
+    """Yield all that is said of a sample."""
+    path, changed = samples()[name]
+    yield from _said(path, _RELEASES)
+    data = path.read_bytes() if changed else b""
+    for at in changed:
+        for change in (1, 0x82) if changed.step == _PARTS else (1,):
+            other = data[:at] + bytes([data[at] ^ change]) + data[at + 1 :]
+            yield f"byte {at} ^ {change}:"
+            yield from _said(other, _RELEASES[-1:])
+
+
+def _said(given: Path | bytes, releases: Iterable[str]) -> Iterator[str]:
+    try:
+        found = inspect(given, fingerprint=isinstance(given, Path))
+        yield json.dumps(found.record(), indent=1)
+        for entry, subject in subjects(found).items():
+            yield json.dumps([entry, _subject(subject)], indent=1, default=str)
+        named = [find_release(one) for one in releases]
+        for verdict in predict_all(found, named, stage=Stage.EXECUTE):
+            said = verdict.record()
+            # What was executed meanwhile changes nothing that is said.
+            notes = [one for one in verdict.diagnostics if "executed on" not in one.message]
+            yield json.dumps({**said, "diagnostics": [one.record() for one in notes]}, indent=1)
+    except PortableError as error:
+        yield json.dumps(error.record(), indent=1)
+
+
+def _subject(one: Subject) -> dict[str, object]:
+    """Return what predictions know of an artifact, beside what `inspect` says."""
+    return {
+        "forms": {form: answer for form, answer in one.forms.items() if answer is not False},
+        "signatures": sorted(one.signatures or ()),
+        "present": sorted(one.present),
+        "removed": one.removed,
+        "devices": one.devices,
+        "opener": one.opener,
+    }
+
+
+def _digest(name: str) -> str:
+    # Operations are read by patterns where these pay off, which depends on what was read before;
+    # places of errors differ.
+    size = 0 if len(name) % 2 else sys.maxsize
+    with patch.object(scan, "_COMPILE_WORTHWHILE", size):
+        text = "\n".join(said(name))
+    text = text.replace(str(ROOT), "")
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+@cache
+def kept() -> dict[str, str]:
+    """Return the digest of each sample that was kept."""
+    rows = (line.rpartition(" ") for line in RECORD.read_text("utf-8").splitlines())
+    return {name: digest for name, _, digest in rows}
+
+
+def wrong(names: list[str]) -> list[str]:
+    """Return the samples of which something else is said than what was kept."""
+    return [name for name in names if kept().get(name) != _digest(name)]
+
+
+def main() -> int:
+    """Write what is said, or show it."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--show", metavar="NAME", help="print what is said of one sample")
+    chosen = parser.parse_args()
+    if chosen.show:
+        print(*said(chosen.show), sep="\n")
+    else:
+        rows = "".join(f"{name} {_digest(name)}\n" for name in samples())
+        write_file(RECORD, rows.encode())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
