@@ -73,6 +73,18 @@ def test_an_environment_is_made_once() -> None:
 
 
 @needs_uv
+def test_a_relative_folder_is_that_of_where_it_was_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Children start in folders of their own, and find the environment all the same."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PORTABLE_CACHE", "cache")
+    made = Environments().get(WHOLE)
+    assert made.python.is_relative_to(tmp_path / "cache")
+    subprocess.run([str(made.python), "-c", ""], cwd="/", check=True)
+
+
+@needs_uv
 @pytest.mark.parametrize(
     "damage", ["lost file", "cut file", "no marker", "bad marker", "no python"]
 )

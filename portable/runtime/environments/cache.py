@@ -171,7 +171,8 @@ class Environments:
         patience: float = 1800.0,
         require_hashes: bool | None = None,
     ) -> None:
-        self.directory = Path(directory or Path(cache_folder(), "environments"))
+        # Absolute, since children start elsewhere.
+        self.directory = Path(directory or Path(cache_folder(), "environments")).absolute()
         self.offline = _wanted("PORTABLE_OFFLINE") if offline is None else offline
         self.require_hashes = require_hashes or _wanted("PORTABLE_REQUIRE_HASHES")
         self._installer = installer
