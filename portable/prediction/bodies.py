@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from portable.bytecode.entries import Blob
 from portable.bytecode.operations import like
-from portable.prediction.form import NEGATIVE, FormRule, ops, types
+from portable.prediction.form import NEGATIVE, FormRule, ops, repeated, types
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -27,6 +27,12 @@ _REDUCE_SCATTER = "vhlo.reduce_scatter_v1"
 _ADD, _MULTIPLY, _AND = "vhlo.add", "vhlo.multiply", "vhlo.and"
 _MAXIMUM, _MINIMUM = "vhlo.maximum", "vhlo.minimum"
 _ZERO_IS_NONE = frozenset({_ADD, "vhlo.or", "vhlo.xor"})
+# Ops of windows that are rewritten, or computed by a library.
+_SIMPLE = frozenset({_ADD, _MAXIMUM, _MINIMUM})
+_WINDOW_NUMBERS = ("window_dimensions", "window_strides", "base_dilations", "window_dilations")
+# YNNPACK computes windows of these, over so many elements: 3,840 are computed by XLA itself.
+_BY_YNNPACK = frozenset({"f32_v1", "f64_v1"})
+_LEAST_BY_YNNPACK = 4096
 # What devices compute together.
 _TOGETHER = frozenset({_ADD, _MULTIPLY, _AND, _MAXIMUM, _MINIMUM, "vhlo.or", "vhlo.xor"})
 # What is no other number if it is computed with another time.
@@ -212,7 +218,50 @@ def _padded(reading: Reading, one: OpSignature) -> bool:
     if reading.names[one.name] != _WINDOW:
         return False
     spread = any(number > 1 for number in reading.numbers(one, "base_dilations"))
-    return spread or any(0 < n < NEGATIVE for n in reading.numbers(one, "padding"))
+    return spread or _adds(reading.numbers(one, "padding"))
+
+
+def _adds(padding: Sequence[int]) -> bool:
+    return any(0 < n < NEGATIVE for n in padding)
+
+
+def _cuts_single_elements(reading: Reading) -> bool:
+    """Find a reduce_window of single elements whose padding takes away, and adds nothing."""
+    found = {like(one) for one in reading.of(_WINDOW) if _cuts(reading, one)}
+    applied = _applied(reading, _WINDOW) if found else ()
+    return any(like(one.op) in found and {*one.roots} <= _SIMPLE for one in applied)
+
+
+def _cuts(reading: Reading, one: OpSignature) -> bool:
+    single = all({*reading.numbers(one, name)} <= {1} for name in _WINDOW_NUMBERS)
+    padding = reading.numbers(one, "padding")
+    return single and max(padding, default=0) >= NEGATIVE and not _adds(padding)
+
+
+def _spreads_single_elements(reading: Reading) -> bool:
+    """Find a reduce_window of many floats, of windows side by side, that spreads other dimensions.
+
+    YNNPACK computes it, which does not spread.
+    """
+    found = {
+        like(one)
+        for one in reading.of(_WINDOW)
+        for type_ in (one.operand_types or ())[:1]
+        if type_ is not None
+        and reading.element(type_) in _BY_YNNPACK
+        and (reading.content.pool.count(type_) or 0) >= _LEAST_BY_YNNPACK
+        and _spreads(reading, one, reading.dimensions(type_) or ())
+    }
+    applied = _applied(reading, _WINDOW) if found else ()
+    return any(like(one.op) in found and {*one.roots} <= _SIMPLE for one in applied)
+
+
+def _spreads(reading: Reading, one: OpSignature, shape: Sequence[int]) -> bool:
+    size, stride, base, apart = (
+        repeated(reading.numbers(one, name), len(shape)) for name in _WINDOW_NUMBERS
+    )
+    spread = {covers for of, covers, far in zip(shape, size, base, strict=True) if of > 1 < far}
+    return spread == {1} == {*apart} and tuple(size) == tuple(stride)
 
 
 def _over_nothing(reading: Reading, one: OpSignature) -> bool:
@@ -259,6 +308,12 @@ def _identities(element: str, root: str) -> frozenset[int] | None:
 
 
 BODIES: dict[str, FormRule] = {
+    "reduce_window of single elements whose padding takes away": FormRule(
+        _cuts_single_elements, (ops(_WINDOW),)
+    ),
+    "reduce_window of windows side by side that spreads other dimensions": FormRule(
+        _spreads_single_elements, (ops(_WINDOW),)
+    ),
     "body applied to scalars that uses what is not constant around it": FormRule(_uses_outside),
     "all_reduce by another computation than XLA has": FormRule(
         _reduces_otherwise(*_ALL_REDUCE), (ops(*_ALL_REDUCE),)

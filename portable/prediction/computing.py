@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from portable.bytecode.operations import Operation, OpSignature, Source
     from portable.prediction.forms import Reading
 
-__all__ = ["COMMUNICATING", "COMPUTED", "TWO_BITS", "TYPED", "channel"]
+__all__ = ["COMMUNICATING", "COMPUTED", "TWO_BITS", "TYPED", "channel", "integers"]
 
 _COLLECTIVES = (
     "vhlo.all_reduce_v1",
@@ -387,8 +387,13 @@ def _constant_operands(
             yield operation, source is None, visit.constant(source)
 
 
-def _numbers(reading: Reading, constant: Operation) -> Iterator[int]:
-    """Yield the elements of a constant of integers."""
+def integers(reading: Reading, constant: Operation) -> Iterator[int]:
+    """Yield the elements of a constant of integers.
+
+    Args:
+        reading: An artifact's ops.
+        constant: The constant.
+    """
     index = reading.content.inherent(constant, "value")
     data = None if index is None else reading.content.pool.attribute(index).fields.get("data")
     if isinstance(data, Blob):
@@ -411,7 +416,7 @@ def _counts_zeros_of_a_constant(reading: Reading) -> bool | None:
     for operation, given, constant in _constant_operands(reading, _ZEROS, 0, _NARROW_SIGNED):
         if constant is None:
             perhaps |= functions > 1 or not given or operation.depth > IN_FUNCTION
-        elif any(number < 0 for number in _numbers(reading, constant)):
+        elif any(number < 0 for number in integers(reading, constant)):
             return True
     return None if perhaps else False
 
@@ -440,7 +445,7 @@ def _raises_to_64(reading: Reading) -> bool | None:
     for _, _, constant in _constant_operands(reading, _POWER, 1, _INTEGERS):
         if constant is None:
             perhaps = True
-        elif any(number >= 64 for number in _numbers(reading, constant)):
+        elif any(number >= 64 for number in integers(reading, constant)):
             return True
     return None if perhaps else False
 

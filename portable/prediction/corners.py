@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from portable.bytecode.operations import like
 from portable.features.devices import replicas_and_partitions
-from portable.prediction.form import NEGATIVE, FormRule, ops, types
+from portable.prediction.form import FormRule, ops, repeated, signed, types
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from portable.bytecode.operations import OpSignature
     from portable.prediction.forms import Reading
@@ -225,17 +225,12 @@ def _windows(reading: Reading, one: OpSignature) -> Iterator[_Window]:
         spreads = numbers("base_dilations"), numbers("window_dilations")
     rank = len(sides[0])
     strides, padding = numbers("window_strides"), numbers("padding")
-    each = [_repeated(values, rank) for values in (strides, *spreads)]
-    amounts = [n - NEGATIVE * 2 if n >= NEGATIVE else n for n in _repeated(padding, 2 * rank, 0)]
+    each = [repeated(values, rank) for values in (strides, *spreads)]
+    amounts = [*map(signed, repeated(padding, 2 * rank, 0))]
     added = [sum(amounts[at : at + 2]) for at in range(0, 2 * rank, 2)]
     for values in zip(*sides, *each, added, strict=False):
         of, size, times, stride, apart, spread, amount = values
         yield _Window(size, of, apart, stride, spread, amount, times)
-
-
-def _repeated(values: Sequence[int], count: int, usual: int = 1) -> Sequence[int]:
-    """Return as many numbers: one that is stored once stands for all, none for what is usual."""
-    return values if len(values) == count else (*(values or (usual,)),)[:1] * count
 
 
 def _fits_once(reading: Reading) -> bool:

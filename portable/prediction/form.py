@@ -5,11 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from portable.prediction.forms import Reading
 
-__all__ = ["NEGATIVE", "FormRule", "FormSearch", "attributes", "key", "ops", "types"]
+__all__ = [
+    "NEGATIVE",
+    "FormRule",
+    "FormSearch",
+    "attributes",
+    "key",
+    "ops",
+    "repeated",
+    "signed",
+    "types",
+]
 
 NEGATIVE = 1 << 63
 """From where on a number of `Reading.numbers`, which has no sign, stands for a negative one."""
@@ -90,3 +100,19 @@ def types(names: Iterable[str]) -> frozenset[str]:
 def attributes(*names: str) -> frozenset[str]:
     """Return a need of one of some kinds of attributes, as `tensor_v1`."""
     return frozenset(key("attribute", name) for name in names)
+
+
+def repeated(values: Sequence[int], count: int, usual: int = 1) -> Sequence[int]:
+    """Return as many of the numbers of an op's attribute as it stands for.
+
+    Args:
+        values: What is stored: one alone stands for all of them.
+        count: How many there are.
+        usual: What they are where nothing is stored.
+    """
+    return values if len(values) == count else (*(values or (usual,)),)[:1] * count
+
+
+def signed(number: int) -> int:
+    """Return a number of `Reading.numbers` with its sign."""
+    return number - NEGATIVE * 2 if number >= NEGATIVE else number

@@ -22,6 +22,7 @@ from portable.prediction.corners import CORNERS
 from portable.prediction.entry import ENTRY, aliased, dictionaries
 from portable.prediction.form import FormRule, FormSearch, attributes, key, ops, types
 from portable.prediction.lapack import LAPACK
+from portable.prediction.merged import MERGED
 from portable.prediction.parts import PARTS
 from portable.prediction.products import DOT, DOTS, PRODUCTS, prescribes_algorithm
 from portable.prediction.quantized import QUANTIZED
@@ -734,6 +735,7 @@ FORMS: dict[str, FormRule] = {
     **CORNERS,
     **ENTRY,
     **LAPACK,
+    **MERGED,
     **PARTS,
     **PRODUCTS,
 }

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from portable.bytecode.operations import Operation, OpSignature
     from portable.prediction.forms import Reading
 
-__all__ = ["DOT", "DOTS", "PRODUCTS", "prescribes_algorithm"]
+__all__ = ["DOT", "DOTS", "IN_NO_LOOP", "PRODUCTS", "left_and_contracted", "prescribes_algorithm"]
 
 DOT = "vhlo.dot_general_v2"
 DOTS = ("vhlo.dot_general_v1", DOT)
@@ -42,9 +42,10 @@ _IN_THE_LOOP = _kinds(
     " concatenate convert dynamic_slice gather imag iota maximum minimum multiply negate pad real"
     " reduce reshape reverse select slice subtract transpose"
 )
-_IN_NO_LOOP = _kinds(
+IN_NO_LOOP = _kinds(
     "case convolution custom_call dot dot_general fft if infeed recv rng_bit_generator sort while"
 )
+"""The ops, without versions, that XLA:CPU computes in no loop with others."""
 # What returns its operand in another order.
 _TURNING = _kinds("cholesky triangular_solve")
 
@@ -103,7 +104,7 @@ def _sizes_of_products(
         if _algorithm(reading, signature) not in algorithms or len(sizes) < 2:
             continue
         parts = [
-            _sizes(reading, signature, side, dimensions)
+            left_and_contracted(reading, signature, side, dimensions)
             for side, dimensions in zip(("lhs", "rhs"), sizes, strict=True)
             if dimensions is not None
         ]
@@ -111,10 +112,17 @@ def _sizes_of_products(
             yield signature, [parts[1][1], *(free for free, _ in parts)]
 
 
-def _sizes(
+def left_and_contracted(
     reading: Reading, product: Operation | OpSignature, side: str, dimensions: Sequence[int]
 ) -> tuple[int, int]:
-    """Return how many elements are left of an operand, and over how many it is contracted."""
+    """Return how many elements are left of an operand, and over how many it is contracted.
+
+    Args:
+        reading: An artifact's ops.
+        product: The dot_general.
+        side: Which operand, `lhs` or `rhs`.
+        dimensions: Its sizes.
+    """
     contracting, batching = (
         reading.numbers(product, f"{side}_{kind}_dimensions")
         for kind in ("contracting", "batching")
@@ -201,7 +209,7 @@ def _meets_a_vector(reading: Reading, product: Operation, side: str, matrix: int
     dimensions, whole = reading.dimensions(matrix), reading.dimensions(product.results[0])
     if dimensions is None or whole is None:
         return False
-    free, contracted = _sizes(reading, product, side, dimensions)
+    free, contracted = left_and_contracted(reading, product, side, dimensions)
     return math.prod(whole) == free and contracted < _LONGEST_VECTOR
 
 
@@ -215,7 +223,7 @@ def _multiplies_a_computed_matrix(reading: Reading) -> bool | None:
     for kind, made, _ in _computed_matrices(reading, _INEXACT):
         if kind in _IN_THE_LOOP or (made and kind == _CONSTANT and _is_splat(reading, made)):
             return True
-        perhaps |= kind not in _IN_NO_LOOP | {_CONSTANT}
+        perhaps |= kind not in IN_NO_LOOP | {_CONSTANT}
     return None if perhaps else False
 
 

@@ -1,0 +1,41 @@
+"""Ops that are merged: each artifact is computed, or not, as it is predicted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import portable
+from compat_tests.helpers.compiled import artifact_of
+from compat_tests.helpers.eras import versions
+from compat_tests.helpers.merged import PROGRAMS, WRONG, inputs
+from portable.runtime.executors import ExecutionFailed, find_executor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from portable.runtime.environments import Environment
+
+pytestmark = pytest.mark.old_releases
+
+
+@pytest.mark.parametrize("version", versions("0.4.13", "0.4.20", "0.4.33", "0.10.2", "0.12.0.1"))
+def test_results_are_numpy_s_where_they_are_predicted_to_be(
+    version: str, release: Callable[[str], Environment]
+) -> None:
+    """All of a Release that are computed otherwise, or end it, are those of the table."""
+    otherwise = set()
+    with find_executor("pjrt", release(f"jaxlib {version}")) as executor:
+        for name, program in PROGRAMS.items():
+            try:
+                executable = executor.compile(portable.Artifact.load(artifact_of(name)))
+                given = inputs(program, [one.dtype for one in executable.signature.arguments])
+                (found,) = executable.run(given)
+            except ExecutionFailed:
+                otherwise.add(name)
+                continue
+            if not np.array_equal(found, program.right(*given)):
+                otherwise.add(name)
+    assert otherwise == {name for name, wrong in WRONG.items() if version in wrong}

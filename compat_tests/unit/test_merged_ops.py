@@ -1,0 +1,37 @@
+"""Ops that are merged: what real jaxlibs computed otherwise is never predicted to be the same."""
+
+from __future__ import annotations
+
+import pytest
+
+from compat_tests.helpers.compiled import artifact_of
+from compat_tests.helpers.merged import PROGRAMS, WRONG
+from portable.artifact import Artifact
+from portable.prediction import examine, predict
+from portable.prediction.merged import MERGED
+from portable.verdict import Stage
+
+RELEASES = sorted({version for versions in WRONG.values() for version in versions})
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("version", RELEASES)
+def test_what_is_computed_otherwise_is_not_green(version: str, name: str) -> None:
+    """Truth: `real/test_merged_ops.py`. What depends on the inputs, or threads, is not known."""
+    verdict = predict(artifact_of(name), f"jaxlib {version}", stage=Stage.EXECUTE)
+    otherwise = version in WRONG.get(name, ())
+    expected = (None if PROGRAMS[name].perhaps else False) if otherwise else True
+    assert verdict.holds(Stage.EXECUTE) is expected
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_has_the_form_that_it_is_for(name: str) -> None:
+    """And those beside it, which are computed right, have none."""
+    program = PROGRAMS[name]
+    forms = dict(examine(Artifact.load(artifact_of(name))).forms)
+    alone = "update of a value by an earlier part of itself"
+    found = {one: forms[one] for one in (*MERGED, program.form) if one in forms and one != alone}
+    expected = None if program.perhaps else True
+    assert {one: occurs for one, occurs in found.items() if occurs is not False} == (
+        {program.form: expected} if program.form else {}
+    )

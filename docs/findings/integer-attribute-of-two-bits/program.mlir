@@ -1,0 +1,3 @@
+func.func @main() attributes {x = 1 : i2} {
+  return
+}

@@ -1,0 +1,317 @@
+"""Forms of ops that take one another's results, which a compiler merges into something else.
+
+Each op alone is computed as it should be: where values come from shows the form.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from portable.bytecode.operations import like
+from portable.prediction.computing import integers
+from portable.prediction.form import NEGATIVE, FormRule, ops, repeated, signed
+from portable.prediction.products import DOTS, IN_NO_LOOP, left_and_contracted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from portable.bytecode.operations import OpSignature
+    from portable.prediction.forms import Reading, Visit
+
+__all__ = ["MERGED"]
+
+_Start: TypeAlias = "int | tuple[int]"
+
+_SLICE, _DYNAMIC_SLICE = "vhlo.slice_v1", "vhlo.dynamic_slice_v1"
+_UPDATE = "vhlo.dynamic_update_slice_v1"
+_SCATTERS = ("vhlo.scatter_v1", "vhlo.scatter_v2")
+_PAD, _WINDOW, _REDUCE = "vhlo.pad_v1", "vhlo.reduce_window_v1", "vhlo.reduce_v1"
+_RESHAPE = "vhlo.reshape_v1"
+_RESHAPES = (_RESHAPE, "vhlo.broadcast_in_dim_v1")
+_AMOUNTS = ("edge_padding_low", "edge_padding_high", "interior_padding")
+# What gives elements another place.
+_MOVING = frozenset(
+    f"vhlo.{name}"
+    for name in (
+        *("broadcast", "broadcast_in_dim", "concatenate", "dynamic_slice", "gather", "pad"),
+        *("reduce", "reshape", "reverse", "slice", "transpose"),
+    )
+)
+# Of more parts that one value is computed from, the others are not followed.
+_MOST_PARTS = 4
+# What XLA:CPU of one Release multiplied wrongly: over three elements, with a few rows on one side
+# and more bytes on the other than one thread takes.
+_CONTRACTED, _MOST_ROWS, _LEAST_BYTES = 3, 6, 128 << 10
+_FLOAT_BYTES = {"f32_v1": 4, "f64_v1": 8}
+
+
+class _Piece(NamedTuple):
+    """What a value is computed from, element by element.
+
+    Args:
+        of: The value that it is a part of, as operations number what they use.
+        starts: Where the part starts in each dimension, a constant or the value that says so; None
+            where elements are not in their order.
+    """
+
+    of: int
+    starts: tuple[_Start, ...] | None
+
+
+class _Computed(NamedTuple):
+    """The result of an op.
+
+    Args:
+        shape: Its sizes.
+        parts: What it is computed from in one loop with what uses it.
+    """
+
+    shape: Sequence[int]
+    parts: tuple[_Piece, ...]
+
+
+def _shape(reading: Reading, visit: Visit) -> Sequence[int]:
+    return reading.dimensions(next(iter(visit.operation.results), None)) or ()
+
+
+def _starts(reading: Reading, visit: Visit, first: int) -> tuple[_Start, ...]:
+    """Return where a part starts: constants, and values as operations number them."""
+    given = [*zip(visit.sources, visit.operation.operands, strict=True)][first:]
+    known = [visit.constant(source) for source, _ in given]
+    constants = [next(integers(reading, one), None) if one else None for one in known]
+    return tuple(
+        (value,) if one is None else one for one, (_, value) in zip(constants, given, strict=True)
+    )
+
+
+def _parts(reading: Reading, visit: Visit, known: Mapping[int, _Computed]) -> tuple[_Piece, ...]:
+    """Return what the result of an op is computed from in one loop with what uses it."""
+    kind, operands = reading.kinds[visit.operation.name], visit.operation.operands
+    if kind in IN_NO_LOOP:
+        return ()
+    sources = (one[0] for one in visit.sources if one)
+    found = [part for one in sources if one in known for part in known[one].parts]
+    if kind in _MOVING and operands:
+        found = [_Piece(part.of, None) for part in found]
+        found.append(_Piece(operands[0], _first(reading, visit)))
+    return tuple(dict.fromkeys(found))[:_MOST_PARTS]
+
+
+def _first(reading: Reading, visit: Visit) -> tuple[_Start, ...] | None:
+    """Return where the part starts that an op takes in its order; None where it takes another."""
+    if visit.name == _DYNAMIC_SLICE:
+        return _starts(reading, visit, 1)
+    if visit.name != _SLICE or not {*reading.numbers(visit.operation, "strides")} <= {1}:
+        return None
+    starts = reading.numbers(visit.operation, "start_indices")
+    return tuple(repeated(starts, len(_shape(reading, visit)), 0))
+
+
+def _reads_what_it_writes(
+    reading: Reading, visit: Visit, known: Mapping[int, _Computed]
+) -> bool | None:
+    """Say whether an update takes what it has already written over, if it is written in place."""
+    number = 1 if visit.name == _UPDATE else 2
+    source = visit.sources[number] if len(visit.sources) > number else None
+    if source is None or source[0] not in known:
+        return False
+    update = known[source[0]]
+    own = [part.starts for part in update.parts if part.of == visit.operation.operands[0]]
+    if not own:
+        return False
+    if visit.name != _UPDATE:
+        return None if _is_one_window(reading, visit, update.shape) else False
+    starts = _starts(reading, visit, 2)
+    found = [_is_before(one, starts, update.shape) for one in own if one != starts]
+    return True if True in found else None if None in found else False
+
+
+def _is_before(
+    one: Sequence[_Start] | None, other: Sequence[_Start], sizes: Sequence[int]
+) -> bool | None:
+    """Say whether a part starts before another of its sizes, and overlaps with it."""
+    first, second = ([at for at in starts or () if isinstance(at, int)] for starts in (one, other))
+    if not len(first) == len(second) == len(other):
+        return None
+    near = (abs(a - b) < size for a, b, size in zip(first, second, sizes, strict=False))
+    return first < second and all(near)
+
+
+def _is_one_window(reading: Reading, scatter: Visit, updates: Sequence[int]) -> bool:
+    inside = {*reading.numbers(scatter.operation, "update_window_dims")}
+    return math.prod(n for at, n in enumerate(updates) if at not in inside) == 1
+
+
+def _updates_by_itself(reading: Reading) -> bool | None:
+    """Find a value that is updated by an earlier part of itself, and gains or loses a 1.
+
+    Where only dimensions of size 1 come or go, XLA:CPU updates in place what it still has to read.
+    Perhaps it is none where it is not known which part it is, and where there are several.
+    """
+    updated: dict[int, tuple[Sequence[int], bool | None]] = {}
+    perhaps = False
+    for number, visit, reads in _updates(reading):
+        if visit.name not in _RESHAPES:
+            updated[number] = _shape(reading, visit), reads
+        elif (source := visit.sources[0]) and source[0] in updated:
+            before, early = updated[source[0]]
+            after = _shape(reading, visit)
+            if before != after and _without_ones(before) == _without_ones(after):
+                if early:
+                    return True
+                perhaps = True
+    return None if perhaps else False
+
+
+def _updates(reading: Reading) -> Iterator[tuple[int, Visit, bool | None]]:
+    """Yield the updates of values by parts of themselves, and what is reshaped.
+
+    Yields:
+        The number of the op, the op, and whether it reads what it writes, if written in place.
+    """
+    known: dict[int, _Computed] = {}
+    for number, visit in enumerate(reading.walk()):
+        if visit.name == _UPDATE or visit.name in _SCATTERS:
+            reads = _reads_what_it_writes(reading, visit, known)
+            if reads is not False:
+                yield number, visit, reads
+            continue
+        if visit.name in _RESHAPES and visit.sources:
+            yield number, visit, None
+        if parts := _parts(reading, visit, known):
+            known[number] = _Computed(_shape(reading, visit), parts)
+
+
+def _copies_itself(reading: Reading) -> bool | None:
+    """Find perhaps a value that is updated by an earlier part of itself."""
+    return None if any(visit.name not in _RESHAPES for _, visit, _ in _updates(reading)) else False
+
+
+def _without_ones(shape: Sequence[int]) -> list[int]:
+    return [size for size in shape if size != 1]
+
+
+def _slices_a_slice(reading: Reading) -> bool | None:
+    """Find perhaps a dynamic_slice of a dynamic_slice that starts beyond what there is.
+
+    XLA adds the two starts, and keeps only their sum in bounds: it is another where one of them is
+    out of bounds alone. An update of a part that is put back is the same.
+    """
+    slices: dict[int, _Sliced] = {}
+    for number, visit in enumerate(reading.walk()):
+        source = visit.sources[0] if visit.sources else None
+        inner = slices.get(source[0]) if source else None
+        if visit.name == _RESHAPE and inner:
+            # What has sizes other than 1 in the same order is sliced where it was.
+            after = _shape(reading, visit)
+            if _without_ones(after) == _without_ones(inner.shape):
+                slices[number] = inner._replace(shape=after)
+        elif visit.name in (_DYNAMIC_SLICE, _UPDATE):
+            first = 1 if visit.name == _DYNAMIC_SLICE else 2
+            shape = _shape(reading, visit)
+            of = inner.shape if inner else shape
+            given = _given(visit, first, of)
+            whole = visit.name == _DYNAMIC_SLICE and of == shape
+            if inner and not whole and not given.isdisjoint(inner.given):
+                return None
+            if visit.name == _DYNAMIC_SLICE:
+                slices[number] = _Sliced(shape, _given(visit, first, shape))
+    return False
+
+
+class _Sliced(NamedTuple):
+    """The result of a dynamic_slice.
+
+    Args:
+        shape: Its sizes.
+        given: In which dimensions of other sizes than 1, counted without the others, it does not
+            start at a constant.
+    """
+
+    shape: Sequence[int]
+    given: frozenset[int]
+
+
+def _given(visit: Visit, first: int, shape: Sequence[int]) -> frozenset[int]:
+    """Return where `_Sliced.given` is, by the operands from one on and what they index."""
+    starts = zip(visit.sources[first:], shape, strict=False)
+    wide = [source for source, size in starts if size != 1]
+    return frozenset(at for at, source in enumerate(wide) if visit.constant(source) is None)
+
+
+def _pads_what_it_cuts(reading: Reading) -> bool:
+    """Find a pad that takes away, and a reduce_window that pads it on the same side.
+
+    XLA adds the two amounts where the pad also puts something between single elements.
+    """
+    cuts = {like(one): _cut(reading, one) for one in reading.of(_PAD)}
+    pads: dict[int, list[int]] = {}
+    for number, visit in enumerate(reading.walk() if any(cuts.values()) else ()):
+        source = visit.sources[0] if visit.sources else None
+        if visit.name == _PAD:
+            if cut := cuts.get(like(visit.operation)):
+                pads[number] = cut
+        elif visit.name == _WINDOW and source and source[0] in pads:
+            amounts = pads[source[0]]
+            added = repeated(reading.numbers(visit.operation, "padding"), len(amounts), 0)
+            if any(cut >= NEGATIVE > adds > 0 for cut, adds in zip(amounts, added, strict=True)):
+                return True
+    return False
+
+
+def _cut(reading: Reading, pad: OpSignature) -> list[int]:
+    """Return the amounts of a pad on each side, if it only spreads what has one element."""
+    shape = reading.dimensions(reading.result(pad)) or ()
+    low, high, between = (repeated(reading.numbers(pad, name), len(shape), 0) for name in _AMOUNTS)
+    sides = [*zip(low, high, strict=True)]
+    own = [size - sum(map(signed, side)) for size, side in zip(shape, sides, strict=True)]
+    spread = {size for size, far in zip(own, between, strict=True) if far}
+    return [one for side in sides for one in side] if spread == {1} else []
+
+
+def _reduces_products(reading: Reading) -> bool | None:
+    """Find perhaps a product over three elements that is reduced, of more than one thread takes."""
+    large = {like(one) for one in reading.of(*DOTS) if _is_over_three(reading, one)}
+    products: set[int] = set()
+    for number, visit in enumerate(reading.walk() if large else ()):
+        kind = reading.kinds[visit.operation.name]
+        if like(visit.operation) in large:
+            products.add(number)
+        elif any(one and one[0] in products for one in visit.sources):
+            if visit.name == _REDUCE:
+                return None
+            if kind not in IN_NO_LOOP:
+                products.add(number)
+    return False
+
+
+def _is_over_three(reading: Reading, product: OpSignature) -> bool:
+    operands = [reading.dimensions(one) for one in (product.operand_types or ())[:2]]
+    size = _FLOAT_BYTES.get(reading.element(reading.result(product)), 0)
+    if len(operands) != 2 or None in operands:
+        return False
+    (rows, over), (columns, _) = (
+        left_and_contracted(reading, product, side, dimensions or ())
+        for side, dimensions in zip(("lhs", "rhs"), operands, strict=True)
+    )
+    few, many = sorted((rows, columns))
+    return over == _CONTRACTED and 1 < few <= _MOST_ROWS and many * size > _LEAST_BYTES
+
+
+MERGED: dict[str, FormRule] = {
+    "update of a value by an earlier part of itself": FormRule(
+        _copies_itself, (ops(_UPDATE, *_SCATTERS),)
+    ),
+    "update of a value by an earlier part of itself that is reshaped": FormRule(
+        _updates_by_itself, (ops(_UPDATE, *_SCATTERS), ops(*_RESHAPES))
+    ),
+    "dynamic_slice of a dynamic_slice": FormRule(_slices_a_slice, (ops(_DYNAMIC_SLICE),)),
+    "reduce_window that pads what a pad takes away": FormRule(
+        _pads_what_it_cuts, (ops(_WINDOW), ops(_PAD))
+    ),
+    "reduce of a dot_general over three elements": FormRule(
+        _reduces_products, (ops(*DOTS), ops(_REDUCE))
+    ),
+}
+"""Forms as advisories.toml names them, each with how to find it; see `forms`."""
