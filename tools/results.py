@@ -10,7 +10,9 @@ samples of which a change says something else: each field, each reason, the plac
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hashlib
+import io
 import json
 import sys
 from functools import cache
@@ -19,6 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from unittest.mock import patch
 
 from portable.bytecode import scan
+from portable.cli import main as main_of_portable
 from portable.errors import PortableError
 from portable.inspection import inspect
 from portable.prediction import predict_all, subjects
@@ -45,6 +48,10 @@ _RELEASES = (
 _SMALL = ("tan+1.4.0.mlir.bc", "mesh_inline+1.16.0.mlir.bc")
 _CHANGED, _CHANGED_OF_A_CASE = 8, 1
 _PARTS = 16
+_GATE = (
+    "gate corpus/negative compat_tests/data/containers --for jaxlib>=0.5.3,<0.9 --as-of 2026-11-23"
+)
+_COMMANDS = {f"{_GATE} --format {one}" for one in ("text", "json", "junit", "github", "markdown")}
 
 
 class Sample(NamedTuple):
@@ -61,7 +68,7 @@ class Sample(NamedTuple):
 
 @cache
 def samples() -> dict[str, Sample]:
-    """Return each sample by its name: artifacts of all sorts, containers, what is damaged."""
+    """Return each sample by its name: artifacts, containers, what is damaged, a gate over them."""
     paths = [*sorted((DATA / "artifacts").glob("*.bc")), *sorted((DATA / "containers").glob("g*"))]
     paths += sorted((ROOT / "corpus" / "negative").glob("*.bc"))
     cases = [sorted(one.glob("*.bc")) for one in sorted((ROOT / "corpus").glob("*/*/artifacts"))]
@@ -79,11 +86,19 @@ def samples() -> dict[str, Sample]:
         for part in range(_PARTS):
             changed = range(part, path.stat().st_size, _PARTS)
             found[f"{path.relative_to(ROOT).as_posix()} from {part}"] = Sample(path, changed)
-    return found
+    return found | {command: Sample(ROOT, range(0)) for command in sorted(_COMMANDS)}
 
 
 def said(name: str) -> Iterator[str]:
     """Yield all that is said of a sample."""
+    if name in _COMMANDS:
+        printed = io.TextIOWrapper(io.BytesIO(), "utf-8")
+        with contextlib.chdir(ROOT), contextlib.redirect_stdout(printed):
+            code = main_of_portable(name.split())
+            printed.flush()
+        printed.seek(0)
+        yield f"{printed.read()}exit code {code}"
+        return
     path, changed = samples()[name]
     yield from _said(path, _RELEASES)
     data = path.read_bytes() if changed else b""

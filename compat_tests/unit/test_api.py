@@ -39,9 +39,10 @@ def _documented() -> set[str]:
 
 _WALK = """
 import itertools, os, sys
+import argparse, ast, asyncio, http.server, numpy, packaging.specifiers, tomllib  # once for all
 import portable
 for _, group in itertools.groupby(sys.argv[1:], lambda name: name.split(".")[1]):
-    if not os.fork():  # each group in a process that has imported nothing but `portable`
+    if not os.fork():  # each group in a process that has imported nothing else of `portable`
         for dotted in group:
             value = portable
             try:

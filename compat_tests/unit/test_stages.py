@@ -133,8 +133,8 @@ def test_custom_calls_are_listed_as_not_known(capsys: pytest.CaptureFixture[str]
 def test_what_holds_never_grows_with_the_stage() -> None:
     """Who gets through a Stage gets through those before; an obstacle is known at all of them."""
     rank = {True: 2, None: 1, False: 0}
-    for path in sorted(ARTIFACTS.glob("*.bc")):
-        for verdict in predict_all(path, releases()):
+    for number, path in enumerate(sorted(ARTIFACTS.glob("*.bc"))):
+        for verdict in predict_all(path, releases()[number % 4 :: 4]):
             held = [rank[verdict.holds(stage)] for stage in Stage]
             assert held == sorted(held, reverse=True), verdict
             assert len(set(held)) == 1 or 0 not in held, verdict
