@@ -13,7 +13,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from portable.containers.container import MalformedContainer
-from portable.system.documents import parse_json
+from portable.system.documents import parse_json, without_duplicates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -319,16 +319,9 @@ def parse_fields(data: bytes, where: str) -> dict[str, Any]:
     if len(data) > LARGEST:
         raise MalformedContainer(f"larger than {LARGEST} bytes", where=where)
     try:
-        return _object(parse_json(data, _once), where)
+        return _object(parse_json(data, without_duplicates), where)
     except ValueError as error:
         raise MalformedContainer(str(error), where=where) from None
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("duplicate key")
-    return found
 
 
 def _demand_type(fields: Mapping[str, Any], media_type: str, where: str) -> None:

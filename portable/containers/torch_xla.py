@@ -17,7 +17,7 @@ from portable.containers.kind import Kind
 from portable.containers.npy import read_array
 from portable.containers.rewriting import Rewritable
 from portable.containers.source import Source
-from portable.system.documents import parse_json
+from portable.system.documents import parse_json, without_duplicates
 from portable.system.files import read_file
 
 if TYPE_CHECKING:
@@ -156,15 +156,9 @@ def _functions(folder: Folder) -> Iterator[_Function]:
 
 
 def _meta(path: str, where: str) -> dict[str, Any]:
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            raise ValueError("duplicate key")
-        return found
-
     text = read_file(path, _LARGEST_META)
     try:
-        meta = parse_json(text, once)
+        meta = parse_json(text, without_duplicates)
     except ValueError as error:
         raise MalformedContainer(str(error), where=where) from None
     if not isinstance(meta, dict):
@@ -220,8 +214,8 @@ def _demand_weights(folder: Folder, functions: tuple[_Function, ...]) -> None:
         ):
             _demand_known(signature, _SIGNATURE, where)
             _demand_known(location, _LOCATION, where)
-            file = _weight(location, where)
-            if file is None or (file.startswith("data/") and not with_data):
+            file = _weight(location, where, with_data=with_data)
+            if file is None:
                 continue
             if file not in arrays:
                 arrays[file] = list(read_array(folder, file, known).shape)
@@ -232,14 +226,17 @@ def _demand_weights(folder: Folder, functions: tuple[_Function, ...]) -> None:
                 )
 
 
-def _weight(location: Mapping[str, object], where: str) -> str | None:
+def _weight(location: Mapping[str, object], where: str, *, with_data: bool) -> str | None:
     """Return the file that an input comes from; None for one that the caller passes."""
-    kind, name, position = (location.get(key) for key in ("type_", "name", "position"))
-    if kind == "input_arg":
+    kind, name = location.get("type_"), location.get("name", "")
+    position = location.get("position", -1)
+    if not isinstance(name, str) or type(position) is not int:
+        raise MalformedContainer(f"an input at {position!r:.40} named {name!r:.40}", where=where)
+    if kind == "input_arg" or (kind == "parameter" and not with_data):
         return None
-    if kind == "constant" and isinstance(position, int) and position >= 0:
+    if kind == "constant" and position >= 0:
         return f"constants/{position}"
-    if kind == "parameter" and isinstance(name, str):
+    if kind == "parameter":
         if name in {"", ".", ".."} or any(mark in name for mark in "/\\\0"):
             raise MalformedContainer(
                 f"a parameter named {name!r}, which is not a valid file name", where=where

@@ -72,6 +72,7 @@ def lower(traced: Traced, platform: str, options: Lowerings = Lowerings()) -> Lo
         functions = {**type_lowerings(), **options.functions}
         options = dataclasses.replace(options, functions=functions)
     try:
+        _demand_ops(options.functions)
         refuse_unbounded(traced.program, options.functions)
         ready = inspect_program(_decomposed(traced.program, options.functions))
         ready = with_fixed_scales(ready) if options.types else ready
@@ -89,10 +90,48 @@ def lower(traced: Traced, platform: str, options: Lowerings = Lowerings()) -> Lo
     except ExportFailed:
         raise
     except Exception as error:  # lowering runs two frameworks: anything may come
-        raise ExportFailed(f"torchax cannot lower the model: {first_line(error)}") from error
+        raise ExportFailed(
+            f"torchax cannot lower the model: {first_line(error)}", hint=_remedy(error)
+        ) from error
     weights = ready.weights(a.name for a in arguments if a.is_weight)
     module = with_types(cleaned(data)) if options.types else cleaned(data)
     return Lowered(module, arguments, ready.results, weights, traced.pytree_specs)
+
+
+def _remedy(error: Exception) -> str | None:
+    """Return what to do about what PyTorch says as it decomposes a model."""
+    said = f"{type(error).__name__}: {error}"
+    return next((hint for words, hint in _REMEDIES.items() if words in said), None)
+
+
+_MOVED = "the model changes the shape or the memory of an input: return a new tensor instead"
+_NAMES = (
+    "PyTorch writes names of weights and keys of inputs into code: rename those with quotes, line "
+    "ends, or words of Python"
+)
+_REMEDIES = {
+    "num_mutated_inp_runtime_indices": _MOVED,
+    "set_ on a graph input": _MOVED,
+    "expected compiled_fn to be GraphModule": "the model changes a buffer or an input that shares "
+    "memory with another: use one of them, or a copy",
+    "SyntaxError": _NAMES,
+    "UnicodeEncodeError": _NAMES,
+}
+"""What PyTorch says of what it cannot decompose -> what to do."""
+
+
+def _demand_ops(functions: Mapping[Any, Callable[..., Any]]) -> None:
+    """Refuse lowerings that nothing would look up."""
+    import torch
+
+    for op, function in functions.items():
+        if not isinstance(op, (torch._ops.OpOverload, torch._ops.OpOverloadPacket)):  # noqa: SLF001 - they have no public names
+            raise ExportFailed(
+                f"a lowering is given for {op!r:.100}, which is not an op of PyTorch",
+                hint="write it as torch.ops.aten.silu.default",
+            )
+        if not callable(function):
+            raise ExportFailed(f"the lowering of {op} is {function!r:.100}, not a function")
 
 
 def _import_torchax() -> Any:
@@ -154,19 +193,30 @@ def _refuse_unknown(nodes: Sequence[Any], options: Lowerings) -> None:
                 refuse_branch(node)
         elif is_random(node) and (target not in drawn or not options.random):
             refuse_random(node)
-        elif isinstance(target, torch._ops.OpOverload) and not {target, _packet(target)} & known:  # noqa: SLF001 - it has no public name
-            raise ExportFailed(
-                f"torchax has no lowering of {target}",
-                where=place(node),
-                hint=_MKLDNN if "mkldnn" in str(target) else _UNKNOWN,
-            )
+        elif isinstance(target, torch._ops.OpOverload):  # noqa: SLF001 - it has no public name
+            names = {target, _packet(target)}
+            instead = next((how for name, how in _INSTEAD.items() if name in str(target)), None)
+            if not names & known or (instead and not names & options.functions.keys()):
+                raise ExportFailed(
+                    f"torchax has no lowering of {target}",
+                    where=place(node),
+                    hint=instead or _UNKNOWN,
+                )
 
 
 _UNKNOWN = (
     "decompose it: program.run_decompositions({op: function}), or give one: "
     "lowerings={op: function}"
 )
-_MKLDNN = "call make_fx inside of torch.backends.mkldnn.flags(enabled=False)"
+_INSTEAD = {
+    "mkldnn": "call make_fx inside of torch.backends.mkldnn.flags(enabled=False)",
+    "aten.fractional_max_pool": "use torch.nn.functional.adaptive_max_pool2d or 3d",
+    # torchax takes a matrix for positive definite, and makes NaN of another.
+    "aten.linalg_ldl_factor": "use torch.linalg.lu_factor",
+    "aten.linalg_ldl_solve": "use torch.linalg.solve",
+    "aten._to_sparse": "compute with dense tensors",
+}
+"""Parts of the names of ops that are not lowered -> what to do."""
 
 
 def _seed(traced: Traced) -> Argument:

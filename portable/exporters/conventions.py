@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from portable.exporters.frameworks import to_torch
+from portable.exporters.frameworks import to_torch, tree_of_json
 from portable.runtime.executors import InputMismatch
 
 if TYPE_CHECKING:
@@ -150,11 +150,8 @@ def convention_of(exported: ExportedArtifact) -> Convention:
     """
     if "torch" not in sys.modules:  # then no value is a tensor
         return _Arrays()
-    from torch.utils import _pytree as pytree
-
     specs = exported.pytree_specs
-    taken, made = (t and pytree.treespec_loads(t) for t in (specs.arguments, specs.results))
-    return TorchConvention(taken, made)
+    return TorchConvention(tree_of_json(specs.arguments), tree_of_json(specs.results))
 
 
 def overwrite(value: Any, array: Array) -> None:

@@ -12,7 +12,7 @@ from portable.exporters.quantization import quantized_ops
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["all_decompositions", "decompositions"]
+__all__ = ["all_decompositions", "decompositions", "replacements"]
 
 
 def all_decompositions() -> dict[Any, Callable[..., Any]]:
@@ -45,6 +45,7 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
         aten.fake_quantize_per_channel_affine_cachemask.default: _by_channel,
         aten.ldexp.Tensor: lambda x, power: x * torch.pow(2.0, power),
         aten.linalg_pinv.atol_rtol_tensor: _pseudo_inverse,
+        aten.ormqr.default: _reflected,
         aten.put.default: _put,
         aten.rrelu_with_noise_functional.default: _randomly_leaking,
         aten.scatter.value_reduce: _scattered_value,
@@ -57,6 +58,53 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
         **derivative_decompositions(),
         **quantized_ops(),
     }
+
+
+def replacements() -> dict[Any, Callable[..., Any]]:
+    """Return what to call in the place of functions of which PyTorch traces nothing.
+
+    Returns:
+        The function -> one that does the same, without a look at values.
+    """
+    import torch
+
+    return {
+        torch.corrcoef: _correlations,
+        torch.cov: _covariance,
+        torch.Tensor.corrcoef: _correlations,
+        torch.Tensor.cov: _covariance,
+    }
+
+
+def _covariance(x: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
+    """Return the covariance of rows, each weighed by how often it counts and how much."""
+    import torch
+
+    rows = x.reshape(1, -1) if x.dim() < 2 else x
+    count = torch.full((), rows.shape[1])
+    weights = torch.ones_like(rows[0], dtype=torch.int64) if fweights is None else fweights
+    if aweights is not None:
+        weights = weights * aweights
+    total = count if fweights is None and aweights is None else weights.sum()
+    fewer = total - correction
+    if aweights is not None and correction:
+        fewer = total - correction * (weights * aweights).sum() / total
+    apart = rows - ((rows * weights).sum(1) / total)[:, None]
+    made = apart @ (apart * weights).mH / fewer.clamp(min=0)
+    return made.squeeze()
+
+
+def _correlations(x: Any) -> Any:
+    import torch
+
+    made = _covariance(x)
+    if made.dim() == 0:
+        return made / made
+    spread = made.diagonal().real.sqrt()
+    made = made / spread[:, None] / spread
+    if not made.is_complex():
+        return made.clip(-1, 1)
+    return torch.complex(made.real.clip(-1, 1), made.imag.clip(-1, 1))
 
 
 def _adaptive_maxima(x: Any, counts: Sequence[int]) -> Any:
@@ -122,6 +170,18 @@ def _pseudo_inverse(x: Any, *, atol: Any = None, rtol: Any = None, hermitian: bo
     least = least if atol is None else torch.maximum(least, atol.to(least.dtype))
     inverse = torch.where(size > least[..., None], 1 / values, 0)
     return (right.mH * inverse[..., None, :]) @ left.mH
+
+
+def _reflected(a: Any, factors: Any, other: Any, left: bool = True, transpose: bool = False) -> Any:
+    """Multiply by the whole Q of the reflections that `aten.geqrf` returns."""
+    import torch
+
+    size, count = other.shape[-2 if left else -1], factors.shape[-1]
+    pad = torch.nn.functional.pad
+    vectors, factors = pad(a[..., :count], (0, size - count)), pad(factors, (0, size - count))
+    q = torch.linalg.householder_product(vectors, factors)
+    q = q.mH if transpose else q
+    return q @ other if left else other @ q
 
 
 def _put(x: Any, index: Any, source: Any, accumulate: bool = False) -> Any:

@@ -23,6 +23,7 @@ import numpy as np
 from portable.artifact import Artifact
 from portable.containers import Kind, MalformedContainer, NotAContainer, open_container
 from portable.errors import PortableError
+from portable.escaping import line
 from portable.exporters.conventions import convention_of, overwrite, share_memory
 from portable.exporters.frameworks import ExportFailed, as_array
 from portable.exporters.weights import load_weights, save_weights
@@ -33,6 +34,7 @@ from portable.pinning.specialization import specialize
 from portable.releases import resolve_target
 from portable.runtime.executors import InputMismatch, run, signature
 from portable.runtime.executors.tensors import dtype_named
+from portable.system.documents import parse_json
 from portable.system.files import new_directory, read_file
 
 if TYPE_CHECKING:
@@ -467,7 +469,7 @@ _LISTED = 8
 
 
 def _listed(values: Sequence[Argument | Result]) -> str:
-    shown = [f"{v.name}: {v.dtype}[{','.join(map(str, v.shape))}]" for v in values[:_LISTED]]
+    shown = [f"{line(v.name)}: {v.dtype}[{','.join(map(str, v.shape))}]" for v in values[:_LISTED]]
     more = [f"and {len(values) - _LISTED} more"] if len(values) > _LISTED else []
     return ", ".join(shown + more) or "nothing"
 
@@ -548,19 +550,23 @@ def _write(
     if beside is not None:
         parameters = [a.name for a in exported.arguments if a.kind is ArgumentKind.PARAMETER]
         save_weights(directory, parameters, exported.weights, beside)
-    for argument, file in _files(exported.arguments):
+    for argument, file in _files(exported.arguments, with_data=arrays):
         if argument.kind is ArgumentKind.CONSTANT or arrays:
             with (directory / file).open("xb") as stream:
                 np.save(stream, exported.weights[argument.name], allow_pickle=False)
 
 
-def _files(arguments: tuple[Argument, ...]) -> Iterator[tuple[Argument, str]]:
-    """Yield each weight and the file that it is in."""
+def _files(arguments: tuple[Argument, ...], *, with_data: bool) -> Iterator[tuple[Argument, str]]:
+    """Yield each weight and the file that it is in, or would be in."""
     constants = 0
     for argument in arguments:
         if argument.kind is ArgumentKind.PARAMETER:
-            if argument.name in {"", ".", ".."} or any(mark in argument.name for mark in "/\\\0"):
-                raise ExportFailed(f"the weight {argument.name!r} cannot be the name of a file")
+            odd = argument.name in {"", ".", ".."} or any(m in argument.name for m in "/\\\0")
+            if odd and with_data:
+                raise ExportFailed(
+                    f"the weight {argument.name!r} cannot be the name of a file",
+                    hint="save the weights as safetensors",
+                )
             yield argument, f"data/{argument.name}"
         elif argument.kind is ArgumentKind.CONSTANT:
             yield argument, f"constants/{constants}"
@@ -568,7 +574,8 @@ def _files(arguments: tuple[Argument, ...]) -> Iterator[tuple[Argument, str]]:
 
 
 def _described(exported: ExportedArtifact) -> dict[str, Any]:
-    positions = {a.name: int(file[10:]) for a, file in _files(exported.arguments) if file < "d"}
+    files = _files(exported.arguments, with_data=False)
+    positions = {a.name: int(file[10:]) for a, file in files if file < "d"}
     return {
         "name": exported.name,
         "stablehlo_version": str(exported.artifact.version),
@@ -614,7 +621,7 @@ def _state(exported: ExportedArtifact) -> dict[str, Any]:
 def _with_state(exported: ExportedArtifact, path: Path) -> ExportedArtifact:
     """Return a loaded program with what `_state` says of it."""
     try:
-        said = json.loads(read_file(path))
+        said = parse_json(read_file(path))
         told = {key: tuple(map(str, said[key])) for key in ("arguments", "results", "mutates")}
         seeds = {str(name) for name in said["seed"]}
         shapes = said.get("shapes", [a.shape for a in exported.arguments])
@@ -675,6 +682,9 @@ def _arguments(artifact: Artifact, meta: Mapping[str, Any], where: str) -> Itera
             f"main takes {len(types)} arguments, {meta['name']}.meta describes {len(locations)}",
             where=where,
         )
+    inputs = [one.get("position", -1) for one in locations if one["type_"] == "input_arg"]
+    if len(set(inputs)) < len(inputs):
+        raise MalformedContainer(f"two inputs of {meta['name']} have one position", where=where)
     for location, kind in zip(locations, types, strict=True):
         source = ArgumentKind(location["type_"])
         position = location.get("position", -1)

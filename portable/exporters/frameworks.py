@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from portable.containers import MalformedContainer
 from portable.errors import PortableError
 from portable.runtime.executors.tensors import dtype_named
 
@@ -27,6 +28,7 @@ __all__ = [
     "passed",
     "to_torch",
     "tree_json",
+    "tree_of_json",
 ]
 
 _LINE = 300
@@ -178,6 +180,33 @@ def tree_json(tree: _Tree) -> str | None:
     except NotImplementedError:  # a class that was registered without a name for this
         return None
     return text
+
+
+def tree_of_json(text: str | None) -> _Tree | None:
+    """Read what `tree_json` wrote, or anybody.
+
+    Args:
+        text: The JSON; None where there is none.
+
+    Returns:
+        The tree; None where there is no text.
+
+    Raises:
+        MalformedContainer: It is no tree, or has a class that PyTorch does not know here.
+    """
+    from torch.utils import _pytree as pytree
+
+    if text is None:
+        return None
+    try:
+        tree = pytree.treespec_loads(text)
+        pytree.tree_unflatten(range(tree.num_leaves), tree)
+    except Exception as error:  # PyTorch checks nothing of it
+        raise MalformedContainer(
+            f"does not say how PyTorch nests values: {first_line(error)}",
+            hint="set pytree_specs to PytreeSpecs() to pass and get values one by one",
+        ) from error
+    return tree
 
 
 def leaf_names(tree: _Tree) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from portable.exporters.decompositions import all_decompositions
@@ -27,6 +28,9 @@ __all__ = ["GraphLowering", "all_nodes"]
 _Node = Any
 _Graph = Any
 _Arrays = Any
+
+
+_GIVEN = "the lowering that was given"
 
 
 def all_nodes(module: _Graph) -> Iterator[_Node]:
@@ -88,7 +92,9 @@ class GraphLowering:
     def _called(self, node: _Node, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         function, whose = self._lowering(node)
         try:
-            return function(*_own(args), **_own(kwargs))
+            made = function(*_own(_numbers(node, args)), **_own(kwargs))
+            told = node.meta.get("val")
+            return _checked(made, told, node) if whose == _GIVEN else _cast(made, told)
         except ExportFailed:
             raise
         except Exception as error:  # lowerings run two frameworks and the user's code
@@ -105,7 +111,7 @@ class GraphLowering:
             return functools.partial(self.control_flow[op.name()], self), "portable"
         for key in (op, getattr(op, "overloadpacket", None)):
             if key in self._lowerings:
-                return self._lowerings[key], "the lowering that was given"
+                return self._lowerings[key], _GIVEN
         if op in self._derivatives:
             return functools.partial(self._derived, op), "portable"
         if op in self._stored:
@@ -210,7 +216,7 @@ class GraphLowering:
 
     def _asserted(self, _: Any, op: Any, *values: Any, **named: Any) -> _Arrays:
         """Leave out what PyTorch asserts while it runs, of singular matrices for example."""
-        if op.overloadpacket not in _assertions():
+        if op not in self._ours:  # where those are
             raise ExportFailed(f"{op} has an effect, which StableHLO cannot express")
         del values, named
         return None, None
@@ -263,13 +269,6 @@ class GraphLowering:
     """What PyTorch calls higher-order ops, by name, with their lowerings."""
 
 
-def _assertions() -> set[Any]:
-    import torch
-
-    aten = torch.ops.aten
-    return {aten._linalg_check_errors, aten._assert_async, aten._assert_scalar}  # noqa: SLF001 - ATen's names
-
-
 def _own(value: Any) -> Any:
     """Copy lists: those of PyTorch's graphs cannot be changed, as torchax does with some."""
     if isinstance(value, (list, tuple)):
@@ -293,6 +292,61 @@ def _typed(value: Any, node: _Node) -> Any:
     if value is None or wanted is None:  # a token that orders assertions, or no tensor
         return value
     return jnp.asarray(value).astype(dtype_name(wanted))
+
+
+def _numbers(node: _Node, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return arguments with truths as numbers: functions of floats alone do not take them all."""
+    import torch
+
+    dtype = getattr(node.meta.get("val"), "dtype", None)
+    pointwise = torch.Tag.pointwise in getattr(node.target, "tags", ())
+    arrays = [value for value in args if hasattr(value, "dtype")]
+    chooses = getattr(node.target, "overloadpacket", None) is torch.ops.aten.where
+    if not pointwise or chooses or any(array.dtype != bool for array in arrays):
+        return args
+    if dtype is None or not (dtype.is_floating_point or dtype.is_complex):
+        return args
+    wanted = dtype_name(dtype)
+    return tuple(a.astype(wanted) if hasattr(a, "dtype") else a for a in args)
+
+
+def _cast(made: Any, val: Any) -> Any:
+    """Return what an op makes in PyTorch's dtypes: some lowerings answer in another width."""
+    if isinstance(val, (tuple, list)) and isinstance(made, (tuple, list)):
+        return [_cast(*pair) for pair in itertools.zip_longest(made, val)]
+    if not all(hasattr(one, "dtype") for one in (made, val)):
+        return made
+    wanted = dtype_name(val.dtype)
+    return made if made.dtype.name == wanted else made.astype(wanted)
+
+
+def _checked(made: Any, val: Any, node: _Node) -> Any:
+    """Return what a user's lowering made of a node, in PyTorch's dtypes; refuse other results."""
+    import jax.numpy as jnp
+
+    if isinstance(val, (tuple, list)):
+        if not isinstance(made, (tuple, list)) or len(made) != len(val):
+            found = f"{len(made)} values" if isinstance(made, (tuple, list)) else "one value"
+            raise _mismatch(node, found, f"{len(val)}")
+        return [_checked(m, v, node) for m, v in zip(made, val, strict=True)]
+    if not hasattr(val, "dtype"):  # no tensor
+        return made
+    array, wanted = jnp.asarray(made), jnp.dtype(dtype_name(val.dtype))
+    sizes = list(zip(array.shape, val.shape, strict=False))
+    # Dynamic dimensions have names of their own in PyTorch and in JAX.
+    same = all(a == b for a, b in sizes if isinstance(a, int) and isinstance(b, int))
+    kinds = (jnp.bool_, jnp.integer, jnp.floating, jnp.complexfloating)
+    kept = any(all(jnp.issubdtype(d, kind) for d in (array.dtype, wanted)) for kind in kinds)
+    if array.ndim != val.dim() or not same or not kept:
+        shape, size = (",".join(map(str, one.shape)) for one in (array, val))
+        raise _mismatch(node, f"{array.dtype}[{shape}]", f"{wanted}[{size}]")
+    return array.astype(wanted)
+
+
+def _mismatch(node: _Node, made: str, wanted: str) -> ExportFailed:
+    return ExportFailed(
+        f"{_GIVEN} for {node.target} returns {made}, PyTorch makes {wanted}", where=place(node)
+    )
 
 
 def _described(value: Any) -> Any:

@@ -54,11 +54,15 @@ def lowerings() -> dict[Any, Callable[..., Any]]:
         "cumsum": lambda x, axis, dtype=None: _running(jnp.sum, x, axis, dtype),
         "diagonal_scatter": _diagonal,
         "full_like": _filled,
+        "geqrf": _reflections,
         "linalg_cholesky_ex": _cholesky,
         "linalg_inv_ex": _inverse,
         "linalg_lu": _factored,
         "logcumsumexp": _running_sum_of_powers,
         "lu_unpack": _unpacked,
+        "max_pool2d_with_indices": functools.partial(_maxima, 2),
+        "max_pool3d_with_indices": functools.partial(_maxima, 3),
+        "mode": _most_frequent,
         "nonzero_static": _places,
         "slice_scatter": _sliced,
     }
@@ -71,12 +75,24 @@ def lowerings() -> dict[Any, Callable[..., Any]]:
         # torchax subtracts multiples, which loses digits of floats.
         aten.fmod.Scalar: _remainder,
         aten.fmod.Tensor: _remainder,
+        aten.pow.Scalar: _powers,
+        aten.pow.Tensor_Scalar: _powers,
+        aten.pow.Tensor_Tensor: _powers,
+        aten.repeat_interleave.Tensor: _repeated,
+        torch.ops.prims.convert_element_type.default: lambda x, dtype: x.astype(dtype_name(dtype)),
+        aten.scatter_reduce.two: _scattered,
         aten.searchsorted.Scalar: _searched,
         aten.searchsorted.Tensor: _searched,
         torch.sym_float: lambda size: (
             size * 1.0
         ),  # what is a number of the program where it is open
         **special_functions(),
+        # A program asserts nothing, of a singular matrix or a class that is out of range.
+        **{
+            getattr(packet, overload): lambda *_, **__: None
+            for packet in (aten._assert_async, aten._assert_scalar, aten._linalg_check_errors)  # noqa: SLF001 - ATen's names
+            for overload in packet.overloads()
+        },
     }
     if hasattr(torch.ops.transformers, "grouped_mm_fallback"):  # where transformers is imported
         found[torch.ops.transformers.grouped_mm_fallback.default] = _grouped_product
@@ -187,6 +203,120 @@ def _average(  # noqa: PLR0917 - ATen's signature
         counted = summed(ones, [0] * axes if count_include_pad else paddings)
     counted = jnp.broadcast_to(jnp.asarray(counted, total.dtype), total.shape)
     return jax.lax.div(total, counted).astype(x.dtype)
+
+
+def _maxima(  # noqa: PLR0917 - ATen's signature
+    axes: int,
+    x: Any,
+    kernel: Sequence[int],
+    stride: Sequence[int] = (),
+    padding: Sequence[int] = (0,),
+    dilation: Sequence[int] = (1,),
+    ceil_mode: bool = False,
+) -> Any:
+    """Return the largest value of each window, and its place: of equals the first, of NaN the last.
+
+    torchax makes int32 of integers, and takes any of equals, as XLA happens to meet them.
+    """
+    import jax
+    import jax.numpy as jnp
+
+    outer, sizes = (1,) * (x.ndim - axes), x.shape[-axes:]
+    kernel, steps = _each(kernel, axes), _each(dilation, axes)
+    strides, paddings = _each(stride or kernel, axes), _each(padding, axes)
+    beyond = [0] * axes
+    if ceil_mode:
+        reach = [step * (size - 1) + 1 for step, size in zip(steps, kernel, strict=True)]
+        beyond = list(map(_beyond, sizes, reach, strides, paddings))
+    floats = jnp.issubdtype(x.dtype, jnp.floating)
+    least = np.array(-np.inf if floats else jnp.iinfo(x.dtype).min, x.dtype)
+    place = jnp.zeros(x.shape, jnp.int64)
+    for axis, size in enumerate(sizes, len(outer)):
+        place = place * size + jax.lax.broadcasted_iota(jnp.int64, x.shape, axis)
+
+    def better(one: Any, other: Any) -> Any:
+        (a, i), (b, j) = one, other
+        nan, no = a != a, b == b  # noqa: PLR0124 - NaN
+        kept = jnp.where(nan, no | (i > j), no & ((a > b) | ((a == b) & (i < j))))
+        return jnp.where(kept, a, b), jnp.where(kept, i, j)
+
+    edges = [(0, 0)] * len(outer)
+    edges += [(low, low + more) for low, more in zip(paddings, beyond, strict=True)]
+    window = {
+        "window_dimensions": (*outer, *kernel),
+        "window_strides": (*outer, *strides),
+        "padding": edges,
+        "window_dilation": (*outer, *steps),
+    }
+    first = least, np.array(np.iinfo(np.int64).max)
+    _, places = jax.lax.reduce_window((jax.lax.stop_gradient(x), place), first, better, **window)
+    return jax.lax.reduce_window(x, least, jax.lax.max, **window), places
+
+
+def _most_frequent(x: Any, axis: int = -1, keepdim: bool = False) -> Any:
+    """Return what occurs most often, and where it is last, as PyTorch does of up to 16 values."""
+    import jax.numpy as jnp
+    import torch
+    from torchax.ops.ops_registry import all_aten_ops
+
+    if x.ndim == 0:
+        return x, jnp.zeros((), jnp.int64)
+    value, _ = all_aten_ops[torch.ops.aten.mode].func(x, axis, True)
+    last = x.shape[axis] - 1 - jnp.argmax(jnp.flip(x == value, axis), axis, keepdims=True)
+    return (value, last) if keepdim else (value.squeeze(axis), last.squeeze(axis))
+
+
+def _powers(x: Any, y: Any) -> Any:
+    """Raise integers to the power of integers exactly; torchax does it in float64."""
+    import jax
+    import jax.numpy as jnp
+    import torch
+    from torchax.ops.ops_registry import all_aten_ops
+
+    whole = all(
+        jnp.issubdtype(v.dtype, jnp.integer) if hasattr(v, "dtype") else isinstance(v, int)
+        for v in (x, y)
+    )
+    if not whole:
+        return all_aten_ops[torch.ops.aten.pow].func(x, y)
+    if not hasattr(y, "dtype"):
+        return jax.lax.integer_pow(x, y)
+    dtype = jnp.result_type(x, y)
+    base, power = jnp.broadcast_arrays(jnp.asarray(x, dtype), jnp.asarray(y, dtype))
+
+    def squared(values: Any) -> Any:
+        made, factor, left = values
+        made = jnp.where(left & 1 == 1, made * factor, made)
+        return made, factor * factor, left >> 1
+
+    start = jnp.ones_like(base), base, jnp.maximum(power, 0)
+    made, _, _ = jax.lax.while_loop(lambda values: (values[2] > 0).any(), squared, start)
+    odd = jnp.where(power & 1 == 1, base, 1)
+    below = jnp.where(abs(base) == 1, odd, 0)  # 1 / base, without what comes behind the point
+    return jnp.where(power < 0, below, made)
+
+
+def _repeated(repeats: Any, *, output_size: int | None = None) -> Any:
+    import jax.numpy as jnp
+
+    places = jnp.arange(repeats.shape[0], dtype=repeats.dtype)
+    return jnp.repeat(places, repeats, total_repeat_length=output_size)
+
+
+def _scattered(
+    x: Any, axis: int, index: Any, source: Any, reduce: str, *, include_self: bool = True
+) -> Any:
+    """Reduce what comes to each place; torchax has infinity as the least and largest integer."""
+    import jax.numpy as jnp
+    import torch
+    from torchax.ops.ops_registry import all_aten_ops
+
+    scatter = all_aten_ops[torch.ops.aten.scatter_reduce].func
+    if reduce in {"amin", "amax"} and not include_self and jnp.issubdtype(x.dtype, jnp.integer):
+        bounds = jnp.iinfo(x.dtype)
+        worst = bounds.max if reduce == "amin" else bounds.min
+        x, include_self = scatter(x, axis, index, jnp.full_like(source, worst)), True
+    return scatter(x, axis, index, source, reduce, include_self=include_self)
 
 
 def _convolution(x: Any, weight: Any, *rest: Any) -> Any:
@@ -506,6 +636,13 @@ def _solved(a: Any, b: Any, *, left: bool = True, check_errors: bool = False) ->
     right = b[..., None] if vector else b
     made = jnp.linalg.solve(a, right) if left else jnp.linalg.solve(a.mT, right.mT).mT
     return made[..., 0] if vector else made, *_factors(a), _no_errors(a)
+
+
+def _reflections(a: Any) -> tuple[Any, Any]:
+    import jax.numpy as jnp
+
+    vectors, factors = jnp.linalg.qr(a, mode="raw")
+    return vectors.mT, factors
 
 
 def _inverse(a: Any, *, check_errors: bool = False) -> Any:

@@ -49,8 +49,11 @@ class Stream:
 
     def uniform(self, shape: Sequence[Any], dtype: Any) -> Any:
         """Return numbers from 0 up to 1, which is left out."""
+        import jax
         import jax.numpy as jnp
 
+        if jnp.issubdtype(dtype, jnp.complexfloating):
+            return jax.lax.complex(*self.uniform((2, *shape), jnp.finfo(dtype).dtype))
         kept = _PRECISION[jnp.dtype(dtype).name]
         wide = "float64" if kept > _PRECISION["float32"] else "float32"
         width = 64 if wide == "float64" else 32
@@ -59,8 +62,12 @@ class Stream:
 
     def normal(self, shape: Sequence[Any], dtype: Any) -> Any:
         """Return numbers of the normal distribution, by the method of Box and Muller."""
+        import jax
         import jax.numpy as jnp
 
+        if jnp.issubdtype(dtype, jnp.complexfloating):  # both parts together vary by one
+            parts = self.normal((2, *shape), jnp.finfo(dtype).dtype) * math.sqrt(0.5)
+            return jax.lax.complex(*parts)
         wide = jnp.promote_types(dtype, jnp.float32)
         pairs = self.uniform((2, *shape), wide)
         radius = jnp.sqrt(-2.0 * jnp.log1p(-pairs[0]))
@@ -159,13 +166,18 @@ def _integers(stream: Stream, like: Any, low: Any, high: Any) -> Any:
 def _between(
     stream: Stream, like: Any, _: Any, low: float = 0.0, high: float = 1.0, **__: Any
 ) -> Any:
-    return stream.uniform(like.shape, like.dtype) * (high - low) + low
+    return stream.uniform(like.shape, like.dtype) * (high - low) + _both(low, like)
 
 
 def _scaled(
     stream: Stream, like: Any, _: Any = None, mean: Any = 0.0, std: Any = 1.0, **__: Any
 ) -> Any:
-    return stream.normal(like.shape, like.dtype) * std + mean
+    return stream.normal(like.shape, like.dtype) * std + _both(mean, like)
+
+
+def _both(start: Any, like: Any) -> Any:
+    """Return where both parts of complex numbers begin, as PyTorch has it, or real ones."""
+    return start * (1 + 1j) if like.dtype.kind == "c" else start
 
 
 def _bernoulli(stream: Stream, like: Any, p: Any, *_: Any, **__: Any) -> Any:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["special_functions"]
 
 _SHIFT = 9
+_WIDE = 4  # bytes
 # (2k)! / B_2k, as in PyTorch and in Cephes.
 _BERNOULLI = (
     12.0,
@@ -149,11 +150,11 @@ def _polynomial(
 
 
 def _floats(*values: Any) -> list[Any]:
-    """Return arrays of the one floating type that PyTorch computes in."""
+    """Return arrays of the one floating type that PyTorch computes in, not a narrow one."""
     import jax.numpy as jnp
 
     types = [value.dtype for value in values if hasattr(value, "dtype")]
     dtype = jnp.result_type(*types)
-    if not jnp.issubdtype(dtype, jnp.floating):
-        dtype = jnp.dtype(jnp.float32)
+    wide = jnp.issubdtype(dtype, jnp.floating) and dtype.itemsize >= _WIDE
+    dtype = dtype if wide else jnp.dtype(jnp.float32)
     return [jnp.asarray(value, dtype) for value in values]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import itertools
 import re
+import traceback
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from portable.exporters.decompositions import replacements
 from portable.exporters.exported import Argument, ArgumentKind, PytreeSpecs, Result
 from portable.exporters.frameworks import (
     ExportFailed,
@@ -118,6 +120,7 @@ def trace(
         ExportFailed: The module cannot be traced, or `program` is something else.
     """
     import torch
+    from torch._subclasses.fake_tensor import DataDependentOutputException
 
     if isinstance(program, torch.export.ExportedProgram):
         return program
@@ -126,13 +129,35 @@ def trace(
             f"cannot export {type(program).__name__}",
             hint="pass a torch.nn.Module or what torch.export.export returned",
         )
-    try:
+
+    def traced() -> _ExportedProgram:
         return torch.export.export(program, args, dict(kwargs or {}), dynamic_shapes=shapes)
+
+    try:
+        try:
+            return traced()
+        except DataDependentOutputException:
+            with _replacing():
+                return traced()
     except Exception as error:
         raise ExportFailed(
             f"torch.export cannot trace {type(program).__name__}: {_said(error)}",
             hint=_why_not(program, error),
         ) from error
+
+
+def _replacing() -> Any:
+    """Return a context in which PyTorch calls `replacements` in the place of its own functions."""
+    from torch.overrides import TorchFunctionMode
+
+    table = replacements()
+
+    class Replacing(TorchFunctionMode):  # type: ignore[misc] # PyTorch has no types here
+        def __torch_function__(self, f: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            del types
+            return table.get(f, f)(*args, **(kwargs or {}))
+
+    return Replacing()
 
 
 def _said(error: BaseException) -> str:
@@ -153,7 +178,7 @@ def _why_not(module: Any, error: BaseException) -> str:
             f"{replaced[0] or 'it'!r} is the GRU that torch_xla puts in the place of torch.nn.GRU "
             "when it is imported: build the model before that, or of torch.nn.GRU._orig"
         )
-    said = f"{type(error).__name__}: {error}"
+    said = "".join(traceback.format_exception(error))
     known = (hint for words, hint in _UNTRACEABLE.items() if words in said)
     return next(known, "torch.export.export shows the whole report")
 
@@ -163,6 +188,12 @@ _NUMBER = (
     "tensors), or pass a number, which is fixed"
 )
 _UNTRACEABLE = {
+    "in _detect_is_causal_mask": "pass is_causal=True or False beside the mask, tgt_is_causal to a "
+    "decoder: PyTorch compares its values otherwise",
+    "torch/distributions/distribution.py": "pass validate_args=False to the distribution",
+    "argument 'size' failed to unpack": "a size is the value of a tensor, as in packed sequences: "
+    "pass padded ones",
+    "one_hot(": "pass num_classes to one_hot",
     "data-dependent expression zu": _NUMBER,  # of floats
     "Constraints violated": "change the Dim as suggested, or leave the dimension fixed",
     "Could not guard on data-dependent": "Python branches on the value of a tensor: use torch.cond "
@@ -173,8 +204,7 @@ _UNTRACEABLE = {
     "aten.linalg_lstsq": "PyTorch does not trace it: use torch.linalg.pinv(a) @ b",
     "DynamicOutputShape": "the size of what it makes depends on data: compute with a fixed size "
     "and a mask",
-    "DataDependentOutput": "PyTorch looks at values there (torch.cov does): write it out of "
-    "simpler ops",
+    "DataDependentOutput": "PyTorch looks at values there: write it out of simpler ops",
     "register a pytree": "torch.export.register_dataclass(the class) before exporting",
     "__obj_flatten__": "quantize by PT2E or torchao: what torch.ao.quantization.quantize_dynamic "
     "makes cannot be traced",
@@ -288,8 +318,10 @@ def refuse_unbounded(program: _ExportedProgram, lowered: Collection[Any] = ()) -
             continue
         if any(free_unbacked_symbols(v) for v in pytree.tree_leaves(node.meta.get("val"))):
             name = str(node.target).removeprefix("aten.").partition(".")[0]
+            number = name in {"item", "_local_scalar_dense"}
+            what = "a number that" if number else "the size of what"
             raise ExportFailed(
-                f"the size of what {node.target} makes depends on data",
+                f"{what} {node.target} makes depends on data",
                 where=place(node),
                 hint=_BOUNDED.get(name, "compute with a fixed size and a mask"),
             )
@@ -300,8 +332,10 @@ _BOUNDED = {
     "nonzero_numpy": "use torch.nonzero_static(x, size=BOUND)",
     "index": "use torch.where(mask, x, fill), or torch.nonzero_static(mask, size=BOUND)",
     "masked_select": "use torch.where(mask, x, fill), or torch.nonzero_static(mask, size=BOUND)",
+    "argwhere": "use torch.nonzero_static(x, size=BOUND)",
     "bincount": "use torch.zeros(BOUND).index_add(0, x, torch.ones(len(x)))",
     "repeat_interleave": "pass output_size=BOUND",
+    "tensor_split": "pass the places as integers",
     "item": "keep the number in a tensor",
     "_local_scalar_dense": "keep the number in a tensor",
 }

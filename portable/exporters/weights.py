@@ -19,7 +19,7 @@ import numpy as np
 from portable.containers import MalformedContainer
 from portable.exporters.frameworks import ExportFailed, from_torch
 from portable.runtime.executors.tensors import dtype_named
-from portable.system.documents import parse_json
+from portable.system.documents import parse_json, without_duplicates
 from portable.system.files import InputFile, read_file
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TorchWeights", "load_weights", "open_safetensors", "save_weights", "write_safetensors"]
 
+_AS_NPY = "save the weights as .npy files"
 _FILE = "weights.safetensors"
 _ELSEWHERE = "weights.json"
 
@@ -45,6 +46,7 @@ _DTYPES = {
     **{f"U{width}": f"uint{width}" for width in (8, 16, 32, 64)},
 }
 _NAMES = {name: code for code, name in _DTYPES.items()}
+_METADATA = "__metadata__"
 # What the reader of safetensors itself accepts.
 _LONGEST_HEADER = 100_000_000
 _ALIGNMENT = 8
@@ -68,12 +70,14 @@ def write_safetensors(path: str | os.PathLike[str], arrays: Mapping[str, Array])
     header: dict[str, Any] = {}
     end = 0
     for name, array in arrays.items():
+        if name == _METADATA:
+            raise ExportFailed(f"safetensors hold no weight named {name!r}", hint=_AS_NPY)
         start, end = end, end + array.nbytes
         code = _NAMES.get(array.dtype.name)
         if code is None:
             raise ExportFailed(
                 f"safetensors hold no {array.dtype.name}, which the weight {name!r} is",
-                hint="save the weights as .npy files",
+                hint=_AS_NPY,
             )
         header[name] = {"dtype": code, "shape": list(array.shape), "data_offsets": [start, end]}
         del array
@@ -103,11 +107,15 @@ def open_safetensors(path: str | os.PathLike[str]) -> dict[str, Array]:
     if len(file) < 8 or size > min(_LONGEST_HEADER, len(file) - 8):
         raise MalformedContainer("no header of safetensors", where=str(path))
     try:
-        header = parse_json(file[8 : 8 + size])
+        header = parse_json(file[8 : 8 + size], without_duplicates)
         if not isinstance(header, dict):
             raise ValueError("not a JSON object")
-        header.pop("__metadata__", None)
-        mapped = np.memmap(path, np.uint8, "r", 8 + size) if len(file) > 8 + size else _NOTHING
+        header.pop(_METADATA, None)
+        # No view of it is a np.memmap, of which each takes half a KB.
+        mapped = np.asarray(
+            np.memmap(path, np.uint8, "r", 8 + size) if len(file) > 8 + size else _NOTHING
+        )
+        _demand_apart([entry["data_offsets"] for entry in header.values()], len(mapped))
         return {name: _array(mapped, entry) for name, entry in header.items()}
     except (ValueError, KeyError, TypeError) as error:
         raise MalformedContainer(f"no safetensors: {error}", where=str(path)) from error
@@ -116,13 +124,30 @@ def open_safetensors(path: str | os.PathLike[str]) -> dict[str, Array]:
 _NOTHING: Array = np.zeros(0, np.uint8)
 
 
+def _demand_apart(offsets: list[Any], size: int) -> None:
+    """Refuse arrays that overlap and bytes in none, as the reader of safetensors itself does."""
+    last = 0
+    for start, end in sorted(map(_sizes, offsets)):
+        if start != last:
+            raise ValueError(f"an array begins at byte {start}, the one before ends at {last}")
+        last = end
+    if last != size:
+        raise ValueError(f"the arrays end at byte {last} of {size}")
+
+
 def _array(mapped: Array, entry: Mapping[str, Any]) -> Array:
-    dtype, shape = dtype_named(_DTYPES[entry["dtype"]]), tuple(map(int, entry["shape"]))
-    start, end = map(int, entry["data_offsets"])
-    wanted = math.prod(shape) * dtype.itemsize
-    if min((start, *shape, 0)) < 0 or end - start != wanted or end > len(mapped):
-        raise ValueError(f"bytes {start} to {end} of {len(mapped)} hold no {dtype}{list(shape)}")
+    dtype, shape = dtype_named(_DTYPES[entry["dtype"]]), _sizes(entry["shape"])
+    start, end = entry["data_offsets"]
+    if end - start != math.prod(shape) * dtype.itemsize:
+        raise ValueError(f"bytes {start} to {end} hold no {dtype}{list(shape)}")
     return mapped[start:end].view(dtype).reshape(shape)
+
+
+def _sizes(values: object) -> tuple[int, ...]:
+    """Return a list of integers that are not negative, and no list of anything else."""
+    if not isinstance(values, list) or any(type(v) is not int or v < 0 for v in values):
+        raise ValueError(f"{values!r:.40} are no sizes")
+    return tuple(values)
 
 
 def save_weights(
@@ -184,7 +209,10 @@ def load_weights(
     if not existing:
         return found
     try:
-        left = {f["sha256"]: f["weights"] for f in parse_json(read_file(directory / _ELSEWHERE))}
+        left = {
+            f["sha256"]: {str(name) for name in f["weights"]}
+            for f in parse_json(read_file(directory / _ELSEWHERE))
+        }
     except (ValueError, KeyError, TypeError) as error:
         raise MalformedContainer(str(error), where=str(directory / _ELSEWHERE)) from error
     for path in existing:

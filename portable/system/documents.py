@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-__all__ = ["parse_json", "parse_toml"]
+__all__ = ["parse_json", "parse_toml", "without_duplicates"]
 
 
 def parse_json(
@@ -29,6 +29,21 @@ def parse_json(
     import json
 
     return _parsed("JSON", lambda: json.loads(data.decode("utf-8"), object_pairs_hook=pairs))
+
+
+def without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON; for `parse_json`.
+
+    Args:
+        pairs: Its keys and values.
+
+    Raises:
+        ValueError: A key is duplicated.
+    """
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("duplicate key")
+    return found
 
 
 def parse_toml(data: bytes) -> dict[str, Any]:

@@ -106,10 +106,13 @@ def _file(header: Any, data: bytes = b"") -> bytes:
     return len(text).to_bytes(8, "little") + text + data
 
 
-def _one(dtype: str = "F32", shape: Any = (1,), offsets: Any = (0, 4)) -> dict[str, Any]:
-    return {"a": {"dtype": dtype, "shape": shape, "data_offsets": offsets}}
+def _one(
+    dtype: str = "F32", shape: Any = (1,), offsets: Any = (0, 4), name: str = "a"
+) -> dict[str, Any]:
+    return {name: {"dtype": dtype, "shape": shape, "data_offsets": offsets}}
 
 
+_TEXT = json.dumps(_one()).encode()
 DAMAGED = {
     "empty": b"",
     "short": b"\1\2",
@@ -124,6 +127,22 @@ DAMAGED = {
     "a negative size": _file(_one(shape=(-1, -1)), bytes(4)),
     "no shape": _file({"a": {"dtype": "F32", "data_offsets": [0, 4]}}, bytes(4)),
     "an entry that is a number": _file({"a": 3}),
+    "two arrays in one place": _file(_one() | _one(name="b"), bytes(4)),
+    "bytes of no array": _file(_one(), bytes(8)),
+    "bytes between arrays": _file(_one() | _one(offsets=(8, 12), name="b"), bytes(12)),
+    "a name that is there twice": _file(b"%b,%b" % (_TEXT[:-1], _TEXT[1:]), bytes(4)),
+    "a dtype that is there twice": _file(_TEXT.replace(b'"F32"', b'"I32","dtype":"F32"'), bytes(4)),
+    "NaN": _file(_TEXT.replace(b"[1]", b"[NaN]"), bytes(4)),
+    "infinity": _file(_TEXT.replace(b"[1]", b"[1e999]"), bytes(4)),
+    "a fraction": _file(_TEXT.replace(b"[1]", b"[1.5]"), bytes(4)),
+    "a truth": _file(_TEXT.replace(b"[1]", b"[true]"), bytes(4)),
+    "a text": _file(_one(shape="1"), bytes(4)),
+    "three offsets": _file(_one(offsets=(0, 4, 4)), bytes(4)),
+    "a size of thousands of digits": _file(_TEXT.replace(b"1", b"1" * 5000), bytes(4)),
+    "more than any memory": _file(_one(shape=(2**62, 2**62)), bytes(4)),
+    "nothing, many times": _file(_one(shape=(2**70, 0), offsets=(0, 0))),
+    "a hundred dimensions": _file(_one(shape=(1,) * 100), bytes(4)),
+    "a dtype of a megabyte": _file(_one("\x1b\n" * (1 << 19)), bytes(4)),
 }
 
 
@@ -134,7 +153,20 @@ def test_damaged_safetensors(case: str, tmp_path: Path) -> None:
     path.write_bytes(DAMAGED[case])
     with pytest.raises(MalformedContainer, match="safetensors") as caught:
         open_safetensors(path)
-    assert len(str(caught.value).splitlines()) == 1
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 3000
+
+
+@pytest.mark.parametrize("weights", [3, None, [["0.0.b"]], [{}], "0.0.b"])
+def test_a_list_of_existing_weights_that_is_none(weights: Any, tmp_path: Path) -> None:
+    """Of any type in the place of names: a typed error when the program is read or called."""
+    made = _exported()
+    safetensors.numpy.save_file(dict(made.weights), tmp_path / "w")
+    made.save(tmp_path / "m", existing=[tmp_path / "w"])
+    path = tmp_path / "m" / "weights.json"
+    path.write_text(json.dumps([json.loads(path.read_text())[0] | {"weights": weights}]))
+    with pytest.raises((MalformedContainer, InputMismatch)):
+        ExportedArtifact.load(tmp_path / "m", existing=[tmp_path / "w"])(X)
 
 
 def test_a_weight_of_another_type_is_refused(tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ EDGES = torch.tensor([-1.0, -0.5, 0.0, 1.5])
 SORTED = torch.randn(3, 8).sort()[0]
 HOLES = torch.tensor([[1.0, NAN, 3.0, 2.0], [2.0, 5.0, 1.0, 0.0], [NAN, 1.0, 1.0, -1.0]])
 IMAGE = torch.randn(1, 2, 7, 9)
+WHOLE = torch.randint(-9, 9, (4, 7))
 
 
 def _resized(mode: str, x: Tensor, size: Any, scale: Any = None, corners: bool = False) -> Tensor:
@@ -55,6 +56,83 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Tensor, ...]]] = {
     "std_mean": (
         lambda x: (*torch.std_mean(x, 1, True, True), *torch.std_mean(x, 0, correction=0)),
         (WIDE,),
+    ),
+    "covariance": (
+        lambda x, often, weights: (
+            torch.cov(x),
+            x.cov(correction=0),
+            torch.cov(x, fweights=often),
+            torch.cov(x, fweights=often, aweights=weights, correction=2),
+            torch.cov(x[0]),
+        ),
+        (ROWS, torch.tensor([1, 3, 2]), torch.rand(3)),
+    ),
+    "correlations": (
+        lambda x, z, n: (torch.corrcoef(x), x[0].corrcoef(), torch.corrcoef(z), n.corrcoef()),
+        (ROWS, torch.randn(3, 4, dtype=torch.complex64), WHOLE),
+    ),
+    "classes": (lambda x: F.one_hot(x, 10), (WHOLE.abs(),)),
+    "most_frequent": (
+        lambda x: (x.mode(), x.mode(0, keepdim=True), x[0, 0].mode()),
+        (WHOLE % 3,),
+    ),
+    # A float64 holds 53 bits; PyTorch drops those above the type.
+    "powers_of_integers": (
+        lambda x, n: (
+            x**n,
+            x ** (n - 9),
+            3**n,
+            x**21,
+            x.to(torch.int8) ** n.int(),
+            x.abs().byte() ** 5,
+        ),
+        (WHOLE, torch.arange(28).reshape(4, 7) + 13),
+    ),
+    "functions_of_truths": (
+        lambda x: (
+            torch.special.bessel_j0(x),
+            torch.special.chebyshev_polynomial_u(x, x),
+            torch.special.hermite_polynomial_h(x, x),
+            x.sigmoid(),
+            x.erf(),
+            torch.where(x, 1.5, 2.5),
+            x / x.logical_not().logical_not(),
+            x * 2.5,
+        ),
+        (ROWS > 0,),
+    ),
+    "narrow": (
+        lambda x: (
+            torch.polygamma(4, x),
+            torch.digamma(x),
+            x.renorm(2, 0, 0.5),
+            x.argmax(0) * 2**40,
+        ),
+        (ROWS.bfloat16(),),
+    ),
+    "reflections": (lambda a: (torch.geqrf(a), torch.geqrf(a.mT)), (WIDE,)),
+    "multiplied_by_reflections": (
+        lambda a, t, x: [
+            torch.ormqr(a, t, y, left, transpose)
+            for left, y in ((True, x), (False, x.mT))
+            for transpose in (False, True)
+        ],
+        (*torch.geqrf(WIDE.mT), torch.randn(2, 5, 2)),
+    ),
+    "repeated": (
+        lambda x, n: (
+            x.repeat_interleave(n, 0, output_size=9),
+            torch.repeat_interleave(n, output_size=9),
+        ),
+        (ROWS, PLACES),
+    ),
+    "scattered_integers": (
+        lambda x, s: [
+            x.to(kind).scatter_reduce(0, s.abs() % 3, s.to(kind), how, include_self=False)
+            for kind in (torch.int64, torch.uint8)
+            for how in ("amin", "amax")
+        ],
+        (WHOLE, WHOLE.flip(0)),
     ),
     "put_at_one_place_twice": (
         lambda x: torch.put(x, PLACES - 2, torch.arange(5.0), accumulate=True),
@@ -186,7 +264,7 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Tensor, ...]]] = {
 def _same(mine: Any, theirs: Any) -> None:
     for one, other in zip(*map(pytree.tree_leaves, (mine, theirs)), strict=True):
         assert (one.dtype, one.shape) == (other.dtype, other.shape)
-        near = 1e-12 if other.dtype == torch.float64 else 2e-6
+        near = {torch.float64: 1e-12, torch.bfloat16: 2**-7}.get(other.dtype, 2e-6)
         assert torch.allclose(one, other, rtol=near, atol=near, equal_nan=True)
 
 

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -105,6 +106,44 @@ def test_damage_is_refused(tmp_path: Path) -> None:
     weight.write_bytes(original)
     with pytest.raises(PortableError, match="no function 'backward'"):
         ExportedArtifact.load(tmp_path / "m", "backward")
+
+
+DAMAGED: dict[str, dict[str, Any]] = {
+    "a position that is none": {"input_locations": [{"type_": "input_arg", "position": {}}]},
+    "a name that is none": {"input_locations": [{"type_": "input_arg", "name": ["a"]}]},
+    "two inputs at one position": {"input_locations": [{"type_": "input_arg", "position": 0}] * 2},
+    "a tree that is no text": {"output_pytree_spec": 3},
+    "an empty tree": {"input_pytree_spec": ""},
+    "a tree that is no JSON": {"input_pytree_spec": "[1, {"},
+    "a deep tree": {"output_pytree_spec": "[" * 100_000},
+    "a tree of classes that are not here": {
+        "output_pytree_spec": '[1, {"type": "os.system", "context": "1", "children_spec": []}]'
+    },
+}
+
+
+@pytest.mark.parametrize("case", DAMAGED)
+def test_damaged_descriptions(case: str, tmp_path: Path) -> None:
+    """One line, when the program is read or called, whatever is in place of a name or a tree."""
+
+    class Sum(nn.Module):
+        def forward(self, x: Tensor, y: Tensor) -> Tensor:
+            return x + y
+
+    x = torch.ones(2)
+    export_torch(Sum(), (x, x), target="1.0.0").save(tmp_path / "m")
+    path = tmp_path / "m" / "functions" / "forward.meta"
+    said = json.loads(path.read_text())
+    for key, value in DAMAGED[case].items():
+        if isinstance(value, list):
+            for old, new in zip(said[key], value, strict=False):
+                old.update(new)
+        else:
+            said[key] = value
+    path.write_text(json.dumps(said))
+    with pytest.raises(MalformedContainer) as caught:
+        ExportedArtifact.load(tmp_path / "m")(x, x)
+    assert str(caught.value).isprintable()
 
 
 PROGRAM = """

@@ -1,5 +1,6 @@
 """`export_torch`: what it keeps, what it refuses, and what it leaves alone."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,13 @@ from torch.utils import _pytree as pytree
 
 from compat_tests.helpers.lossy import Everything
 from portable.errors import PortableError
-from portable.exporters import ArgumentKind, ExporterMissing, ExportFailed, export_torch
+from portable.exporters import (
+    ArgumentKind,
+    ExportedArtifact,
+    ExporterMissing,
+    ExportFailed,
+    export_torch,
+)
 from portable.exporters.traced import inspect_program
 from portable.pinning.pipeline import NotExpressible
 from portable.runtime.executors import InputMismatch
@@ -382,6 +389,62 @@ def test_repr_is_three_lines() -> None:
 
     many = export_torch(Many(), ([torch.ones(1)] * 11,), target=TARGET)
     assert repr(many).splitlines()[1].endswith("parts_7: float32[1], and 3 more")
+
+
+class Named(nn.Module):
+    """Has a weight of any name, takes and returns it under that name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+        self.register_parameter(name, nn.Parameter(torch.ones(3)))
+
+    def forward(self, given: dict[str, Tensor]) -> dict[str, Tensor]:
+        """Multiply."""
+        return {self.name: given[self.name] * getattr(self, self.name)}
+
+
+NAMES = ("a\x1b[31mb", "a\tb", "a\u202eb", "重み", "a/b", "a\\b", "<b>", "%s{0}", "w" * 10_000)
+
+
+@pytest.mark.parametrize("name", NAMES, ids=ascii)
+def test_names_with_any_character(name: str, tmp_path: Path) -> None:
+    """Weights keep theirs in a file of safetensors; what is shown is three printable lines."""
+    x = torch.arange(3.0)
+    made = export_torch(Named(name), ({name: x},), target=TARGET)
+    assert all(line.isprintable() for line in repr(made).splitlines())
+    assert len(repr(made).splitlines()) == 3
+    made.save(tmp_path / "m", safetensors=True)
+    loaded = ExportedArtifact.load(tmp_path / "m")
+    for one in (made, loaded):
+        assert list(one.weights) == [name]
+        assert torch.equal(one({name: x})[name], x)
+
+
+@pytest.mark.parametrize("name", ["a/b", "a\\b"])
+def test_names_that_are_no_files(name: str, tmp_path: Path) -> None:
+    """Say how the weights can be saved, and nothing is left behind."""
+    made = export_torch(Named(name), ({name: torch.ones(3)},), target=TARGET)
+    with pytest.raises(ExportFailed, match="save the weights as safetensors"):
+        made.save(tmp_path / "m")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_one_name_that_safetensors_keep(tmp_path: Path) -> None:
+    """Readers would take it for text about the file."""
+    made = export_torch(Named("__metadata__"), ({"__metadata__": torch.ones(3)},), target=TARGET)
+    with pytest.raises(ExportFailed, match=r"'__metadata__'; save the weights as \.npy"):
+        made.save(tmp_path / "m", safetensors=True)
+    made.save(tmp_path / "m")
+    assert list(ExportedArtifact.load(tmp_path / "m").weights) == ["__metadata__"]
+
+
+@pytest.mark.parametrize("name", ["a\nb", "a\"b'c", "class", "a\0b", "a\udcffb"], ids=ascii)
+def test_names_that_pytorch_cannot_write(name: str) -> None:
+    """It writes them into code: one line says so."""
+    with pytest.raises(ExportFailed, match=r"names of weights and keys.*rename") as caught:
+        export_torch(Named(name), ({name: torch.ones(3)},), target=TARGET)
+    assert str(caught.value).isprintable()
 
 
 def test_linear_algebra_needs_no_dialect_of_jax() -> None:

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812 - what everybody calls it
@@ -131,7 +132,14 @@ UNTRACEABLE: dict[str, tuple[Callable[..., Any], str]] = {
     "place": (lambda x: x.clone().__setitem__((0, x[0, 0].long()), 0), "index_copy"),
     "loss": (lambda x: F.ctc_loss(x[:, None], torch.ones(1, 1).long(), (3,), (1,)), "outside"),
     "least_squares": (lambda x: torch.linalg.lstsq(x, x).solution, "pinv"),
-    "covariance": (torch.cov, "simpler ops"),
+    "classes": (lambda x: F.one_hot(x.long()), "num_classes"),
+    "distribution": (torch.distributions.Normal(0.0, 1.0).log_prob, "validate_args=False"),
+    "packed": (
+        lambda x: nn.GRU(3, 3)(nn.utils.rnn.pack_padded_sequence(x[:, None], [3])),
+        "pass padded ones",
+    ),
+    "equality": (lambda x: x if torch.equal(x, x + 1) else -x, "simpler ops"),
+    "another memory": (lambda x: x.resize_(2), "return a new tensor"),
     "class": (lambda x: Pair(x, x), "register_dataclass"),
     "derivative": (torch.func.grad(lambda x: (x**3).sum()), "make_fx"),
 }
@@ -180,6 +188,21 @@ def test_a_custom_op_that_changes_what_it_takes() -> None:
         export_torch(model, (torch.ones(2),), target="1.0.0")
 
 
+UNLOWERED: dict[str, tuple[Callable[..., Any], str]] = {
+    "factors": (torch.linalg.ldl_factor, "lu_factor"),
+    "random windows": (lambda x: F.fractional_max_pool2d(x[None], 2, 1), "adaptive_max_pool2d"),
+    "sparse": (lambda x: x.to_sparse().to_dense(), "dense"),
+}
+
+
+@pytest.mark.parametrize("name", UNLOWERED)
+def test_what_has_no_lowering_says_what_has(name: str) -> None:
+    """Not what torchax makes of it, which is NaN for a matrix that is not positive definite."""
+    function, hint = UNLOWERED[name]
+    with pytest.raises(ExportFailed, match=rf"no lowering of aten.*{hint}"):
+        export_torch(Calls(function), (torch.eye(3),), target="1.0.0")
+
+
 def _gain(x: Tensor, factor: float) -> Tensor:
     """Multiply, by code that no exporter sees into."""
     return x * factor
@@ -205,6 +228,55 @@ def test_a_custom_op_by_the_user_s_lowering(executor: Executor) -> None:
         export_torch(model, (x,), target="1.0.0", lowerings={op: failing})
     with pytest.raises(ExportFailed, match="takes no lowerings"):
         export_torch(model, (x,), target="1.0.0", backend="torch_mlir", lowerings={op: failing})
+
+
+def _endless(*given: Any) -> Any:
+    return _endless(*given)
+
+
+WRONG: dict[str, tuple[Any, str]] = {
+    "no values": (lambda *_: (_ for _ in ()).throw(ValueError("a\nb\x1b[31m")), "ValueError: a"),
+    "another shape": (lambda x, _: x[:1], r"returns float32\[1\], PyTorch makes float32\[2\]"),
+    "another rank": (lambda *_: 3.0, r"returns float64\[\], PyTorch makes float32\[2\]"),
+    "another kind": (lambda x, _: x.astype(complex), r"returns complex128\[2\]"),
+    "integers": (lambda x, _: x.astype(int), r"returns int64\[2\]"),
+    "several": (lambda x, _: (x, x), r"returns float32\[2,2\]"),
+    "text": (lambda *_: "text", "not a valid JAX array"),
+    "None": (lambda *_: None, "None is not a valid value"),
+    "too few arguments": (lambda x: x, "takes 1 positional argument"),
+    "numpy": (lambda x, _: np.asarray(x), "TracerArrayConversionError"),
+    "no end": (_endless, "RecursionError"),
+    "no function": (3, "not a function"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_lowering_that_is_wrong(name: str) -> None:
+    """It is named with what it made, also where another op takes that; the error is one line."""
+    function, says = WRONG[name]
+    op, model = torch.ops.portable_tests.gain.default, Calls(lambda x: gain(x, 3.0) + x)
+    with pytest.raises(ExportFailed, match=rf"portable_tests\.gain.*{says}") as caught:
+        export_torch(model, (torch.ones(2),), target="1.0.0", lowerings={op: function})
+    assert str(caught.value).isprintable()
+
+
+def test_a_lowering_of_two_results(executor: Executor) -> None:
+    """As many as the op has, in its dtypes."""
+    op, x = torch.ops.aten.topk.default, torch.tensor([1.0, 3.0, 2.0])
+    model = Calls(lambda x: torch.topk(x, 1))
+    taken = {op: lambda x, _: (x[:1].astype("float64"), x[1:2].astype("int64").astype("int8"))}
+    made = export_torch(model, (x,), target="1.0.0", lowerings=taken)
+    got = made(x, executor=executor)
+    assert (got[0].dtype, got[1].dtype, got[1].item()) == (torch.float32, torch.int64, 3)
+    with pytest.raises(ExportFailed, match="returns one value, PyTorch makes 2"):
+        export_torch(model, (x,), target="1.0.0", lowerings={op: lambda x, _: x})
+
+
+@pytest.mark.parametrize("key", ["aten.silu", torch.nn.functional.silu, gain, None])
+def test_a_lowering_of_what_is_no_op(key: Any) -> None:
+    """It would never be used."""
+    with pytest.raises(ExportFailed, match=r"not an op of PyTorch.*torch\.ops\.aten"):
+        export_torch(nn.SiLU(), (torch.ones(2),), target="1.0.0", lowerings={key: lambda x: x})
 
 
 def test_an_op_of_aten_by_the_user_s_lowering(executor: Executor) -> None:

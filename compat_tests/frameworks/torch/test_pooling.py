@@ -42,6 +42,22 @@ POOLS: dict[str, tuple[nn.Module, torch.Tensor]] = {
         nn.AdaptiveMaxPool3d((2, None, 5), return_indices=True),
         (9 * IMAGE).sin(),
     ),
+    "the first of equal maxima": (
+        nn.MaxPool3d(3, 2, ceil_mode=True, return_indices=True),
+        (IMAGE * 3).round().reshape(1, 3, 4, 8, 8),
+    ),
+    "maxima of integers beyond 32 bits": (
+        nn.MaxPool2d((2, 3), 2, 1, return_indices=True),
+        -(2**40) - IMAGE.mul(99).long(),
+    ),
+    "maxima with NaN, and of nothing else than -inf": (
+        nn.MaxPool2d(3, 2, 1, dilation=2, return_indices=True),
+        torch.where(IMAGE < -0.7, -float("inf"), torch.where(IMAGE > 0.96, float("nan"), IMAGE)),
+    ),
+    "maxima of bfloat16 without a batch": (
+        nn.MaxPool1d(3, 2, return_indices=True),
+        IMAGE[0, 0].bfloat16(),
+    ),
     "maxima": (nn.MaxPool2d(3, 2, 1, ceil_mode=True), IMAGE),
     "maxima of every other": (nn.MaxPool2d(3, 2, 1, dilation=2, ceil_mode=True), IMAGE),
 }
@@ -54,7 +70,7 @@ def test_the_values_are_pytorch_s(name: str) -> None:
     exported = export_torch(pool.eval(), (image,), target="1.0.0")
     for got, wanted in zip(*map(pytree.tree_leaves, (exported(image), pool(image))), strict=True):
         assert (got.dtype, got.shape) == (wanted.dtype, wanted.shape)
-        assert torch.allclose(got, wanted, atol=1e-6)
+        assert torch.allclose(got, wanted, atol=1e-6, equal_nan=True)
 
 
 def test_an_open_size() -> None:

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch._higher_order_ops.map import map as torch_map
 from torch._higher_order_ops.scan import scan
 from torch._higher_order_ops.while_loop import while_loop
+from torch.utils import _pytree as pytree
 
 from compat_tests.helpers.lossy import Counting, InPlace
 from compat_tests.helpers.torch_calls import Calls
@@ -83,6 +84,50 @@ def test_an_input_that_is_changed(executor: Executor) -> None:
     with pytest.raises(InputMismatch, match=r"'x', which the model changes, shares memory with"):
         two(x, x[:], executor=executor)
     assert x.tolist() == [2, 2, 2]
+
+
+class TwoNames(nn.Module):
+    """Has one buffer under two names, or a view of it, and changes it."""
+
+    def __init__(self, view: slice) -> None:
+        super().__init__()
+        whole = torch.zeros(3)
+        self.register_buffer("one", whole)
+        self.register_buffer("other", whole[view])
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Count, and read the count by the other name."""
+        self.one.add_(1)
+        return x + self.other.sum()
+
+
+@pytest.mark.parametrize("view", [slice(None), slice(1, 3)])
+def test_changed_memory_with_two_names_is_refused(view: slice) -> None:
+    """`main` takes and returns values; so it is for inputs that are examples of each other."""
+    with pytest.raises(ExportFailed, match="shares memory with another: use one of them"):
+        export_torch(TwoNames(view), (torch.ones(3),), target=TARGET)
+    x, model = torch.ones(3), Calls(lambda x, y: x.add_(1) + y.sum())
+    with pytest.raises(ExportFailed, match="shares memory with another: use one of them"):
+        export_torch(model, (x, x[view]), target=TARGET)
+
+
+CHANGES: dict[str, Callable[[Tensor], Any]] = {
+    "by a view": lambda x: (x.view(-1).add_(1), x * 2)[1],
+    "a row": lambda x: (x[0].mul_(3), x)[1],
+    "to another dtype": lambda x: x.copy_(torch.full((2, 3), 0.1, dtype=torch.float64)),
+    "and returned with a view": lambda x: (x.add_(1)[0], None, x),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_an_input_that_is_changed_under_an_alias(name: str, executor: Executor) -> None:
+    """The results and the input are as the model leaves them."""
+    model, x = Calls(CHANGES[name]), torch.arange(6.0).reshape(2, 3)
+    made, mine, theirs = export_torch(model, (x.clone(),), target=TARGET), x.clone(), x.clone()
+    got, wanted = made(mine, executor=executor), model(theirs)
+    assert torch.equal(mine, theirs)
+    for one, other in zip(*map(pytree.tree_leaves, (got, wanted)), strict=True):
+        assert one is other is None or torch.equal(one, other)
 
 
 def test_a_view_of_an_input_is_a_copy(executor: Executor) -> None:
@@ -221,6 +266,28 @@ DRAWN: dict[str, Callable[[Tensor], Tensor]] = {
     "exponential": lambda x: torch.empty_like(x).exponential_(2.0),
     "gumbel": lambda x: nn.functional.gumbel_softmax(x.reshape(-1, 2)),
 }
+
+
+def test_complex_numbers_are_drawn(executor: Executor) -> None:
+    """Uniform in both parts, or varying by one in both together; means and spreads as PyTorch's."""
+
+    def draw(x: Tensor) -> list[Tensor]:
+        return [
+            torch.randn_like(x),
+            torch.rand_like(x),
+            torch.empty_like(x).uniform_(2, 5),
+            torch.empty_like(x).normal_(1, 3),
+        ]
+
+    torch.manual_seed(0)
+    x = torch.zeros(20000, dtype=torch.complex64)
+    made = export_torch(Calls(draw), (x,), target="0.9.0")
+    for mine, theirs in zip(made(x, seed=5, executor=executor), draw(x), strict=True):
+        assert mine.dtype == theirs.dtype
+        for one, other in ((mine.real, theirs.real), (mine.imag, theirs.imag)):
+            assert abs(one.mean() - other.mean()) < 0.1
+            assert abs(one.std() - other.std()) < 0.05
+        assert abs(np.corrcoef(mine.real, mine.imag)[0, 1]) < 0.03
 
 
 @pytest.mark.parametrize("name", DRAWN)
