@@ -452,6 +452,8 @@ def _places(x: Any, *, size: int, fill_value: int = -1) -> Any:
 
     if x.ndim == 0:
         return jnp.zeros((size, 0), jnp.int64)
+    if 0 in x.shape:  # of which JAX fills with zeros
+        return jnp.full((size, x.ndim), fill_value, jnp.int64)
     return jnp.argwhere(x, size=size, fill_value=fill_value).astype(jnp.int64)
 
 

@@ -88,6 +88,10 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Tensor, ...]]] = {
         ),
         (WHOLE, torch.arange(28).reshape(4, 7) + 13),
     ),
+    "places_in_nothing": (
+        lambda x: [torch.nonzero_static(x, size=4, fill_value=fill) for fill in (-1, 7)],
+        (torch.ones(2, 0, 3),),
+    ),
     "functions_of_truths": (
         lambda x: (
             torch.special.bessel_j0(x),
