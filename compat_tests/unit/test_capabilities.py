@@ -312,12 +312,23 @@ def test_what_the_ops_alone_do_not_show(name: str, version: str) -> None:
         ("select_and_scatter_apart", True, None),
         ("abs_of_a_complex_constant", False, False),
         ("abs_of_a_complex_number", True, True),
+        ("fft_by_halves", True, True),
+        ("reverse_of_every_second", False, False),
+        ("every_second_of_a_reverse", True, True),
+        ("fft_by_thirds", False, False),
+        ("fft_of_a_square", False, False),
+        ("sum_up_unsigned", False, False),
+        ("sum_up_unsigned_backwards", False, False),
+        ("sum_of_few_unsigned", True, True),
+        ("compare_with_floor", False, False),
+        ("compare_below_floor", True, True),
+        ("compare_with_other_floor", True, True),
         # It is folded to a constant, and refused.
         ("abs_of_a_complex_sum", None, None),
     ],
 )
 def test_what_iree_compiles(name: str, compiles: bool | None, computes: bool | None) -> None:
-    """It drops ops without elements, and rewrites windows only where they do not overlap."""
+    """It drops ops without elements, and rewrites windows and transforms only of some sizes."""
     verdict = predict(artifact_of(name), "iree-base-compiler 3.13.0", stage=Stage.EXECUTE)
     assert (verdict.holds(Stage.COMPILE), verdict.holds(Stage.EXECUTE)) == (compiles, computes)
 

@@ -13,7 +13,7 @@ from portable.prediction.form import FormRule, ops, repeated, signed, types
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from portable.bytecode.operations import OpSignature
+    from portable.bytecode.operations import Operation, OpSignature
     from portable.prediction.forms import Reading
 
 __all__ = ["CORNERS"]
@@ -22,6 +22,9 @@ _BITS, _SORT, _MODULE = "vhlo.rng_bit_generator_v1", "vhlo.sort_v1", "builtin.mo
 _COMPARE = "vhlo.compare_v1"
 # As VHLO numbers what compare asks: equal, and not equal.
 _EQUALITY = (0, 1)
+_TO_INTEGERS = ("vhlo.floor_v1", "vhlo.ceil_v1")
+_REVERSE, _SLICE = "vhlo.reverse_v1", "vhlo.slice_v1"
+_UNSIGNED = frozenset(f"ui{bits}_v1" for bits in (2, 4, 8, 16, 32, 64))
 _PERMUTE = "vhlo.collective_permute_v1"
 _DYNAMIC_CONV = ("vhlo.dynamic_conv_v1", "vhlo.dynamic_conv_v2")
 _BROADCAST = "vhlo.broadcast_in_dim_v1"
@@ -243,6 +246,52 @@ def _fits_once(reading: Reading) -> bool:
     )
 
 
+def _sums_up_unsigned(reading: Reading) -> bool:
+    """Find a reduce_window of unsigned integers over all elements before, or behind, each one."""
+    for one in _used(reading, _REDUCE_WINDOW):
+        if not one.results or reading.element(one.results[0]) not in _UNSIGNED:
+            continue
+        windows = [*_windows(reading, one)]
+        long = [window for window in windows if window.size > 1]
+        plain = all(w.base_spread == w.stride == w.spread == 1 for w in windows)
+        whole = [w.padding for w in long if w.size == w.base == w.padding + 1]
+        # All of it on one side: the list has it as one number.
+        if plain and len(long) == 1 and {*whole} & {*reading.numbers(one, "padding")}:
+            return True
+    return False
+
+
+def _compares_with_its_integer(reading: Reading) -> bool:
+    """Find a compare, for whether they are equal, of numbers with their own floor or ceil."""
+    made: list[Operation] = []
+    for name, operation, sources, _ in reading.walk():
+        made.append(operation)
+        asked = reading.value(operation, "comparison_direction") if name == _COMPARE else {}
+        if asked.get("value") not in _EQUALITY or len(sources) != 2:
+            continue
+        for source, other in zip(sources, reversed(operation.operands), strict=True):
+            rounded = made[source[0]] if source else None
+            if rounded is None or reading.names[rounded.name] not in _TO_INTEGERS:
+                continue
+            if rounded.depth == operation.depth and rounded.operands == (other,):
+                return True
+    return False
+
+
+def _reverses_a_strided_slice(reading: Reading) -> bool:
+    """Find a reverse of what a slice takes one of several elements of."""
+    known: dict[tuple[int, int], bool] = {}  # any number of slices may share theirs
+    strided: list[bool] = []
+    for name, operation, sources, _ in reading.walk():
+        if name == _REVERSE and sources and sources[0] and strided[sources[0][0]]:
+            return True
+        key = operation.properties, operation.attributes
+        if name == _SLICE and key not in known:
+            known[key] = max(reading.numbers(operation, "strides"), default=1) > 1
+        strided.append(name == _SLICE and known[key])
+    return False
+
+
 def _swaps_nothing(reading: Reading) -> bool | None:
     """Find a broadcast_in_dim without elements that swaps dimensions and stretches one.
 
@@ -272,6 +321,15 @@ def _swaps_nothing(reading: Reading) -> bool | None:
 
 
 CORNERS: dict[str, FormRule] = {
+    "reduce_window that sums up unsigned integers one by one": FormRule(
+        _sums_up_unsigned, (types(_UNSIGNED), ops(_REDUCE_WINDOW))
+    ),
+    "reverse of a slice with strides": FormRule(
+        _reverses_a_strided_slice, (ops(_REVERSE), ops(_SLICE))
+    ),
+    "compare of numbers with their own floor or ceil for equality": FormRule(
+        _compares_with_its_integer, (ops(*_TO_INTEGERS), ops(_COMPARE))
+    ),
     "broadcast_in_dim without elements that swaps dimensions and stretches one": FormRule(
         _swaps_nothing, (ops(_BROADCAST),)
     ),

@@ -8,9 +8,9 @@ operands are takes far longer to read. An op of several results that are treated
 has one signature for each type, and one more where a reduction has floats of different types,
 `reduce different floats`, or a sort or reduction has a type below a byte and another:
 `sort ui2 beside others`. An op without elements, and a `select_and_scatter` of windows that do
-not overlap, say so: `fft complex<f32> of nothing`, `select_and_scatter f32 apart`. An op in the
-body of a reduction has its own signature, as everywhere, and another: `maximum complex<f32> in
-reduce`.
+not overlap, say so: `fft complex<f32> of nothing`, `select_and_scatter f32 apart`; so does a
+Fourier transform over a power of two, `fft complex<f32> by halves`. An op in the body of a
+reduction has its own signature, as everywhere, and another: `maximum complex<f32> in reduce`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from portable.bytecode.layouts import VHLO
 from portable.bytecode.text import type_text
-from portable.releases.capability import APART, OF_NOTHING
+from portable.releases.capability import APART, HALVED, OF_NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -62,7 +62,7 @@ _VARIADIC = _words(
 # Those that apply their body to scalars; the first may have operands of different types.
 _REDUCING = _words("map reduce reduce_window")
 _APPLYING = _REDUCING | _words("all_reduce reduce_scatter scatter select_and_scatter")
-_SELECTING = "select_and_scatter"
+_SELECTING, _TRANSFORMING = "select_and_scatter", "fft"
 _DIFFERENT = "different floats"
 _BESIDE = "beside others"
 _BELOW_A_BYTE = _words("i2 i4 ui2 ui4 f4E2M1FN f6E2M3FN f6E3M2FN")
@@ -129,6 +129,8 @@ class _Naming:
             self._known[key] = [text + OF_NOTHING if nothing else text for text in texts]
         if op == _SELECTING and _windows_are_apart(self._reading, signature):
             return [text + APART for text in self._known[key]]
+        if op == _TRANSFORMING and _halves(self._reading, signature):
+            return [text + HALVED for text in self._known[key]]
         return self._known[key]
 
     def _called(self, signature: OpSignature) -> Iterator[str]:
@@ -166,6 +168,13 @@ def _windows_are_apart(reading: Reading, signature: OpSignature) -> bool:
         return False
     each = (values * rank if len(values) == 1 else values for values in (strides, sizes))
     return all(map(operator.ge, *each))
+
+
+def _halves(reading: Reading, signature: OpSignature) -> bool:
+    """Say whether a transform is over one dimension whose length is a power of two."""
+    type_ = reading.value(signature, "fft_length").get("type")
+    one = isinstance(type_, int) and reading.content.pool.count(type_) == 1
+    return one and [n & n - 1 for n in reading.numbers(signature, "fft_length")] == [0]
 
 
 def _compiled(op: str) -> str:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ANY",
     "APART",
+    "HALVED",
     "OF_NOTHING",
     "TABLE",
     "Abilities",
@@ -42,6 +43,8 @@ ANY, OF_NOTHING = "*", " of nothing"
 """The row of a Release that computes any op without elements, and how signatures of these end."""
 APART = " apart"
 """How the signature of an op ends whose windows do not overlap."""
+HALVED = " by halves"
+"""How that of a Fourier transform ends, over one dimension whose length is a power of two."""
 TABLE = os.path.join(os.path.dirname(__file__), "data", "capabilities.tsv")
 
 
@@ -98,7 +101,7 @@ class Abilities(NamedTuple):
         """
         op, _, types = signature.partition(" ")
         found = self._found(op, types)
-        plain = signature.removesuffix(OF_NOTHING).removesuffix(APART)
+        plain = signature.removesuffix(OF_NOTHING).removesuffix(APART).removesuffix(HALVED)
         if found is None and plain != signature:
             found = self.support(plain)
             # A compiler that removes any op without elements looks at none of those that it knows.
@@ -172,7 +175,7 @@ def computed_everywhere(signature: str) -> bool:
     Args:
         signature: As `add f32`.
     """
-    op, _, types = signature.removesuffix(OF_NOTHING).partition(" ")
+    op, _, types = signature.removesuffix(OF_NOTHING).removesuffix(HALVED).partition(" ")
     everywhere = Ability.COMPUTES.value
     each = [section.rows.get(op, ()) for section in _sections().values()]
     if is_inside(types):
