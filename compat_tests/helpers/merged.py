@@ -88,6 +88,14 @@ def _spread_maximum(x: Array) -> Array:
     return np.maximum(wide[::2], wide[1::2])
 
 
+_COUNTED = np.arange(10, dtype="int32").reshape(2, 5)
+
+
+def _gathered(x: Array) -> Array:
+    found: Array = _COUNTED[:, np.clip(2 * x[:, 0], 0, 4)]
+    return found
+
+
 def _cropped(x: Array) -> Array:
     wide = np.zeros((len(x) * 2 - 1, x.shape[1] - 1), x.dtype)
     wide[::2] = x[:, 1:]
@@ -101,6 +109,8 @@ _PADS = "reduce_window that pads what a pad takes away"
 _SLICES = "dynamic_slice of a dynamic_slice"
 _UPDATES = "update of a value by an earlier part of itself that is reshaped"
 _PRODUCTS = "reduce of a dot_general over three elements"
+_GATHER = "elementwise op of a gather of constants"
+_SCATTER = "scatter of several single elements by indices without components"
 _TABLE, _ROW = (8, 16), (8,)
 
 PROGRAMS = {
@@ -138,13 +148,22 @@ PROGRAMS = {
     ),
     "product_of_four": Program([(17000, 4), (3, 4)], lambda x, y: (y @ x.T).sum(0)),
     "product_of_three_few": Program([(16384, 3), (3, 3)], lambda x, y: (y @ x.T).sum(0)),
+    "gather_of_constants": Program([], lambda: -_COUNTED, _GATHER),
+    "gather_of_constants_computed": Program(
+        [], lambda: _COUNTED[[0, 0]] + 1, _GATHER, perhaps=True
+    ),
+    "gather_of_constants_in_order": Program([], lambda: -_COUNTED[:, :2].T),
+    "gather_of_constants_returned": Program([], lambda: _COUNTED),
+    "gather_of_an_argument": Program([(5, 1)], lambda x: _gathered(x) + 1),
+    "scatter_to_one_place": Program([(1,), (3, 1)], lambda x, y: x + 2 * y.sum(0), _SCATTER),
+    "scatter_to_one_place_of_two": Program([(2,), (3, 2)], lambda x, y: x + 2 * y.sum(0)),
     "product_of_three_alone": Program([(17000, 3), (3, 3)], lambda x, y: y @ x.T),
 }
 """By the names of the artifacts in `compat_tests/data/artifacts`, each at 0.9.0."""
 
 
 # Where a result was another, or none, on 2026-11-23; elsewhere it was right.
-_EVERY = ("0.4.13", "0.4.20", "0.4.33", "0.10.2", "0.12.0.1")
+_EVERY = ("0.4.13", "0.4.33", "0.5.3", "0.10.2", "0.12.0.1")
 _BEFORE_0_12 = _EVERY[:-1]
 WRONG = {
     "window_cut": _EVERY,
@@ -154,10 +173,12 @@ WRONG = {
     "slice_of_a_slice": _BEFORE_0_12,
     "slice_of_a_slice_reshaped": _BEFORE_0_12,
     "update_of_a_slice": _BEFORE_0_12,
-    "update_by_itself": _EVERY[3:],
-    "update_by_itself_somewhere": _EVERY[3:],
-    "update_by_itself_scattered": _EVERY[3:],
-    "update_by_itself_reversed": _EVERY[3:],
+    "update_by_itself": _EVERY[2:],
+    "update_by_itself_somewhere": _EVERY[2:],
+    "update_by_itself_scattered": _EVERY[2:],
+    "update_by_itself_reversed": _EVERY[2:],
     "product_of_three": ("0.10.2",),
+    "gather_of_constants": ("0.5.3",),
+    "scatter_to_one_place": ("0.10.2",),
 }
 """The jaxlibs that compute it otherwise, or end while they compile it."""

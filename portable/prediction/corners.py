@@ -92,6 +92,18 @@ def _without_components(reading: Reading) -> bool:
     )
 
 
+def _scatters_to_one_place(reading: Reading) -> bool:
+    """Find a scatter of several single elements by indices without components."""
+    for one in _used(reading, *_SCATTERS):
+        updates = reading.dimensions((one.operand_types or (None,))[-1]) or ()
+        inside = {*reading.numbers(one, "update_window_dims")}
+        if reading.numbers(one, "scatter_dims_to_operand_dims"):
+            continue
+        if math.prod(updates) > 1 == math.prod([updates[at] for at in inside if at < len(updates)]):
+            return True
+    return False
+
+
 def _from_the_end(first: int) -> Callable[[Reading], bool]:
     """Find a sort of a dimension that is counted from the end, at least so far from it."""
 
@@ -362,6 +374,9 @@ CORNERS: dict[str, FormRule] = {
     "scatter into a scalar": FormRule(_into_a_scalar(several=False), (ops(*_SCATTERS),)),
     "scatter of several updates into a scalar": FormRule(
         _into_a_scalar(several=True), (ops(*_SCATTERS),)
+    ),
+    "scatter of several single elements by indices without components": FormRule(
+        _scatters_to_one_place, (ops(*_SCATTERS),)
     ),
     "scatter of indices without components": FormRule(_without_components, (ops(*_SCATTERS),)),
     "sort of a dimension that is counted from the end": FormRule(_from_the_end(1), (ops(_SORT),)),

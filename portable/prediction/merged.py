@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from portable.bytecode.operations import like
 from portable.prediction.computing import integers
 from portable.prediction.form import NEGATIVE, FormRule, ops, repeated, signed
-from portable.prediction.products import DOTS, IN_NO_LOOP, left_and_contracted
+from portable.prediction.products import DOTS, IN_NO_LOOP, is_splat, left_and_contracted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -30,13 +30,25 @@ _PAD, _WINDOW, _REDUCE = "vhlo.pad_v1", "vhlo.reduce_window_v1", "vhlo.reduce_v1
 _RESHAPE = "vhlo.reshape_v1"
 _RESHAPES = (_RESHAPE, "vhlo.broadcast_in_dim_v1")
 _AMOUNTS = ("edge_padding_low", "edge_padding_high", "interior_padding")
+_GATHERS = ("vhlo.gather_v1", "vhlo.gather_v2")
+
+
+def _kinds(names: str) -> frozenset[str]:
+    return frozenset(f"vhlo.{name}" for name in names.split())
+
+
+_WITHOUT_OPERANDS = _kinds("constant iota")
 # What gives elements another place.
-_MOVING = frozenset(
-    f"vhlo.{name}"
-    for name in (
-        *("broadcast", "broadcast_in_dim", "concatenate", "dynamic_slice", "gather", "pad"),
-        *("reduce", "reshape", "reverse", "slice", "transpose"),
-    )
+_MOVING = _kinds(
+    "broadcast broadcast_in_dim concatenate dynamic_slice gather pad reduce reshape reverse slice"
+    " transpose"
+)
+_ELEMENTWISE = _kinds(
+    "abs add and atan2 bitcast_convert cbrt ceil clamp compare complex convert cosine"
+    " count_leading_zeros divide exponential exponential_minus_one floor imag is_finite log"
+    " log_plus_one logistic maximum minimum multiply negate not or popcnt power real"
+    " reduce_precision remainder round_nearest_afz round_nearest_even rsqrt select shift_left"
+    " shift_right_arithmetic shift_right_logical sign sine sqrt subtract tan tanh xor"
 )
 # Of more parts that one value is computed from, the others are not followed.
 _MOST_PARTS = 4
@@ -270,6 +282,38 @@ def _cut(reading: Reading, pad: OpSignature) -> list[int]:
     return [one for side in sides for one in side] if spread == {1} else []
 
 
+def _computes_from_a_gather(reading: Reading) -> bool | None:
+    """Find an elementwise op that takes a gather, where all is computed from constants.
+
+    XLA computes it when it compiles, and takes the elements of both in the order of memory, which
+    is another where the gather's offset dimensions are not the last. Perhaps it is none where what
+    is gathered is no plain constant.
+    """
+    folded: set[int] = set()
+    gathered: dict[int, bool] = {}
+    perhaps = False
+    for number, visit in enumerate(reading.walk()):
+        kind = reading.kinds[visit.operation.name]
+        sources = [one[0] if one else -1 for one in visit.sources]
+        if not folded.issuperset(sources) or not (sources or kind in _WITHOUT_OPERANDS):
+            continue
+        folded.add(number)
+        if visit.name in _GATHERS and _puts_offsets_first(reading, visit):
+            constant = visit.constant(visit.sources[0])
+            if constant is None or not is_splat(reading, constant):
+                gathered[number] = constant is not None
+        elif kind in _ELEMENTWISE and not gathered.keys().isdisjoint(sources):
+            if any(gathered.get(one) for one in sources):
+                return True
+            perhaps = True
+    return None if perhaps else False
+
+
+def _puts_offsets_first(reading: Reading, gather: Visit) -> bool:
+    rank, offsets = len(_shape(reading, gather)), reading.numbers(gather.operation, "offset_dims")
+    return len(offsets) < rank and any(at < rank - len(offsets) for at in offsets)
+
+
 def _reduces_products(reading: Reading) -> bool | None:
     """Find perhaps a product over three elements that is reduced, of more than one thread takes."""
     large = {like(one) for one in reading.of(*DOTS) if _is_over_three(reading, one)}
@@ -307,6 +351,9 @@ MERGED: dict[str, FormRule] = {
         _updates_by_itself, (ops(_UPDATE, *_SCATTERS), ops(*_RESHAPES))
     ),
     "dynamic_slice of a dynamic_slice": FormRule(_slices_a_slice, (ops(_DYNAMIC_SLICE),)),
+    "elementwise op of a gather of constants": FormRule(
+        _computes_from_a_gather, (ops(*_GATHERS), ops("vhlo.constant_v1"))
+    ),
     "reduce_window that pads what a pad takes away": FormRule(
         _pads_what_it_cuts, (ops(_WINDOW), ops(_PAD))
     ),

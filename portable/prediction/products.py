@@ -15,7 +15,15 @@ if TYPE_CHECKING:
     from portable.bytecode.operations import Operation, OpSignature
     from portable.prediction.forms import Reading
 
-__all__ = ["DOT", "DOTS", "IN_NO_LOOP", "PRODUCTS", "left_and_contracted", "prescribes_algorithm"]
+__all__ = [
+    "DOT",
+    "DOTS",
+    "IN_NO_LOOP",
+    "PRODUCTS",
+    "is_splat",
+    "left_and_contracted",
+    "prescribes_algorithm",
+]
 
 DOT = "vhlo.dot_general_v2"
 DOTS = ("vhlo.dot_general_v1", DOT)
@@ -221,13 +229,13 @@ def _multiplies_a_computed_matrix(reading: Reading) -> bool | None:
     """
     perhaps = False
     for kind, made, _ in _computed_matrices(reading, _INEXACT):
-        if kind in _IN_THE_LOOP or (made and kind == _CONSTANT and _is_splat(reading, made)):
+        if kind in _IN_THE_LOOP or (made and kind == _CONSTANT and is_splat(reading, made)):
             return True
         perhaps |= kind not in IN_NO_LOOP | {_CONSTANT}
     return None if perhaps else False
 
 
-def _is_splat(reading: Reading, constant: Operation) -> bool:
+def is_splat(reading: Reading, constant: Operation) -> bool:
     """Say whether a constant, of f32 or less, is one value throughout."""
     data = reading.value(constant, "value").get("data")
     return isinstance(data, Blob) and data.size <= 4
