@@ -7,7 +7,6 @@ import io
 import lzma
 import struct
 import zlib
-from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
 from portable.containers.source import Source
@@ -41,12 +40,11 @@ class NotUnpacked(PortableError):
     """An archive is damaged or encrypted, or what is packed grows out of proportion."""
 
 
-@dataclass(slots=True)
 class _Limits:
     """How much more of one file is unpacked."""
 
-    size: int
-    members: int
+    def __init__(self, size: int, members: int) -> None:
+        self.size, self.members = size, members
 
     def unpack(self, size: int) -> None:
         self.size -= size
