@@ -341,6 +341,15 @@ def test_what_may_be_folded_is_not_known(name: str, version: str) -> None:
     assert verdict.not_known
 
 
+def test_nothing_is_said_of_a_release_that_executed_nothing() -> None:
+    """No note says that ops compute the same where no program was executed."""
+    verdict = predict(
+        artifact_of("window_cut_multiplied"), "tensorflow 2.20.0", stage=Stage.EXECUTE
+    )
+    assert verdict.holds(Stage.COMPILE) is None
+    assert not [note for note in verdict.diagnostics if "compute the same" in note.message]
+
+
 def test_ops_that_nothing_uses_are_not_judged() -> None:
     """Not in a branch, a function or the rest; what others wait for is, whoever uses it."""
     artifact = Artifact.load(artifact_of("unused_ops"))

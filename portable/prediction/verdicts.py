@@ -376,9 +376,10 @@ class _Facts(NamedTuple):
         if reached > Stage.DECODE:
             if not known.source:
                 yield NotKnown(Stage.COMPILE, f"no program was executed on {release}")
-            elif self.signatures is None:
-                yield NotKnown(Stage.COMPILE, "which ops it has: only the header was read")
-            notes.append(f"ops that are not listed otherwise compute the same: {known.source}")
+            else:
+                notes.append(f"ops that are not listed otherwise compute the same: {known.source}")
+                if self.signatures is None:
+                    yield NotKnown(Stage.COMPILE, "which ops it has: only the header was read")
         advised = {one.feature for one in advisories}
         # An op that is computed from constants may be folded away before it is refused.
         perhaps = {name for name, occurs in self.features if occurs is None}
