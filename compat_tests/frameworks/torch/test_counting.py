@@ -337,3 +337,13 @@ def test_sizes_that_must_agree_are_compared_once_saved(tmp_path: Path) -> None:
     made = ExportedArtifact.load(tmp_path / "saved")
     with pytest.raises(InputMismatch, match="is 4 in another input and 6"):
         made(torch.ones(4, 3), torch.ones(6, 3))
+
+
+def test_images_of_uint8_are_resized_from_exact_positions(executor: Executor) -> None:
+    """PyTorch rounds twice: pixels differ by one at most, and are exact ones no less often."""
+    image = (torch.arange(180) * 37 % 256).to(torch.uint8).reshape(2, 3, 5, 6)
+    model = Calls(lambda x: F.interpolate(x, size=(7, 9), mode="bilinear"))
+    found = export_torch(model, (image,), target="1.0.0")(image, executor=executor).int()
+    exact, theirs = model(image.double()).round().int(), model(image).int()
+    assert int((found - theirs).abs().max()) <= 1
+    assert int((found == exact).sum()) >= int((theirs == exact).sum())
