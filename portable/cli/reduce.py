@@ -10,7 +10,8 @@ also after an interruption; inputs are beside it, as .npz.
 from __future__ import annotations
 
 import shlex
-from concurrent.futures import ThreadPoolExecutor
+import signal
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ from portable.system.files import read_file, write_file
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
 __all__ = ["EXAMPLES", "EXIT_CODES", "options", "run"]
 
@@ -37,6 +39,7 @@ portable reduce model.mlir --check "! portable run {} --random 0 --on 'jaxlib 0.
 EXIT_CODES = {0: "reduced", 2: "the command does not succeed on the program, or bad usage"}
 
 _LIMIT_S = 60.0
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -98,9 +101,26 @@ def _write(candidate: Candidate, path: Path) -> None:
 
 
 def _write_whole(candidate: Candidate, path: Path) -> None:
-    """Write both files: a signal waits for the end of the thread."""
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(_write, candidate, path).result()
+    """Write both files, also where a signal ends the command after them."""
+    with _signals_after():
+        _write(candidate, path)
+
+
+@contextmanager
+def _signals_after() -> Iterator[None]:
+    """Let signals that end the command wait for the end of the block."""
+    came: list[int] = []
+    before = {number: signal.getsignal(number) for number in _ENDING}
+    handled = {one: handler for one, handler in before.items() if callable(handler)}
+    for number in handled:
+        signal.signal(number, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in handled.items():
+            signal.signal(number, handler)
+        for first in came[:1]:
+            signal.raise_signal(first)
 
 
 def _inputs_of(program: Path) -> Path:
