@@ -75,6 +75,12 @@ class Visit(NamedTuple):
     sources: tuple[Source | None, ...]
     constants: Mapping[int, Operation]
 
+    @property
+    def first(self) -> int | None:
+        """The number of the operation that gives the first operand; None if there is none."""
+        source = self.sources[0] if self.sources else None
+        return source[0] if source else None
+
     def constant(self, source: Source | None) -> Operation | None:
         """Return the constant that an operand is; None if it is none."""
         return None if source is None else self.constants.get(source[0])

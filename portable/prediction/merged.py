@@ -166,8 +166,8 @@ def _updates_by_itself(reading: Reading) -> bool | None:
     for number, visit, reads in _updates(reading):
         if visit.name not in _RESHAPES:
             updated[number] = _shape(reading, visit), reads
-        elif (source := visit.sources[0]) and source[0] in updated:
-            before, early = updated[source[0]]
+        elif visit.first in updated:
+            before, early = updated[visit.first]
             after = _shape(reading, visit)
             if before != after and _without_ones(before) == _without_ones(after):
                 if early:
@@ -210,10 +210,9 @@ def _slices_a_slice(reading: Reading) -> bool | None:
     XLA adds the two starts, and keeps only their sum in bounds: it is another where one of them is
     out of bounds alone. An update of a part that is put back is the same.
     """
-    slices: dict[int, _Sliced] = {}
+    slices: dict[int | None, _Sliced] = {}
     for number, visit in enumerate(reading.walk()):
-        source = visit.sources[0] if visit.sources else None
-        inner = slices.get(source[0]) if source else None
+        inner = slices.get(visit.first)
         if visit.name == _RESHAPE and inner:
             # What has sizes other than 1 in the same order is sliced where it was.
             after = _shape(reading, visit)
@@ -260,12 +259,11 @@ def _pads_what_it_cuts(reading: Reading) -> bool:
     cuts = {like(one): _cut(reading, one) for one in reading.of(_PAD)}
     pads: dict[int, list[int]] = {}
     for number, visit in enumerate(reading.walk() if any(cuts.values()) else ()):
-        source = visit.sources[0] if visit.sources else None
         if visit.name == _PAD:
             if cut := cuts.get(like(visit.operation)):
                 pads[number] = cut
-        elif visit.name == _WINDOW and source and source[0] in pads:
-            amounts = pads[source[0]]
+        elif visit.name == _WINDOW and visit.first in pads:
+            amounts = pads[visit.first]
             added = repeated(reading.numbers(visit.operation, "padding"), len(amounts), 0)
             if any(cut >= NEGATIVE > adds > 0 for cut, adds in zip(amounts, added, strict=True)):
                 return True
