@@ -15,11 +15,12 @@ import argparse
 import importlib
 import importlib.util
 import json
+import shutil
 import sys
 from dataclasses import asdict
 from pathlib import Path
 
-# Each group is `bench_GROUP` in a module of `tools/benches`, and what it needs installed.
+# Each group is `bench_GROUP` in a module of `tools/benches`, and what it needs: packages, programs.
 GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
     "header": ("reading", ()),
     "process": ("starting", ()),
@@ -27,7 +28,7 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
     "examine": ("reading", ()),
     "gate": ("gating", ()),
     "containers": ("containing", ()),
-    "playground": ("playing", ("selenium",)),
+    "playground": ("playing", ("selenium", "chromium", "chromedriver")),
     "constant": ("reading", ("jaxlib",)),
     "read": ("reading", ("jaxlib",)),
     "runtime": ("reading", ("jaxlib",)),
@@ -53,7 +54,7 @@ def main() -> int:
     figures = []
     for name in chosen.groups or GROUPS:
         home, needs = GROUPS[name]
-        missing = [package for package in needs if importlib.util.find_spec(package) is None]
+        missing = [one for one in needs if not (shutil.which(one) or importlib.util.find_spec(one))]
         if missing:
             print(f"{name}: left out, needs {', '.join(missing)}", file=sys.stderr)
             continue
