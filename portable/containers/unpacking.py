@@ -63,7 +63,7 @@ def unpacked(source: Source) -> Iterator[tuple[str, Source]]:
     Nothing is unpacked before it is read. Work and memory are linear in the size of the file.
 
     Args:
-        source: The file, whatever it is.
+        source: Any file.
 
     Yields:
         The path of a member inside, which is empty for what is compressed alone, and its bytes,

@@ -20,7 +20,6 @@ __all__ = ["BODIES"]
 _CONSTANT, _CONVERT, _RETURN = "vhlo.constant", "vhlo.convert", "vhlo.return"
 _REDUCE, _WINDOW = "vhlo.reduce_v1", "vhlo.reduce_window_v1"
 _SORT = "vhlo.sort_v1"
-_WITHOUT_OPERANDS = frozenset({_CONSTANT, "vhlo.iota"})
 _COMPLEX = "complex_v1"
 _ALL_REDUCE = ("vhlo.all_reduce_v1", "vhlo.all_reduce_v2")
 _REDUCE_SCATTER = "vhlo.reduce_scatter_v1"
@@ -74,19 +73,14 @@ def _applied(reading: Reading, *names: str) -> Iterator[_Applied]:
     kinds = reading.kinds
     seen: list[tuple[Operation, tuple[Source | None, ...]]] = []
     around: list[int] = []
-    folded: set[int] = set()
     for number, (_, operation, sources, constants) in enumerate(reading.walk()):
         del around[operation.depth :]
         if kinds[operation.name] == _RETURN and around:
             owner, starts = seen[around[-1]]
             if reading.names[owner.name] in names:
                 made = [constants.get(one[0], seen[one[0]][0]) if one else None for one in starts]
-                alone = [bool(one and one[0] in folded) for one in starts]
+                alone = [bool(one and one[0] in reading.folded) for one in starts]
                 yield _Applied(owner, made, [_root(kinds, seen, one) for one in sources], alone)
-        if all(one and one[0] in folded for one in sources or (None,)) or (
-            kinds[operation.name] in _WITHOUT_OPERANDS
-        ):
-            folded.add(number)
         seen.append((operation, sources))
         around.append(number)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from portable.bytecode.entries import Blob
 from portable.bytecode.layouts import VHLO
 from portable.bytecode.operations import IN_FUNCTION, like
-from portable.prediction.form import NEGATIVE, FormRule, ops, types
+from portable.prediction.form import NEGATIVE, FormRule, kinds, ops, types
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -57,27 +57,20 @@ _PADDING = {
 }
 _BITS, _RETURN = "vhlo.rng_bit_generator_v1", "vhlo.return_v1"
 _WHILE, _CONSTANT = "vhlo.while_v1", "vhlo.constant_v1"
-_FROM_NOTHING = frozenset({_CONSTANT, "vhlo.iota_v1"})
 # As VHLO numbers distributions.
 _NORMAL = 2
 _DEVICES = ("vhlo.partition_id_v1", "vhlo.replica_id_v1")
 
 
-def _kinds(names: str) -> frozenset[str]:
-    return frozenset(f"vhlo.{name}" for name in names.split())
-
-
 # Ops whose operands have to be of one element type in XLA, and those that take signed numbers only
 # or have a body for numbers of their operand's type.
-_ALIKE = _kinds(
+_ALIKE = kinds(
     "add and atan2 clamp compare concatenate divide maximum minimum multiply or pad power remainder"
     " shift_left shift_right_arithmetic shift_right_logical subtract xor"
 )
-_ON_SIGNED = _kinds("abs reduce select_and_scatter sign sort")
+_ON_SIGNED = kinds("abs reduce select_and_scatter sign sort")
 # Those that return what they take in another shape.
-_RESHAPED = _kinds(
-    "broadcast broadcast_in_dim optimization_barrier reshape reverse slice transpose"
-)
+_RESHAPED = kinds("broadcast broadcast_in_dim optimization_barrier reshape reverse slice transpose")
 TYPED = (*_COLLECTIVES, *_SCATTERS, *_SIZES)
 """The ops whose operand types a form depends on."""
 
@@ -186,20 +179,15 @@ def _splits_a_complex_constant(reading: Reading) -> bool | None:
     """
     several: dict[tuple[int, int], bool] = {}
     made: list[Operation] = []
-    folded: set[int] = set()
     perhaps = False
-    for number, visit in enumerate(reading.walk()):
+    for visit in reading.walk():
         name, operation, sources, _ = visit
         made.append(operation)
-        if name in _FROM_NOTHING or (
-            sources and all(source and source[0] in folded for source in sources)
-        ):
-            folded.add(number)
         source = sources[0] if name in _SPLITTING and sources else None
         if source is None or reading.element(made[source[0]].results[source[1]]) not in _COMPLEX:
             continue
         if (constant := visit.constant(source)) is None:
-            perhaps |= source[0] in folded
+            perhaps |= source[0] in reading.folded
             continue
         key = constant.properties, constant.attributes
         if key not in several:

@@ -15,6 +15,7 @@ __all__ = [
     "FormSearch",
     "attributes",
     "key",
+    "kinds",
     "ops",
     "repeated",
     "signed",
@@ -85,6 +86,15 @@ def key(kind: str, name: str) -> str:
         name: The name in the tables of VHLO.
     """
     return f"{kind}:{name.removesuffix('_v1') if kind == 'type' else name}"
+
+
+def kinds(names: str) -> frozenset[str]:
+    """Return the names of ops without their versions, as `vhlo.tan`.
+
+    Args:
+        names: What they are called, with spaces between them.
+    """
+    return frozenset(f"vhlo.{name}" for name in names.split())
 
 
 def ops(*names: str) -> frozenset[str]:

@@ -55,6 +55,7 @@ _MOST_NUMBERS = 2 * _MOST_DIMENSIONS
 # memory than their bytes account for.
 _MOST_OPS = 2_000
 _CONSTANT = "vhlo.constant_v1"
+_FROM_NOTHING = frozenset({_CONSTANT, "vhlo.iota_v1"})
 # The ops that are a constant of another shape where their operand is a constant.
 _RESHAPING = frozenset({"vhlo.broadcast_in_dim_v1", "vhlo.reshape_v1"})
 
@@ -187,6 +188,18 @@ class Reading:
     def is_large(self) -> bool:
         """Whether there are so many ops that values are not followed to find what is unused."""
         return sum(self.signatures.values()) > _MOST_OPS
+
+    @cached_property
+    def folded(self) -> frozenset[int]:
+        """The operations that are computed from constants alone, by their numbers in `walk`."""
+        found: set[int] = set()
+        for number, visit in enumerate(self.walk()):
+            sources = visit.sources
+            if visit.name in _FROM_NOTHING or (
+                sources and all(one and one[0] in found for one in sources)
+            ):
+                found.add(number)
+        return frozenset(found)
 
     def walk(self) -> Iterable[Visit]:
         """Follow values from op to op; unless the artifact is large, the ops are read once."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from portable.bytecode.operations import like
 from portable.prediction.computing import integers
-from portable.prediction.form import NEGATIVE, FormRule, ops, repeated, signed
+from portable.prediction.form import NEGATIVE, FormRule, kinds, ops, repeated, signed
 from portable.prediction.products import DOTS, IN_NO_LOOP, is_splat, left_and_contracted
 
 if TYPE_CHECKING:
@@ -33,17 +33,12 @@ _AMOUNTS = ("edge_padding_low", "edge_padding_high", "interior_padding")
 _GATHERS = ("vhlo.gather_v1", "vhlo.gather_v2")
 
 
-def _kinds(names: str) -> frozenset[str]:
-    return frozenset(f"vhlo.{name}" for name in names.split())
-
-
-_WITHOUT_OPERANDS = _kinds("constant iota")
 # What gives elements another place.
-_MOVING = _kinds(
+_MOVING = kinds(
     "broadcast broadcast_in_dim concatenate dynamic_slice gather pad reduce reshape reverse slice"
     " transpose"
 )
-_ELEMENTWISE = _kinds(
+_ELEMENTWISE = kinds(
     "abs add and atan2 bitcast_convert cbrt ceil clamp compare complex convert cosine"
     " count_leading_zeros divide exponential exponential_minus_one floor imag is_finite log"
     " log_plus_one logistic maximum minimum multiply negate not or popcnt power real"
@@ -287,15 +282,13 @@ def _computes_from_a_gather(reading: Reading) -> bool | None:
     is another where the gather's offset dimensions are not the last. Perhaps it is none where what
     is gathered is no plain constant.
     """
-    folded: set[int] = set()
     gathered: dict[int, bool] = {}
     perhaps = False
     for number, visit in enumerate(reading.walk()):
-        kind = reading.kinds[visit.operation.name]
-        sources = [one[0] if one else -1 for one in visit.sources]
-        if not folded.issuperset(sources) or not (sources or kind in _WITHOUT_OPERANDS):
+        if number not in reading.folded:
             continue
-        folded.add(number)
+        kind = reading.kinds[visit.operation.name]
+        sources = [one[0] for one in visit.sources if one]
         if visit.name in _GATHERS and _puts_offsets_first(reading, visit):
             constant = visit.constant(visit.sources[0])
             if constant is None or not is_splat(reading, constant):

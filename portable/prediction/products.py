@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from portable.bytecode.entries import Blob
 from portable.bytecode.operations import IN_FUNCTION
-from portable.prediction.form import FormRule, ops
+from portable.prediction.form import FormRule, kinds, ops
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -40,22 +40,18 @@ _INEXACT = frozenset({_ONE_PRODUCT, _OTHER})
 _LONGEST_VECTOR = 4096
 
 
-def _kinds(names: str) -> frozenset[str]:
-    return frozenset(f"vhlo.{name}" for name in names.split())
-
-
 # What XLA:CPU computes in one loop with a product, wherever else it is used, and what in none.
-_IN_THE_LOOP = _kinds(
+_IN_THE_LOOP = kinds(
     "abs add and batch_norm_inference batch_norm_training broadcast broadcast_in_dim clamp"
     " concatenate convert dynamic_slice gather imag iota maximum minimum multiply negate pad real"
     " reduce reshape reverse select slice subtract transpose"
 )
-IN_NO_LOOP = _kinds(
+IN_NO_LOOP = kinds(
     "case convolution custom_call dot dot_general fft if infeed recv rng_bit_generator sort while"
 )
 """The ops, without versions, that XLA:CPU computes in no loop with others."""
 # What returns its operand in another order.
-_TURNING = _kinds("cholesky triangular_solve")
+_TURNING = kinds("cholesky triangular_solve")
 
 
 def _multiplies_by_one_number(algorithm: str) -> Callable[[Reading], bool | None]:
