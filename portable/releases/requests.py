@@ -77,6 +77,7 @@ _WEEKS = {"week_4": 28, "week_12": 84}
 _REQUIREMENT = re.compile(
     r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(.*)", re.ASCII | re.DOTALL
 )
+_ONE_VERSION = re.compile(r"[0-9][0-9A-Za-z.+]*", re.ASCII)
 _AGE = re.compile(r"([0-9]{1,5})([dwy])", re.ASCII)
 _DAYS = {"d": 1, "w": 7, "y": 365}
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
@@ -268,6 +269,8 @@ def _specified(text: str) -> list[Target]:
             hint="e.g. jaxlib>=0.5,<0.11",
         )
     name, versions = normalize_name(match[1]), match[2].strip()
+    if _ONE_VERSION.fullmatch(versions):  # `jaxlib 0.9.1`, as Releases are shown everywhere
+        versions = f"=={versions}"
     if name == _PRIVATE:
         return _private_versions(versions, text)
     if versions and versions[0] not in "<>=~!":
