@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from portable.bytecode.operations import Sizes, Walker
     from portable.bytecode.patterns import Key
-    from portable.bytecode.scan import Scan
+    from portable.bytecode.scan import Place, Scan
 
 __all__ = ["Runs"]
 
@@ -66,7 +66,7 @@ class Runs:
         self._signature_of: dict[Key, OpSignature] = {}
         self._batches: list[_Batch] = []
         # What has been read and not been counted yet.
-        self._keys: list[Key] = []
+        self._keys: list[Key | OpSignature] = []
         self._pending: list[tuple[int, int, int]] = []
         self._typed = frozenset(map(encoded, scan.typed))
         self._ends = frozenset(map(encoded, sizes.ends))
@@ -82,6 +82,10 @@ class Runs:
             return self._enter()
         return self._run()
 
+    def keep(self, signature: OpSignature) -> None:
+        """Count an operation in its place among those of the patterns."""
+        self._keys.append(signature)
+
     def settle(self, least: int = 1) -> bool:
         """Count what has been read.
 
@@ -96,15 +100,17 @@ class Runs:
         """
         if len(self._keys) < least:
             return True
-        found: dict[OpSignature, int] = {}
+        counts = self._scan.signatures
+        found: set[OpSignature] = set()
         for key, count in Counter(self._keys).items():
-            signature = self.signature(key)
-            found[signature] = found.get(signature, 0) + count
+            if isinstance(key, OpSignature):
+                signature = key
+            else:
+                signature = self.signature(key)
+                found.add(signature)
+            counts[signature] = counts.get(signature, 0) + count
         if not self._scan.typed.isdisjoint({signature.name for signature in found}):
             return False
-        counts = self._scan.signatures
-        for signature, count in found.items():
-            counts[signature] = counts.get(signature, 0) + count
         self._batches.append(_Batch(self._pending, frozenset(found)))
         self._keys, self._pending = [], []
         if len(self._signature_of) > _MOST_KEYS:
@@ -148,11 +154,12 @@ class Runs:
         self._signature_of[key] = signature
         return signature
 
-    def locate(self, found: dict[OpSignature, list[int]]) -> None:
+    def locate(self, found: dict[OpSignature, list[Place]]) -> None:
         """Find operations of some op signatures.
 
         Args:
-            found: By OpSignature the locations of its first operations; completed to three at most.
+            found: By OpSignature the first of its operations, of which none is known yet; three
+                at most are added.
         """
         for batch in self._batches:
             missing = {
@@ -179,8 +186,7 @@ class Runs:
         self._demand_there(bytes(cursor.data[match.end(1) + 1 : match.start(form)]))
         walker.use(values)
         walker.note_end(signature.name, last=walker.frames[-1].operations == 1)
-        location = number(bytes(cursor.data[match.end(1) + 1 : match.end(1) + 4]))
-        self._scan.count(signature, values, location, len(walker.frames) - 1)
+        self._scan.count(signature, values, self._place(match), len(walker.frames) - 1)
         frame = walker.frames[-1]
         known = frame.base + frame.defined
         held = Held(signature.name, signature.attributes, signature.properties)
@@ -280,32 +286,34 @@ class Runs:
         self._pending.append((start, cursor.position, len(keys)))
         frame.operations -= len(keys)
         frame.defined += sum(numbered)
-        if walker.typed:
-            keys = self._count_typed(found, keys)
-        self._scan.collect(frame.owner, map(self.signature, keys))
-        self._keys += keys
+        self._count(found, keys)
         return True
 
-    def _count_typed(self, found: Sequence[Match[bytes]], keys: list[Key]) -> list[Key]:
-        """Count the operations whose operand types are wanted; return the others."""
-        walker = self._walker
-        types, depth = walker.frames[-1].types, len(walker.frames) - 1
-        wanted = [at for at, key in enumerate(keys) if key[0] in self._typed]
-        start = 0
-        for at in wanted:
-            # What is defined up to there.
-            types += [key for key in keys[start:at] if ENDS(key) == DEFINES]
-            start = at
+    def _count(self, found: Sequence[Match[bytes]], keys: list[Key]) -> None:
+        """Count operations, those whose operand types are wanted with them."""
+        depth, start = len(self._walker.frames) - 1, 0
+        for at in [at for at, key in enumerate(keys) if key[0] in self._typed]:
+            self._count_plain(keys[start:at])
             match = found[at]
-            content, last = walker.cursor.data, match.lastindex or 0
+            content, last = self._walker.cursor.data, match.lastindex or 0
             values = numbers(bytes(content[match.end(last) : match.end()])) or ()
-            location = number(bytes(content[match.end(1) + 1 : match.end(1) + 4]))
-            self._scan.count(self.signature(keys[at]), values, location, depth)
-        types += [key for key in keys[start:] if ENDS(key) == DEFINES]
-        return [key for key in keys if key[0] not in self._typed] if wanted else keys
+            self._scan.count(self.signature(keys[at]), values, self._place(match), depth)
+            self._define(keys[at : at + 1])
+            start = at + 1
+        self._count_plain(keys[start:])
+
+    def _count_plain(self, keys: list[Key]) -> None:
+        self._scan.collect(self._walker.frames[-1].owner, map(self.signature, keys))
+        self._keys += keys
+        self._define(keys)
+
+    def _define(self, keys: list[Key]) -> None:
+        """Note of values what operation defines them, where types are wanted."""
+        if self._walker.typed:
+            self._walker.frames[-1].types += [key for key in keys if ENDS(key) == DEFINES]
 
     def _locate(
-        self, batch: _Batch, missing: set[OpSignature], found: dict[OpSignature, list[int]]
+        self, batch: _Batch, missing: set[OpSignature], found: dict[OpSignature, list[Place]]
     ) -> None:
         """Read a batch again and note where the missing op signatures occur."""
         content = self._walker.cursor.data
@@ -313,8 +321,13 @@ class Runs:
             for match in matches(content, start, end, count):
                 signature = self.signature(match.groups())
                 if signature in missing:
-                    found[signature].append(Cursor(content, match.end(1) + 1, end).varint())
+                    found[signature].append(self._place(match))
                     if len(found[signature]) == EXAMPLES:
                         missing.remove(signature)
             if not missing:
                 return
+
+    def _place(self, match: Match[bytes]) -> Place:
+        """Return where an operation starts, and its location, which follows name and mask."""
+        location = number(bytes(match.string[match.end(1) + 1 : match.end(1) + 4]))
+        return self._walker.cursor.origin + match.start(), location

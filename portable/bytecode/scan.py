@@ -8,8 +8,9 @@ OpSignature, is looked at once. In a large artifact patterns read them
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
+from portable.bytecode.encoding import MalformedArtifact
 from portable.bytecode.operations import EXAMPLES, OpSignature, Walker
 
 if TYPE_CHECKING:
@@ -19,13 +20,16 @@ if TYPE_CHECKING:
     from portable.bytecode.operations import Sizes
     from portable.bytecode.runs import Runs
 
-__all__ = ["Scan"]
+__all__ = ["Place", "Scan"]
 
 # Compiling the pattern takes as long as reading this many bytes of operations one by one.
 _COMPILE_WORTHWHILE = 16384
 _read_slowly = 0
 # Operations that are counted together.
 _BATCH = 2048
+
+Place: TypeAlias = "tuple[int, int]"
+"""Where an operation starts in the artifact, and the attribute that says where it comes from."""
 
 
 class Scan:
@@ -38,7 +42,7 @@ class Scan:
             what is in their regions.
 
     Attributes:
-        signatures: How many operations have each OpSignature.
+        signatures: How many operations have each OpSignature, in the order of their first.
         typed: The names of operations of which more is known.
         bodies: By the names of these the OpSignatures directly in their regions.
         deepest: In how many regions the deepest block lies.
@@ -56,32 +60,36 @@ class Scan:
         self._section = section
         self._sizes = sizes
         self._typed_signatures: dict[tuple[OpSignature, tuple[int | None, ...]], OpSignature] = {}
-        if not _worthwhile(section.end - section.position) or not self._read_all(fast=True):
+        if not _worthwhile(section.end - section.position) or not self._read_fast():
             self._read_all(fast=False)
 
-    def locations(self, wanted: Collection[OpSignature]) -> dict[OpSignature, list[int]]:
+    def locations(self, wanted: Collection[OpSignature]) -> dict[OpSignature, list[Place]]:
         """Find operations of some op signatures.
 
         Args:
             wanted: The op signatures.
 
         Returns:
-            For each the location attributes of its first operations, three at most.
+            For each its first operations, three at most: where they start in the artifact, and
+            their location attributes.
         """
-        found = {signature: list(self._locations.get(signature, ())) for signature in wanted}
+        found: dict[OpSignature, list[Place]] = {signature: [] for signature in wanted}
         if self._runs is not None:
             self._runs.locate(found)
+        for signature, places in found.items():
+            if read := self._locations.get(signature):
+                found[signature] = sorted(places + read)[:EXAMPLES]
         return found
 
     def count(
-        self, signature: OpSignature, operands: Sequence[int], location: int, depth: int
+        self, signature: OpSignature, operands: Sequence[int], place: Place, depth: int
     ) -> None:
         """Count one operation.
 
         Args:
             signature: Its OpSignature, but for the types of its operands.
             operands: The values it uses.
-            location: Where it comes from.
+            place: Where it starts, and where it comes from.
             depth: In how many operations it lies.
         """
         if signature.name in self.typed:
@@ -93,9 +101,13 @@ class Scan:
                 )
             signature = known
         self.collect(self._walker.frames[depth].owner, (signature,))
-        count = self.signatures[signature] = self.signatures.get(signature, 0) + 1
-        if count <= EXAMPLES:
-            self._locations.setdefault(signature, []).append(location)
+        places = self._locations.setdefault(signature, [])
+        if len(places) < EXAMPLES:
+            places.append(place)
+        if self._runs is not None:
+            self._runs.keep(signature)
+        else:
+            self.signatures[signature] = self.signatures.get(signature, 0) + 1
 
     def collect(self, owner: int, found: Iterable[OpSignature]) -> None:
         """Note what is in the regions of operations of which more is wanted.
@@ -107,11 +119,19 @@ class Scan:
         if owner in self.typed:
             self.bodies.setdefault(owner, set()).update(found)
 
+    def _read_fast(self) -> bool:
+        """Read all operations by patterns; return False if some have to be read one by one."""
+        try:
+            # What is wrong has one text and place, those of the careful walker.
+            return self._read_all(fast=True) and not self.invalid
+        except MalformedArtifact:
+            return False
+
     def _read_all(self, *, fast: bool) -> bool:
         """Read all operations; return False if some have to be read one by one."""
         self.signatures: dict[OpSignature, int] = {}
         self.bodies: dict[int, set[OpSignature]] = {}
-        self._locations: dict[OpSignature, list[int]] = {}
+        self._locations: dict[OpSignature, list[Place]] = {}
         walker = self._walker = Walker(self._section, self._sizes, typed=bool(self.typed))
         runs = self._runs = self._open_runs() if fast else None
         while walker.advance():
@@ -140,7 +160,8 @@ class Scan:
             len(operation.operands),
             operation.regions,
         )
-        self.count(signature, operation.operands, operation.location, operation.depth)
+        place = operation.offset, operation.location
+        self.count(signature, operation.operands, place, operation.depth)
 
     def _type_of(self, value: int, depth: int) -> int | None:
         known = self._walker.operand_type(value, depth)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from heapq import nsmallest
 from typing import TYPE_CHECKING
 
 from portable.bytecode.checking import check_entries
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
     from portable.bytecode.content import Bytecode
     from portable.bytecode.operations import OpSignature
-    from portable.bytecode.scan import Scan
+    from portable.bytecode.scan import Place, Scan
 
 __all__ = ["analyze", "asks_operand_types"]
 
@@ -122,7 +123,7 @@ class _Analyst:
         self._scan: Scan = bytecode.scan(asks_operand_types(bytecode))
         self._required = _Tally()
         self._minimum = _Tally()
-        self._located: dict[OpSignature, list[int]] = {}
+        self._located: dict[OpSignature, list[Place]] = {}
         self._places: dict[int, str] = {}
         self._made: dict[tuple[Need, ...], tuple[Sequence[OpSignature], Feature | None]] = {}
 
@@ -186,13 +187,17 @@ class _Analyst:
     def _examples(self, signatures: Iterable[OpSignature]) -> tuple[str, ...]:
         """Return where the first operations of some op signatures are, with their names."""
         names = self._bytecode.names
-        found: list[str] = []
-        for signature in signatures:
-            for location in self._located.get(signature, ()):
-                if len(found) == _EXAMPLES:
-                    return tuple(found)
-                found.append(f"{self._place(location)} ({names[signature.name]})")
-        return tuple(found)
+        places = (
+            (*place, signature.name)
+            for signature in signatures
+            for place in self._located.get(signature, ())
+        )
+        return tuple(
+            [
+                f"{self._place(location)} ({names[name]})"
+                for _, location, name in nsmallest(_EXAMPLES, places)
+            ]
+        )
 
     def _place(self, location: int) -> str:
         """Return where an operation comes from; what it needs, and could need, ask for it."""

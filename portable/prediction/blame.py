@@ -57,6 +57,9 @@ def blamed(
     found = {name: named[name] for name in names if name in named}
     places = content.scan().locations({one for each in found.values() for one in each})
     return {
-        name: tuple(location_text(content.pool, at) for one in signatures for at in places[one])
+        name: tuple(
+            location_text(content.pool, location)
+            for _, location in sorted(place for one in signatures for place in places[one])
+        )
         for name, signatures in found.items()
     }
