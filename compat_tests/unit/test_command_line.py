@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
+import io
 import json
 import re
 import shlex
@@ -18,6 +20,8 @@ import pytest
 from compat_tests.helpers.terminal import on_terminal
 from portable import cli
 from portable.cli import COMMANDS, load, main, parser
+from portable.cli.output import write_bytes
+from portable.system.files import FileError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -369,3 +373,18 @@ def test_a_command_reads_only_what_it_declares(command: str) -> None:
         if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "chosen"
     }
     assert read <= {action.dest for action in PARSERS[command]._actions}
+
+
+@pytest.mark.parametrize("command", ["versions", "target --for jaxlib", "target --for jaxlib -q"])
+def test_output_goes_into_a_stream_of_the_caller(command: str) -> None:
+    """`main` under `redirect_stdout` writes text into an `io.StringIO`, as print does."""
+    given = io.StringIO()
+    with contextlib.redirect_stdout(given):
+        assert main(command.split()) == 0
+    assert "\n" in given.getvalue()
+
+
+def test_bytes_for_a_stream_of_text_are_an_error_of_one_line() -> None:
+    """They need a stream with a buffer, as standard output has one."""
+    with contextlib.redirect_stdout(io.StringIO()), pytest.raises(FileError, match="takes text"):
+        write_bytes("-", b"ML")

@@ -338,11 +338,14 @@ def _write(stream: TextIO | None, name: str, content: str | bytes) -> None:
     try:
         if isinstance(content, bytes):
             stream.flush()
-            stream.buffer.write(content)
-            stream.flush()
+            if content:
+                stream.buffer.write(content)
+                stream.flush()
         else:
             stream.write(content)
     except BrokenPipeError:
         raise
+    except AttributeError as error:  # a caller's own stream, such as io.StringIO
+        raise FileError("cannot write bytes: the stream takes text", where=name) from error
     except OSError as error:
         raise file_error("write", error, name) from error
