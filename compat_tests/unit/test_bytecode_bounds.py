@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import pytest
@@ -30,7 +31,7 @@ from portable.features import analyze
 
 HEAD = MAGIC + varint(6) + b"StableHLO_v1.0.0\0"
 UNKNOWN = ("builtin", entry(UNKNOWN_LOCATION))
-ARRAY, NAME_LOCATION, CALL_SITE, FILE = 0, 14, 10, 11
+ARRAY, NAME_LOCATION, CALL_SITE, FILE, RANGE = 0, 14, 10, 11, 22
 VHLO_TUPLE, VHLO_COMPLEX, VHLO_F32 = 23, 1, 4
 
 
@@ -428,3 +429,30 @@ def test_of_two_entries_with_one_beginning_both_are_checked(last: int) -> None:
             check_entries(pool)
     else:
         check_entries(pool)
+
+
+@pytest.mark.parametrize("others", [0, 300])
+@pytest.mark.parametrize("code", [FILE, RANGE])
+@pytest.mark.parametrize("numbers", range(8))
+@pytest.mark.parametrize("declared", range(8))
+def test_places_of_any_length_are_decoded_as_one_by_one(
+    others: int, code: int, numbers: int, declared: int
+) -> None:
+    """Lines and columns are as many as they say, among few locations and among many.
+
+    A place of the first form is a file, a line and a column; of the second a file, and how many
+    numbers there are.
+    """
+    last = entry(code, *[0, declared, *[700] * numbers][: numbers + 1])
+    good = entry(RANGE, 0, 2, 1, 70_000)
+    texts = [entry(2, 0)] + [good] * others + [last]
+    artifact = Artifact(attributes=[("builtin", text) for text in texts], strings=["a.py"])
+    right = numbers == 2 if code == FILE else numbers == declared + 1
+    pool = read(bytes(artifact)).pool
+    with contextlib.nullcontext() if right else pytest.raises(MalformedArtifact):
+        check_entries(pool)
+    if right:
+        fields = pool.attribute(others + 1).fields
+        assert fields.get("positions", [fields.get("line"), fields.get("column")]) == (
+            [declared, 700] if code == FILE else [700] * declared
+        )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 from itertools import pairwise
 from operator import methodcaller
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from portable.bytecode.encoding import numbers
 from portable.bytecode.entries import ATTRIBUTES, TYPES, first_byte
@@ -17,7 +17,7 @@ from portable.bytecode.layouts import table
 from portable.bytecode.patterns import number_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from re import Pattern
 
     from portable.bytecode.entries import Entries, Pool
@@ -27,6 +27,8 @@ __all__ = ["check_entries"]
 
 # Fewer are decoded one by one: to compile a pattern takes longer.
 _MANY = 256
+# How many numbers a location has: line and column, or where it begins and ends.
+_LISTED = range(5)
 _SPAN = methodcaller("span")
 
 
@@ -61,8 +63,8 @@ def _others(entries: Entries, dialect: str, group: range) -> Iterable[int]:
         return [
             index
             for index in group
-            if not (count := plain.get(data[starts[index]]))
-            or len(numbers(bytes(data[starts[index] : starts[index + 1]])) or ()) != count
+            if not (form := plain.get(data[starts[index]]))
+            or not form.fits(numbers(bytes(data[starts[index] : starts[index + 1]])) or ())
         ]
     pattern = _pattern(dialect, entries.kind)
     if pattern is None:
@@ -78,34 +80,54 @@ def _others(entries: Entries, dialect: str, group: range) -> Iterable[int]:
     return [index for index, span in zip(group, spans, strict=True) if span not in known]
 
 
+class _Plain(NamedTuple):
+    """An entry that is nothing but numbers.
+
+    Args:
+        length: How many there are, with its code.
+        listed: Whether the last of them is how many more follow.
+    """
+
+    length: int
+    listed: bool
+
+    def fits(self, values: Sequence[int]) -> bool:
+        """Say whether these are as many numbers as it has."""
+        more = values[self.length - 1] if self.listed and len(values) >= self.length else 0
+        return len(values) == self.length + more
+
+
 @lru_cache(maxsize=64)
 def _pattern(dialect: str, kind: str) -> Pattern[bytes] | None:
-    """Compile the pattern of entries of a known number of plain numbers, as locations are."""
+    """Compile the pattern of entries that are nothing but numbers, as locations are."""
     import re  # small artifacts need no patterns
 
+    one = number_pattern()
+    some = b"|".join(b"\\x%02x(?:%b){%d}" % (count << 1 | 1, one, count) for count in _LISTED)
     plain = [
-        b"\\x%02x" % first + number_pattern() * (count - 1)
-        for first, count in _plain(dialect, kind).items()
+        b"\\x%02x" % first + one * (form.length - 1 - form.listed) + b"(?:%b)" % some * form.listed
+        for first, form in _plain(dialect, kind).items()
     ]
     return re.compile(b"|".join(plain), re.DOTALL) if plain else None
 
 
 @lru_cache(maxsize=64)
-def _plain(dialect: str, kind: str) -> dict[int, int]:
-    """Return by their first bytes how many numbers entries have that are nothing else."""
-    return {
-        first_byte(code): 1 + len(layout.fields)
-        for code, layout in sorted(table(dialect, kind).items(), key=_is_usual, reverse=True)
-        if all(
-            encoding in STEPS and encoding != "resource" and not STEPS[encoding].each
-            for _, encoding in layout.fields
-        )
-    }
+def _plain(dialect: str, kind: str) -> dict[int, _Plain]:
+    """Return by their first bytes the entries that are nothing but numbers."""
+    found = {}
+    for code, layout in sorted(table(dialect, kind).items(), key=_is_usual, reverse=True):
+        steps = [STEPS.get(encoding) for _, encoding in layout.fields if encoding != "resource"]
+        listed = bool(steps) and steps[-1] == STEPS["varints"]
+        if len(steps) == len(layout.fields) and all(
+            step and not step.each for step in steps[: len(steps) - listed]
+        ):
+            found[first_byte(code)] = _Plain(1 + len(steps), listed)
+    return found
 
 
 def _is_usual(row: tuple[int, Layout]) -> bool:
     """Whether there can be as many as operations: what is tried first."""
-    return row[1].name == "location_file_line_col"
+    return row[1].name.startswith("location_file_line_col")
 
 
 def _check_text(entries: Entries, index: int) -> None:
