@@ -18,13 +18,13 @@ class Program(NamedTuple):
     """What an artifact computes.
 
     Args:
-        shapes: The shapes of its tensors; numbers are given as they are, as indices.
+        shapes: The shapes of its tensors; numbers and lists of them are given as they are.
         right: Computes its result.
         form: The form that it has, or perhaps has.
         perhaps: Whether it perhaps has it.
     """
 
-    shapes: Sequence[tuple[int, ...] | int]
+    shapes: Sequence[tuple[int, ...] | Sequence[float] | int]
     right: Callable[..., Array]
     form: str = ""
     perhaps: bool = False
@@ -39,7 +39,7 @@ def inputs(program: Program, dtypes: Sequence[Any]) -> list[Array]:
     """
     return [
         np.asarray(shape, dtype)
-        if isinstance(shape, int)
+        if not isinstance(shape, tuple)
         else (np.arange(np.prod(shape)) * 7 % 13 - 6).reshape(shape).astype(dtype)
         for shape, dtype in zip(program.shapes, dtypes, strict=True)
     ]

@@ -49,6 +49,8 @@ SHOWN = {
     ("update-by-itself", "jaxlib 0.12.0.1"): True,
     ("variadic-all-to-all", "jaxlib 0.12.0.1"): True,
     ("window-cut-crash", "jaxlib 0.12.0.1"): True,
+    ("division-by-large", "jaxlib 0.12.0.1"): True,
+    ("log-of-power", "jaxlib 0.12.0.1"): True,
     ("windows-not-spread", "jaxlib 0.10.1"): False,
     ("windows-not-spread", "jaxlib 0.12.0.1"): True,
     ("sort-by-a-constant-iree", "iree-base-compiler 3.13.0"): True,

@@ -27,6 +27,7 @@ from portable.prediction.parts import PARTS
 from portable.prediction.products import DOT, DOTS, PRODUCTS, prescribes_algorithm
 from portable.prediction.quantized import QUANTIZED
 from portable.prediction.signatures import FLOATS, has_operand_types
+from portable.prediction.simplified import SIMPLIFIED
 from portable.prediction.unused import used
 
 if TYPE_CHECKING:
@@ -757,6 +758,7 @@ FORMS: dict[str, FormRule] = {
     **MERGED,
     **PARTS,
     **PRODUCTS,
+    **SIMPLIFIED,
 }
 """Forms as refusals.toml and advisories.toml name them, each with how to find it."""
 

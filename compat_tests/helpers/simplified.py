@@ -1,0 +1,120 @@
+"""Artifacts of ops that XLA simplifies, what numpy computes, and where another result was seen."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from compat_tests.helpers.merged import Program
+
+__all__ = ["PROGRAMS", "WRONG"]
+
+Array: TypeAlias = "np.ndarray[Any, Any]"
+
+
+def _summed(x: Array, y: Array) -> Array:
+    made: Array = (x * y).sum(axis=3)
+    return made
+
+
+def _sum_sorted(*operands: Array) -> Array:
+    made: Array = np.sum(operands, axis=0)[np.argsort(operands[0], kind="stable")]
+    return made
+
+
+def _last_sorted(*operands: Array) -> Array:
+    made: Array = operands[-1][np.argsort(operands[0], kind="stable")]
+    return made
+
+
+_LARGE = np.float32(1e38)
+_MAGIC = np.float32(12582912)
+_NOT_A_NUMBER = np.full(4, np.nan, np.float32)
+
+_DIVIDES = "divide by a constant whose reciprocal is not normal"
+_POWERS = "log of a power"
+_UNDOES = "log of an exponential or root of a square"
+_MERGES = "product, quotient or power of exponentials"
+_ADDS = "addition of a constant and of one that takes it away"
+_SQUARES = "abs of the square of an integer"
+_COMPARES = "compare of the square or abs of an integer with zero"
+_NAN = "maximum or minimum of constants of which one is NaN"
+_PRODUCTS = "sum of products of seven dimensions or more"
+_SORTS = "sort of more than 16 operands"
+
+_FEW = [3e38, -3e37, 1e38, 1e36]
+_BASES, _EXPONENTS = [-1.0, -2.0, -3.0, 2.0], [1.0, 2.0, 3.0, 3.0]
+_HIGH, _LOW = [89.0, 1.0, 88.5, 2.0], [-1.0, 2.0, -2.0, 2.0]
+_WIDE, _SEVEN = [1e19, 2e19, 1e30, -3.0], (3, 1, 2, 2, 8, 8, 8)
+_INTEGERS = [65535, 7, 46341, -(2**31)]
+
+PROGRAMS = {
+    "division_by_large": Program([_FEW], lambda x: x / _LARGE, _DIVIDES),
+    "division_by_large_f64": Program(
+        [[1.5e308, -1e307, 1e308, 1e306]], lambda x: x / 1e308, _DIVIDES
+    ),
+    "division_by_largest": Program([_FEW], lambda x: x / np.float32(2.0**126)),
+    "division_by_computed": Program([_FEW], lambda x: x / -_LARGE, _DIVIDES, perhaps=True),
+    "log_of_power": Program([_BASES, _EXPONENTS], lambda x, y: np.log(x**y), _POWERS, perhaps=True),
+    "log_of_cube": Program([_BASES], lambda x: np.log(x * x * x)),
+    "log_of_positive_power": Program(
+        [_BASES, _EXPONENTS], lambda x, y: np.log((1 / (1 + np.exp(-x))) ** y)
+    ),
+    "log_of_exponential": Program([_HIGH], lambda x: np.log(np.exp(x)), _UNDOES, perhaps=True),
+    "root_of_square": Program([_WIDE], lambda x: np.sqrt(x * x), _UNDOES, perhaps=True),
+    "root_of_square_by_powers": Program([_WIDE], lambda x: np.sqrt(x * x), _UNDOES, perhaps=True),
+    "root_of_product": Program([_WIDE, _WIDE], lambda x, y: np.sqrt(x * y)),
+    "exponentials_multiplied": Program(
+        [_HIGH, _LOW], lambda x, y: np.exp(x) * np.exp(y), _MERGES, perhaps=True
+    ),
+    "exponentials_divided": Program(
+        [_HIGH, [1.0, 2.0, 2.0, 2.0]], lambda x, y: np.exp(x) / np.exp(y), _MERGES, perhaps=True
+    ),
+    "exponential_raised": Program(
+        [_HIGH, [0.5] * 4], lambda x, y: np.exp(x) ** y, _MERGES, perhaps=True
+    ),
+    "exponential_multiplied": Program([_HIGH, _LOW], lambda x, y: np.exp(x) * y),
+    "constant_taken_away": Program(
+        [[0.3, 1.2, 2.7, -1.4]], lambda x: x + _MAGIC - _MAGIC, _ADDS, perhaps=True
+    ),
+    "constant_taken_away_small": Program([[0.25, 1.5, 2.5, -1.5]], lambda x: x),
+    "square_made_positive": Program([_INTEGERS], lambda x: np.abs(x * x), _SQUARES, perhaps=True),
+    "square_compared": Program([_INTEGERS], lambda x: x * x < 0, _COMPARES, perhaps=True),
+    "magnitude_compared": Program([_INTEGERS], lambda x: np.abs(x) < 0, _COMPARES, perhaps=True),
+    "square_compared_with_one": Program([_INTEGERS], lambda x: x * x < 1),
+    "nan_among_constants": Program([], lambda: _NOT_A_NUMBER, _NAN, perhaps=True),
+    "nan_and_an_argument": Program([_FEW], lambda _: _NOT_A_NUMBER),
+    "products_of_seven": Program([_SEVEN, _SEVEN], _summed, _PRODUCTS, perhaps=True),
+    "products_of_seven_maximum": Program([_SEVEN, _SEVEN], lambda x, y: (x * y).max(axis=3)),
+    "products_of_six": Program([_SEVEN[:-1], _SEVEN[:-1]], _summed),
+    "sort_of_sixteen": Program([(4,)] * 16, _sum_sorted),
+    "sort_of_seventeen": Program([(4,)] * 17, _sum_sorted, _SORTS),
+    "sort_of_unused": Program([(4,)] * 17, _last_sorted, _SORTS, perhaps=True),
+    "sort_of_twenty_five": Program([(4,)] * 25, _sum_sorted),
+}
+"""By the names of the artifacts in `compat_tests/data/artifacts`, each at 0.9.0."""
+
+# Where a result was another, or none, on 2026-11-24; elsewhere it was right.
+_EVERY = ("0.4.13", "0.4.33", "0.5.3", "0.10.2", "0.12.0.1")
+_BEFORE_0_12 = _EVERY[:-1]
+WRONG = {
+    **dict.fromkeys(
+        ("division_by_large", "division_by_large_f64", "division_by_computed", "log_of_power"),
+        _EVERY,
+    ),
+    **dict.fromkeys(
+        (
+            *("log_of_exponential", "root_of_square", "exponentials_multiplied"),
+            *("exponentials_divided", "exponential_raised", "constant_taken_away"),
+            "square_made_positive",
+        ),
+        _BEFORE_0_12,
+    ),
+    "root_of_square_by_powers": _EVERY[1:4],
+    "square_compared": _EVERY[2:4],
+    "magnitude_compared": _EVERY[2:4],
+    "products_of_seven": ("0.10.2",),
+    "sort_of_seventeen": ("0.4.33",),
+}
+"""The jaxlibs that compute it otherwise, refuse it, or end while they execute it."""
