@@ -172,7 +172,7 @@ class _Made(NamedTuple):
     Args:
         visit: The op.
         kind: Its name without its version.
-        by: What makes each operand; None where that is another op than those that were asked for.
+        by: What makes each operand; None where that is an op of another kind.
         kinds: Their names without their versions, or nothing.
     """
 
@@ -230,7 +230,7 @@ def _is_square(reading: Reading, visit: Visit, numbers: _Reader) -> bool:
 def _scalar(reading: Reading, constant: Operation) -> int | None:
     """Return the integer that a constant is throughout."""
     data = reading.value(constant, "value").get("data")
-    if reading.element(constant.results[0]) not in _SIGNED:
+    if not constant.results or reading.element(constant.results[0]) not in _SIGNED:
         return None
     is_one = isinstance(data, Blob) and data.size <= _SCALAR_BYTES
     found = {*integers(reading, constant)} if is_one else ()
