@@ -201,6 +201,7 @@ def test_consumer_sets() -> None:
         ("jax v0.6", NoTarget, "write jax==v0.6"),
         ("jaxlb>=1", UnknownDistribution, "did you mean jaxlib"),
         ("numpy>=1", UnknownDistribution, "no Release of 'numpy'"),
+        ("iree==3.1", UnknownDistribution, "did you mean iree-base-compiler or iree-compiler"),
         ("jaxlib==0.99", NoMatchingRelease, "known are jaxlib 0.4.13 to"),
         ("jaxlib>=99", NoMatchingRelease, "contains no known Release"),
         ("jaxlib>=0.5,<0.4", ImpossibleSpecifier, "no version can satisfy"),
@@ -229,6 +230,13 @@ def test_every_bad_want_is_a_one_line_error(
     assert says in str(caught.value)
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize("name", ["jaxlib>=0.9", "jaxlib~=0.9", "jaxlib==0.9.*", "jaxlib<1,>0"])
+def test_one_release_is_not_a_specifier(name: str) -> None:
+    """Where one Release is meant, an error says what names one and what takes several."""
+    with pytest.raises(UnknownRelease, match=r"write jaxlib==0.9.1; .*matching_releases"):
+        find_release(name)
 
 
 def test_no_wants_is_an_error() -> None:

@@ -88,7 +88,8 @@ def run(chosen: argparse.Namespace) -> int:
     if asked == (chosen.output is not None) or (asked and len(chosen.places) > 1):
         raise BadUsage(
             "missing --output" if not asked else "--query and --sql take one FLEET, no --output",
-            hint="e.g. portable audit models/ -o fleet.parquet",
+            hint="e.g. portable audit models/ -o fleet.parquet, and then "
+            "portable audit fleet.parquet --query by-version",
         )
     if asked and chosen.cluster:
         raise BadUsage("--cluster is for an audit", hint="a FLEET is asked on this machine")

@@ -61,6 +61,7 @@ FIELDS = (
 """What a row may say, in the order in which it is written."""
 
 _BETWEEN = "neighbours"
+_SIGNS = frozenset("<>~!*,")
 
 
 class UnknownDistribution(PortableError):
@@ -236,6 +237,11 @@ def find_release(name: str, version: str | None = None) -> Release:
         UnknownRelease: The table has no such Release of it, and none before or none after.
     """
     if version is None:
+        if not _SIGNS.isdisjoint(name):
+            raise UnknownRelease(
+                f"{name[:60]!r} is not one Release",
+                hint="write jaxlib==0.9.1; of a specifier: portable.releases.matching_releases",
+            )
         name, _, version = name.replace("==", " ").strip().partition(" ")
     wanted = version.strip()
     known = releases(name)
@@ -510,7 +516,9 @@ def _unknown_distribution(name: str) -> UnknownDistribution:
     import difflib  # only to explain an error
 
     known = distributions()
-    close = difflib.get_close_matches(normalize_name(name), known, n=3, cutoff=0.5)
+    wanted = normalize_name(name)
+    close = [one for one in known if wanted and one.startswith(f"{wanted}-")][:3]
+    close = close or difflib.get_close_matches(wanted, known, n=3, cutoff=0.5)
     shown = name if len(name) <= 60 else name[:60] + "..."
     listed = "`portable releases` lists the known ones"
     return UnknownDistribution(
