@@ -7,7 +7,8 @@ python -m tools mutation --again           run the survivors again, by tests tha
 cosmic-ray makes the mutants: it changes the source, so that decorated functions, properties, class
 bodies and tables at module level are mutated like the rest. Each runs in a process that is forked
 with pytest, numpy and hypothesis loaded, in a copy of the checkout, by those tests only that reach
-its line (a first run measures which), the fastest first, until one fails. Which mutants are in the
+its line (a first run measures which), until one fails: fast ones first, then those of the samples
+(`tools.results`), which notice most. Which mutants are in the
 sample depends on the seed, their text and the function they are in: those of unchanged code stay.
 `compat_tests/data/mutants.toml` gives the reasons of survivors that were looked at.
 """
@@ -95,6 +96,8 @@ _MODULES = tuple(f"portable.{room}." for room in ROOMS)
 _PASSED, _NONE = 0, 5
 # A defect is mostly noticed by the first tests of the files that reach its line most often.
 _LIKELY, _FIRST = 3, 40
+# What is said of the samples, in every field.
+_SAMPLES = "compat_tests/unit/test_results.py"
 
 
 class Mutant(NamedTuple):
@@ -323,9 +326,10 @@ class Bench:
         return found
 
     def tests(self, mutant: Mutant) -> list[list[str]]:
-        """Return the tests that reach a mutant: those of the likeliest files, and the others.
+        """Return the tests that reach a mutant: of the likeliest files, of the samples, the others.
 
-        The fastest come first; those that take long are left out where there are many.
+        The fastest come first; those that take long are left out where there are many, but for the
+        samples, of which a defect mostly shows in the first that reach it.
         """
         reached = self._reached.get(mutant.path, {})
         tree = ast.parse((self.folder / mutant.path).read_text("utf-8"))
@@ -334,7 +338,8 @@ class Bench:
         if not inside:
             # Run while it is imported: whoever reaches anything of the module depends on it.
             found = set().union(*reached.values()) | (_OF_SOURCE & self._seconds.keys())
-        ordered = sorted(found, key=lambda test: self._seconds[test])
+        samples = sorted(test for test in found if test.startswith(_SAMPLES))
+        ordered = sorted(found.difference(samples), key=lambda test: self._seconds[test])
         total = itertools.accumulate(self._seconds[test] for test in ordered)
         chosen = [
             test
@@ -344,7 +349,8 @@ class Bench:
         files = Counter(test.partition("::")[0] for test in chosen)
         likely = {name for name, _ in files.most_common(_LIKELY)}
         first = [test for test in chosen if test.partition("::")[0] in likely][:_FIRST]
-        return [part for part in (first, [t for t in chosen if t not in set(first)]) if part]
+        rest = [test for test in chosen if test not in set(first)]
+        return [part for part in (first, samples, rest) if part]
 
     def try_out(self, mutant: Mutant) -> tuple[str, str]:
         """Plant a mutant, run its tests, and take it out again.

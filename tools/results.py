@@ -2,6 +2,7 @@
 
 python -m tools results                write it: a line and a digest for each sample
 python -m tools results --show NAME    print all that is said of one, to compare two checkouts
+python -m tools results --look NAME    print the line of `changes.txt` for a new artifact
 
 Whether it is true other tests say, by real Releases. `compat_tests/unit/test_results.py` names the
 samples of which a change says something else: each field, each reason, the place of each error.
@@ -10,27 +11,28 @@ samples of which a change says something else: each field, each reason, the plac
 from __future__ import annotations
 
 import argparse
-import contextlib
 import hashlib
-import io
 import json
+import random
+import re
 import sys
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from unittest.mock import patch
 
+from compat_tests.adversarial.generators.mutants import knowingly
 from portable.bytecode import scan
-from portable.cli import main as main_of_portable
 from portable.errors import PortableError
 from portable.inspection import inspect
 from portable.prediction import predict_all, subjects
 from portable.releases import find_release
 from portable.system.files import write_file
 from portable.verdict import Stage
+from tools.made_samples import made, printed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from portable.prediction import Subject
 
@@ -46,8 +48,19 @@ _RELEASES = (
 )
 # Each byte of these is changed, of the others as many as stand here.
 _SMALL = ("tan+1.4.0.mlir.bc", "mesh_inline+1.16.0.mlir.bc")
-_CHANGED, _CHANGED_OF_A_CASE = 8, 1
+_CHANGED, _CHANGED_OF_A_CONTAINER, _CHANGED_OF_A_CASE = 8, 24, 1
 _PARTS = 16
+# Further changes, after which other forms are found, or another error: places, and whether an index
+# or a number there is one more or one less.
+CHANGES = DATA / "changes.txt"
+# Numbers are changed, or sections, so that lengths stay right: by so many seeds, of each of these.
+_NUMBERS, _DAMAGES, _DAMAGED = "numbers by seed", 5, {"artifacts", "generated"}
+_CHANGE: dict[str, Callable[[int], int]] = {
+    "^": lambda byte: byte ^ 1,
+    "~": lambda byte: byte ^ 0x82,
+    "+": lambda byte: (byte + 2) % 256,
+    "-": lambda byte: (byte - 2) % 256,
+}
 _GATE = (
     "gate corpus/negative compat_tests/data/containers --for jaxlib>=0.5.3,<0.9 --as-of 2026-11-23"
 )
@@ -59,54 +72,98 @@ class Sample(NamedTuple):
 
     Args:
         path: A file, or the folder of a container.
-        changed: Which of its bytes are changed, one after the other.
+        changed: Which of its bytes are changed, one after the other, and by what.
     """
 
     path: Path
-    changed: range
+    changed: tuple[tuple[int, str], ...] = ()
 
 
 @cache
 def samples() -> dict[str, Sample]:
     """Return each sample by its name: artifacts, containers, what is damaged, a gate over them."""
     paths = [*sorted((DATA / "artifacts").glob("*.bc")), *sorted((DATA / "containers").glob("g*"))]
-    paths += sorted((ROOT / "corpus" / "negative").glob("*.bc"))
-    cases = [sorted(one.glob("*.bc")) for one in sorted((ROOT / "corpus").glob("*/*/artifacts"))]
+    paths += [one for of in (DATA / "generated", ROOT / "corpus/negative") for one in _inside(of)]
+    cases = [_inside(one) for one in sorted((ROOT / "corpus").glob("*/*/artifacts"))]
     # One of each, of one Version or another, by its name: a new Case changes nothing else.
     of_cases = {of[min(sum(of[0].parts[-3].encode()) % 8, len(of) - 1)]: None for of in cases if of}
+    telling = _telling()
     found = {}
     for path in (*paths, *of_cases):
         size = path.stat().st_size if path.is_file() else 0
         count = _CHANGED_OF_A_CASE if path in of_cases else _CHANGED
+        count = _CHANGED_OF_A_CONTAINER if path.suffix == ".exported" else count
         # Not always the same remainder: sections, and the numbers in them, are aligned.
         step = max(1, (size - 30) // count) | 1
-        found[path.relative_to(ROOT).as_posix()] = Sample(path, range(30 + step // 2, size, step))
+        changed = [(at, "^") for at in range(30 + step // 2, size, step)]
+        if path.parent.name in _DAMAGED:
+            changed += [(seed, _NUMBERS) for seed in range(_DAMAGES)]
+        sample = Sample(path, (*changed, *telling.get(path.name, ())))
+        found[path.relative_to(ROOT).as_posix()] = sample
     for name in _SMALL:
         path = DATA / "artifacts" / name
         for part in range(_PARTS):
-            changed = range(part, path.stat().st_size, _PARTS)
-            found[f"{path.relative_to(ROOT).as_posix()} from {part}"] = Sample(path, changed)
-    return found | {command: Sample(ROOT, range(0)) for command in sorted(_COMMANDS)}
+            each = range(part, path.stat().st_size, _PARTS)
+            changed = [(at, how) for at in each for how in "^~"]
+            found[f"{path.relative_to(ROOT).as_posix()} from {part}"] = Sample(path, (*changed,))
+    return found | dict.fromkeys((*sorted(_COMMANDS), *made()), Sample(ROOT))
+
+
+def _inside(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.bc"))
+
+
+def _telling() -> dict[str, list[tuple[int, str]]]:
+    """Return the changes that were found, by the name of the artifact."""
+    found = {}
+    for line in CHANGES.read_text("utf-8").splitlines():
+        name, *changes = line.split()
+        found[f"{name}.mlir.bc"] = [(int(one[:-1]), one[-1]) for one in changes]
+    return found
+
+
+def _changed(data: bytes, at: int, how: str) -> bytes:
+    if how == _NUMBERS:
+        return knowingly(random.Random(at), data)  # noqa: S311 - damage, no secrets
+    return data[:at] + bytes([_CHANGE[how](data[at])]) + data[at + 1 :]
 
 
 def said(name: str) -> Iterator[str]:
     """Yield all that is said of a sample."""
     if name in _COMMANDS:
-        printed = io.TextIOWrapper(io.BytesIO(), "utf-8")
-        with contextlib.chdir(ROOT), contextlib.redirect_stdout(printed):
-            code = main_of_portable(name.split())
-            printed.flush()
-        printed.seek(0)
-        yield f"{printed.read()}exit code {code}"
+        yield printed(name.split())
         return
-    path, changed = samples()[name]
+    if name in made():
+        yield from made()[name]()
+        return
+    path, changes = samples()[name]
     yield from _said(path, _RELEASES)
-    data = path.read_bytes() if changed else b""
-    for at in changed:
-        for change in (1, 0x82) if changed.step == _PARTS else (1,):
-            other = data[:at] + bytes([data[at] ^ change]) + data[at + 1 :]
-            yield f"byte {at} ^ {change}:"
-            yield from _said(other, _RELEASES[-1:])
+    data = path.read_bytes() if changes else b""
+    for at, how in changes:
+        yield f"byte {at} {how}:"
+        yield from _said(_changed(data, at, how), _RELEASES[-1:])
+
+
+def _look(path: Path) -> Iterator[str]:
+    """Yield changes of an artifact after which something else is found, each sort of it once."""
+    data = path.read_bytes()
+    text = {at for found in re.finditer(rb"[ -~]{5,}", data) for at in range(*found.span())}
+    seen = {_found(data)}
+    for at in sorted({*range(len(data))} - text):
+        for how in "+-":
+            found = _found(_changed(data, at, how))
+            if found not in seen:
+                seen.add(found)
+                yield f"{at}{how}"
+
+
+def _found(data: bytes) -> str:
+    """Return the forms of an artifact, or its error without numbers."""
+    try:
+        known = subjects(inspect(data)).values()
+        return json.dumps([one.forms for one in known], default=str)
+    except PortableError as error:
+        return re.sub(r"\d+", "N", str(error))
 
 
 def _said(given: Path | bytes, releases: Iterable[str]) -> Iterator[str]:
@@ -165,8 +222,11 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--show", metavar="NAME", help="print what is said of one sample")
+    parser.add_argument("--look", metavar="NAME", type=Path, help="print telling changes of one")
     chosen = parser.parse_args()
-    if chosen.show:
+    if chosen.look:
+        print(chosen.look.name.removesuffix(".mlir.bc"), *_look(chosen.look))
+    elif chosen.show:
         print(*said(chosen.show), sep="\n")
     else:
         rows = "".join(f"{name} {_digest(name)}\n" for name in samples())

@@ -596,3 +596,16 @@ def test_several_numbers_of_tf32_are_stored_as_one(
     type_ = program.tensor(program.scalar("tf31_v1"), count)
     found = program.forms_of([], [program.constant(type_, bytes(size))])
     assert found["tensor of tf32 that is stored as one value"] is expected
+
+
+@pytest.mark.parametrize("change", [-2, 2])
+def test_starts_that_a_damaged_file_says_are_no_integers_are_survived(change: int) -> None:
+    """The type of a constant is changed to that of a float, or to the type of nothing."""
+    data = bytearray((ROOT / f"{_UPDATED}.mlir.bc").read_bytes())
+    forms = examine(Artifact.from_bytes(bytes(data))).forms
+    assert forms["update of a value by an earlier part of itself"] is not False
+    data[287] += change
+    examine(Artifact.from_bytes(bytes(data)))
+
+
+_UPDATED = "compat_tests/data/artifacts/update_by_itself_somewhere+0.9.0"

@@ -87,7 +87,8 @@ _NARROW = frozenset(
 # What XLA:CPU has no reduction of between devices.
 _FEW_BITS = TWO_BITS | _FOUR_BITS | (_NARROW - {"bf16_v1", "f16_v1"})
 _FLOATS = _NARROW | {"f32_v1", "f64_v1"}
-_REAL = _INTEGERS | _FLOATS | _FOUR_BITS | TWO_BITS | {"bool_v1"}
+_WHOLE = _INTEGERS | _FOUR_BITS | TWO_BITS
+_REAL = _WHOLE | _FLOATS | {"bool_v1"}
 # What XLA compiled of four-bit integers from the beginning; functions and regions are no ops of it.
 _ALWAYS_FOUR_BITS = frozenset(
     f"vhlo.{name}" for name in ("constant_v1", "convert_v1", "func_v1", "return_v1")
@@ -376,7 +377,7 @@ def _constant_operands(
 
 
 def integers(reading: Reading, constant: Operation) -> Iterator[int]:
-    """Yield the elements of a constant of integers.
+    """Yield the elements of a constant of integers; none of what a damaged file calls one.
 
     Args:
         reading: An artifact's ops.
@@ -384,8 +385,9 @@ def integers(reading: Reading, constant: Operation) -> Iterator[int]:
     """
     index = reading.content.inherent(constant, "value")
     data = None if index is None else reading.content.pool.attribute(index).fields.get("data")
-    if isinstance(data, Blob):
-        name = reading.element(constant.results[0]).removesuffix("_v1")
+    elements = {reading.element(type_) for type_ in constant.results[:1]} & _WHOLE
+    if isinstance(data, Blob) and elements:
+        name = elements.pop().removesuffix("_v1")
         bits = int(name.lstrip("ui"))
         size, modulus = max(bits // 8, 1), 1 << bits
         for at in range(data.offset, data.offset + data.size, size):
