@@ -75,7 +75,7 @@ def made() -> dict[str, _Sample]:
     """Return each sample by its name."""
     found = dict(_of_folders()) | dict(_of_generators())
     found |= {"a tree of files": _tree, "disguises": _disguises}
-    for path in sorted((DATA / "archives").iterdir()):
+    for path in sorted((DATA / "archives").glob("*.*[!d]")):
         found[f"{path.name} damaged"] = partial(_archive, path)
     for number, text in enumerate(tomllib.loads(_POLICIES.read_text("utf-8"))["policies"]):
         found[f"policy {number}"] = partial(_policy, text)

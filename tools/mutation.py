@@ -261,7 +261,7 @@ class Bench:
             self._known = {"rooms": rooms, "files": {}}
         known = self._known["files"]
         digests = {
-            str(path.relative_to(self.folder)): _digest([path])
+            str(path.relative_to(self.folder)): _digest([path, *self._read_by(path)])
             for folder in TESTS
             for path in sorted((self.folder / folder).glob("test_*.py"))
             if path.stem.removeprefix("test_") not in _ELSEWHERE
@@ -281,6 +281,11 @@ class Bench:
                 for path, lines in reached.items():
                     for line in lines:
                         self._reached[path][line].add(test)
+
+    def _read_by(self, path: Path) -> Iterator[Path]:
+        """Yield the tools whose samples a test file takes."""
+        if str(path.relative_to(self.folder)) == _SAMPLES:
+            yield from (self.folder / "tools" / name for name in ("results.py", "made_samples.py"))
 
     def _modules(self, room: str) -> list[Path]:
         return sorted((self.folder / "portable" / room).glob("*.py"))

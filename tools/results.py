@@ -22,8 +22,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from unittest.mock import patch
 
 from compat_tests.adversarial.generators.mutants import knowingly
-from portable.bytecode import scan
+from portable.bytecode import read, scan
+from portable.bytecode.quick_scan import QuickScan
+from portable.bytecode.view import View
 from portable.errors import PortableError
+from portable.features import Strictness
 from portable.inspection import inspect
 from portable.prediction import predict_all, subjects
 from portable.releases import find_release
@@ -139,6 +142,8 @@ def said(name: str) -> Iterator[str]:
     path, changes = samples()[name]
     yield from _said(path, _RELEASES)
     data = path.read_bytes() if changes else b""
+    if path.suffix == ".bc":
+        yield from _said_otherwise(path)
     for at, how in changes:
         yield f"byte {at} {how}:"
         yield from _said(_changed(data, at, how), _RELEASES[-1:])
@@ -180,6 +185,22 @@ def _said(given: Path | bytes, releases: Iterable[str]) -> Iterator[str]:
             yield json.dumps({**said, "diagnostics": [one.record() for one in notes]}, indent=1)
     except PortableError as error:
         yield json.dumps(error.record(), indent=1)
+
+
+def _said_otherwise(path: Path) -> Iterator[str]:
+    """Yield what StableHLO's serializer accepts, and what a quick scan and a View show."""
+    data = path.read_bytes()
+    try:
+        yield json.dumps(inspect(path, strictness=Strictness.UPSTREAM).record())
+        content = read(View(len(data), lambda first, last: data[first:last]))
+        yield str(sorted((one.name, count) for one, count in content.scan().signatures.items()))
+    except PortableError as error:
+        yield json.dumps(error.record())
+    try:
+        quick = QuickScan(data)
+        yield f"{quick.header} {quick.dialects} {sorted(quick.firsts.items())}"
+    except Exception as error:  # noqa: BLE001 - of what is damaged it says that it may raise any
+        yield type(error).__name__
 
 
 def _subject(one: Subject) -> dict[str, object]:

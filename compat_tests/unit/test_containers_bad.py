@@ -560,3 +560,25 @@ def test_containers_end_at_two_gigabytes(
             else:
                 with pytest.raises(TooLarge, match="2147483648 bytes exceed the 2147483647 of a"):
                     container.edits(same)
+
+
+@pytest.mark.parametrize(
+    ("written", "valid"),
+    [
+        (b"\x7f", True),
+        (b"\x80\x01", True),
+        (b"\x80" * 9 + b"\x01", True),  # 2**63, as protobuf writes the least int64
+        (b"\xff" * 9 + b"\x01", True),  # 2**64 - 1, as it writes -1
+        (b"\x80" * 9 + b"\x02", False),  # 2**64
+        (b"\x80" * 10 + b"\x00", False),  # eleven bytes
+    ],
+)
+def test_numbers_of_protobuf_have_64_bits(written: bytes, *, valid: bool) -> None:
+    """By protobuf's encoding: ten bytes at most, of seven bits each."""
+    data = b"\x08" + written
+    if valid:
+        (field,) = fields(data, 0, len(data))
+        assert (field.number, field.start, field.stop) == (1, 1, len(data))
+    else:
+        with pytest.raises(MalformedContainer):
+            list(fields(data, 0, len(data)))
