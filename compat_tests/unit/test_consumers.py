@@ -35,6 +35,13 @@ def test_every_release_that_reads_has_an_environment(monkeypatch: pytest.MonkeyP
     assert sorted(hooks["tox_extend_envs"]()) == sorted(consumers())
 
 
+def test_every_environment_that_tests_has_the_package() -> None:
+    """What all tests begin with imports `portable`, also where it is not what is tested."""
+    tests = {name: one for name, one in _sections().items() if "pytest" in one.get("commands", "")}
+    assert "testenv:release" in tests
+    assert [name for name, one in tests.items() if one.get("package") == "skip"] == []
+
+
 def test_every_run_has_consumers_of_every_era() -> None:
     """The Releases of every run hold each era of the bindings, both Pythons, and few gigabytes."""
     chosen = [find_release(name) for name in ERAS]
