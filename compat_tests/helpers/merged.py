@@ -24,7 +24,7 @@ class Program(NamedTuple):
         perhaps: Whether it perhaps has it.
     """
 
-    shapes: Sequence[tuple[int, ...] | Sequence[float] | int]
+    shapes: Sequence[tuple[int, ...] | list[Any] | int]
     right: Callable[..., Array]
     form: str = ""
     perhaps: bool = False

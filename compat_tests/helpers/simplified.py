@@ -8,7 +8,7 @@ import numpy as np
 
 from compat_tests.helpers.merged import Program
 
-__all__ = ["PROGRAMS", "WRONG"]
+__all__ = ["PROGRAMS", "UNSIGNED", "WRONG", "WRONG_ON_IREE"]
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
@@ -25,6 +25,18 @@ def _sum_sorted(*operands: Array) -> Array:
 
 def _last_sorted(*operands: Array) -> Array:
     made: Array = operands[-1][np.argsort(operands[0], kind="stable")]
+    return made
+
+
+def _product(x: Array, y: Array) -> Array:
+    kind = np.float32 if y.dtype == np.float32 else np.int32
+    made: Array = x.astype(kind) @ y.astype(kind)
+    return made
+
+
+def _convolved(x: Array, y: Array) -> Array:
+    windows = np.lib.stride_tricks.sliding_window_view(x.astype(np.int32), (3, 3), axis=(1, 2))
+    made: Array = np.einsum("bhwcij,ijco->bhwo", windows, y.astype(np.int32))
     return made
 
 
@@ -116,5 +128,32 @@ WRONG = {
     "magnitude_compared": _EVERY[2:4],
     "products_of_seven": ("0.10.2",),
     "sort_of_seventeen": ("0.4.33",),
+    "gather_by_unsigned": ("0.4.13",),
 }
 """The jaxlibs that compute it otherwise, refuse it, or end while they execute it."""
+
+_WIDENED = "dot_general of unsigned integers that are widened"
+_CONVOLVED = "convolution of two operands of unsigned integers that are widened"
+_GATHERED = "gather by single unsigned indices"
+_IMAGE, _MATRIX, _WINDOW, _PIXELS = (4, 5), (5, 3), (3, 3, 3, 4), (1, 5, 6, 3)
+
+UNSIGNED = {
+    "dot_of_unsigned_widened": Program([_IMAGE, _MATRIX], _product, _WIDENED),
+    "dot_of_unsigned_itself": Program([_IMAGE, _MATRIX], _product, _WIDENED),
+    "dot_of_an_image": Program([_IMAGE, _MATRIX], _product, _WIDENED),
+    "dot_of_an_image_shifted": Program(
+        [_IMAGE, _MATRIX], lambda x, y: (x.astype(np.float32) - 128) @ y
+    ),
+    "dot_of_unsigned_kept": Program(
+        [_IMAGE, _MATRIX], lambda x, y: _product(x, y).astype(np.uint8)
+    ),
+    "dot_of_signed_widened": Program([_IMAGE, _MATRIX], _product),
+    "convolution_of_unsigned": Program([_PIXELS, _WINDOW], _convolved, _CONVOLVED),
+    "convolution_of_an_image": Program([_PIXELS, _WINDOW], _convolved),
+    "gather_by_unsigned": Program(
+        [(300,), [[200], [255], [3]]], lambda x, i: x[i[:, 0]], _GATHERED, perhaps=True
+    ),
+}
+"""Those of unsigned integers, which jaxlib from 0.4.18 on computes right."""
+WRONG_ON_IREE = frozenset(name for name, program in UNSIGNED.items() if program.form)
+"""Where iree-base-compiler 3.13.0 computed another result on 2026-11-24."""

@@ -10,18 +10,24 @@ import pytest
 import portable
 from compat_tests.helpers import merged, simplified
 from compat_tests.helpers.compiled import artifact_of
-from compat_tests.helpers.eras import versions
+from compat_tests.helpers.eras import marked, versions
 from portable.runtime.executors import ExecutionFailed, find_executor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from portable.runtime.environments import Environment
+    from portable.runtime.executors.executor import Executor
 
 pytestmark = pytest.mark.old_releases
 
 # Of logs and exponentials; another result differs by far more.
 _RELATIVE = 1e-5
+_IREE = "iree-base-compiler 3.13.0"
+
+
+_JAXLIB = {**merged.PROGRAMS, **simplified.PROGRAMS, **simplified.UNSIGNED}
+_WRONG = {**merged.WRONG, **simplified.WRONG}
 
 
 @pytest.mark.parametrize("version", versions("0.4.13", "0.4.33", "0.5.3", "0.10.2", "0.12.0.1"))
@@ -29,20 +35,34 @@ def test_results_are_numpy_s_where_they_are_predicted_to_be(
     version: str, release: Callable[[str], Environment]
 ) -> None:
     """All of a Release that are computed otherwise, or end it, are those of the table."""
-    otherwise = set()
     with find_executor("pjrt", release(f"jaxlib {version}")) as executor:
-        for name, program in {**merged.PROGRAMS, **simplified.PROGRAMS}.items():
-            try:
-                executable = executor.compile(portable.Artifact.load(artifact_of(name)))
-                dtypes = [one.dtype for one in executable.signature.arguments]
-                given = merged.inputs(program, dtypes)
-                (found,) = executable.run(given)
-            except ExecutionFailed:
-                otherwise.add(name)
-                continue
-            with np.errstate(all="ignore"):
-                right = program.right(*given)
-            if not np.allclose(found, right, rtol=_RELATIVE, atol=0, equal_nan=True):
-                otherwise.add(name)
-    wrong = {**merged.WRONG, **simplified.WRONG}
-    assert otherwise == {name for name, versions in wrong.items() if version in versions}
+        otherwise = _computed_otherwise(executor, _JAXLIB)
+    assert otherwise == {name for name, wrong in _WRONG.items() if version in wrong}
+
+
+@pytest.mark.parametrize("name", [marked([_IREE], _IREE)])
+def test_iree_takes_unsigned_integers_for_signed_ones(
+    name: str, release: Callable[[str], Environment]
+) -> None:
+    """Where it multiplies them, and where they are indices."""
+    with find_executor("iree", release(name)) as executor:
+        otherwise = _computed_otherwise(executor, simplified.UNSIGNED)
+    assert otherwise == simplified.WRONG_ON_IREE
+
+
+def _computed_otherwise(executor: Executor, programs: Mapping[str, merged.Program]) -> set[str]:
+    """Return the names of those artifacts whose result is not numpy's."""
+    otherwise = set()
+    for name, program in programs.items():
+        try:
+            executable = executor.compile(portable.Artifact.load(artifact_of(name)))
+            given = merged.inputs(program, [one.dtype for one in executable.signature.arguments])
+            (found,) = executable.run(given)
+        except ExecutionFailed:
+            otherwise.add(name)
+            continue
+        with np.errstate(all="ignore"):
+            right = program.right(*given)
+        if not np.allclose(found, right, rtol=_RELATIVE, atol=0, equal_nan=True):
+            otherwise.add(name)
+    return otherwise

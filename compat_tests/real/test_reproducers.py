@@ -66,6 +66,7 @@ SHOWN = {
     ("cbrt-of-infinity", "iree-base-compiler 3.13.0"): True,
     ("complex-f64-constant-crash", "iree-base-compiler 3.13.0"): True,
     ("complex-padding-crash", "iree-base-compiler 3.13.0"): True,
+    ("dot-of-unsigned-iree", "iree-base-compiler 3.13.0"): True,
     ("dot-over-nothing-crash", "iree-base-compiler 3.13.0"): True,
     ("iree-variadic-collectives", "iree-base-compiler 3.13.0"): True,
     ("recursion-iree", "iree-base-compiler 3.13.0"): True,

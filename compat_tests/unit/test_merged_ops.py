@@ -10,11 +10,12 @@ from portable.artifact import Artifact
 from portable.prediction import examine, predict
 from portable.prediction.merged import MERGED
 from portable.prediction.simplified import SIMPLIFIED
+from portable.prediction.unsigned import UNSIGNED
 from portable.verdict import Stage
 
-PROGRAMS = {**merged.PROGRAMS, **simplified.PROGRAMS}
+PROGRAMS = {**merged.PROGRAMS, **simplified.PROGRAMS, **simplified.UNSIGNED}
 WRONG = {**merged.WRONG, **simplified.WRONG}
-FORMS = {*MERGED, *SIMPLIFIED}
+FORMS = {*MERGED, *SIMPLIFIED, *UNSIGNED}
 RELEASES = sorted({version for versions in WRONG.values() for version in versions})
 
 
@@ -22,8 +23,19 @@ RELEASES = sorted({version for versions in WRONG.values() for version in version
 @pytest.mark.parametrize("version", RELEASES)
 def test_what_is_computed_otherwise_is_not_green(version: str, name: str) -> None:
     """Truth: `real/test_merged_ops.py`. What depends on the inputs, or threads, is not known."""
-    verdict = predict(artifact_of(name), f"jaxlib {version}", stage=Stage.EXECUTE)
-    otherwise, holds = version in WRONG.get(name, ()), verdict.holds(Stage.EXECUTE)
+    holds = predict(artifact_of(name), f"jaxlib {version}", stage=Stage.EXECUTE)
+    _check(name, holds.holds(Stage.EXECUTE), otherwise=version in WRONG.get(name, ()))
+
+
+@pytest.mark.parametrize("name", simplified.UNSIGNED)
+def test_what_iree_computes_otherwise_is_not_green(name: str) -> None:
+    """As above, of unsigned integers."""
+    verdict = predict(artifact_of(name), "iree-base-compiler 3.13.0", stage=Stage.EXECUTE)
+    otherwise = name in simplified.WRONG_ON_IREE
+    _check(name, verdict.holds(Stage.EXECUTE), otherwise=otherwise)
+
+
+def _check(name: str, holds: bool | None, *, otherwise: bool) -> None:
     if PROGRAMS[name].perhaps:
         assert holds is None or (holds and not otherwise)
     else:

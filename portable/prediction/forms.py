@@ -28,6 +28,7 @@ from portable.prediction.products import DOT, DOTS, PRODUCTS, prescribes_algorit
 from portable.prediction.quantized import QUANTIZED
 from portable.prediction.signatures import FLOATS, has_operand_types
 from portable.prediction.simplified import SIMPLIFIED
+from portable.prediction.unsigned import UNSIGNED
 from portable.prediction.unused import used
 
 if TYPE_CHECKING:
@@ -759,6 +760,7 @@ FORMS: dict[str, FormRule] = {
     **PARTS,
     **PRODUCTS,
     **SIMPLIFIED,
+    **UNSIGNED,
 }
 """Forms as refusals.toml and advisories.toml name them, each with how to find it."""
 

@@ -1,0 +1,140 @@
+"""Forms of unsigned integers that IREE takes for signed ones."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from portable.bytecode.operations import like
+from portable.prediction.form import FormRule, kinds, ops, types
+from portable.prediction.products import DOTS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from portable.bytecode.operations import Operation, OpSignature
+    from portable.prediction.forms import Reading, Visit
+
+__all__ = ["UNSIGNED"]
+
+_CONVERT = "vhlo.convert_v1"
+_CONVOLUTIONS = ("vhlo.convolution_v1",)
+_GATHERS = ("vhlo.gather_v1", "vhlo.gather_v2")
+_BITS = {"ui8_v1": 8, "ui16_v1": 16, "ui32_v1": 32, "ui64_v1": 64}
+# By what is converted after them, a product is not always computed in one with the conversion.
+_MOVING = kinds("broadcast broadcast_in_dim concatenate pad reshape reverse slice transpose")
+_INTEGER_BITS = {**_BITS, **{f"i{bits}_v1": bits for bits in (2, 4, 8, 16, 32, 64)}}
+
+
+class _Widened:
+    """Tells which operands were unsigned integers with fewer bits, as ops are walked through.
+
+    What an argument of a function or region is, only what is like the op that takes it says:
+    perhaps it is another where such ops take several types.
+
+    Args:
+        reading: An artifact's ops.
+        widening: The ops that may widen what they take.
+    """
+
+    def __init__(self, reading: Reading, *widening: str) -> None:
+        self._reading = reading
+        self._like: dict[tuple[object, ...], list[OpSignature]] = {}
+        for one in reading.of(_CONVERT, *widening):
+            self._like.setdefault(like(one), []).append(one)
+        self._elements: dict[int, str] = {}
+        self._converted: dict[int, bool | None] = {}
+        self._moved: set[int] = set()
+
+    def pass_by(self, number: int, visit: Visit) -> None:
+        """Note an op that other ops may take the result of.
+
+        Args:
+            number: Its number in `Reading.walk`.
+            visit: The op.
+        """
+        results = visit.operation.results
+        element = self._reading.element(results[0]) if results else ""
+        if element in _BITS:
+            self._elements[number] = element
+        if self._reading.kinds[visit.operation.name] in _MOVING:
+            self._moved.add(number)
+        if visit.name == _CONVERT:
+            widened = self._directly(visit, 0)
+            moved = visit.first in self._moved
+            self._converted[number] = None if widened and moved else widened
+
+    def operand(self, visit: Visit, at: int) -> bool | None:
+        """Say whether an operand was widened, by the op itself or by a conversion.
+
+        Args:
+            visit: The op.
+            at: Which of its operands.
+
+        Returns:
+            None for perhaps.
+        """
+        source = visit.sources[at] if at < len(visit.sources) else None
+        if source is not None and self._converted.get(source[0], False) is not False:
+            return self._converted[source[0]]
+        return self._directly(visit, at)
+
+    def _directly(self, visit: Visit, at: int) -> bool | None:
+        source = visit.sources[at] if at < len(visit.sources) else None
+        if source is not None:
+            return self._widens(self._elements.get(source[0], ""), visit.operation)
+        found = {
+            self._widens(self._taken(one, at), visit.operation)
+            for one in self._like.get(like(visit.operation), ())
+        }
+        return found.pop() if len(found) == 1 else None if found else False
+
+    def _taken(self, one: OpSignature, at: int) -> str:
+        type_ = (*(one.operand_types or ())[at : at + 1], None)[0]
+        return "" if type_ is None else self._reading.element(type_)
+
+    def _widens(self, element: str, operation: Operation) -> bool:
+        if element not in _BITS or not operation.results:
+            return False
+        result = self._reading.element(operation.results[0])
+        return _INTEGER_BITS.get(result, math.inf) > _BITS[element]
+
+
+def _multiplies_widened(*products: str, both: bool) -> Callable[[Reading], bool | None]:
+    """Find a product of numbers of which one, or both, were unsigned integers with fewer bits."""
+
+    def find(reading: Reading) -> bool | None:
+        widened, perhaps = _Widened(reading, *products), False
+        for number, visit in enumerate(reading.walk()):
+            if visit.name in products:
+                sides = [widened.operand(visit, at) for at in range(2)]
+                if all(sides) if both else any(sides):
+                    return True
+                perhaps |= None in sides and not (both and False in sides)
+            widened.pass_by(number, visit)
+        return None if perhaps else False
+
+    return find
+
+
+def _gathers_by_unsigned(reading: Reading) -> bool | None:
+    """Find perhaps a gather by single unsigned indices: those in the upper half are negative."""
+    for one in reading.of(*_GATHERS):
+        indices = (*(one.operand_types or ())[1:2], None)[0]
+        single = len(reading.numbers(one, "start_index_map")) == 1
+        if single and indices is not None and reading.element(indices) in _BITS:
+            return None
+    return False
+
+
+_NEEDED = types(_BITS)
+UNSIGNED: dict[str, FormRule] = {
+    "dot_general of unsigned integers that are widened": FormRule(
+        _multiplies_widened(*DOTS, both=False), (_NEEDED, ops(*DOTS))
+    ),
+    "convolution of two operands of unsigned integers that are widened": FormRule(
+        _multiplies_widened(*_CONVOLUTIONS, both=True), (_NEEDED, ops(*_CONVOLUTIONS))
+    ),
+    "gather by single unsigned indices": FormRule(_gathers_by_unsigned, (_NEEDED, ops(*_GATHERS))),
+}
+"""Forms as advisories.toml names them, each with how to find it; see `forms`."""
