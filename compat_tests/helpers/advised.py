@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from compat_tests.helpers.sealed import CASES
 from portable.corpus.execution import Ending
-from portable.releases import releases
+from portable.releases import runnable_releases
 from portable.releases.advisory import Effect, advisories
 from portable.verdict import Stage
 from tools.execute_corpus import Run, execute
@@ -42,8 +42,11 @@ def shown(distribution: str) -> list[Advisory]:
 
 
 def edges(advisory: Advisory) -> tuple[list[str], list[str]]:
-    """Return the first and last Release that it speaks of, and the neighbours it does not."""
-    rows = [row for row in releases() if row.distribution == advisory.distribution]
+    """Return the first and last Release that it speaks of, and the neighbours it does not.
+
+    Only Releases that can be made to run: others were read statically.
+    """
+    rows = runnable_releases(advisory.distribution)
     concerned = [advisory.applies_to(row) for row in rows]
     first, last = concerned.index(True), len(rows) - 1 - concerned[::-1].index(True)
     inside = [str(rows[index]) for index in dict.fromkeys((first, last))]
