@@ -273,14 +273,14 @@ def test_too_little_memory_is_one_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_it_quietly(number: signal.Signals, tmp_path: Path) -> None:
     """While it waits for its input: no traceback, and the code that a shell expects."""
-    # What runs in the background of a shell inherits that SIGINT is ignored; what has a handler
-    # here has the default there.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    # What runs in the background of a shell inherits that SIGINT is ignored, under nohup SIGHUP;
+    # what has a handler here has the default there.
+    before = signal.signal(number, signal.default_int_handler)
     process = subprocess.Popen(
         [sys.executable, "-m", "portable", "inspect", "-"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path,
     )  # fmt: skip
-    signal.signal(signal.SIGINT, before)
+    signal.signal(number, before)
     time.sleep(1)
     process.send_signal(number)
     out, err = process.communicate(timeout=60)
