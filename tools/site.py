@@ -25,7 +25,7 @@ from portable.errors import PortableError
 from tools.playground import make as make_playground
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 __all__ = ["PAGE_BYTES", "SiteError", "broken_links", "lay_out", "reference"]
 
@@ -68,7 +68,7 @@ def lay_out(folder: Path) -> Path:
     make_playground(sources / "playground")
     for name, text in reference().items():
         path = sources / "reference" / name
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
     return folder / "zensical.toml"
 
@@ -84,7 +84,7 @@ def reference() -> dict[str, str]:
     return {
         "commands.md": "\n".join(_commands()),
         "exit-codes.md": "\n".join(_exit_codes()),
-        "python.md": "\n".join(_python()),
+        **_python(),
     }
 
 
@@ -107,23 +107,37 @@ def _exit_codes() -> Iterator[str]:
         yield f"| [`{name}`](commands.md#{name}) | {' | '.join(cells)} |"
 
 
-def _python() -> Iterator[str]:
-    yield "# Python\n\nEvery public name. [How they change](../api-stability.md).\n"
-    yield "## portable\n"
-    names = [name for name in portable.__all__ if not name.startswith("_")]
-    yield from (f"::: portable.{name}" for name in names)
-    for room in _public_rooms():
-        yield f"\n## {room}\n"
-        module = getattr(portable, room.partition(".")[2])
-        yield from (f"::: {room}.{name}" for name in module.__all__ if name not in names)
+def _python() -> dict[str, str]:
+    """Return a page of what `import portable` shows, and one for each module that has more."""
+    public = _public_modules()
+    names = {name for name in portable.__all__ if not name.startswith("_")} - {*public}
+    pages = {}
+    for module in public:
+        more = [name for name in getattr(portable, module).__all__ if name not in names]
+        if more:
+            each = (f"portable.{module}.{name}" for name in more)
+            text = _named(f"portable.{module}", "[All modules](../python.md).", each)
+            pages[f"python/{module}.md"] = text
+    links = "\n".join(f"- [`portable.{Path(page).stem}`]({page})" for page in pages)
+    text = (
+        "Every public name. [How they change](../api-stability.md). What `import portable` shows "
+        f"is on this page; of its modules these have more:\n\n{links}"
+    )
+    return {
+        "python.md": _named("Python", text, (f"portable.{name}" for name in sorted(names)))
+    } | pages
 
 
-def _public_rooms() -> list[str]:
+def _named(title: str, introduction: str, names: Iterable[str]) -> str:
+    return "\n".join((f"# {title}\n\n{introduction}\n", *(f"::: {name}" for name in names), ""))
+
+
+def _public_modules() -> list[str]:
     """Return the modules that docs/api-stability.md names as public."""
     page = (DOCS / "api-stability.md").read_text("utf-8")
     public = page.partition("## Public")[2].partition("## Not public")[0]
     named = set(re.findall(r"`portable\.([a-z]+)`", public))
-    return [f"portable.{name}" for name in sorted(named.intersection(dir(portable)))]
+    return sorted(named.intersection(dir(portable)))
 
 
 class _Page(HTMLParser):
