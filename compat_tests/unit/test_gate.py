@@ -87,6 +87,26 @@ def test_a_finding_names_the_sets_that_its_consumer_is_in(tree: Path) -> None:
     assert "sets" not in one.record()
 
 
+def test_what_consumers_have_in_common_is_said_once(tree: Path) -> None:
+    """Each reason of an artifact is one line and one annotation, however many consumers it has.
+
+    GitHub shows ten annotations of a step: 25 of one artifact would hide all others.
+    """
+    sets = {"new": ["jaxlib>=0.9,<0.11"], "old": ["jaxlib==0.4.36"]}
+    artifacts = [
+        shutil.copy(tree / "deep" / "calls.mlir.bc", tree / f"{name}.mlir.bc") for name in "ab"
+    ]
+    result = gate(artifacts, _policy(tree, consumers=sets, rules={"stage": "compile"}))
+    named = {verdict.consumer for verdict in result.files[0].verdicts}
+    assert len(result.findings) == 2 * len(named) > 10
+    new = "jaxlib 0.9.0 to 0.10.2 (new)"
+    said = [one for one in as_text(result).splitlines() if "not known whether" in one]
+    errors = [one for one in as_github(result).splitlines() if one.startswith("::error")]
+    assert len(said) == len(errors) == 2
+    for text in (*said, *errors, *as_markdown(result).splitlines()[-2:]):
+        assert text.count(new) == text.count("jaxlib 0.4.36 (old)") == 1
+
+
 @pytest.mark.parametrize("depth", ["header", "content"])
 def test_a_consumer_that_cannot_read_is_a_finding(tree: Path, depth: str) -> None:
     """Tan needs 1.4.0; jaxlib 0.4.30 has 1.1.3."""

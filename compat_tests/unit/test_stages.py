@@ -41,7 +41,7 @@ def _check(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str
         # What was executed, and what was not.
         (PLAIN, "jaxlib", "compile", 0, "45 compatible: compiles it (predicted)"),
         (PLAIN, "jaxlib", "execute", 0, "45 compatible: computes the same (predicted)"),
-        (PLAIN, "libtpu", "compile", 2, "no program was executed on libtpu"),
+        (PLAIN, "libtpu", "compile", 2, "no program was executed on this Release"),
         (PLAIN, "jaxlib", "roundtrip", 2, "not known whether it writes back what it read"),
         # A known obstacle counts, however late it comes.
         (QUANTIZED, "jaxlib>=0.9", "decode", 1, "12 incompatible: does not compile it (predicted)"),

@@ -44,6 +44,7 @@ __all__ = [
     "Recorded",
     "Url",
     "gate",
+    "with_sets",
 ]
 
 Observe = Callable[[Artifact], Verdict]
@@ -104,9 +105,9 @@ class Finding:
         return place(self.path, self.inside)
 
     @property
-    def who(self) -> str:
-        """The consumer, and the sets that it is in."""
-        return _who(self.consumer, self.sets)
+    def reason(self) -> str:
+        """The message without the consumer that it begins with."""
+        return self.message.removeprefix(f"{with_sets(self.consumer, self.sets)}: ")
 
     def record(self) -> dict[str, object]:
         """Return the finding as plain data for JSON."""
@@ -437,7 +438,7 @@ class _Check:
     def _unserved(self, path: Path, inside: str, verdict: Verdict, *, known: bool) -> Finding:
         consumer, sets = verdict.consumer, self._sets[verdict.consumer]
         reason = f": {verdict.reason}" if verdict.reason else ""
-        message = f"{_who(consumer, sets)}: {verdict.says} ({verdict.basis.value}){reason}"
+        message = f"{with_sets(consumer, sets)}: {verdict.says} ({verdict.basis.value}){reason}"
         return Finding(
             path, Rule.CONSUMER, message, consumer, inside=inside, known=known, sets=sets
         )
@@ -540,5 +541,6 @@ def _broken(rules: Rules, subject: Subject) -> Iterator[tuple[Rule, str]]:
         yield Rule.LOCATIONS, "carries location ranges, which readers before 1.8.5 do not know"
 
 
-def _who(consumer: str, sets: Sequence[str]) -> str:
+def with_sets(consumer: str, sets: Sequence[str]) -> str:
+    """Name a consumer, or several, and the sets of the policy that they are in."""
     return f"{consumer} ({', '.join(sets)})" if sets else consumer

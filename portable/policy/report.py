@@ -7,23 +7,25 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from portable.escaping import json_text, line
-from portable.policy.gate import Url
+from portable.policy.gate import Url, with_sets
+from portable.releases import spans
 from portable.system.junit import Problem, Suite, TestCase, as_xml
 from portable.system.wording import many
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from portable.policy.gate import Checked, Finding, GateResult
 
-__all__ = ["SCHEMA", "as_github", "as_json", "as_junit", "as_record", "as_text"]
+__all__ = ["SCHEMA", "as_github", "as_json", "as_junit", "as_record", "as_text", "grouped"]
 
 SCHEMA = 2
 _GROUP = "portable.gate"
 
 
 def as_text(result: GateResult) -> str:
-    """Render for people: one line for each finding, then the sum.
+    """Render for people: one line for each reason of an artifact, then the sum.
 
     Args:
         result: What the gate found.
@@ -32,7 +34,9 @@ def as_text(result: GateResult) -> str:
         Lines, each ended by a newline.
     """
     lines = [
-        f"{finding.place}: {_label(finding)}: {finding.message}" for finding in result.findings
+        f"{file.place}: {_label(first)}: {message}"
+        for file in result.files
+        for first, message in grouped(file)
     ]
     lines += [
         f"unused waiver: {waiver.rule} {waiver.path} ({waiver.reason})" for waiver in result.unused
@@ -45,10 +49,37 @@ def as_text(result: GateResult) -> str:
         f"({many(count, 'consumer')})"
         for file in result.files
         for one, count in Counter(u for v in file.verdicts for u in v.not_known).items()
+        if not any(one.what in finding.reason for finding in file.findings)
     ]
     lines += [f"note: {'; '.join(result.notes)}"] if result.notes else []
     lines.append(_sum(result))
     return "".join(f"{line(one)}\n" for one in lines)
+
+
+def grouped(file: Checked) -> list[tuple[Finding, str]]:
+    """Return why an artifact breaks the policy, each reason once.
+
+    Args:
+        file: The artifact.
+
+    Returns:
+        The first finding of each reason, and one line that names all its consumers.
+    """
+    same: dict[tuple[object, ...], list[Finding]] = {}
+    for finding in file.findings:
+        key = (finding.rule, finding.waiver, finding.known, finding.reason)
+        same.setdefault(key, []).append(finding)
+    return [(found[0], f"{_consumers(found)}{found[0].reason}") for found in same.values()]
+
+
+def _consumers(findings: Sequence[Finding]) -> str:
+    """Name the consumers of findings, with what leads over to the reason; nothing if none has."""
+    named: dict[tuple[str, ...], list[str]] = {}
+    for finding in findings:
+        if finding.consumer:
+            named.setdefault(finding.sets, []).append(finding.consumer)
+    texts = [with_sets(one, sets) for sets, names in named.items() for one in spans(names)]
+    return f"{', '.join(texts)}: " if texts else ""
 
 
 def _sum(result: GateResult) -> str:
@@ -120,18 +151,21 @@ def as_junit(result: GateResult) -> str:
 
 
 def _case(file: Checked) -> TestCase:
-    shown = "\n".join(f"{_label(finding)}: {finding.message}" for finding in file.findings)
+    found = grouped(file)
+    shown = "\n".join(f"{_label(first)}: {message}" for first, message in found)
     group, name = _GROUP, file.place
     if file.failed:
-        first = next(finding for finding in file.findings if not finding.waiver)
-        return TestCase(group, name, Problem.FAILURE, str(first.rule), first.message, shown)
+        first, message = next(one for one in found if not one[0].waiver)
+        return TestCase(group, name, Problem.FAILURE, str(first.rule), message, shown)
     if file.findings:
         return TestCase(group, name, Problem.SKIPPED, message=shown)
     return TestCase(group, name)
 
 
 def as_github(result: GateResult) -> str:
-    """Render as workflow commands: an error for each finding, a warning for each waived one.
+    """Render as workflow commands: an error for each reason, a warning for each waived one.
+
+    GitHub shows ten errors of a step, so that one for each consumer would hide other artifacts.
 
     What was not judged is an error as well, or a warning when it does not count; the rest is in
     one notice. The sum comes last, so that a gate that passes does not pass in silence.
@@ -143,10 +177,11 @@ def as_github(result: GateResult) -> str:
         Lines, each ended by a newline.
     """
     lines = []
-    for finding in result.findings:
-        level = "warning" if finding.waiver else "error"
-        message = f"{finding.inside}: {finding.message}" if finding.inside else finding.message
-        lines.append(_annotation(level, finding.path, str(finding.rule), message))
+    for file in result.files:
+        inside = f"{file.inside}: " if file.inside else ""
+        for first, message in grouped(file):
+            level = "warning" if first.waiver else "error"
+            lines.append(_annotation(level, first.path, str(first.rule), f"{inside}{message}"))
     level = "error" if result.strict else "warning"
     lines += [_annotation(level, left.path, "not judged", left.why) for left in result.not_judged]
     lines += [

@@ -6,6 +6,7 @@ import html
 from typing import TYPE_CHECKING
 
 from portable.escaping import line, markdown
+from portable.policy.report import grouped
 from portable.system.page import page
 from portable.system.wording import many
 
@@ -150,18 +151,12 @@ def _share(count: tuple[int, int] | None) -> str:
 
 
 def _reasons(file: Checked) -> list[str]:
-    """Return each different reason once, with the first consumer it is about, and how many more."""
-    groups: dict[str, list[str]] = {}
-    for one in file.findings:
-        waived = f"waived until {one.waiver.expires} ({one.waiver.reason}): " if one.waiver else ""
-        text = one.message.removeprefix(f"{one.who}: ")
-        rule = "" if one.consumer else f"{one.rule}: "
-        groups.setdefault(f"{waived}{rule}{text}", []).append(one.who)
+    """Return each different reason once, with the consumers that it is about."""
     return [
-        f"{names[0]}{f' and {len(names) - 1} more' if len(names) > 1 else ''}: {reason}"
-        if names[0]
-        else reason
-        for reason, names in groups.items()
+        (f"waived until {first.waiver.expires} ({first.waiver.reason}): " if first.waiver else "")
+        + ("" if first.consumer else f"{first.rule}: ")
+        + message
+        for first, message in grouped(file)
     ]
 
 

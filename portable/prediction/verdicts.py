@@ -375,7 +375,7 @@ class _Facts(NamedTuple):
         known = capabilities_of(release)
         if reached > Stage.DECODE:
             if not known.source:
-                yield NotKnown(Stage.COMPILE, f"no program was executed on {release}")
+                yield NotKnown(Stage.COMPILE, "no program was executed on this Release")
             else:
                 notes.append(f"ops that are not listed otherwise compute the same: {known.source}")
                 if self.signatures is None:

@@ -14,6 +14,7 @@ from portable.releases.release import (
     normalize_name,
     published_releases,
     releases,
+    spans,
 )
 from portable.releases.requests import (
     Consumers,
@@ -82,6 +83,7 @@ __all__ = [
     "resolve_target",
     "runnable_releases",
     "shipped_versions",
+    "spans",
     "version_on",
     "window",
 ]

@@ -28,7 +28,7 @@ from portable.releases.table import (
 
 if TYPE_CHECKING:
     import datetime
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from portable.version import Version
 
@@ -48,6 +48,7 @@ __all__ = [
     "normalize_name",
     "published_releases",
     "releases",
+    "spans",
     "use_table",
     "without_library",
 ]
@@ -222,6 +223,39 @@ def published_releases(distribution: str) -> tuple[Release, ...]:
     return tuple(sorted(found, key=lambda release: _order(release.version)))
 
 
+def spans(names: Iterable[str]) -> list[str]:
+    """Name Releases, those that were published one after the other as one span.
+
+    Args:
+        names: As `str(release)` gives them; what is not in the table stays as it is.
+
+    Returns:
+        Such as `jaxlib 0.6.0 to 0.12.0.1`, in the order of the names.
+    """
+    found: list[list[str]] = []
+    for name in names:
+        if found and _after(found[-1][-1]) == name:
+            found[-1].append(name)
+        else:
+            found.append([name])
+    return [
+        each[0] if len(each) == 1 else f"{each[0]} to {each[-1].rpartition(' ')[2]}"
+        for each in found
+    ]
+
+
+def _after(name: str) -> str | None:
+    """Return the name of the Release that was published next, None where none is known."""
+    return _followers(name.rpartition(" ")[0]).get(name)
+
+
+@functools.cache
+def _followers(distribution: str) -> dict[str, str]:
+    if distribution not in distributions():
+        return {}
+    return dict(pairwise(str(release) for release in published_releases(distribution)))
+
+
 def find_release(name: str, version: str | None = None) -> Release:
     """Find one Release.
 
@@ -337,7 +371,7 @@ def use_table(path: str | os.PathLike[str]) -> None:
 
 def _forget() -> None:
     """Have the tables read again by whoever needs them next."""
-    for cached in (_own, _parsed, _versions):
+    for cached in (_own, _parsed, _versions, _followers):
         cached.cache_clear()
 
 
