@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["SIMPLIFIED"]
 
 _ABS, _ADD, _COMPARE, _CONSTANT = "vhlo.abs", "vhlo.add", "vhlo.compare", "vhlo.constant"
+_CLAMP = "vhlo.clamp"
 _DIVIDE, _EXPONENTIAL, _LOG = "vhlo.divide", "vhlo.exponential", "vhlo.log"
 _MAXIMUM, _MINIMUM, _MULTIPLY = "vhlo.maximum", "vhlo.minimum", "vhlo.multiply"
 _POWER, _REDUCE, _SORT = "vhlo.power", "vhlo.reduce", "vhlo.sort"
@@ -66,6 +67,7 @@ _POSITIVE = kinds("exponential logistic")
 _MULTIPLIED = frozenset({-1.0, 1.0, 3.0})
 # What makes the numbers that are none out of others.
 _MAKING_NONE = kinds("divide log power remainder rsqrt sqrt")
+_FLOATING = ("f", "bf")
 _FEWEST_DIMENSIONS = 7
 _MOST_SORTED, _ALSO_SORTED = 16, 25
 _FEW = 8
@@ -346,6 +348,33 @@ def _compares_with_none(reading: Reading) -> bool | None:
     return False
 
 
+def _on_floats(reading: Reading, of: frozenset[str]) -> Iterator[Visit]:
+    """Yield some ops, where their result has floats."""
+    for visit in reading.walk():
+        results = visit.operation.results if reading.kinds[visit.operation.name] in of else ()
+        if results and reading.element(results[0]).startswith(_FLOATING):
+            yield visit
+
+
+def _may_lose_none(reading: Reading) -> bool | None:
+    """Find perhaps a maximum or minimum of floats of which the second may be NaN.
+
+    Where XLA compiles them as one instruction of the processor, only a NaN in front is kept; a
+    constant stands behind.
+    """
+    numbers = _numbers(reading)
+    for visit in _on_floats(reading, frozenset({_MAXIMUM, _MINIMUM})):
+        constants = [one for source in visit.sources if (one := visit.constant(source))]
+        if not constants or any(numbers(constant).some_is_none for constant in constants):
+            return None
+    return False
+
+
+def _clamps(reading: Reading) -> bool | None:
+    """Find perhaps a clamp of floats of which one is NaN."""
+    return None if any(_on_floats(reading, frozenset({_CLAMP}))) else False
+
+
 def _sums_products_of_many_dimensions(reading: Reading) -> bool | None:
     """Find perhaps a sum over products of f32 with seven dimensions or more.
 
@@ -409,6 +438,10 @@ SIMPLIFIED: dict[str, FormRule] = {
     "maximum or minimum of constants of which one is NaN": FormRule(
         _compares_with_none, (ops(_MAXIMUM, _MINIMUM), ops(_CONSTANT))
     ),
+    "maximum or minimum of floats of which the second may be NaN": FormRule(
+        _may_lose_none, (ops(_MAXIMUM, _MINIMUM),)
+    ),
+    "clamp of floats": FormRule(_clamps, (ops(_CLAMP),)),
     "sum of products of seven dimensions or more": FormRule(
         _sums_products_of_many_dimensions, (ops(_REDUCE), ops(_MULTIPLY))
     ),

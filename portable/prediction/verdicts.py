@@ -34,7 +34,12 @@ from portable.releases import (
     normalize_name,
     window,
 )
-from portable.releases.advisory import Effect, advised_features, advisories_for
+from portable.releases.advisory import (
+    Effect,
+    advised_features,
+    advisories_for,
+    untried_for,
+)
 from portable.releases.capability import Ability, capabilities_of, computed_everywhere
 from portable.releases.refusal import dialect_readers, refusals
 from portable.verdict import Basis, Diagnostic, NotKnown, Outcome, Severity, Stage, Verdict
@@ -380,6 +385,9 @@ class _Facts(NamedTuple):
                 notes.append(f"ops that are not listed otherwise compute the same: {known.source}")
                 if self.signatures is None:
                     yield NotKnown(Stage.COMPILE, "which ops it has: only the header was read")
+                for one in untried_for(release, dict(self.features)):
+                    if one.stage <= reached:
+                        yield _untried(one, release)
         advised = {one.feature for one in advisories}
         # An op that is computed from constants may be folded away before it is refused.
         perhaps = {name for name, occurs in self.features if occurs is None}
@@ -512,6 +520,13 @@ EFFECTS = {
 def doubt(advisory: Advisory) -> NotKnown:
     """Return what a Verdict lists where an Advisory may apply."""
     what = f"{advisory.id} ({advisory.effect}): {advisory.feature}"
+    return NotKnown(advisory.stage, what)
+
+
+def _untried(advisory: Advisory, release: Release) -> NotKnown:
+    """Return what a Verdict lists where only another Release with that compiler was tried."""
+    name = f"{advisory.distribution} {advisory.specifier.text}"
+    what = f"{advisory.feature}: not tried on {release.distribution}; {name}: {advisory.effect}"
     return NotKnown(advisory.stage, what)
 
 

@@ -23,7 +23,17 @@ if TYPE_CHECKING:
 
     from portable.releases.release import Release
 
-__all__ = ["Advisory", "Effect", "advised_features", "advisories", "advisories_for"]
+__all__ = [
+    "Advisory",
+    "Effect",
+    "advised_features",
+    "advisories",
+    "advisories_for",
+    "untried_for",
+]
+
+_SAME_COMPILER = {"tensorflow": "jaxlib"}
+"""Distributions whose compiler is that of another, built from its source of another day."""
 
 
 class Effect(enum.Enum):
@@ -103,14 +113,35 @@ def advisories_for(
     )
 
 
+def untried_for(release: Release, features: Container[str]) -> tuple[Advisory, ...]:
+    """Return what another distribution with the same compiler fails on, and this one was not tried.
+
+    Args:
+        release: The Release.
+        features: Only what is about one of these.
+
+    Returns:
+        Advisories about other Releases, in table order: whether the Release fails is not known.
+    """
+    tried = {feature for feature, _ in _about(release.distribution)}
+    return tuple(
+        advisory
+        for feature, row in _about(_SAME_COMPILER.get(release.distribution, ""))
+        if feature in features
+        and feature not in tried
+        and (advisory := _advisory(row)).stage >= Stage.COMPILE
+    )
+
+
 @functools.cache
 def advised_features(distribution: str) -> tuple[str, ...]:
-    """Return what the Advisories about the Releases of a distribution are about.
+    """Return what Advisories that may decide about the Releases of a distribution are about.
 
     Args:
         distribution: Its normalised name.
     """
-    return tuple(dict.fromkeys(feature for feature, _ in _about(distribution)))
+    about = (*_about(distribution), *_about(_SAME_COMPILER.get(distribution, "")))
+    return tuple(dict.fromkeys(feature for feature, _ in about))
 
 
 @functools.cache

@@ -1,0 +1,41 @@
+"""What TensorFlow computes otherwise than numpy, or not at all, is never predicted to be right."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import portable
+from compat_tests.helpers import merged, simplified
+from compat_tests.helpers.compiled import artifact_of
+from portable.verdict import Stage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from portable.runtime.executors import Executor
+
+_PROGRAMS = {**merged.PROGRAMS, **simplified.PROGRAMS, **simplified.UNSIGNED}
+_RELATIVE = 1e-5
+
+
+@pytest.mark.parametrize("release", ["tensorflow 2.20.0"])
+def test_what_is_predicted_to_be_right_is_numpy_s(
+    release: str, open_executor: Callable[..., Executor]
+) -> None:
+    """Of the artifacts of forms that XLA merges or simplifies, those that are green; most are."""
+    executor, green = open_executor("tensorflow", release), set()
+    for name, program in _PROGRAMS.items():
+        path = artifact_of(name)
+        if portable.predict(path, release, stage=Stage.EXECUTE).compatible:
+            executable = executor.compile(portable.Artifact.load(path))
+            dtypes = [one.dtype for one in executable.signature.arguments]
+            given = merged.inputs(program, dtypes)
+            (found,) = executable.run(given)
+            with np.errstate(all="ignore"):
+                right = program.right(*given)
+            assert np.allclose(found, right, rtol=_RELATIVE, atol=0, equal_nan=True), name
+            green.add(name)
+    assert len(green) > len(_PROGRAMS) / 3

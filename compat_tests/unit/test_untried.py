@@ -1,0 +1,56 @@
+"""Of two distributions with one compiler: what one fails on, and the other was not tried with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from portable.artifact import Artifact
+from portable.prediction import examine, predict
+from portable.releases import find_release
+from portable.releases.advisory import advisories, advisories_for, untried_for
+from portable.verdict import Outcome, Stage
+
+ARTIFACTS = sorted((Path(__file__).parents[1] / "data" / "artifacts").glob("*.mlir.bc"))
+TENSORFLOW = find_release("tensorflow", "2.21.0")
+_ABOUT_BOTH = {one.feature for one in advisories() if one.distribution == "tensorflow"}
+# What jaxlib fails on in some Release, once compiled, and no Advisory says of TensorFlow.
+_UNTRIED = {
+    one.feature
+    for one in advisories()
+    if one.distribution == "jaxlib" and one.stage >= Stage.COMPILE
+} - _ABOUT_BOTH
+
+
+def test_every_form_that_the_other_fails_on_is_untried() -> None:
+    """Of all Advisories on jaxlib that compiling or executing shows, those without a twin."""
+    found = untried_for(TENSORFLOW, _UNTRIED | _ABOUT_BOTH)
+    assert {one.feature for one in found} == _UNTRIED
+    assert {one.distribution for one in found} == {"jaxlib"}
+    assert untried_for(find_release("jaxlib", "0.9.1"), _UNTRIED) == ()
+    assert not {one.id for one in found} & {one.id for one in advisories_for(TENSORFLOW)}
+
+
+def test_nothing_untried_is_green() -> None:
+    """Of every sample: that it compiles is not said where jaxlib fails on a form that it has."""
+    doubted = 0
+    for path in ARTIFACTS:
+        artifact = Artifact.load(path)
+        forms = examine(artifact).forms
+        has = {name for name in _UNTRIED if forms.get(name, False) is not False}
+        verdict = predict(artifact, TENSORFLOW, stage=Stage.EXECUTE)
+        if has:
+            assert not verdict.compatible, path.name
+            doubted += verdict.outcome is Outcome.NOT_KNOWN
+    assert doubted > 20
+
+
+@pytest.mark.parametrize("stage", [Stage.DECODE, Stage.COMPILE])
+def test_what_was_not_tried_is_named_where_it_is_asked_for(stage: Stage) -> None:
+    """The reason says which Releases of the other fail; of reading nothing is said."""
+    path = next(one for one in ARTIFACTS if one.name.startswith("dot_general_x6_of_a_column"))
+    verdict = predict(path, TENSORFLOW, stage=stage)
+    said = [one.what for one in verdict.not_known if "not tried on tensorflow; jaxlib" in one.what]
+    assert bool(said) is (stage is Stage.COMPILE)
+    assert verdict.compatible is (stage is Stage.DECODE)
