@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+from base64 import b64encode
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
@@ -100,6 +101,25 @@ BAD: dict[str, tuple[Callable[[Layout], object], str]] = {
         lambda b: b.manifests[0]["annotations"].update({VERSION: "1.16.0"}),
         "annotations are not those in the index",
     ),
+    # Readers in Go take a key in any case, and the last one of two.
+    "manifests in two cases": (
+        lambda b: b.index.update({"Manifests": b.index["manifests"][1:]}),
+        "duplicate key",
+    ),
+    "layers in two cases": (
+        lambda b: b.manifests[0].update({"LAYERS": b.manifests[1]["layers"]}),
+        "duplicate key",
+    ),
+    "a digest in two alphabets": (
+        lambda b: layer(b).update({"\u017fize": 1}),
+        "duplicate key",
+    ),
+    "other content in a descriptor": (
+        lambda b: layer(b).update(data=b64encode(FILES[0].read_bytes()).decode()),
+        "its data is not its content",
+    ),
+    "no base64 in a descriptor": (lambda b: layer(b).update(data="\u00e9"), "its data is not"),
+    "a list in a descriptor": (lambda b: layer(b).update(data=[1]), "its data is not"),
     "no Version": (lambda b: said(b, **{VERSION: "new"}), f"{VERSION} is 'new'"),
     "a Version twice": (
         lambda b: b.index["manifests"][1].update(annotations={VERSION: "1.17.0"}),

@@ -1,6 +1,7 @@
 """The policy file: found, read strictly, and every error names its key."""
 
 import datetime
+import os
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,27 @@ def test_the_nearest_file_is_found(tmp_path: Path) -> None:
     assert find_policy(below) == tmp_path / "portable.toml"
     (tmp_path / "a" / "pyproject.toml").write_text("[tool.portable]\n")
     assert find_policy(below) == tmp_path / "a" / "pyproject.toml"
+
+
+@pytest.mark.parametrize("kind", ["folder", "broken link", "loop", "fifo"])
+@pytest.mark.parametrize("name", ["portable.toml", "pyproject.toml"])
+def test_what_is_no_file_does_not_hand_over_to_a_policy_above(
+    name: str, kind: str, tmp_path: Path
+) -> None:
+    """A change must not choose another policy by what it puts in place of one."""
+    below = tmp_path / "below"
+    below.mkdir()
+    (tmp_path / "portable.toml").write_text("")
+    policy = below / name
+    make = {
+        "folder": policy.mkdir,
+        "broken link": lambda: policy.symlink_to("nowhere"),
+        "loop": lambda: policy.symlink_to(name),
+        "fifo": lambda: os.mkfifo(policy),
+    }
+    make[kind]()
+    with pytest.raises(FileError):
+        load_policy(find_policy(below))
 
 
 def test_no_policy_is_an_error(tmp_path: Path) -> None:

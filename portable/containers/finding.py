@@ -18,7 +18,14 @@ from portable.containers.bundle import BLOBS, TOP
 from portable.containers.container import NoArtifact
 from portable.containers.excluding import excluded
 from portable.containers.folder import Folder
-from portable.containers.kind import LAYOUT, MODEL, Kind, kind_of_directory, kind_of_file
+from portable.containers.kind import (
+    LAYOUT,
+    MODEL,
+    Kind,
+    embedded,
+    kind_of_directory,
+    kind_of_file,
+)
 from portable.containers.opening import CONTAINERS, open_folder, open_path, open_source
 from portable.containers.source import Source
 from portable.containers.unpacking import NotUnpacked, unpacked
@@ -53,8 +60,18 @@ _MODELS = {
     "saved_model.pbtxt": "a SavedModel in text form",
     "saved_model.cpb": "a SavedModel in chunks",
 }
-_POINTER = b"version https://git-lfs.github.com/spec/"
+# What git has in place of a file that lies elsewhere; Git LFS takes its earlier names as well.
+_POINTERS = {
+    b"version https://git-lfs.github.com/spec/": "a Git LFS pointer",
+    b"version https://hawser.github.com/spec/": "a Git LFS pointer",
+    b"version http://git-media.io/": "a Git LFS pointer",
+    b"/annex/objects/": "a git-annex pointer",
+}
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".lz4", ".br", ".zip", ".7z", ".z")
+
+# How much of a file that is nothing else is searched for an artifact in it: of files in folders, of
+# one alone (an object, of which that much is read anyway), and of what is in archives.
+_SCANNED, _SCANNED_ALONE, _SCANNED_INSIDE = 8 << 20, 32 << 10, 4 << 10
 
 
 class NothingFound(FileError):
@@ -158,11 +175,18 @@ class _Alone(Folder):
 class _Search:
     """What marks an artifact, and what is excluded."""
 
-    def __init__(self, names: Sequence[str], exclude: Sequence[str], root: str) -> None:
+    def __init__(
+        self,
+        names: Sequence[str],
+        exclude: Sequence[str],
+        root: str,
+        scanned: int = _SCANNED,
+    ) -> None:
         patterns = [translate(name.lower()) for name in (*NAMES, *names)]
         self._marks = re.compile("|".join(patterns)).match
         self._exclude = tuple(exclude)
         self._root = root
+        self._scanned = scanned
 
     def named(self, path: str) -> Iterator[Found]:
         """Yield what a path that somebody named leads to."""
@@ -257,8 +281,8 @@ class _Search:
         """Follow a link to a file of the same tree; what lies in a folder of it was seen there."""
         target = os.path.realpath(path)
         if not os.path.exists(target):
-            why = "a broken link"
-            return Found(path, Fate.NOT_JUDGED if self.marked(path) else Fate.OTHER, why=why)
+            # Where the tree is used it may lead to something.
+            return Found(path, Fate.NOT_JUDGED, why="a broken link")
         if os.path.isdir(target):
             if target in walked:
                 return Found(path, Fate.OTHER)
@@ -302,8 +326,12 @@ class _Search:
                 return (
                     f"an archive with an artifact ({inside})" if inside else "a compressed artifact"
                 )
-        if source[: len(_POINTER)] == _POINTER:
-            return "a Git LFS pointer: what it stands for is not here"
+        if at := embedded(source, self._scanned):
+            return f"a file with an artifact in it (at byte {at:,})"
+        head = source[: max(map(len, _POINTERS))]
+        for begins, pointer in _POINTERS.items():
+            if head.startswith(begins):
+                return f"{pointer}: what it stands for is not here"
         return _MODELS.get(os.path.basename(path).lower(), "")
 
     def _is_artifact(self, inside: str, source: Source) -> bool:
@@ -314,12 +342,13 @@ class _Search:
             or name in _MODELS
             or self.marked(inside)
             or kind_of_file(source) in _ARTIFACTS
+            or bool(embedded(source, _SCANNED_INSIDE))
         )
 
 
 @cache
 def _plain_search(names: tuple[str, ...]) -> _Search:
-    return _Search(names, (), ".")
+    return _Search(names, (), ".", _SCANNED_ALONE)
 
 
 _HINT = f"looked for MLIR bytecode, containers, and {', '.join(NAMES)}"

@@ -19,6 +19,7 @@ __all__ = [
     "MARKS",
     "MODEL",
     "Kind",
+    "embedded",
     "kind_of_directory",
     "kind_of_file",
     "kind_of_folder",
@@ -100,6 +101,34 @@ def kind_of_file(data: Buffer | Source) -> Kind:
     if _holds_program(data):
         return Kind.EXPORTED
     return Kind.UNKNOWN
+
+
+def embedded(data: Buffer | Source, most: int) -> int:
+    """Return where in a file of another kind a portable artifact begins; 0 if it holds none.
+
+    It is known by how every one of them begins, wherever that is: in a pickle, in the graph of a
+    framework, behind something else. What is compressed or written as text is not found.
+
+    Args:
+        data: The file.
+        most: How many of its bytes are looked at.
+    """
+    before = b""
+    for start in range(0, min(most, len(data)), _PIECE):
+        piece = before + bytes(data[start : min(start + _PIECE, most)])
+        at = piece.find(_PRODUCER)
+        while at >= 0:
+            begin = piece.rfind(MAGIC, max(0, at - len(MAGIC) - _LONGEST), at)
+            # Between them is the format, an integer of one byte or up to nine.
+            if begin >= 0 and start + begin > len(before):
+                return start + begin - len(before)
+            at = piece.find(_PRODUCER, at + 1)
+        before = piece[-_KEPT:]
+    return 0
+
+
+_PRODUCER, _LONGEST, _PIECE = b"StableHLO_v", 9, 1 << 20
+_KEPT = len(MAGIC) + _LONGEST + len(_PRODUCER) - 1
 
 
 def kind_of_directory(path: str) -> Kind:

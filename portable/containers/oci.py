@@ -8,12 +8,13 @@ fields, so that an index keeps its digest where one of them copies it.
 from __future__ import annotations
 
 import re
+from base64 import b64decode
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from portable.containers.container import MalformedContainer
-from portable.system.documents import parse_json, without_duplicates
+from portable.system.documents import parse_json, without_ambiguity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -90,6 +91,7 @@ class Descriptor:
             raise MalformedContainer(f"{digest!r:.80} is not a SHA-256 digest", where=where)
         if type(size) is not int or size < 0:
             raise MalformedContainer(f"size {size!r:.40} of {digest}", where=where)
+        _demand_data(known.get("data"), digest, where)
         return cls(_text(known, "mediaType", where), digest, size, _annotations(known, where))
 
     @property
@@ -306,8 +308,20 @@ def _demand_digest(found: str, descriptor: Descriptor) -> None:
         raise MalformedContainer(what, where=descriptor.path)
 
 
+def _demand_data(data: object, digest: str, where: str) -> None:
+    """Refuse content in a descriptor, in base64, that is another than what it describes."""
+    if data is None:
+        return
+    try:
+        found = b64decode(data, validate=True) if isinstance(data, str) else b""
+    except ValueError:
+        found = b""
+    if digest != f"sha256:{sha256(found).hexdigest()}":
+        raise MalformedContainer(f"its data is not its content ({digest})", where=where)
+
+
 def parse_fields(data: bytes, where: str) -> dict[str, Any]:
-    """Read a JSON object that has no key twice.
+    """Read a JSON object that has no key twice, in whatever case.
 
     Args:
         data: The document.
@@ -319,7 +333,7 @@ def parse_fields(data: bytes, where: str) -> dict[str, Any]:
     if len(data) > LARGEST:
         raise MalformedContainer(f"larger than {LARGEST} bytes", where=where)
     try:
-        return _object(parse_json(data, without_duplicates), where)
+        return _object(parse_json(data, without_ambiguity), where)
     except ValueError as error:
         raise MalformedContainer(str(error), where=where) from None
 

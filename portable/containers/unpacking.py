@@ -20,7 +20,20 @@ if TYPE_CHECKING:
 __all__ = ["NotUnpacked", "unpacked"]
 
 # How the formats begin that the standard library of every Python reads, and the module for each.
-_FORMATS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "lzma", b"]\x00\x00": "lzma"}
+_FORMATS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "lzma"}
+# What begins as zlib does is read as gzip behind a header of gzip's (RFC 1950 and 1952).
+_ZLIB, _GZIP = 2, b"\x1f\x8b\x08" + bytes(6) + b"\xff"
+# How those begin that it does not read.
+_UNREAD = {
+    b"\x28\xb5\x2f\xfd": "zstd",
+    **{bytes([0x50 + number]) + b"\x2a\x4d\x18": "zstd or lz4" for number in range(16)},
+    b"\x04\x22\x4d\x18": "lz4",
+    b"\xff\x06\0\0sNaPpY": "snappy",
+    b"LZIP": "lzip",
+    b"\x1f\x9d": "compress",
+    b"7z\xbc\xaf\x27\x1c": "7z",
+    b"Rar!\x1a\x07": "rar",
+}
 _ZIP, _ZIP_END, _ZIP_TAIL = b"PK\x03\x04", b"PK\x05\x06", 22 + 65_535
 _ZIP_METHODS = {0, 8, 12}  # stored, deflate, bzip2; LZMA takes as much memory as an archive says
 _BLOCK, _CHECKSUM = 512, slice(148, 156)  # of tar
@@ -94,16 +107,42 @@ def _inside(
 def _opened(source: Source, *, tail: bool) -> Iterator[tuple[str, IO[bytes], int | None]]:
     """Yield the name of each member, a stream of it, and its size where that is known."""
     head = source[:_BLOCK]
-    for magic, name in _FORMATS.items():
+    for magic, name in _UNREAD.items():
         if head.startswith(magic):
-            with importlib.import_module(name).open(_buffered(source)) as stream:
-                yield "", stream, None
-            return
+            raise NotUnpacked(f"is packed as {name}, which is not read")
+    if name := _compression(head):
+        packed = _buffered(source, _GZIP, _ZLIB) if name == "zlib" else _buffered(source)
+        with importlib.import_module("gzip" if name == "zlib" else name).open(packed) as stream:
+            yield "", stream, None
+        return
     archived = head.startswith((_ZIP, _ZIP_END))
     if archived or (tail and _ZIP_END in source[-_ZIP_TAIL:]):
         yield from _zipped(source, sure=archived)
     elif _is_tar(head):
         yield from _tarred(source)
+
+
+def _compression(head: bytes) -> str:
+    """Name the module that reads what begins so; empty where none does."""
+    for magic, name in _FORMATS.items():
+        if head.startswith(magic):
+            return name
+    if len(head) < _LZMA_HEAD:
+        return ""
+    # By the sums and sizes in them, as their own tools know them: neither begins with a word.
+    if (
+        head[0] & 0x8F == zlib.DEFLATED
+        and not head[1] & 0x20
+        and not int.from_bytes(head[:2], "big") % 31
+    ):
+        return "zlib"
+    dictionary, size = (int.from_bytes(head[one], "little") for one in _LZMA_SIZES)
+    sized = 0 < size < 1 << 38 or size == (1 << 64) - 1
+    return "lzma" if head[0] < 9 * 5 * 5 and dictionary in _DICTIONARIES and sized else ""
+
+
+_LZMA_HEAD, _LZMA_SIZES = 13, (slice(1, 5), slice(5, 13))
+_DICTIONARIES = {(2 + half) << power for power in range(11, 31) for half in (0, 1)}
 
 
 def _zipped(source: Source, *, sure: bool) -> Iterator[tuple[str, IO[bytes], int]]:
@@ -119,7 +158,7 @@ def _zipped(source: Source, *, sure: bool) -> Iterator[tuple[str, IO[bytes], int
         return
     with archive:
         for member in archive.infolist():
-            if member.is_dir():
+            if member.is_dir() and not member.file_size:
                 continue
             if member.flag_bits & 1:
                 raise NotUnpacked("an encrypted archive")
@@ -141,7 +180,9 @@ def _tarred(source: Source) -> Iterator[tuple[str, IO[bytes], int]]:
         with tarfile.open(fileobj=_buffered(source), mode="r:", ignore_zeros=True) as archive:
             while member := archive.next():
                 archive.members.clear()  # type: ignore[attr-defined]  # else it keeps them all
-                if member.isreg() and (stream := archive.extractfile(member)):
+                # As tar does, take members of a type that nobody knows for files.
+                file = member.isreg() or member.type not in tarfile.SUPPORTED_TYPES
+                if file and (stream := archive.extractfile(member)):
                     yield member.name, stream, member.size
     except (tarfile.TarError, *_MALFORMED) as error:
         raise NotUnpacked("an archive that cannot be read") from error
@@ -194,15 +235,16 @@ class _Unpacked:
         return bytes(found)
 
 
-def _buffered(source: Source) -> io.BufferedReader:
-    return io.BufferedReader(_Stream(source), _PIECE)
+def _buffered(source: Source, instead: bytes = b"", of: int = 0) -> io.BufferedReader:
+    return io.BufferedReader(_Stream(source, instead, of), _PIECE)
 
 
 class _Stream(io.RawIOBase):
-    """A file as Python's readers want it."""
+    """A file as Python's readers want it, with other bytes instead of its first ones."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, instead: bytes, of: int) -> None:
         self._source, self._at = source, 0
+        self._instead, self._more = instead, len(instead) - of
 
     def readable(self) -> bool:
         return True
@@ -211,7 +253,8 @@ class _Stream(io.RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        before = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: len(self._source)}
+        end = len(self._source) + self._more
+        before = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: end}
         self._at = offset + before[whence]
         if self._at < 0:
             raise ValueError("before the beginning")
@@ -219,7 +262,10 @@ class _Stream(io.RawIOBase):
 
     def readinto(self, into: WriteableBuffer) -> int:
         view = memoryview(into)
-        piece = self._source[self._at : self._at + len(view)]
+        piece = self._instead[self._at : self._at + len(view)]
+        if not piece:
+            start = self._at - self._more
+            piece = self._source[start : start + len(view)]
         view[: len(piece)] = piece
         self._at += len(piece)
         return len(piece)

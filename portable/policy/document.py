@@ -35,6 +35,7 @@ from __future__ import annotations
 
 import datetime
 import enum
+import os
 from dataclasses import dataclass, field, replace
 from dataclasses import fields as dataclass_fields
 from fnmatch import fnmatchcase
@@ -52,7 +53,6 @@ from portable.system.files import read_file
 from portable.verdict import Stage
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Mapping, Sequence
 
 __all__ = [
@@ -236,13 +236,15 @@ def find_policy(start: str | os.PathLike[str] = ".") -> Path:
 
     Raises:
         PolicyNotFound: There is none.
+        FileError: A `pyproject.toml` cannot be read.
     """
     folder = Path(start).absolute()
     for here in (folder, *folder.parents):
-        if (here / _FILE).is_file():
+        # Also what is no file, such as a broken link: it hands over to no other policy.
+        if os.path.lexists(here / _FILE):
             return here / _FILE
         project = here / "pyproject.toml"
-        if project.is_file() and "portable" in _tool_table(_toml(project)):
+        if os.path.lexists(project) and "portable" in _tool_table(_toml(project)):
             return project
     raise PolicyNotFound(
         f"no {_FILE} and no [tool.portable] in {folder} or above",

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-__all__ = ["parse_json", "parse_toml", "without_duplicates"]
+__all__ = ["parse_json", "parse_toml", "without_ambiguity", "without_duplicates"]
 
 
 def parse_json(
@@ -44,6 +44,20 @@ def without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         raise ValueError("duplicate key")
     return found
+
+
+def without_ambiguity(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON that readers in Go, which take keys in any case, read alike.
+
+    Args:
+        pairs: Its keys and values.
+
+    Raises:
+        ValueError: Two keys are the same, or differ in case only.
+    """
+    if len({key.casefold() for key, _ in pairs}) < len(pairs):
+        raise ValueError("duplicate key")
+    return dict(pairs)
 
 
 def parse_toml(data: bytes) -> dict[str, Any]:

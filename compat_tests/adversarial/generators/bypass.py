@@ -7,6 +7,7 @@ import gzip
 import io
 import lzma
 import os
+import pickle
 import random
 import shutil
 import tarfile
@@ -17,6 +18,8 @@ from dataclasses import dataclass
 from functools import reduce
 from hashlib import sha256
 from pathlib import Path
+
+import numpy as np
 
 from portable.containers import open_container
 from portable.containers.flatbuffer import written, written_size
@@ -272,12 +275,83 @@ def _model_otherwise(name: str) -> Callable[[Path], Path]:
     return make
 
 
-def _pointer(data: bytes) -> bytes:
+def _pointer(version: bytes) -> Callable[[bytes], bytes]:
     """Return what git has in place of a file that lies elsewhere."""
-    return b"version https://git-lfs.github.com/spec/v1\noid sha256:%s\nsize %d\n" % (
-        sha256(data).hexdigest().encode(),
-        len(data),
-    )
+
+    def change(data: bytes) -> bytes:
+        digest = sha256(data).hexdigest().encode()
+        return b"version %s\noid sha256:%s\nsize %d\n" % (version, digest, len(data))
+
+    return change
+
+
+def _annexed(data: bytes) -> bytes:
+    digest = sha256(data).hexdigest().encode()
+    return b"/annex/objects/SHA256E-s%d--%s.bc\n" % (len(data), digest)
+
+
+def _of_type(kind: bytes) -> Callable[[bytes], bytes]:
+    """Archive it as a kind of member that tar does not know, and extracts as a file."""
+
+    def change(data: bytes) -> bytes:
+        changed = bytearray(_tar("x", form=tarfile.USTAR_FORMAT)(data))
+        start = 2 * tarfile.BLOCKSIZE  # behind another member
+        changed[start + 156 : start + 157] = kind
+        head = changed[start : start + tarfile.BLOCKSIZE]
+        total = sum(head[:148]) + 8 * 32 + sum(head[156:])
+        changed[start + 148 : start + 156] = b"%06o\0 " % total
+        return gzip.compress(changed)
+
+    return change
+
+
+def _lzma_alone(data: bytes) -> bytes:
+    """Compress it as `lzma -1` did, with another dictionary and other properties than usual."""
+    filters = [{"id": lzma.FILTER_LZMA1, "dict_size": 4096, "lc": 0, "pb": 0}]
+    return lzma.compress(data, format=lzma.FORMAT_ALONE, filters=filters)
+
+
+def _begins(head: bytes) -> Callable[[bytes], bytes]:
+    return lambda data: head + zlib.compress(data)[2:]
+
+
+def _numpy(data: bytes) -> bytes:
+    out = io.BytesIO()
+    np.save(out, np.frombuffer(data, np.uint8))
+    return out.getvalue()
+
+
+def _pickled_exported(folder: Path) -> Path:
+    path = _exported("weights.pkl")(folder)
+    path.write_bytes(pickle.dumps({"exported": path.read_bytes()}))
+    return path
+
+
+def _graph(folder: Path) -> Path:
+    """Write the graph of a SavedModel as files of graphs have it: without what is around it."""
+    model = _saved_model(folder) / "saved_model.pb"
+    data = model.read_bytes()
+    model.unlink()
+    path = folder / "graph.pb"
+    path.write_bytes(b"\x0a\x00" + data)
+    return path
+
+
+def _broken_link(folder: Path) -> Path:
+    """What is here leads nowhere leads to an artifact where the tree is used."""
+    (folder / "weights").symlink_to("/srv/models/x.mlir.bc")
+    return folder / "weights"
+
+
+def _zlib_window(data: bytes) -> bytes:
+    packer = zlib.compressobj(9, wbits=9)
+    return packer.compress(data) + packer.flush()
+
+
+def _zlib_exported(folder: Path) -> Path:
+    path = _exported("weights.bin")(folder)
+    path.write_bytes(zlib.compress(path.read_bytes()))
+    return path
 
 
 def _compressed_exported(folder: Path) -> Path:
@@ -369,7 +443,38 @@ DISGUISES: dict[str, Callable[[Path], Path]] = {
     "exported-as-text": _file("weights.bin", _exported_text),
     "model-in-capitals": _model_otherwise("Saved_Model.PB"),
     "model-in-pieces": _file("m/saved_model.cpb", lambda _: b"chunks"),
-    "git-lfs": _file("weights.bin", _pointer),
+    "git-lfs": _file("weights.bin", _pointer(b"https://git-lfs.github.com/spec/v1")),
+    "git-lfs-before": _file("weights.bin", _pointer(b"https://hawser.github.com/spec/v1")),
+    "git-media": _file("weights.bin", _pointer(b"http://git-media.io/v/2")),
+    "git-annex": _file("weights.bin", _annexed),
+    "broken-link": _broken_link,
+    "zlib": _file("weights.bin", zlib.compress),
+    "zlib-window": _file("weights.bin", _zlib_window),
+    "zlib-exported": _zlib_exported,
+    "lzma-otherwise-packed": _file("weights.bin", _lzma_alone),
+    "tar-unknown-type": _file("weights.bin", _of_type(b"Z")),
+    "tar-volume": _file("weights.bin", _of_type(b"V")),
+    "zip-as-a-folder": _file("weights.bin", _zip("x/")),
+    "pickle": _file("weights.pkl", lambda data: pickle.dumps({"program": data})),
+    "pickle-exported": _pickled_exported,
+    "pickle-zip": _file("w.pt", lambda data: _zip("a/data.pkl")(pickle.dumps({"p": data}))),
+    "numpy": _file("weights.npy", _numpy),
+    "image": _file("logo.png", lambda data: b"\x89PNG\r\n\x1a\n" + bytes(60) + data),
+    "behind-a-text": _file("run.sh", lambda data: b"#!/bin/sh\nexec run $0\n" + data),
+    "behind-a-byte-order-mark": _file("x", lambda data: b"\xef\xbb\xbf" + data),
+    "behind-much": _file("weights.bin", lambda data: b"\xff" * ((1 << 20) - 6) + data),
+    "behind-a-damaged-one": _file("weights.bin", lambda data: bytes(9) + data[:9] + data),
+    "ar": _file("weights.a", lambda data: b"!<arch>\n" + b"x" * 60 + data),
+    "graph": _graph,
+    "zstd": _file("weights.bin", _begins(b"\x28\xb5\x2f\xfd")),
+    "zstd-skippable": _file("weights.bin", _begins(b"\x5a\x2a\x4d\x18\0\0\0\0")),
+    "lz4": _file("weights.bin", _begins(b"\x04\x22\x4d\x18")),
+    "snappy": _file("weights.bin", _begins(b"\xff\x06\0\0sNaPpY")),
+    "lzip": _file("weights.bin", _begins(b"LZIP\x01")),
+    "compress": _file("weights.bin", _begins(b"\x1f\x9d\x90")),
+    "7z": _file("weights.bin", _begins(b"7z\xbc\xaf\x27\x1c")),
+    "rar": _file("weights.bin", _begins(b"Rar!\x1a\x07\x01\0")),
+    "zstd-in-zip": _file("w.bin", lambda data: _zip("a")(_begins(b"\x28\xb5\x2f\xfd")(data))),
     "zstd-name": _file("X.EXPORTED.ZST"),
     "linked-file": _linked_file,
     "linked-folder": _linked_folder,
