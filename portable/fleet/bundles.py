@@ -10,7 +10,8 @@ from portable.containers.bundle import BLOBS, TOP, is_top, listed_files
 from portable.containers.container import NoArtifact
 from portable.containers.oci import LARGEST
 from portable.errors import PortableError
-from portable.fleet.rows import OTHER, Row, columns_of
+from portable.fleet.rows import OTHER, FleetError, Row, columns_of
+from portable.system.documents import parse_json
 from portable.system.files import FileError
 
 if TYPE_CHECKING:
@@ -117,12 +118,22 @@ def _of_bundle(
     for row in artifacts:
         there.setdefault(row.place.removeprefix(f"{folder}/"), []).append(row)
     members = []
-    for version, found in taken(there, json.loads(top.subject)):
+    for version, found in taken(there, _listed(top)):
         one = [row for rows in found for row in rows]
         fits = any(row.error or row.claimed == version for row in one)
         members += one if fits else [top._replace(place=folder, inside=version, error=MISSING)]
     yield folder, members
     yield from (("", rows) for rows in there.values())
+
+
+def _listed(top: ArtifactRow) -> dict[str, list[str]]:
+    try:
+        found = parse_json((top.subject or "").encode())
+        if all(isinstance(path, str) for paths in found.values() for path in paths):
+            return dict(found)
+    except (AttributeError, TypeError, ValueError):
+        pass  # no JSON, or of another shape
+    raise FleetError("a bundle's row is not what an audit writes", hint="audit again")
 
 
 def taken(

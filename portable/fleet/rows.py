@@ -19,6 +19,7 @@ from portable.errors import PortableError
 from portable.features import analyze
 from portable.fleet.subjects import FleetError, write_subject
 from portable.inspection import leaks
+from portable.policy import Depth
 from portable.prediction import Reading, Subject, subject_of
 from portable.system.files import InputFile
 
@@ -276,11 +277,14 @@ def batches_of(where: str, columns: Sequence[str] | None = None) -> Iterator[Any
     try:
         if where.endswith(PART):
             with arrow.ipc.open_file(where) as file:
-                yield from map(file.get_batch, range(file.num_record_batches))
+                _demand_ours(file.schema, where)
+                batches = map(file.get_batch, range(file.num_record_batches))
+                yield from (_sound(batch, where) for batch in batches)
             return
         with arrow.parquet.ParquetFile(where, pre_buffer=False) as file:
-            _demand_ours(file, where)
-            yield from file.iter_batches(_BATCH, columns=columns, use_threads=False)
+            _demand_ours(file.schema_arrow, where)
+            batches = file.iter_batches(_BATCH, columns=columns, use_threads=False)
+            yield from (_sound(batch, where) for batch in batches)
     except (arrow.ArrowException, OSError) as error:
         said = str(error).partition("\n")[0]
         raise FleetError(f"cannot be read as Parquet: {said}", where=where) from None
@@ -291,14 +295,31 @@ PART = ".arrow"
 """How the names of the files end that hold a part of an audit, as Arrow has it."""
 
 
-def _demand_ours(file: Any, where: str) -> None:
-    found = (
-        (file.schema_arrow.metadata or {}).get(b"portable.fleet", b"").decode("ascii", "replace")
-    )
-    if found != str(SCHEMA):
+def _demand_ours(written: Any, where: str) -> None:
+    found = (written.metadata or {}).get(b"portable.fleet", b"").decode("ascii", "replace")
+    if found != str(SCHEMA) or not written.equals(schema()):
         what = f"schema {found}" if found else "a file without schema"
+        what = "other columns" if found == str(SCHEMA) else what
         raise FleetError(
             f"{what}, not schema {SCHEMA}",
             where=where,
             hint="portable audit writes it again",
         )
+
+
+def _sound(batch: Any, where: str) -> Any:
+    """Return some rows, unless there is in them what no audit writes."""
+    batch.validate(full=True)
+    names = batch.schema.names
+    depths = batch.column("depth").dictionary.to_pylist() if "depth" in names else ()
+    absent = [name for name in _ALWAYS if name in names and batch.column(name).null_count]
+    if absent or not _DEPTHS.issuperset(depths):
+        what = absent[0] if absent else "depth"
+        raise FleetError(
+            f"its column {what!r} is not what an audit writes", where=where, hint="audit again"
+        )
+    return batch
+
+
+_ALWAYS = ("place", "inside", "size", "etag", "depth")
+_DEPTHS = {str(depth) for depth in Depth}

@@ -199,7 +199,7 @@ class Remote:
         self._pace, self._obstore = Pace(limits), _obstore()
         try:
             self._store = self._obstore.store.from_url(url, **options)
-        except self._obstore.exceptions.BaseError as error:
+        except (self._obstore.exceptions.BaseError, ValueError) as error:  # the latter: no URL
             raise PlaceError(_said(error), where=url) from None
 
     def __reduce__(self) -> tuple[type[Remote], tuple[str, Politeness]]:

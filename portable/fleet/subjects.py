@@ -68,39 +68,52 @@ def read_subject(text: str) -> Subject:
     """
     try:
         return _subject(parse_json(text.encode()))
-    except (KeyError, TypeError, ValueError, AttributeError, PortableError) as error:
+    except (
+        ArithmeticError, AttributeError, LookupError, PortableError, TypeError, ValueError
+    ) as error:  # fmt: skip
         raise FleetError(
             f"a subject is not what an audit writes: {error!r:.200}", hint="audit again"
         ) from None
 
 
 def _subject(found: Mapping[str, Any]) -> Subject:
-    opener, signatures = found["opener"], found["signatures"]
+    signatures, forms = found["signatures"], map(_words, found["forms"])
     return Subject(
         claimed=_version(found["claimed"]),
         format=int(found["format"]),
         required=_version(found["required"]),
         features=[
             Feature(FeatureKind(kind), name, Version.parse(version), 0, (), "")
-            for kind, name, version in found["features"]
+            for kind, name, version in map(_words, found["features"])
         ],
         removed=[
             RemovedForm(name, Version.parse(last), Version.parse(refused), 0, (), reason)
-            for name, last, refused, reason in found["removed"]
+            for name, last, refused, reason in map(_words, found["removed"])
         ],
         forms={
-            name: occurs
-            for occurs, names in zip(_OCCURS, found["forms"], strict=True)
-            for name in names
+            name: occurs for occurs, names in zip(_OCCURS, forms, strict=True) for name in names
         },
-        unknown=tuple(found["unknown"]),
-        opener=opener and Opener(*opener),
+        unknown=tuple(_words(found["unknown"])),
+        opener=_opener(found["opener"]),
         unreadable=str(found["too_deep"]),
-        present=frozenset(found["present"]),
-        kinds=frozenset(found["kinds"]),
-        custom_calls=frozenset(found["custom_calls"]),
-        signatures=None if signatures is None else frozenset(signatures),
+        present=frozenset(_words(found["present"])),
+        kinds=frozenset(_words(found["kinds"])),
+        custom_calls=frozenset(_words(found["custom_calls"])),
+        signatures=None if signatures is None else frozenset(_words(signatures)),
     )
+
+
+def _words(found: object) -> list[str]:
+    if isinstance(found, list) and all(isinstance(one, str) for one in found):
+        return found
+    raise TypeError(f"{found!r:.80} is no list of texts")
+
+
+def _opener(found: list[Any] | None) -> Opener | None:
+    if not found:
+        return None
+    framework, opens, refuses, form = _words(found[:-1])
+    return Opener(framework, opens, refuses, form, alone=bool(found[-1]))
 
 
 def _text(version: Version | None) -> str | None:

@@ -1,0 +1,168 @@
+"""What somebody else wrote as the file of an audit: one line of error, and nothing outside."""
+
+import json
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pyarrow.parquet
+import pytest
+
+from portable.bundle import bundle_files
+from portable.cli import main
+from portable.fleet import audit
+from portable.fleet.rows import schema
+
+DATA = Path(__file__).parents[1] / "data"
+ARTIFACTS = sorted((DATA / "artifacts").glob("*.mlir.bc"))[:3]
+VERSIONS = [DATA / "artifacts" / f"add_f32+{version}.mlir.bc" for version in ("0.9.0", "1.17.0")]
+
+WANTS = ["--for", "jaxlib==0.4.30"]
+MOVE = ["--from", "jaxlib==0.4.30", "--to", "jaxlib==0.10.2"]
+COMMANDS = {
+    "plan": ["plan", "FLEET", *MOVE, "--report", "plan.html"],
+    "calendar": ["plan", "FLEET", "--today", "--report", "calendar.html"],
+    "gate": ["gate", "FLEET", *WANTS],
+    "repin-all": ["repin-all", "FLEET", *WANTS, "-o", "out/pinned"],
+    "again": ["audit", "models", "-o", "FLEET", "--depth", "content"],
+    "query": ["audit", "FLEET", "--query", "unread", *WANTS],
+}
+NAMES = (
+    "", "\0", "a\0b", "/", "..", "../../x", "/x/../../y", "s3://", "s3:///", "s3://b/../../x",
+    "http://[", "file://", "hf://", "x" * 5000, "://", "bundle", "\n::error::x", "\x1b[31m",
+    "=1+1", "99999999999999999999.1.1", "-1.2.3", "{}", "[]", "null", "1", '{"a": 1}',
+    '{"1.0.0": 1}', '{"1.0.0": ["x", 1]}', "9" * 5000, "\u202e",
+)  # fmt: skip
+TYPES = (
+    pyarrow.string(), pyarrow.int64(), pyarrow.binary(), pyarrow.null(),
+    pyarrow.list_(pyarrow.int32()), pyarrow.float64(), pyarrow.struct([("a", pyarrow.int32())]),
+)  # fmt: skip
+VALUES: tuple[Any, ...] = (
+    None, 1, -1, float("inf"), float("nan"), True, "", "x", "\ud800", [], {}, [None], [[]],
+    [[1, 2, 3]], [["a", "b", "c"]], [{}], {"a": 1}, [1], "1.0.0", 10**30, 10**5000,
+    [["x", "1.0.0", "2.0.0", "r"]], [["op", "x", "1.0.0"]], [["op", [1], "1.0.0"]],
+    ["jax", 1, 2, 3, 4], [["a"], ["b"], [1]], ["jax", [[1]], {}, 5, "x"],
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> pyarrow.Table:
+    """Return what an audit of some artifacts, a container and a bundle wrote."""
+    models = tmp_path_factory.mktemp("sound") / "models"
+    models.mkdir()
+    for path in (*ARTIFACTS, DATA / "containers" / "gate-vjp0-jax-0.10.2.exported"):
+        (models / path.name).write_bytes(path.read_bytes())
+    bundle_files(VERSIONS, to=models / "bundle")
+    audit([str(models)], models.parent / "fleet.parquet", depth="content")
+    return pyarrow.parquet.read_table(models.parent / "fleet.parquet")
+
+
+def _columns(rows: list[dict[str, Any]], column: str, values: list[object]) -> list[pyarrow.Table]:
+    """Put values into one column, of one row and of all in turn."""
+    found = []
+    for number, value in enumerate(values):
+        count = len(rows) if number % 2 else 1
+        changed = [row | {column: value} for row in rows[:count]] + rows[count:]
+        found.append(pyarrow.Table.from_pylist(changed, schema=schema()))
+    return found
+
+
+def _typed(rows: list[dict[str, Any]], column: str) -> list[pyarrow.Table]:
+    """Leave a column out, and write it in other types."""
+    others = [field for field in schema() if field.name != column]
+    found = [pyarrow.schema(others)]
+    for kind in TYPES:
+        fields = [
+            pyarrow.field(one.name, kind if one.name == column else one.type) for one in schema()
+        ]
+        found.append(pyarrow.schema(fields))
+    without = [{key: value for key, value in row.items() if key != column} for row in rows]
+    return [
+        pyarrow.Table.from_pylist(without, schema=one.with_metadata(schema().metadata))
+        for one in found
+    ]
+
+
+def _of_column(rows: list[dict[str, Any]], column: str) -> list[pyarrow.Table]:
+    kind = schema().field(column).type
+    if pyarrow.types.is_string(kind) or pyarrow.types.is_dictionary(kind):
+        values: list[object] = [None, *NAMES]
+    elif pyarrow.types.is_integer(kind):
+        values = [None, 0, -1, (1 << 31) - 1]
+    else:
+        values = [None, [], [None], ["\x1b[31m\n"]]
+    return _columns(rows, column, values) + _typed(rows, column)
+
+
+def _of_subject(rows: list[dict[str, Any]], key: str) -> list[pyarrow.Table]:
+    """Put values into one field of each Subject, and leave it out."""
+    found = []
+    for value in (*VALUES, KeyError):
+        changed = []
+        for row in rows:
+            subject = json.loads(row["subject"]) if row["subject"] else {}
+            if key in subject:
+                subject.pop(key)
+                fields = [f'"{name}": {json.dumps(one)}' for name, one in subject.items()]
+                if value is not KeyError:
+                    huge = isinstance(value, int) and value > 10**40
+                    fields.append(f'"{key}": {"9" * 5000 if huge else json.dumps(value)}')
+                row = row | {"subject": "{" + ", ".join(fields) + "}"}  # noqa: PLW2901
+            changed.append(row)
+        found.append(pyarrow.Table.from_pylist(changed, schema=schema()))
+    return found
+
+
+def _of_bytes(rows: list[dict[str, Any]], column: str) -> list[pyarrow.Table]:
+    """Write texts that are no UTF-8."""
+    table = pyarrow.Table.from_pylist(rows, schema=schema())
+    wrong = pyarrow.array([b"\xff\xfe"] * len(rows), pyarrow.binary()).view(pyarrow.string())
+    if pyarrow.types.is_dictionary(schema().field(column).type):
+        wrong = pyarrow.DictionaryArray.from_arrays(
+            pyarrow.array([0] * len(rows), "int32"), wrong[:1]
+        )
+    return [table.set_column(table.schema.get_field_index(column), schema().field(column), wrong)]
+
+
+_TEXTS = [
+    one.name for one in schema() if str(one.type) == "string" or "dictionary" in str(one.type)
+]
+_FIELDS = (
+    "claimed", "format", "required", "features", "removed", "forms", "present", "kinds",
+    "custom_calls", "signatures", "unknown", "opener", "too_deep",
+)  # fmt: skip
+CHANGES: dict[str, Callable[[list[dict[str, Any]]], list[pyarrow.Table]]] = {
+    **{f"column-{name}": partial(_of_column, column=name) for name in schema().names},
+    **{f"subject-{name}": partial(_of_subject, key=name) for name in _FIELDS},
+    **{f"bytes-{name}": partial(_of_bytes, column=name) for name in _TEXTS},
+    "order": lambda rows: [pyarrow.Table.from_pylist(rows[::-1] * 2, schema=schema())],
+    "nothing": lambda _: [schema().empty_table()],
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_fleet_of_somebody_else_is_one_line(
+    change: str,
+    sound: pyarrow.Table,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Every column and every field of a Subject, with what an audit does not write."""
+    here = tmp_path / "a" / "b"
+    (here / "models").mkdir(parents=True)
+    (here / "models" / "x.mlir.bc").write_bytes(ARTIFACTS[0].read_bytes())
+    monkeypatch.chdir(here)
+    for number, table in enumerate(CHANGES[change](sound.to_pylist())):
+        for command in list(COMMANDS)[number % 3 :: 3]:
+            pyarrow.parquet.write_table(table, "fleet.parquet")
+            words = [word.replace("FLEET", "fleet.parquet") for word in COMMANDS[command]]
+            code, told = main(words), capsys.readouterr()
+            assert code in {0, 1, 2}
+            assert "internal error" not in told.err, (number, command)
+            assert {"\x1b", "\0", "\u202e"}.isdisjoint(told.out + told.err), (number, command)
+            assert told.err.count("\n") < 3, (number, command)
+    assert {path.name for path in tmp_path.iterdir()} == {"a"}
+    assert {path.name for path in (tmp_path / "a").iterdir()} == {"b"}
