@@ -2,6 +2,7 @@
 
 import datetime
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -99,7 +100,7 @@ def test_what_is_no_file_does_not_hand_over_to_a_policy_above(
     below.mkdir()
     (tmp_path / "portable.toml").write_text("")
     policy = below / name
-    make = {
+    make: dict[str, Callable[[], object]] = {
         "folder": policy.mkdir,
         "broken link": lambda: policy.symlink_to("nowhere"),
         "loop": lambda: policy.symlink_to(name),
