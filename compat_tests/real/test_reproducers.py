@@ -59,6 +59,7 @@ SHOWN = {
     ("bf16-identity-iree", "iree-base-compiler 3.13.0"): False,
     ("iree-empty-argument", "iree-base-compiler 3.4.0"): True,
     ("iree-empty-argument", "iree-base-compiler 3.13.0"): False,
+    ("add-of-constant-booleans", "jaxlib 0.12.0.1"): True,
     ("add-of-booleans", "iree-base-compiler 3.13.0"): True,
     ("argument-overwritten", "iree-base-compiler 3.13.0"): True,
     ("scatter-batching-crash", "iree-base-compiler 3.13.0"): True,

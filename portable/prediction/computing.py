@@ -35,6 +35,7 @@ COMMUNICATING = frozenset(
 _FUNCTION = "vhlo.func_v1"
 _ZEROS, _POWER, _PAD = "vhlo.count_leading_zeros_v1", "vhlo.power_v1", "vhlo.pad_v1"
 _CONVERT, _CONVOLUTION = "vhlo.convert_v1", "vhlo.convolution_v1"
+_ADD = "vhlo.add_v1"
 _REDUCE, _MAXIMUM = "vhlo.reduce_v1", "vhlo.maximum_v1"
 _CONCATENATE, _DYNAMIC_PAD = "vhlo.concatenate_v1", "vhlo.dynamic_pad_v1"
 _GREATEST = (_MAXIMUM, "vhlo.minimum_v1")
@@ -77,6 +78,7 @@ TYPED = (*_COLLECTIVES, *_SCATTERS, *_SIZES)
 TWO_BITS = frozenset({"i2_v1", "ui2_v1"})
 _FOUR_BITS = frozenset({"i4_v1", "ui4_v1"})
 _COMPLEX = frozenset({"complex_v1"})
+_BOOLEAN = frozenset({"bool_v1"})
 _SIX_BITS = frozenset({"f6E2M3FN_v1", "f6E3M2FN_v1"})
 # Rounding to these is what a compiler may leave out.
 _NARROW = frozenset(
@@ -88,7 +90,7 @@ _NARROW = frozenset(
 _FEW_BITS = TWO_BITS | _FOUR_BITS | (_NARROW - {"bf16_v1", "f16_v1"})
 _FLOATS = _NARROW | {"f32_v1", "f64_v1"}
 _WHOLE = _INTEGERS | _FOUR_BITS | TWO_BITS
-_REAL = _WHOLE | _FLOATS | {"bool_v1"}
+_REAL = _WHOLE | _FLOATS | _BOOLEAN
 # What XLA compiled of four-bit integers from the beginning; functions and regions are no ops of it.
 _ALWAYS_FOUR_BITS = frozenset(
     f"vhlo.{name}" for name in ("constant_v1", "convert_v1", "func_v1", "return_v1")
@@ -411,6 +413,39 @@ def _counts_zeros_of_a_constant(reading: Reading) -> bool | None:
     return None if perhaps else False
 
 
+def _adds_constant_booleans(reading: Reading) -> bool | None:
+    """Find an add of two constants of booleans, of which one is true throughout.
+
+    Perhaps there is one where both have a true somewhere, or are computed from constants.
+    """
+    perhaps = False
+    for visit in reading.walk() if _giving(reading, [_ADD], _BOOLEAN) else ():
+        if visit.name != _ADD or not any(
+            reading.element(n) in _BOOLEAN for n in visit.operation.results
+        ):
+            continue
+        if not all(source and source[0] in reading.folded for source in visit.sources):
+            continue
+        constants = [visit.constant(source) for source in visit.sources]
+        held = [_bytes_of(reading, one) for one in constants if one is not None]
+        if len(held) < len(constants):
+            perhaps = True
+        elif all(map(any, held)):
+            if any(len(one) == 1 for one in held):
+                return True
+            perhaps = True
+    return None if perhaps else False
+
+
+def _bytes_of(reading: Reading, constant: Operation) -> bytes:
+    """Return what a constant is stored as: one byte where it is one boolean throughout."""
+    index = reading.content.inherent(constant, "value")
+    data = None if index is None else reading.content.pool.attribute(index).fields.get("data")
+    if not isinstance(data, Blob):
+        return b""
+    return bytes(reading.data[data.offset : data.offset + data.size])
+
+
 def _converts_complex_splat(reading: Reading) -> bool:
     """Find a convert of one complex number throughout to another type than a complex one."""
     found = _constant_operands(reading, _CONVERT, 0, _REAL)
@@ -593,6 +628,9 @@ COMPUTED: dict[str, FormRule] = {
     "get_dimension_size of a known dimension": FormRule(_asks_what_is_known, (ops(*_SIZES),)),
     "count_leading_zeros of a negative constant": FormRule(
         _counts_zeros_of_a_constant, (ops(_ZEROS), types(_NARROW_SIGNED))
+    ),
+    "add of constants of booleans": FormRule(
+        _adds_constant_booleans, (ops(_ADD), types(_BOOLEAN), ops(_CONSTANT))
     ),
     "convert of a complex splat constant to a real type": FormRule(
         _converts_complex_splat, (types(_COMPLEX), ops(_CONVERT), ops(_CONSTANT))
