@@ -548,6 +548,27 @@ def test_what_is_computed_may_be_folded_to_a_constant() -> None:
     }  # fmt: skip
 
 
+def test_a_sum_of_booleans_is_folded_where_nothing_but_constants_is_added() -> None:
+    """Wrong where both are true somewhere; by what is computed it may be."""
+    program = Program()
+    type_ = program.tensor(program.scalar("bool_v1"), 2)
+    true, false = program.constant(type_, b"\xff"), program.constant(type_, b"\0")
+    some, argument = program.constant(type_, b"\1\0"), Step("and_v1", [0, 0], type_)
+    invert, add = Step("not_v1", [1], type_), Step("add_v1", [1, 2], type_)
+    found = {
+        "throughout": [true, some, add],
+        "somewhere": [some, some, add],
+        "nowhere": [true, false, add],
+        "argument": [argument, true, add],
+        "computed": [true, invert, add],
+    }
+    forms = {what: program.forms_of([type_], steps) for what, steps in found.items()}
+    assert {what: one["add of constants of booleans"] for what, one in forms.items()} == {
+        "throughout": True, "somewhere": None, "nowhere": False, "argument": False,
+        "computed": None,
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize("first", ["argument", "interior", "constant"])
 def test_each_pad_of_complex_numbers_is_looked_at(first: str) -> None:
     """One that pads by an argument, or between elements, hides no other one behind it."""
