@@ -76,13 +76,14 @@ class TorchConvention:
         arguments: How `(args, kwargs)` are nested; None where it is not known.
         results: How results are nested; None where it is not known.
         fixed: The inputs that are no tensors by their place among the leaves, as exported.
-        missing: The places among the leaves of the results that are None.
+        constants: The results that are no tensors, None among them, by their place among the
+            leaves, as exported.
     """
 
     arguments: _Tree = None
     results: _Tree = None
     fixed: Mapping[int, object] = field(default_factory=dict)
-    missing: frozenset[int] = frozenset()
+    constants: Mapping[int, object] = field(default_factory=dict)
 
     @classmethod
     def of_program(cls, program: Any) -> TorchConvention:
@@ -96,8 +97,10 @@ class TorchConvention:
         return cls(
             program.call_spec.in_spec,
             program.call_spec.out_spec,
-            {at: arg.value for at, arg in enumerate(taken) if isinstance(arg, constant)},
-            frozenset(at for at, arg in enumerate(made) if isinstance(arg, constant)),
+            *(
+                {at: arg.value for at, arg in enumerate(args) if isinstance(arg, constant)}
+                for args in (taken, made)
+            ),
         )
 
     def flat(
@@ -127,11 +130,11 @@ class TorchConvention:
         if given and not any(isinstance(value, torch.Tensor) for value in given):
             return arrays
         tensors = [to_torch(array) for array in arrays]
-        if self.results is None or self.results.num_leaves != len(tensors) + len(self.missing):
+        if self.results is None or self.results.num_leaves != len(tensors) + len(self.constants):
             return tensors
         left = iter(tensors)
         places = range(self.results.num_leaves)
-        leaves = [None if place in self.missing else next(left) for place in places]
+        leaves = [self.constants[at] if at in self.constants else next(left) for at in places]
         return pytree.tree_unflatten(leaves, self.results)
 
     def _ordered(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:

@@ -187,6 +187,10 @@ _NUMBER = (
     "Python takes a number out of a tensor: keep it there (index_select and index_copy take "
     "tensors), or pass a number, which is fixed"
 )
+_DERIVATIVE = (
+    "torch.export does not trace torch.func.grad, jacrev and torch.autograd.grad: pass "
+    "torch.fx.experimental.proxy_tensor.make_fx(function)(*inputs)"
+)
 _UNTRACEABLE = {
     "in _detect_is_causal_mask": "pass is_causal=True or False beside the mask, tgt_is_causal to a "
     "decoder: PyTorch compares its values otherwise",
@@ -195,6 +199,8 @@ _UNTRACEABLE = {
     "pass padded ones",
     "one_hot(": "pass num_classes to one_hot",
     "data-dependent expression zu": _NUMBER,  # of floats
+    "We found a fake tensor in the exported program constant's list": _DERIVATIVE,
+    "has no attribute 'constant'": _DERIVATIVE,
     "Constraints violated": "change the Dim as suggested, or leave the dimension fixed",
     "Could not guard on data-dependent": "Python branches on the value of a tensor: use torch.cond "
     "or torch.where, and turn checks of values off",
@@ -404,11 +410,13 @@ def _results(program: _ExportedProgram, tree: Any) -> Iterator[tuple[int, Result
     kinds = torch.export.graph_signature
     made = [one for one in _outputs(program) if one[2].kind is kinds.OutputKind.USER_OUTPUT]
     for name, (at, node, spec) in zip(leaf_names(tree), made, strict=True):
-        if isinstance(spec.arg, kinds.ConstantArgument) and spec.arg.value is None:
-            continue  # nothing is lost with a None
+        if isinstance(spec.arg, kinds.ConstantArgument):
+            continue  # a call gives it back, as it was exported
         if not isinstance(spec.arg, kinds.TensorArgument):
             raise ExportFailed(
-                f"the model returns {name!r}, which is not a tensor", hint="return tensors only"
+                f"the model returns {name!r}, a number that depends on a dynamic dimension or on "
+                "data",
+                hint="return it as a tensor: torch.full((), number)",
             )
         yield at, _result(name, node)
 

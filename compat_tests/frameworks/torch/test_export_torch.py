@@ -178,8 +178,37 @@ class Loud(nn.Module):
 
 REFUSED: dict[str, tuple[nn.Module, str]] = {
     "failing": (Loud(), "RuntimeError: no luck"),
-    "constant result": (Sized(), "'1', which is not a tensor"),
 }
+
+
+def test_what_is_no_tensor_comes_back_as_it_was_exported() -> None:
+    """Where it stood among the results, as inputs that are no tensors are fixed."""
+
+    class Mixed(nn.Module):
+        def forward(self, x: Tensor) -> dict[str, Any]:
+            return {"kind": "sum", "made": [x.sum(), None, (2.5, x)], "on": True}
+
+    x = torch.randn(3, 4)
+    made = export_torch(Sized(), (x,), target=TARGET)(x)
+    assert torch.equal(made[0], x + 1)
+    assert made[1:] == (3,)
+    exported = export_torch(Mixed(), (x,), target=TARGET)
+    assert [result.name for result in exported.results] == ["made.0", "made.2.1"]
+    mixed = exported(x)
+    assert (mixed["kind"], mixed["made"][1], mixed["made"][2][0], mixed["on"]) == (
+        "sum",
+        None,
+        2.5,
+        True,
+    )
+    assert torch.equal(mixed["made"][2][1], x)
+
+
+def test_an_open_size_is_no_result() -> None:
+    """It is another number for each call, and no tensor."""
+    shapes = ({0: torch.export.Dim("rows", max=9)},)
+    with pytest.raises(ExportFailed, match="'1', a number that depends on a dynamic dimension"):
+        export_torch(Sized(), (torch.randn(3, 4),), target=TARGET, dynamic_shapes=shapes)
 
 
 @pytest.mark.parametrize("case", REFUSED)
