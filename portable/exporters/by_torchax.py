@@ -210,7 +210,6 @@ _UNKNOWN = (
 )
 _INSTEAD = {
     "mkldnn": "call make_fx inside of torch.backends.mkldnn.flags(enabled=False)",
-    "aten.fractional_max_pool": "use torch.nn.functional.adaptive_max_pool2d or 3d",
     # torchax takes a matrix for positive definite, and makes NaN of another.
     "aten.linalg_ldl_factor": "use torch.linalg.lu_factor",
     "aten.linalg_ldl_solve": "use torch.linalg.solve",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from portable.exporters.counting import counting_ops
 from portable.exporters.derivatives import derivative_decompositions
+from portable.exporters.losses import loss_ops
 from portable.exporters.quantization import quantized_ops
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
         aten.cholesky.default: _cholesky,
         aten.cholesky_inverse.default: _cholesky_inverse,
         aten.embedding_renorm.default: _shortened,
+        aten.fractional_max_pool2d.default: functools.partial(_fractional_maxima, (1, 0)),
+        aten.fractional_max_pool3d.default: functools.partial(_fractional_maxima, (0, 1, 2)),
         aten.fake_quantize_per_tensor_affine_cachemask.default: _by_tensor,
         aten._fake_quantize_per_tensor_affine_cachemask_tensor_qparams.default: _by_tensor_tensors,  # noqa: SLF001 - ATen's name
         aten.fake_quantize_per_channel_affine_cachemask.default: _by_channel,
@@ -54,10 +57,30 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
             x.std(axes, unbiased, keepdim),
             x.mean(axes or list(range(x.dim())), keepdim),
         ),
+        aten.take.default: lambda x, index: aten.index(x.reshape(-1), [index.reshape(-1)]).reshape(
+            index.shape
+        ),
+        **_of_pytorch(),
         **counting_ops(),
         **derivative_decompositions(),
+        **loss_ops(),
         **quantized_ops(),
     }
+
+
+def _of_pytorch() -> dict[Any, Callable[..., Any]]:
+    """Return PyTorch's own decompositions that `torch.export` leaves out."""
+    import torch
+
+    table = torch._decomp.decomposition_table  # noqa: SLF001 - it has no public name
+    return {op: how for op, how in table.items() if str(op) in _NOT_IN_EXPORT}
+
+
+_NOT_IN_EXPORT = {
+    "aten._addmm_activation.default",
+    "aten._batch_norm_no_update.default",
+    "aten._batch_norm_with_update_functional.default",
+}
 
 
 def replacements() -> dict[Any, Callable[..., Any]]:
@@ -134,6 +157,39 @@ def _adaptive_maxima(x: Any, counts: Sequence[int]) -> Any:
     values, at = windows.max(-1)
     flat = flat.flatten(-axes).expand(windows.shape)
     return values, flat.gather(-1, at[..., None])[..., 0]
+
+
+def _fractional_maxima(
+    order: Sequence[int], x: Any, kernel: Sequence[int], counts: Sequence[int], samples: Any
+) -> Any:
+    """Take the largest value of windows that begin at random places, and its place.
+
+    Args:
+        order: Which sample each axis begins by.
+        x: The images; their sizes are fixed.
+        kernel: The sizes of a window.
+        counts: How many windows there are along each axis.
+        samples: Numbers between 0 and 1, one for each axis of each channel.
+    """
+    import torch
+
+    axes = len(kernel)
+    sizes, outer = x.shape[-axes:], x.shape[:-axes]
+    if not all(isinstance(size, int) for size in sizes):
+        return NotImplemented
+    samples = samples.reshape(*outer, axes)
+    flat: Any = 0
+    for axis, (size, width, count) in enumerate(zip(sizes, kernel, counts, strict=True)):
+        drawn, number = samples[..., order[axis], None], torch.arange(count)
+        step = torch.full((), (size - width) / max(count - 1, 1), dtype=samples.dtype)
+        first = ((number + drawn) * step).to(torch.int64) - (drawn * step).to(torch.int64)
+        first = torch.where(number == count - 1, size - width, first)
+        shape = [1] * (2 * axes)
+        shape[axis], shape[axes + axis] = count, width
+        flat = flat * size + (first[..., None] + torch.arange(width)).view(*outer, *shape)
+    windows = flat.flatten(-axes)
+    values, at = x.flatten(-axes).gather(-1, flat.flatten(len(outer))).view(windows.shape).max(-1)
+    return values, windows.gather(-1, at[..., None])[..., 0]
 
 
 def _cholesky(x: Any, upper: bool = False) -> Any:

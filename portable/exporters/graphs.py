@@ -92,7 +92,10 @@ class GraphLowering:
     def _called(self, node: _Node, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         function, whose = self._lowering(node)
         try:
-            made = function(*_own(_numbers(node, args)), **_own(kwargs))
+            args, kwargs = _own(_numbers(node, args)), _own(kwargs)
+            if whose != _GIVEN:
+                args, kwargs = _wide(node, args), _wide(node, kwargs)
+            made = function(*args, **kwargs)
             told = node.meta.get("val")
             return _checked(made, told, node) if whose == _GIVEN else _cast(made, told)
         except ExportFailed:
@@ -308,6 +311,43 @@ def _numbers(node: _Node, args: tuple[Any, ...]) -> tuple[Any, ...]:
         return args
     wanted = dtype_name(dtype)
     return tuple(a.astype(wanted) if hasattr(a, "dtype") else a for a in args)
+
+
+# What adds or multiplies many values, and does not widen them by itself, in JAX or in torchax.
+_ACCUMULATING = {
+    "_embedding_bag",
+    "_embedding_bag_forward_only",
+    "cumprod",
+    "cumsum",
+    "index_add",
+    "linalg_vector_norm",
+    "native_group_norm",
+    "native_layer_norm",
+    "scatter_add",
+    "scatter_reduce",
+}
+
+
+def _wide(node: _Node, value: Any) -> Any:
+    """Return arguments of an op in the type in which PyTorch accumulates: of narrow floats float32.
+
+    The square of 300 is beyond float16, and the sum of 300 ones beyond what bfloat16 counts to.
+    """
+    import jax
+    import jax.numpy as jnp
+
+    packet = getattr(node.target, "overloadpacket", None)
+    if getattr(packet, "__name__", None) not in _ACCUMULATING:
+        return value
+    told = node.meta["val"]
+    first = told[0] if isinstance(told, (tuple, list)) else told
+    wanted = jnp.promote_types(dtype_name(first.dtype), jnp.float32)
+
+    def widened(one: Any) -> Any:
+        floats = hasattr(one, "dtype") and jnp.issubdtype(one.dtype, jnp.floating)
+        return one.astype(wanted) if floats and jnp.issubdtype(wanted, jnp.floating) else one
+
+    return jax.tree.map(widened, value)
 
 
 def _cast(made: Any, val: Any) -> Any:

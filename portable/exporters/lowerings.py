@@ -58,6 +58,7 @@ def lowerings() -> dict[Any, Callable[..., Any]]:
         "linalg_cholesky_ex": _cholesky,
         "linalg_inv_ex": _inverse,
         "linalg_lu": _factored,
+        "linalg_matrix_exp": _exponential,
         "logcumsumexp": _running_sum_of_powers,
         "lu_unpack": _unpacked,
         "max_pool2d_with_indices": functools.partial(_maxima, 2),
@@ -645,6 +646,13 @@ def _reflections(a: Any) -> tuple[Any, Any]:
 
     vectors, factors = jnp.linalg.qr(a, mode="raw")
     return vectors.mT, factors
+
+
+def _exponential(a: Any) -> Any:
+    import jax
+    import jax.numpy as jnp
+
+    return jax.scipy.linalg.expm(a.astype(jnp.promote_types(a.dtype, jnp.float32)))
 
 
 def _inverse(a: Any, *, check_errors: bool = False) -> Any:

@@ -12,6 +12,7 @@ import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812 - what everybody calls it
 from torch import Tensor
+from torch.nn.modules import linear_cross_entropy
 from torch.utils import _pytree as pytree
 
 from compat_tests.helpers.torch_calls import Calls
@@ -38,6 +39,19 @@ WHOLE = torch.randint(-9, 9, (4, 7))
 
 def _resized(mode: str, x: Tensor, size: Any, scale: Any = None, corners: bool = False) -> Tensor:
     return F.interpolate(x, size, scale, mode, align_corners=corners, antialias=True)
+
+
+def _in_chunks(reduction: str, x: Tensor, matrix: Tensor, bias: Tensor, weight: Tensor) -> Any:
+    """Compute a loss and its derivatives as PyTorch does where all scores at once are too large."""
+    target, chunk = torch.arange(9) % 4, (4, "precise", torch.float32)
+    if reduction == "none":
+        op = linear_cross_entropy._linear_cross_entropy_batch_chunked_no_reduction
+        return op(x, matrix, target, bias, weight, 2, *chunk)
+    op = linear_cross_entropy._linear_cross_entropy_batch_chunked
+    return [
+        op(x, matrix, target, b, w, reduction, ignored, 0.0, *chunk, True, *(wanted,) * 3)
+        for b, w, ignored, wanted in ((bias, weight, 2, True), (None, None, -100, False))
+    ]
 
 
 CASES: dict[str, tuple[Callable[..., Any], tuple[Tensor, ...]]] = {
@@ -253,6 +267,36 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Tensor, ...]]] = {
         (torch.randn(2, 4), torch.tensor([[3, 0, -1, 1], [1, -1, 2, 0]])),
     ),
     "distances_in_float64": (lambda x: torch.cdist(x, x + 1), (ROWS.double(),)),
+    "fractional_maxima": (
+        lambda x, u: (
+            F.fractional_max_pool2d(
+                x, (2, 3), output_size=(3, 4), _random_samples=u[..., :2], return_indices=True
+            ),
+            F.fractional_max_pool2d(x[0], 2, output_ratio=(0.7, 0.5), _random_samples=u[..., 1:]),
+            F.fractional_max_pool3d(
+                x, (1, 2, 3), output_size=(1, 3, 4), _random_samples=u[:, :1], return_indices=True
+            ),
+        ),
+        (IMAGE, torch.rand(1, 2, 3)),
+    ),
+    "taken_from_the_flat": (
+        lambda x: (x.take(PLACES - 2), x.take(PLACES[1]), x.take(PLACES[:4].reshape(2, 2))),
+        (ROWS,),
+    ),
+    # As PyTorch chooses between implementations of batch norm while it trains.
+    "batch_norm_with_its_state": (
+        lambda x, w: torch.ops.aten._batch_norm_with_update_functional(
+            x, w, w + 1, w, w.abs(), 0.1, 1e-5
+        )[:3],
+        (IMAGE, torch.randn(2)),
+    ),
+    **{
+        f"cross_entropy_in_chunks_{reduction}": (
+            functools.partial(_in_chunks, reduction),
+            (torch.randn(9, 5), torch.randn(4, 5), torch.randn(4), torch.rand(4)),
+        )
+        for reduction in ("mean", "sum", "none")
+    },
     "antialias": (
         lambda x: (_resized("bilinear", x, (3, 5)), _resized("bicubic", x, (3, 5))),
         (IMAGE,),
@@ -278,6 +322,40 @@ def test_an_op_is_as_in_pytorch(name: str, executor: Executor) -> None:
     function, given = CASES[name]
     made = export_torch(Calls(function), given, target="0.9.0", allow=["exact"])
     _same(made(*given, executor=executor), function(*given))
+
+
+# Values of which the squares are infinite, and more of them than the type counts to.
+ACCUMULATED: dict[str, Callable[[Tensor], Any]] = {
+    "layer_norm": lambda x: F.layer_norm(x, (600,)),
+    "group_norm": lambda x: F.group_norm(x, 2),
+    "normalize": lambda x: F.normalize(x, dim=-1),
+    "pairwise_distance": lambda x: F.pairwise_distance(x, x.roll(1, 0)),
+    "cube_norm": lambda x: torch.linalg.vector_norm(x, 3, -1),
+    "matrix_norm": torch.linalg.matrix_norm,
+    "renorm": lambda x: x.renorm(2, 0, 1e3),
+    "norm_in_float64": lambda x: torch.linalg.vector_norm(x, 2, -1, dtype=torch.float64),
+    "cumsum": lambda x: (x / 300).cumsum(-1),
+    "cumprod": lambda x: (x / 6000 + 1).cumprod(-1),
+    "scatter_add": lambda x: x.new_zeros(2, 4, 3).scatter_add(
+        -1, (torch.arange(600) % 3).expand(x.shape), x / 10
+    ),
+    "index_add": lambda x: x.new_zeros(2, 4, 3).index_add(-1, torch.arange(600) % 3, x / 10),
+    "embedding_bag": lambda x: F.embedding_bag(torch.tensor([[0, 1, 2], [3, 3, 0]]), x[0]),
+    "exponential": lambda x: torch.linalg.matrix_exp(x[..., :4] / 4000),
+}
+
+
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16])
+def test_narrow_floats_are_accumulated_in_wide_ones(kind: torch.dtype, executor: Executor) -> None:
+    """Within the rounding of what goes in and of the result; of which PyTorch makes no more."""
+    torch.manual_seed(0)
+    x = (300 * torch.randn(2, 4, 600)).to(kind)
+    model = Calls(lambda x: [function(x) for function in ACCUMULATED.values()])
+    made = export_torch(model, (x,), target="0.9.0", allow=["exact"])(x, executor=executor)
+    for name, one, exact in zip(ACCUMULATED, made, model(x.double()), strict=True):
+        assert one.dtype == (torch.float64 if name == "norm_in_float64" else kind)
+        error = (one.double() - exact).abs().max() / exact.abs().max()
+        assert error <= 4 * torch.finfo(kind).eps, name
 
 
 DYNAMIC: dict[str, Callable[..., Any]] = {
