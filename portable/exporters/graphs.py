@@ -298,14 +298,16 @@ def _typed(value: Any, node: _Node) -> Any:
 
 
 def _numbers(node: _Node, args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return arguments with truths as numbers: functions of floats alone do not take them all."""
+    """Return arguments with truths and integers as floats, where PyTorch computes in those."""
+    import jax.numpy as jnp
     import torch
 
     dtype = getattr(node.meta.get("val"), "dtype", None)
     pointwise = torch.Tag.pointwise in getattr(node.target, "tags", ())
     arrays = [value for value in args if hasattr(value, "dtype")]
     chooses = getattr(node.target, "overloadpacket", None) is torch.ops.aten.where
-    if not pointwise or chooses or any(array.dtype != bool for array in arrays):
+    floats = any(jnp.issubdtype(array.dtype, jnp.inexact) for array in arrays)
+    if not pointwise or chooses or floats:
         return args
     if dtype is None or not (dtype.is_floating_point or dtype.is_complex):
         return args

@@ -470,7 +470,8 @@ def _counted(start: Any, end: Any, step: Any = 1, *, dtype: Any = None, **_: Any
         first, last, stride = int(start), int(end), int(step)
         if dtype is torch.int64:  # of others PyTorch finds how many there are before it truncates
             start, end, step = first, last, stride
-        return (jnp.arange(-((start - end) // step)) * stride + first).astype(kind)
+        # A whole number: what is below zero in floats, XLA makes 0 of in an unsigned type.
+        return (jnp.arange(int(-((start - end) // step))) * stride + first).astype(kind)
     made = jnp.arange(-((start - end) // step)) * step + start
     return made if dtype is None else made.astype(dtype_name(dtype))
 

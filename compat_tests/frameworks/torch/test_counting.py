@@ -119,6 +119,25 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Tensor, ...]]] = {
         ),
         (ROWS > 0,),
     ),
+    "functions_of_integers": (
+        lambda n, u: (
+            *[f(v) for f in (torch.rsqrt, torch.sigmoid, torch.erf, torch.lgamma) for v in (n, u)],
+            n / u,
+            u / 3,
+            n * 0.3,
+            torch.where(n > 0, 1.5, n),
+            torch.special.xlog1py(u, n),
+            torch.copysign(u, n),
+        ),
+        (WHOLE.abs() + 1, (WHOLE.abs() + 2).byte()),
+    ),
+    "counted_below_zero": (
+        lambda x: [
+            torch.arange(*ends, dtype=torch.uint8) + x.byte()
+            for ends in ((0.0, -8.0, -4.0), (2.1, -2.9, -1.0), (0, -8, -4))
+        ],
+        (torch.zeros(1),),
+    ),
     "narrow": (
         lambda x: (
             torch.polygamma(4, x),
