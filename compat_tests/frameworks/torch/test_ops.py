@@ -133,7 +133,11 @@ UNTRACEABLE: dict[str, tuple[Callable[..., Any], str]] = {
     "loss": (lambda x: F.ctc_loss(x[:, None], torch.ones(1, 1).long(), (3,), (1,)), "outside"),
     "least_squares": (lambda x: torch.linalg.lstsq(x, x).solution, "pinv"),
     "classes": (lambda x: F.one_hot(x.long()), "num_classes"),
-    "distribution": (torch.distributions.Normal(0.0, 1.0).log_prob, "validate_args=False"),
+    # PyTorch's compiler, once it was used, no longer validates by itself in this process.
+    "distribution": (
+        torch.distributions.Normal(0.0, 1.0, validate_args=True).log_prob,
+        "validate_args=False",
+    ),
     "packed": (
         lambda x: nn.GRU(3, 3)(nn.utils.rnn.pack_padded_sequence(x[:, None], [3])),
         "pass padded ones",
