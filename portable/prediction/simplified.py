@@ -68,6 +68,12 @@ _MULTIPLIED = frozenset({-1.0, 1.0, 3.0})
 # What makes the numbers that are none out of others.
 _MAKING_NONE = kinds("divide log power remainder rsqrt sqrt")
 _FLOATING = ("f", "bf")
+# What has NaN throughout where one operand does, and XLA, or LLVM, knows it of a constant.
+_KEEPING_NONE = kinds(
+    "abs add broadcast_in_dim convert divide maximum minimum multiply negate optimization_barrier"
+    " reshape sqrt subtract transpose"
+)
+_EXPONENTIALS = kinds("exponential exponential_minus_one logistic")
 _FEWEST_DIMENSIONS = 7
 _MOST_SORTED, _ALSO_SORTED = 16, 25
 _FEW = 8
@@ -348,6 +354,33 @@ def _compares_with_none(reading: Reading) -> bool | None:
     return False
 
 
+def _raises_e_to_none(reading: Reading) -> bool | None:
+    """Find perhaps an exponential of what is NaN whatever the arguments are.
+
+    A constant itself is folded before; one that a barrier hides, or that is NaN only by what it is
+    added to or multiplied with, is left to LLVM.
+    """
+    numbers, folded = _numbers(reading), reading.folded
+    none: set[int] = set()
+    for number, visit in enumerate(reading.walk()):
+        kind = reading.kinds[visit.operation.name]
+        if kind not in _KEEPING_NONE and kind not in _EXPONENTIALS and kind not in _MAKING_NONE:
+            continue
+        makers = [source[0] for source in visit.sources if source]
+        if kind in _EXPONENTIALS:
+            if not none.isdisjoint(makers) and _float(reading, visit) is not None:
+                return None
+            continue
+        constants = [visit.constant(source) for source in visit.sources]
+        computed = kind in _MAKING_NONE and bool(makers) and folded.issuperset(makers)
+        if computed or (
+            kind in _KEEPING_NONE
+            and (not none.isdisjoint(makers) or any(numbers(one).some_is_none for one in constants))
+        ):
+            none.add(number)
+    return False
+
+
 def _on_floats(reading: Reading, of: frozenset[str]) -> Iterator[Visit]:
     """Yield some ops, where their result has floats."""
     for visit in reading.walk():
@@ -437,6 +470,9 @@ SIMPLIFIED: dict[str, FormRule] = {
     ),
     "maximum or minimum of constants of which one is NaN": FormRule(
         _compares_with_none, (ops(_MAXIMUM, _MINIMUM), ops(_CONSTANT))
+    ),
+    "exponential of what is computed from NaN": FormRule(
+        _raises_e_to_none, (ops(*_EXPONENTIALS), ops(_CONSTANT))
     ),
     "maximum or minimum of floats of which the second may be NaN": FormRule(
         _may_lose_none, (ops(_MAXIMUM, _MINIMUM),)
