@@ -372,8 +372,10 @@ def _raises_e_to_none(reading: Reading) -> bool | None:
                 return None
             continue
         constants = [visit.constant(source) for source in visit.sources]
-        computed = kind in _MAKING_NONE and bool(makers) and folded.issuperset(makers)
-        if computed or (
+        # Of constants that are all positive none of these is NaN.
+        positive = all(numbers(one).least > 0 for one in constants)
+        made = bool(makers) and folded.issuperset(makers) and not positive
+        if (made and kind in _MAKING_NONE) or (
             kind in _KEEPING_NONE
             and (not none.isdisjoint(makers) or any(numbers(one).some_is_none for one in constants))
         ):
