@@ -20,7 +20,7 @@ from portable.corpus import Oracle
 from portable.corpus.execution import Ending
 from portable.corpus.seals import Defect
 from portable.features.model import FeatureKind
-from portable.fleet import Mended
+from portable.fleet import CopyOutcome
 from portable.fleet.plan import Transition
 from portable.matrix.cell import Role
 from portable.policy.document import Rule
@@ -35,7 +35,7 @@ _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _ENUMS = {
     one.__name__: one
     for one in (
-        Basis, Confidence, Defect, Ending, FeatureKind, Kind, Mended, Oracle, Outcome, Role, Rule,
+        Basis, Confidence, Defect, Ending, FeatureKind, Kind, CopyOutcome, Oracle, Outcome, Role, Rule,
         Severity, Stage, Transition,
     )
 }  # fmt: skip

@@ -23,20 +23,20 @@ from portable.bundle import bundle_files
 from portable.cli import main
 from portable.corpus import load_corpus
 from portable.fleet import (
+    CopyOutcome,
     Expiring,
     FleetError,
     InvalidQuery,
-    Mended,
     Outlook,
     Plan,
     Transition,
     ask,
     audit,
     calendar,
-    mend,
     plan,
     query_names,
     query_text,
+    repin_all,
 )
 from portable.fleet.report import as_html, conclusion
 from portable.fleet.subjects import read_subject
@@ -384,9 +384,14 @@ def test_a_bundle_is_one_artifact_of_which_a_consumer_needs_one_version(tmp_path
         seen.add(held)
     assert seen == {(True, True, True), (True, False, False)}
     done = {
-        found.place: found.mended for found in mend(fleet, "jaxlib==0.4.20", to=tmp_path / "to")
+        found.place: found.outcome
+        for found in repin_all(fleet, "jaxlib==0.4.20", to=tmp_path / "to")
     }
-    assert done == {str(both): Mended.READ, str(one): Mended.FAILED, str(single): Mended.WRITTEN}
+    assert done == {
+        str(both): CopyOutcome.READ,
+        str(one): CopyOutcome.FAILED,
+        str(single): CopyOutcome.WRITTEN,
+    }
 
 
 def test_a_plan_says_when_containers_expire(

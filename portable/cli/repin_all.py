@@ -20,7 +20,7 @@ from portable.cli.options import (
 )
 from portable.cli.output import print_json, say
 from portable.cli.progress import counting
-from portable.fleet import Mended, Mending, mend
+from portable.fleet import CopyOutcome, FleetCopy, repin_all
 
 if TYPE_CHECKING:
     import argparse
@@ -60,9 +60,9 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def run(chosen: argparse.Namespace) -> int:
     """Pin again what has to be."""
-    done: list[Mending] = []
+    done: list[FleetCopy] = []
     with counting("objects") as tell:
-        for one in mend(
+        for one in repin_all(
             chosen.fleet,
             *chosen.consumers,
             to=chosen.output or "",
@@ -72,17 +72,20 @@ def run(chosen: argparse.Namespace) -> int:
         ):
             done.append(one)
             tell(len(done), None)
-    counts = Counter(one.mended for one in done)
+    counts = Counter(one.outcome for one in done)
     if chosen.format == "json":
         print_json(
             {
-                "counts": {str(each): counts[each] for each in Mended},
+                "counts": {str(each): counts[each] for each in CopyOutcome},
                 "objects": [one.record() for one in done],
             }
         )
     else:
         for one in done:
             if one.why:
-                say(f"{one.place}: {one.mended}: {one.why}")
-        say("; ".join(f"{counts[each]:,} {each}" for each in Mended if counts[each]) or "nothing")
-    return 1 if counts[Mended.FAILED] else 0
+                say(f"{one.place}: {one.outcome}: {one.why}")
+        say(
+            "; ".join(f"{counts[each]:,} {each}" for each in CopyOutcome if counts[each])
+            or "nothing"
+        )
+    return 1 if counts[CopyOutcome.FAILED] else 0

@@ -21,7 +21,7 @@ ConfidenceName: TypeAlias = Annotated[str, "Confidence"]
 RuleName: TypeAlias = Annotated[str, "Rule"]
 RoleName: TypeAlias = Annotated[str, "Role"]
 TransitionName: TypeAlias = Annotated[str, "Transition"]
-MendedName: TypeAlias = Annotated[str, "Mended"]
+CopyOutcomeName: TypeAlias = Annotated[str, "CopyOutcome"]
 OracleName: TypeAlias = Annotated[str, "Oracle"]
 DefectName: TypeAlias = Annotated[str, "Defect"]
 EndingName: TypeAlias = Annotated[str, "Ending"]
@@ -331,11 +331,11 @@ class CalendarDocument(_First):
     windows: list[ExpiringRecord]
 
 
-class MendingRecord(TypedDict):
+class FleetCopyRecord(TypedDict):
     """What became of one object."""
 
     place: str
-    outcome: MendedName
+    outcome: CopyOutcomeName
     to: str
     why: str
 
@@ -343,8 +343,8 @@ class MendingRecord(TypedDict):
 class RepinAllDocument(_First):
     """`repin-all`."""
 
-    counts: dict[MendedName, int]
-    objects: list[MendingRecord]
+    counts: dict[CopyOutcomeName, int]
+    objects: list[FleetCopyRecord]
 
 
 # bundle, pick, push

@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from portable.releases import Release
     from portable.runtime.executors import Tolerance
 
-__all__ = ["Mended", "Mending", "mend"]
+__all__ = ["CopyOutcome", "FleetCopy", "repin_all"]
 
 
-class Mended(Enum):
+class CopyOutcome(Enum):
     """What became of one object."""
 
     READ = "read as it is"
@@ -52,18 +52,18 @@ class Mended(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Mending:
+class FleetCopy:
     """What became of one object, and where a copy of it is.
 
     Args:
         place: The object.
-        mended: What became of it.
+        outcome: What became of it.
         to: The copy; empty where there is none.
         why: Why there is none that all consumers read.
     """
 
     place: str
-    mended: Mended
+    outcome: CopyOutcome
     to: str = ""
     why: str = ""
 
@@ -71,20 +71,20 @@ class Mending:
         """Return it as plain data for JSON."""
         return {
             "place": self.place,
-            "outcome": str(self.mended),
+            "outcome": str(self.outcome),
             "to": self.to,
             "why": self.why,
         }
 
 
-def mend(
+def repin_all(
     fleet: str | os.PathLike[str],
     *wants: str,
     to: str | os.PathLike[str] = "",
     suffix: str = "",
     verified: Tolerance | None = None,
     **options: Unpack[PinOptions],
-) -> Iterator[Mending]:
+) -> Iterator[FleetCopy]:
     """Pin again, one after another, what the consumers do not read or are not known to.
 
     Nothing is written over: a copy of `s3://bucket/a.mlir.bc` is `TO/bucket/a.mlir.bc`, or beside
@@ -120,14 +120,14 @@ def mend(
             held[row.claimed if bundle else ""].append(answer)
         place = bundle or rows[0].place
         if errors:
-            yield Mending(place, Mended.FAILED, why=f"not read in the audit: {errors[0]}")
+            yield FleetCopy(place, CopyOutcome.FAILED, why=f"not read in the audit: {errors[0]}")
         elif any(worst(of_one) is True for of_one in held.values()):
-            yield Mending(place, Mended.READ)
+            yield FleetCopy(place, CopyOutcome.READ)
         elif bundle:
-            yield Mending(place, Mended.FAILED, why=_BUNDLE)
+            yield FleetCopy(place, CopyOutcome.FAILED, why=_BUNDLE)
         else:
             write = functools.partial(_write, wants, verified, options)
-            yield _mend(place, releases, os.fspath(to), suffix, write)
+            yield _copy(place, releases, os.fspath(to), suffix, write)
 
 
 def _reads(releases: tuple[Release, ...], subject: str) -> bool | None:
@@ -142,13 +142,13 @@ _SAVED_MODEL = "/saved_model.pb"
 _BUNDLE = "a bundle, of which they read no Version: write it again with one (portable bundle)"
 
 
-def _mend(
+def _copy(
     place: str,
     releases: tuple[Release, ...],
     to: str,
     suffix: str,
     write: Callable[[str | bytes, str], None],
-) -> Mending:
+) -> FleetCopy:
     path = place.removesuffix(_SAVED_MODEL)
     try:
         copy = _beside(path, suffix) if suffix else f"{to.rstrip('/') or '/'}/{_inside(path)}"
@@ -161,8 +161,8 @@ def _mend(
         _make(Path(copy).parent)
         write(fetch(place) if is_remote(place) else path, copy)
     except PortableError as error:
-        return Mending(place, Mended.FAILED, why=str(error))
-    return Mending(place, Mended.WRITTEN, copy)
+        return FleetCopy(place, CopyOutcome.FAILED, why=str(error))
+    return FleetCopy(place, CopyOutcome.WRITTEN, copy)
 
 
 def _upload(
@@ -170,7 +170,7 @@ def _upload(
     copy: str,
     releases: tuple[Release, ...],
     write: Callable[[str | bytes, str], None],
-) -> Mending:
+) -> FleetCopy:
     """Write a copy into a bucket, by way of this machine."""
     with scratch.folder() as folder:
         file = Path(folder, "copy")
@@ -179,7 +179,7 @@ def _upload(
             return _there(place, copy, file, releases)
         write(fetch(place) if is_remote(place) else place, str(file))
         store(copy, file.read_bytes())
-    return Mending(place, Mended.WRITTEN, copy)
+    return FleetCopy(place, CopyOutcome.WRITTEN, copy)
 
 
 def _beside(place: str, suffix: str) -> str:
@@ -205,11 +205,13 @@ def _inside(place: str) -> str:
     return "/".join(parts)
 
 
-def _there(place: str, copy: str, file: Path, releases: tuple[Release, ...]) -> Mending:
+def _there(place: str, copy: str, file: Path, releases: tuple[Release, ...]) -> FleetCopy:
     """Judge a copy that was made before; what is no such copy is never written over."""
     if _held(file, releases) is True:
-        return Mending(place, Mended.THERE, copy)
-    return Mending(place, Mended.FAILED, why=f"{copy} is there, and not every consumer reads it")
+        return FleetCopy(place, CopyOutcome.THERE, copy)
+    return FleetCopy(
+        place, CopyOutcome.FAILED, why=f"{copy} is there, and not every consumer reads it"
+    )
 
 
 def _write(

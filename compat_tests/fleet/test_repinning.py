@@ -17,7 +17,7 @@ from compat_tests.fleet.conftest import Bucket
 from portable.artifact import Artifact
 from portable.cli import main
 from portable.containers import artifacts_in
-from portable.fleet import Mended, PlaceError, audit, mend, mending
+from portable.fleet import CopyOutcome, PlaceError, audit, repin_all, repinning
 from portable.fleet.stores import DEFAULT
 from portable.fleet.stores import Bucket as Written
 from portable.prediction import predict
@@ -53,18 +53,24 @@ def test_the_consumer_reads_every_object_or_its_copy(tree: Path, tmp_path: Path)
     before = _content(tree)
     fleet, copies = tmp_path / "fleet.parquet", tmp_path / "copies"
     audit([str(tree)], fleet, depth="content")
-    done = list(mend(fleet, OLD, to=copies))
-    assert {one.mended for one in done} == {Mended.READ, Mended.WRITTEN, Mended.FAILED}
-    assert [one.place for one in done if one.mended is Mended.FAILED] == [str(tree / "cut.mlir.bc")]
+    done = list(repin_all(fleet, OLD, to=copies))
+    assert {one.outcome for one in done} == {
+        CopyOutcome.READ,
+        CopyOutcome.WRITTEN,
+        CopyOutcome.FAILED,
+    }
+    assert [one.place for one in done if one.outcome is CopyOutcome.FAILED] == [
+        str(tree / "cut.mlir.bc")
+    ]
     release = find_release("jaxlib 0.5.3")
     for one in done:
-        if one.mended is not Mended.FAILED:
+        if one.outcome is not CopyOutcome.FAILED:
             for _, artifact in artifacts_in(one.to or one.place):
                 assert predict(artifact, release).holds(Stage.DECODE)
     assert _content(tree) == before
     written = _content(copies)
-    again = list(mend(fleet, OLD, to=copies))
-    assert sum(one.mended is Mended.THERE for one in again) == len(written) > 0
+    again = list(repin_all(fleet, OLD, to=copies))
+    assert sum(one.outcome is CopyOutcome.THERE for one in again) == len(written) > 0
     assert _content(copies) == written
 
 
@@ -77,12 +83,12 @@ def test_a_copy_that_computes_something_else_is_not_written(
             path.unlink()
     fleet = tmp_path / "fleet.parquet"
     audit([str(tree)], fleet, depth="content")
-    good = list(mend(fleet, OLD, to=tmp_path / "good", verified=Tolerance()))
-    assert Mended.WRITTEN in {one.mended for one in good}
+    good = list(repin_all(fleet, OLD, to=tmp_path / "good", verified=Tolerance()))
+    assert CopyOutcome.WRITTEN in {one.outcome for one in good}
     other = Artifact.load(ROOT / "compat_tests" / "data" / "artifacts" / "tan+1.4.0.mlir.bc")
-    monkeypatch.setattr(mending, "verify", lambda one, _, **how: verify(one, other, **how))
-    bad = list(mend(fleet, OLD, to=tmp_path / "bad", verified=Tolerance()))
-    assert Mended.WRITTEN not in {one.mended for one in bad}
+    monkeypatch.setattr(repinning, "verify", lambda one, _, **how: verify(one, other, **how))
+    bad = list(repin_all(fleet, OLD, to=tmp_path / "bad", verified=Tolerance()))
+    assert CopyOutcome.WRITTEN not in {one.outcome for one in bad}
     assert any("the copy is not the same" in one.why for one in bad)
     assert _content(tmp_path / "bad") == {}
 
@@ -91,11 +97,13 @@ def test_what_is_there_and_no_copy_is_not_written_over(tree: Path, tmp_path: Pat
     """The object is listed as not written, with the place of what is there."""
     fleet, copies = tmp_path / "fleet.parquet", tmp_path / "copies"
     audit([str(tree)], fleet, depth="content")
-    written = next(one for one in mend(fleet, OLD, to=copies) if one.mended is Mended.WRITTEN)
+    written = next(
+        one for one in repin_all(fleet, OLD, to=copies) if one.outcome is CopyOutcome.WRITTEN
+    )
     Path(written.to).write_bytes(Path(written.place).read_bytes())
     kept = Path(written.to).read_bytes()
-    (again,) = [one for one in mend(fleet, OLD, to=copies) if one.place == written.place]
-    assert again.mended is Mended.FAILED
+    (again,) = [one for one in repin_all(fleet, OLD, to=copies) if one.place == written.place]
+    assert again.outcome is CopyOutcome.FAILED
     assert Path(written.to).read_bytes() == kept
 
 
@@ -130,7 +138,7 @@ def test_copies_lie_in_a_bucket_where_that_is_wanted(
 
     before = keys()
     where: Any = {"suffix": "old"} if beside else {"to": f"{bucket.url}/pinned"}
-    done = [one for one in mend(fleet, OLD, **where) if one.mended is Mended.WRITTEN]
+    done = [one for one in repin_all(fleet, OLD, **where) if one.outcome is CopyOutcome.WRITTEN]
     after = keys()
     assert before.items() <= after.items()
     assert {f"{bucket.url}/{key}" for key in after.keys() - before.keys()} == {
@@ -141,12 +149,12 @@ def test_copies_lie_in_a_bucket_where_that_is_wanted(
         copy = tmp_path / "copy"
         copy.write_bytes(after[one.to.removeprefix(f"{bucket.url}/")])
         assert predict(copy, find_release("jaxlib 0.5.3")).holds(Stage.DECODE)
-    again = list(mend(fleet, OLD, **where))
-    assert sum(one.mended is Mended.THERE for one in again) == len(done)
+    again = list(repin_all(fleet, OLD, **where))
+    assert sum(one.outcome is CopyOutcome.THERE for one in again) == len(done)
     key = done[0].to.removeprefix(f"{bucket.url}/")
     bucket.put(key, b"somebody else's")
-    (other,) = [one for one in mend(fleet, OLD, **where) if one.place == done[0].place]
-    assert other.mended is Mended.FAILED
+    (other,) = [one for one in repin_all(fleet, OLD, **where) if one.place == done[0].place]
+    assert other.outcome is CopyOutcome.FAILED
     assert keys() == after | {key: b"somebody else's"}
 
 
@@ -155,7 +163,9 @@ def test_copies_beside_originals_keep_their_ending(tree: Path, tmp_path: Path) -
     fleet = tmp_path / "fleet.parquet"
     before = _content(tree)
     audit([str(tree)], fleet, depth="content")
-    done = [one for one in mend(fleet, OLD, suffix="old") if one.mended is Mended.WRITTEN]
+    done = [
+        one for one in repin_all(fleet, OLD, suffix="old") if one.outcome is CopyOutcome.WRITTEN
+    ]
     assert done
     for one in done:
         assert one.to in {
@@ -167,7 +177,7 @@ def test_copies_beside_originals_keep_their_ending(tree: Path, tmp_path: Path) -
     wrong: Any
     for wrong in ({"suffix": "../x"}, {}, {"to": "x", "suffix": "y"}):
         with pytest.raises(PlaceError):
-            list(mend(fleet, OLD, **wrong))
+            list(repin_all(fleet, OLD, **wrong))
 
 
 class _Losing(http.server.BaseHTTPRequestHandler):
