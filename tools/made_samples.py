@@ -101,12 +101,10 @@ def _of_generators() -> Iterator[tuple[str, _Sample]]:
         yield f"amplified {name}", partial(_sized, make, (1, 3, 40))
     for name, make in depths.ARTIFACTS.items():
         yield f"nested {name}", partial(_sized, make, (2, 63, 64, 65, 300))
-    for part in range(_PARTS):
-        for name, of_all in _WRITTEN.items():
-            yield f"{name} from {part}", partial(_written, of_all, part)
+    for name, of_all in _WRITTEN.items():
+        yield name, partial(_written, of_all)
 
 
-_PARTS = 2
 _READER = "jaxlib 0.12.0.1"
 _AMPLIFIED = amplification.ARTIFACTS | {n: made for n, (made, _) in amplification.COUNTED.items()}
 # Artifacts that are made, each with its name.
@@ -119,8 +117,8 @@ _WRITTEN: dict[str, Callable[[], Iterable[tuple[object, bytes]]]] = {
 }
 
 
-def _written(make: Callable[[], Iterable[tuple[object, bytes]]], part: int) -> Iterator[str]:
-    for name, data in islice(make(), part, None, _PARTS):
+def _written(make: Callable[[], Iterable[tuple[object, bytes]]]) -> Iterator[str]:
+    for name, data in make():
         yield f"{name}: {_predicted(data)}"
 
 
@@ -240,13 +238,16 @@ def _of_a_bundle(number: int) -> Iterator[str]:
         names.append(_blob(top))
         names.append(_blob(json.loads((whole / names[2]).read_bytes())["manifests"][0]["digest"]))
         yield _said(whole, folder)
+        before = {path: path.read_bytes() for path in whole.rglob("*") if path.is_file()}
         document = json.loads((whole / names[number]).read_bytes())
-        for at, changed in enumerate(_edits(document)):
-            to = Path(folder, str(at))
-            shutil.copytree(whole, to)
-            _write(to, names, number, changed)
-            yield _said(to, folder).replace(f"/{at}", "")
-            shutil.rmtree(to)
+        for changed in _edits(document):
+            _write(whole, names, number, changed)
+            yield _said(whole, folder).replace("/whole", "")
+            for path in [one for one in whole.rglob("*") if one.is_file()]:
+                if path not in before:
+                    path.unlink()
+                elif path.relative_to(whole).as_posix() in names:
+                    path.write_bytes(before[path])
 
 
 def _blob(digest: str) -> str:

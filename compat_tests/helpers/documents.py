@@ -37,6 +37,11 @@ def mismatches(name: str, text: str) -> list[str]:
     return [f"{name}: {error.json_path}: {error.message}" for error in found]
 
 
+@functools.cache
+def _installed() -> bool:
+    return importlib.util.find_spec("jsonschema") is not None
+
+
 def compare_all(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Have every document that a command prints compared, where jsonschema is installed.
 
@@ -44,7 +49,7 @@ def compare_all(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         How they differ, while they are printed.
     """
     wrong: list[str] = []
-    if importlib.util.find_spec("jsonschema") is None:
+    if not _installed():
         return wrong
     running = ["error"]
     dispatch = cli._dispatch

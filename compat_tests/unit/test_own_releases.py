@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import io
 import json
-import subprocess
-import sys
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
 from compat_tests.helpers.binaries import library, names_of
+from compat_tests.helpers.tables import forget
 from compat_tests.helpers.wheels import write_wheel
+from portable.cli import main
 from portable.releases import UnknownDistribution, distributions, releases
 from portable.releases.release import as_release, use_table
-from portable.releases.table import TableError
+from portable.releases.table import TableError, named_tables
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ARTIFACTS = Path(__file__).parents[1] / "data" / "artifacts"
 ROW = """
@@ -49,17 +54,35 @@ def test_what_was_not_found_is_not_in_the_row() -> None:
 
 
 @pytest.fixture
-def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Return the path of the user's table, which is not there yet."""
     monkeypatch.setenv("PORTABLE_CACHE", str(tmp_path / "cache"))
     (tmp_path / "cache").mkdir()
-    return tmp_path / "cache" / "releases.toml"
+    yield tmp_path / "cache" / "releases.toml"
+    monkeypatch.undo()
+    _forget()
 
 
-def _run(*words: str) -> subprocess.CompletedProcess[str]:
-    # The tables are read once for each process.
-    command = [sys.executable, "-m", "portable", *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+def _forget() -> None:
+    named_tables.clear()
+    forget()
+
+
+class _Done(NamedTuple):
+    """What came of a command."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def _run(*words: str) -> _Done:
+    """Run a command as in a process that has read no table yet."""
+    _forget()
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        code = main([*words])
+    return _Done(code, out.getvalue(), err.getvalue())
 
 
 def _json(*words: str) -> Any:

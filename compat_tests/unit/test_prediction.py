@@ -248,17 +248,16 @@ def test_a_path_its_bytes_its_artifact_and_its_inspection_give_the_same_verdicts
     chosen = [paths[number % len(paths)] for number, paths in enumerate(cases) if paths]
     for path in [*sorted(ARTIFACTS.glob("*.bc")), *chosen]:
         artifact = Artifact.load(path)
+        expected = examine(artifact)
         for given in (path, artifact.data, inspect(path), inspect(artifact.data)):
             (subject,) = subjects(given).values()
-            assert subject == examine(artifact), path
+            assert subject == expected, path
     for number, path in enumerate(sorted(ARTIFACTS.glob("*.bc"))):
         artifact, inspection = Artifact.load(path), inspect(path)
         for release in SAMPLE[number % 9 :: 9]:
-            expected = predict(artifact, release)
-            assert predict(path, release) == expected
-            assert predict(str(path), release) == expected
-            assert predict(artifact.data, release) == expected
-            assert predict(inspection, release) == expected
+            verdict = predict(artifact, release)
+            for same in (path, str(path), artifact.data, inspection):
+                assert predict(same, release) == verdict
 
 
 def test_a_container_is_judged_as_its_worst_artifact() -> None:

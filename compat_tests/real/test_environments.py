@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from compat_tests.helpers.hermetic import isolate
 from compat_tests.helpers.wheels import PYTHON, Wanted, see_only, write_wheel
 from portable.runtime.environments import (
     EnvironmentBusy,
@@ -29,8 +30,11 @@ from portable.runtime.environments import (
     UnsupportedDistribution,
     find_python,
 )
+from portable.runtime.environments import installer as installers
 from portable.runtime.environments.installer import PipInstaller, find_uv
 
+# About no Release: what is installed is written here.
+pytestmark = pytest.mark.old_releases
 needs_uv = pytest.mark.skipif(find_uv() is None, reason="uv is not installed")
 
 
@@ -51,8 +55,16 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     native = {"libtpu/libtpu.so": b"native" * 500, "libtpu/other.so": b"x"}
     write_wheel(folder, "libtpu", native)
     write_wheel(folder, "jax_tt_plugin", {"jax_plugins/elsewhere/renamed.so": b"x"})
+    isolate(monkeypatch, tmp_path)
     see_only(folder, tmp_path, monkeypatch)
     return folder
+
+
+@pytest.fixture(params=["at hand", "pip"])
+def client(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take uv where it is installed, and pip as where it is not."""
+    if request.param == "pip":
+        monkeypatch.setattr(installers, "find_uv", lambda: None)
 
 
 @needs_uv
@@ -122,6 +134,7 @@ def test_another_recipe_makes_another_environment() -> None:
     assert environments.all() == ()
 
 
+@pytest.mark.usefixtures("client")
 def test_one_file_is_kept_of_awrite_wheel(index: Path) -> None:
     """Where one library is all that is needed the rest of the wheel is thrown away."""
     made = Environments().get(KEPT)
@@ -139,6 +152,7 @@ def test_one_file_is_kept_of_awrite_wheel(index: Path) -> None:
     assert made.library.stat().st_size == 3000
 
 
+@pytest.mark.usefixtures("client")
 def test_a_wheel_without_the_library_is_an_error() -> None:
     """A library that moved inside its wheel is told, and nothing half-made is left."""
     environments = Environments()
@@ -147,6 +161,7 @@ def test_a_wheel_without_the_library_is_an_error() -> None:
     assert not (environments.directory / "jax-tt-plugin-1.0").exists()
 
 
+@pytest.mark.usefixtures("client")
 @pytest.mark.parametrize("wanted", [Wanted("torch-mlir", "7.0"), Wanted("libtpu", "7.0")])
 def test_a_release_that_does_not_exist(wanted: Wanted) -> None:
     """A version that nobody published is a typed error with what the client said."""

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from compat_tests.helpers.hermetic import isolate
 from compat_tests.helpers.terminal import on_terminal
 from compat_tests.helpers.wheels import record, see_only, write_wheel
 from portable.cli import main
@@ -27,10 +28,14 @@ ONE, OTHER, ABSENT = "libtpu==0.0.30", "libtpu==0.0.51", "torch-mlir==20261001"
 Make = Callable[..., None]
 NAMES = [spec.replace("==", "-") for spec in (ONE, OTHER)]
 
-pytestmark = pytest.mark.skipif(
-    f"{sys.version_info.major}.{sys.version_info.minor}" != find_release(ONE).python,
-    reason=f"needs Python {find_release(ONE).python}",
-)
+pytestmark = [
+    # About no Release: what is installed is written here.
+    pytest.mark.old_releases,
+    pytest.mark.skipif(
+        f"{sys.version_info.major}.{sys.version_info.minor}" != find_release(ONE).python,
+        reason=f"needs Python {find_release(ONE).python}",
+    ),
+]
 
 
 @pytest.fixture(autouse=True)
@@ -41,6 +46,7 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for spec in (ONE, OTHER):
         name, _, version = spec.partition("==")
         write_wheel(folder, name, {"libtpu/libtpu.so": b"native" * 50}, version)
+    isolate(monkeypatch, tmp_path)
     see_only(folder, tmp_path, monkeypatch)
     record(folder, tmp_path / "digests.txt")
     monkeypatch.setattr(digests, "TABLE", tmp_path / "digests.txt")
