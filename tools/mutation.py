@@ -3,13 +3,17 @@
 python -m tools mutation                   a sample of all mutants; writes docs/mutation.md
 python -m tools mutation --minutes 10      stop then; the next run goes on
 python -m tools mutation --again           run the survivors again, by tests that are new
+python -m tools mutation --quick           only by the tests that notice most; the next run goes on
 
 cosmic-ray makes the mutants: it changes the source, so that decorated functions, properties, class
 bodies and tables at module level are mutated like the rest. Each runs in a process that is forked
 with pytest, numpy and hypothesis loaded, in a copy of the checkout, by those tests only that reach
-its line (a first run measures which), until one fails: fast ones first, then those of the samples
-(`tools.results`), which notice most. Which mutants are in the
-sample depends on the seed, their text and the function they are in: those of unchanged code stay.
+its line (a first run measures which, and what processor time they take), until one fails: a few
+fast ones first, then those of the samples (`tools.results`), which notice most, then all others.
+None is left out, so that a survivor is one that all of these tests let pass. What tests do in
+processes of their own is not measured: those run where they reach the line themselves too.
+Which mutants are in the sample depends on the seed, their text and the function they are in: those
+of unchanged code stay.
 `compat_tests/data/mutants.toml` gives the reasons of survivors that were looked at.
 """
 
@@ -22,6 +26,7 @@ import itertools
 import json
 import os
 import py_compile
+import resource
 import shutil
 import signal
 import subprocess
@@ -60,8 +65,9 @@ TESTS = ("compat_tests/unit", "compat_tests/property")
 # They make environments and processes, for minutes, or look at source and pages: none of them says
 # what these rooms do.
 _ELSEWHERE = (
-    *("architecture", "children", "digests", "docs", "env_command", "environments"),
-    *("export_requests", "full_disk", "tools"),
+    *("architecture", "children", "digests", "docs", "errors", "export_requests", "fuzz"),
+    *("fuzz_hunting", "own_releases", "plain_words", "playground", "release_audit", "site"),
+    "tools",
 )
 # One replacement for each operator where cosmic-ray has eleven, and both sides of each comparison.
 _REPLACED = {
@@ -94,8 +100,11 @@ _PYTEST += ["--basetemp=.temporary"]
 _OF_SOURCE = {"compat_tests/unit/test_noticed.py::test_values_cannot_be_changed"}
 _MODULES = tuple(f"portable.{room}." for room in ROOMS)
 _PASSED, _NONE = 0, 5
+_PATIENCE = 10
 # A defect is mostly noticed by the first tests of the files that reach its line most often.
 _LIKELY, _FIRST = 3, 40
+# Of the samples, where there is little time.
+_QUICK = 10
 # What is said of the samples, in every field.
 _SAMPLES = "compat_tests/unit/test_results.py"
 
@@ -193,8 +202,15 @@ class _Measuring:
                 for value in list(vars(module).values()):
                     getattr(value, "cache_clear", lambda: None)()
 
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self.seconds[report.nodeid] += report.duration
+        self.seconds[nodeid] -= _cpu_seconds()
+
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        self.seconds[nodeid] += _cpu_seconds()
+
+
+def _cpu_seconds() -> float:
+    """Return what this process and its ended children took: it depends less on other work."""
+    return sum(os.times()[:4])
 
 
 class _Choosing:
@@ -214,13 +230,10 @@ class Bench:
 
     Args:
         folder: Where it is, with what was measured; kept for the next run.
-        seconds: Of the tests that reach a mutant the slowest are left out, so that the others take
-            no longer than this.
     """
 
-    def __init__(self, folder: Path, seconds: float) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder / "copy"
-        self._most_seconds = seconds
         self._reach = folder / "reached.json"
         self._copy()
         # Of each test file: its digest, and for each test its seconds and the lines it reaches.
@@ -333,8 +346,7 @@ class Bench:
     def tests(self, mutant: Mutant) -> list[list[str]]:
         """Return the tests that reach a mutant: of the likeliest files, of the samples, the others.
 
-        The fastest come first; those that take long are left out where there are many, but for the
-        samples, of which a defect mostly shows in the first that reach it.
+        The fastest come first.
         """
         reached = self._reached.get(mutant.path, {})
         tree = ast.parse((self.folder / mutant.path).read_text("utf-8"))
@@ -345,20 +357,18 @@ class Bench:
             found = set().union(*reached.values()) | (_OF_SOURCE & self._seconds.keys())
         samples = sorted(test for test in found if test.startswith(_SAMPLES))
         ordered = sorted(found.difference(samples), key=lambda test: self._seconds[test])
-        total = itertools.accumulate(self._seconds[test] for test in ordered)
-        chosen = [
-            test
-            for test, seconds in zip(ordered, total, strict=True)
-            if seconds < self._most_seconds
-        ]
-        files = Counter(test.partition("::")[0] for test in chosen)
+        files = Counter(test.partition("::")[0] for test in ordered)
         likely = {name for name, _ in files.most_common(_LIKELY)}
-        first = [test for test in chosen if test.partition("::")[0] in likely][:_FIRST]
-        rest = [test for test in chosen if test not in set(first)]
-        return [part for part in (first, samples, rest) if part]
+        first = [test for test in ordered if test.partition("::")[0] in likely][:_FIRST]
+        rest = [test for test in ordered if test not in set(first)]
+        return [first, samples, rest]
 
-    def try_out(self, mutant: Mutant) -> tuple[str, str]:
+    def try_out(self, mutant: Mutant, *, quick: bool) -> tuple[str, str]:
         """Plant a mutant, run its tests, and take it out again.
+
+        Args:
+            mutant: What is planted.
+            quick: Whether the others are left out, and most of the samples.
 
         Returns:
             What became of it, and what the line was changed to.
@@ -369,24 +379,34 @@ class Bench:
         after = mutate_code(before, operator, mutant.occurrence)
         changed = _changed(before, after)
         rounds = self.tests(mutant)
-        if not rounds:
+        if not any(rounds):
             return "survived", f"{changed} (no test reaches it)"
+        if quick:
+            rounds = [rounds[0], rounds[1][:_QUICK]]
         with use_mutation(path, operator, mutant.occurrence):
-            for tests in rounds:
+            for tests in filter(None, rounds):
                 files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
                 usual = sum(self._seconds[test] for test in tests)
                 code = self._forked(partial(_tests, files, tests), 30 + 5 * usual)
                 if code not in {_PASSED, _NONE}:
-                    return "timed out" if code is None else "killed", changed
-        return "survived", changed
+                    ended = code not in {None, -signal.SIGXCPU}
+                    return "killed" if ended else "timed out", changed
+        return "suspected" if quick else "survived", changed
 
     def _forked(self, job: Callable[[], int], timeout: float) -> int | None:
-        """Return the exit code of a job in a process of its own; None if it takes too long."""
+        """Return the exit code of a job in a process of its own; None if it takes too long.
+
+        Args:
+            job: Returns the exit code.
+            timeout: In seconds of processor time, after which SIGXCPU ends the process. By the
+                clock it may take `_PATIENCE` times as long: it waits, or the machine is busy.
+        """
         child = os.fork()
         if child == 0:
             code = 70
             try:
                 os.setpgid(0, 0)
+                resource.setrlimit(resource.RLIMIT_CPU, (int(timeout), resource.RLIM_INFINITY))
                 self._settle()
                 code = job()
             except BaseException:  # noqa: BLE001 - whatever it is, the process ends here
@@ -394,7 +414,7 @@ class Bench:
             finally:
                 sys.stderr.flush()
                 os._exit(code)
-        end = time.monotonic() + timeout
+        end = time.monotonic() + _PATIENCE * timeout
         pause = itertools.chain([0.02] * 50, itertools.repeat(0.1))
         while time.monotonic() < end:
             done, status = os.waitpid(child, os.WNOHANG)
@@ -479,12 +499,12 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--share", type=float, default=0.15, help="of all mutants (0.15)")
     parser.add_argument("--seed", type=int, default=16)
     parser.add_argument("--minutes", type=float, default=600, help="to spend on mutants")
-    parser.add_argument("--seconds", type=float, default=25, help="of tests for a mutant (25)")
     parser.add_argument("--only", nargs="*", default=[], metavar="PATH", help="parts of paths")
     parser.add_argument("--again", action="store_true", help="run the survivors again")
     parser.add_argument(
         "--folder", type=Path, default=ROOT / "build" / "mutation", help="what is kept for later"
     )
+    parser.add_argument("--quick", action="store_true", help="by the tests that notice most")
     parser.add_argument("--page", action="store_true", help="only write the page")
     parser.add_argument("--count", action="store_true", help="only count the sample")
     return parser.parse_args()
@@ -504,11 +524,13 @@ def main() -> int:
     due = [
         mutant
         for mutant in chosen
-        if mutant.key not in state or (options.again and state[mutant.key][0] == "survived")
+        if mutant.key not in state
+        or (options.again and state[mutant.key][0] == "survived")
+        or (not options.quick and state[mutant.key][0] == "suspected")
     ]
     if due and not options.page:
         _run(due, state, options)
-    run = [mutant for mutant in chosen if mutant.key in state]
+    run = [m for m in chosen if state.get(m.key, ["suspected"])[0] != "suspected"]
     text, share = _page(run, len(chosen), state, options.seed)
     if not options.only:
         PAGE.write_text(text, "utf-8")
@@ -519,13 +541,13 @@ def main() -> int:
 
 
 def _run(due: list[Mutant], state: dict[str, list[str]], options: argparse.Namespace) -> None:
-    bench = Bench(options.folder, options.seconds)
+    bench = Bench(options.folder)
     bench.measure(minutes=30)
     end = time.monotonic() + 60 * options.minutes
     for number, mutant in enumerate(due):
         if time.monotonic() > end:
             return
-        outcome, changed = bench.try_out(mutant)
+        outcome, changed = bench.try_out(mutant, quick=options.quick)
         state[mutant.key] = [outcome, changed]
         (options.folder / _STATE).write_text(json.dumps(state, indent=1), "utf-8")
         if outcome != "killed":
