@@ -35,8 +35,8 @@ _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _ENUMS = {
     one.__name__: one
     for one in (
-        Basis, Confidence, Defect, Ending, FeatureKind, Kind, CopyOutcome, Oracle, Outcome, Role, Rule,
-        Severity, Stage, Transition,
+        Basis, Confidence, CopyOutcome, Defect, Ending, FeatureKind, Kind, Oracle, Outcome, Role,
+        Rule, Severity, Stage, Transition,
     )
 }  # fmt: skip
 _PLAIN = {bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null"}
