@@ -180,7 +180,7 @@ def _tarred(source: Source) -> Iterator[tuple[str, IO[bytes], int]]:
         with tarfile.open(fileobj=_buffered(source), mode="r:", ignore_zeros=True) as archive:
             while member := archive.next():
                 archive.members.clear()  # type: ignore[attr-defined]  # else it keeps them all
-                # As tar does, take members of a type that nobody knows for files.
+                # As tar does, take members of an unknown type for files.
                 file = member.isreg() or member.type not in tarfile.SUPPORTED_TYPES
                 if file and (stream := archive.extractfile(member)):
                     yield member.name, stream, member.size
