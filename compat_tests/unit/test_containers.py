@@ -274,6 +274,29 @@ def test_what_the_format_cannot_hold_is_refused(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("widen", [False, True])
+@pytest.mark.parametrize("grown", [0, -1, 1, 2, 3, 4, 5000])
+@pytest.mark.parametrize(
+    "path", [*EXPORTED[::7], EXPORTED[-1], JAX2TF, GRAPH], ids=lambda path: path.name
+)
+def test_the_limit_is_that_of_what_is_written(
+    path: Path, grown: int, widen: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever is edited: as large as the copy it may be, by one byte less it is refused."""
+    container = open_container(path)
+    held = {entry.name: bytes(entry) for entry in container.artifacts()}
+    new = {name: (data + bytes(5000))[: len(data) + grown] for name, data in held.items()}
+    copy = tmp_path / "copy"
+    container.replace(new, to=copy, widen=widen)
+    size = (copy / "saved_model.pb" if copy.is_dir() else copy).stat().st_size
+    module = "saved_model" if copy.is_dir() else "exported"
+    monkeypatch.setattr(f"portable.containers.{module}._LARGEST", size)
+    container.replace(new, to=tmp_path / "again", widen=widen)
+    monkeypatch.setattr(f"portable.containers.{module}._LARGEST", size - 1)
+    with pytest.raises(TooLarge, match=f": {size} bytes exceed the {size - 1} of a"):
+        container.replace(new, to=tmp_path / "not", widen=widen)
+
+
 def test_containers_open_from_memory_too(tmp_path: Path) -> None:
     """A file that came over a pipe or a network."""
     container = open_container(EXPORTED[0].read_bytes())
