@@ -29,7 +29,7 @@ def test_a_plugin_is_observed(release: Release, tmp_path: Path) -> None:
     library = str(release("xla-cpu-pjrt 0.0.1").library)
     words = ["--platform", library, "--on", "jaxlib 0.10.2", "--corpus", str(CORPUS)]
     written = tmp_path / "page.md"
-    assert main(["corpus", "run", "floor_f32", *words, "-o", str(written)]) == 0
+    assert main(["corpus", "run", "ceil_f32", *words, "-o", str(written)]) == 0
     told = written.read_text("utf-8")
     assert "# The corpus on cpu" in told
     assert f"| driver | {driver() or 'none'} |" in told

@@ -26,7 +26,7 @@ PRODUCER, PRODUCER_WITHIN = b"StableHLO_v", 32
 
 # What a refusal is raised as: SystemError and odd RuntimeErrors up to jaxlib 0.4.38, ValueError
 # from 0.5.0, MLIRError where text does not parse.
-REFUSALS = (SystemError, RuntimeError, ValueError, UnicodeDecodeError)
+REFUSALS = (SystemError, RuntimeError, ValueError, IndexError)
 
 
 class TextEra:

@@ -21,7 +21,7 @@ __all__ = ["Iree"]
 
 DRIVER = "local-task"
 # What the runtime raises when the compiled module says no, or an array does not fit.
-REFUSALS = (RuntimeError, ValueError, TypeError)
+REFUSALS = (RuntimeError, ValueError, TypeError, IndexError)
 
 
 class Iree:

@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Pjrt"]
 
-# What a refusal to compile or to execute is raised as; XlaRuntimeError is a RuntimeError.
-REFUSALS = (RuntimeError, ValueError, TypeError, SystemError)
+# What a refusal to compile or to execute is raised as; XlaRuntimeError is a RuntimeError, and
+# std::out_of_range an IndexError.
+REFUSALS = (RuntimeError, ValueError, TypeError, SystemError, IndexError)
 # The first release that compiles the bytes of a portable artifact; before, its module is compiled.
 TAKES_ARTIFACTS = (0, 4, 24)
 # Where the thread-local configuration of jax is: newest first.

@@ -16,7 +16,7 @@ __all__ = ["TorchXlaDevice"]
 
 METHOD = "forward"
 # What the device raises when it does not compile or execute.
-REFUSALS = (RuntimeError, ValueError)
+REFUSALS = (RuntimeError, ValueError, IndexError)
 
 
 class TorchXlaDevice:
