@@ -8,17 +8,19 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
 from compat_tests.helpers.bytecode_writer import UNKNOWN_LOCATION, entry, operation, region, varint
 from compat_tests.helpers.bytecode_writer import Artifact as Written
 from portable.artifact import Artifact
-from portable.bytecode import MalformedArtifact
+from portable.bytecode import MalformedArtifact, read
 from portable.bytecode.layouts import table
 from portable.bytecode.vhlo import op as row_of
 from portable.prediction import examine
+from portable.prediction.computing import COMPUTED
+from portable.prediction.forms import Reading
 
 _UNKNOWN = -(1 << 63)
 # Values of enums, as numbers of XLA: who the channel of a send or recv is between.
@@ -119,7 +121,11 @@ class Program:
         )
 
     def forms_of(self, arguments: Sequence[int], steps: Sequence[Step]) -> dict[str, bool | None]:
-        """Return the forms of a module with ops one after the other.
+        """Return the forms of a module with ops one after the other."""
+        return dict(examine(Artifact.from_bytes(self.written(arguments, steps))).forms)
+
+    def written(self, arguments: Sequence[int], steps: Sequence[Step]) -> bytes:
+        """Return a module with ops one after the other.
 
         Values are numbered: first the arguments, then the result of each op.
         """
@@ -139,7 +145,7 @@ class Program:
         top = operation(
             0, regions=[region(body, len(arguments) + len(steps), arguments)], isolated=True
         )
-        written = Written(
+        made = Written(
             ["builtin.module", *(f"vhlo.{name}" for name in names)],
             self.attributes,
             self.types,
@@ -147,7 +153,7 @@ class Program:
             [top],
             producer="StableHLO_v1.9.0",
         )
-        return dict(examine(Artifact.from_bytes(bytes(written))).forms)
+        return bytes(made)
 
 
 class Step(NamedTuple):
@@ -567,6 +573,31 @@ def test_a_sum_of_booleans_is_folded_where_nothing_but_constants_is_added() -> N
         "throughout": True, "somewhere": None, "nowhere": False, "argument": False,
         "computed": None,
     }  # fmt: skip
+
+
+class _Counted(bytes):
+    """Bytes that count what is copied out of them in large pieces."""
+
+    copied = 0
+
+    def __getitem__(self, key: Any) -> Any:  # type: ignore[override]  # both signatures of bytes
+        found = super().__getitem__(key)
+        if isinstance(found, bytes) and len(found) > 1000:
+            self.copied += len(found)
+        return found
+
+
+@pytest.mark.parametrize("sums", [10, 100])
+def test_booleans_that_many_sums_share_are_read_once(sums: int) -> None:
+    """Else a small file, a constant and many sums of it, takes its size times their number."""
+    program = Program()
+    type_ = program.tensor(program.scalar("bool_v1"), 40_000)
+    value = program.constant(type_, b"\0" * 39_999 + b"\1")
+    add = Step("add_v1", [1, 1], type_)
+    data = _Counted(program.written([type_], [value, *[add] * sums]))
+    reading = Reading(read(data), data)
+    assert COMPUTED["add of constants of booleans"].find(reading) is None
+    assert data.copied <= 2 * 40_000
 
 
 @pytest.mark.parametrize("first", ["argument", "interior", "constant"])

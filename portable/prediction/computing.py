@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from typing import TYPE_CHECKING
 
@@ -418,7 +419,8 @@ def _adds_constant_booleans(reading: Reading) -> bool | None:
 
     Perhaps there is one where both have a true somewhere, or are computed from constants.
     """
-    perhaps = False
+    # Each constant is read once: any number of ops may add the same.
+    perhaps, truth = False, functools.cache(functools.partial(_truth, reading))
     for visit in reading.walk() if _giving(reading, [_ADD], _BOOLEAN) else ():
         if visit.name != _ADD or not any(
             reading.element(n) in _BOOLEAN for n in visit.operation.results
@@ -427,23 +429,22 @@ def _adds_constant_booleans(reading: Reading) -> bool | None:
         if not all(source and source[0] in reading.folded for source in visit.sources):
             continue
         constants = [visit.constant(source) for source in visit.sources]
-        held = [_bytes_of(reading, one) for one in constants if one is not None]
+        held = [truth(reading.attribute(one, "value")) for one in constants if one is not None]
         if len(held) < len(constants):
             perhaps = True
-        elif all(map(any, held)):
-            if any(len(one) == 1 for one in held):
+        elif all(somewhere for somewhere, _ in held):
+            if any(alike for _, alike in held):
                 return True
             perhaps = True
     return None if perhaps else False
 
 
-def _bytes_of(reading: Reading, constant: Operation) -> bytes:
-    """Return what a constant is stored as: one byte where it is one boolean throughout."""
-    index = reading.content.inherent(constant, "value")
+def _truth(reading: Reading, index: int | None) -> tuple[bool, bool]:
+    """Say whether a tensor of booleans has a true, and whether it is one boolean throughout."""
     data = None if index is None else reading.content.pool.attribute(index).fields.get("data")
     if not isinstance(data, Blob):
-        return b""
-    return bytes(reading.data[data.offset : data.offset + data.size])
+        return False, False
+    return any(bytes(reading.data[data.offset : data.offset + data.size])), data.size == 1
 
 
 def _converts_complex_splat(reading: Reading) -> bool:
