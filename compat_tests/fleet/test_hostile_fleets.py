@@ -109,8 +109,9 @@ def _of_subject(rows: list[dict[str, Any]], key: str) -> list[pyarrow.Table]:
                 if value is not KeyError:
                     huge = isinstance(value, int) and value > 10**40
                     fields.append(f'"{key}": {"9" * 5000 if huge else json.dumps(value)}')
-                row = row | {"subject": "{" + ", ".join(fields) + "}"}  # noqa: PLW2901
-            changed.append(row)
+                changed.append(row | {"subject": "{" + ", ".join(fields) + "}"})
+            else:
+                changed.append(row)
         found.append(pyarrow.Table.from_pylist(changed, schema=schema()))
     return found
 

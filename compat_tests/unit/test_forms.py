@@ -580,7 +580,7 @@ class _Counted(bytes):
 
     copied = 0
 
-    def __getitem__(self, key: Any) -> Any:  # type: ignore[override]  # both signatures of bytes
+    def __getitem__(self, key: Any) -> Any:
         found = super().__getitem__(key)
         if isinstance(found, bytes) and len(found) > 1000:
             self.copied += len(found)

@@ -106,7 +106,7 @@ def _subject(found: Mapping[str, Any]) -> Subject:
 def _words(found: object) -> list[str]:
     if isinstance(found, list) and all(isinstance(one, str) for one in found):
         return found
-    raise TypeError(f"{found!r:.80} is no list of texts")
+    raise TypeError(f"expected a list of strings, got {found!r:.80}")
 
 
 def _opener(found: list[Any] | None) -> Opener | None:

@@ -123,14 +123,22 @@ def untried_for(release: Release, features: Container[str]) -> tuple[Advisory, .
     Returns:
         Advisories about other Releases, in table order: whether the Release fails is not known.
     """
-    tried = {feature for feature, _ in _about(release.distribution)}
     return tuple(
         advisory
-        for feature, row in _about(_SAME_COMPILER.get(release.distribution, ""))
-        if feature in features
-        and feature not in tried
-        and (advisory := _advisory(row)).stage >= Stage.COMPILE
+        for feature, row in _untried(release.distribution)
+        if feature in features and (advisory := _advisory(row)).stage >= Stage.COMPILE
     )
+
+
+@functools.cache
+def _untried(distribution: str) -> tuple[tuple[str, Row], ...]:
+    """Return the rows about the compiler of a distribution whose Feature none of its own is about.
+
+    Once for all consumers: most distributions have none.
+    """
+    tried = {feature for feature, _ in _about(distribution)}
+    others = _about(_SAME_COMPILER.get(distribution, ""))
+    return tuple((feature, row) for feature, row in others if feature not in tried)
 
 
 @functools.cache
@@ -140,7 +148,7 @@ def advised_features(distribution: str) -> tuple[str, ...]:
     Args:
         distribution: Its normalised name.
     """
-    about = (*_about(distribution), *_about(_SAME_COMPILER.get(distribution, "")))
+    about = (*_about(distribution), *_untried(distribution))
     return tuple(dict.fromkeys(feature for feature, _ in about))
 
 
