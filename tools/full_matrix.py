@@ -8,6 +8,8 @@ that has inputs, or the lowest and the highest. Observations are kept: an interr
 and a second one only does what is new.
 
     python -m tools full_matrix              run it: docs/matrix/*.tsv and the pages made of them
+    python -m tools full_matrix --missing    only the Cases that are not there, beside what is there
+    python -m tools full_matrix --missing --but 'torch-xla<2.9'    and without these Releases
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from typing import TYPE_CHECKING
 from portable.corpus import load_corpus
 from portable.matrix import Agreement, Item, Pick, Run, Store, case_items
 from portable.matrix.store import default_path
-from portable.releases import find_release, releases
+from portable.releases import find_release, releases, runnable_releases
 from portable.runtime.environments import Environments
 from portable.system.worker import Status
 from portable.verdict import Outcome, Stage
@@ -42,12 +44,13 @@ from tools.matrix_pages import (
     Results,
     Row,
     Surprise,
+    load_results,
     save_results,
     write_pages,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from portable.corpus import Case
     from portable.releases import Release
@@ -212,13 +215,16 @@ class Marks:
                 self.surprises.add(Surprise(*where, predicted, observed, cell.listed))
 
 
-def observe_all(items: Sequence[Item], cases: Sequence[Case], store: Store) -> Marks:
+def observe_all(
+    items: Sequence[Item], cases: Sequence[Case], store: Store, asked: Collection[Release]
+) -> Marks:
     """Have every Release read, and execute what it can.
 
     Args:
         items: What is read.
         cases: What is executed.
         store: Where observations are kept.
+        asked: The Releases.
 
     Returns:
         What they did.
@@ -229,13 +235,13 @@ def observe_all(items: Sequence[Item], cases: Sequence[Case], store: Store) -> M
         for pick in (Pick.ENDS, Pick.LOWEST)
     )
 
-    def among(names: Collection[str], *, but: bool = False) -> list[Release]:
-        return [one for one in consumers().values() if (one.distribution in names) is not but]
+    def among(names: Collection[str], *, others: bool = False) -> list[Release]:
+        return [one for one in asked if (one.distribution in names) is not others]
 
     marks.observe(ends, among(SLOW), Stage.DECODE)
-    marks.observe(items, among(SLOW | READS_BY_EXECUTING, but=True), Stage.DECODE)
+    marks.observe(items, among(SLOW | READS_BY_EXECUTING, others=True), Stage.DECODE)
     marks.observe(_executable(lowest), among(EXECUTES_LOWEST), Stage.EXECUTE)
-    marks.observe(_executable(ends), among(EXECUTES_LOWEST, but=True), Stage.EXECUTE)
+    marks.observe(_executable(ends), among(EXECUTES_LOWEST, others=True), Stage.EXECUTE)
     return marks
 
 
@@ -266,24 +272,32 @@ def rows_of(written: Sequence[Written], cases: Iterable[Case], other: Collection
     ]
 
 
-def run(store: Store, folder: Path) -> Results:
-    """Run the full matrix.
+def run(
+    store: Store,
+    folder: Path,
+    cases: Sequence[Case],
+    readers: Sequence[str],
+    but: Collection[Release] = (),
+) -> Results:
+    """Run the matrix of some Cases.
 
     Args:
         store: Where observations are kept.
         folder: Where artifacts are kept as long as it runs.
+        cases: The Cases.
+        readers: The Releases that the results tell about.
+        but: Those of them that are not asked.
 
     Returns:
         The raw results.
     """
-    cases = load_corpus(CORPUS)
     with ThreadPoolExecutor(2) as pool:
         parts = pool.map(lambda release: produce(release, cases, folder), releases("jaxlib"))
         written = [one for part in parts for one in part]
     sealed = [item for case in cases for item in case_items(case, Pick.ALL)]
     items = items_of(sealed, written, folder)
-    marks = observe_all(items, cases, store)
-    readers = tuple(str(release) for release in consumers().values())
+    asked = [one for one in map(find_release, readers) if one not in but]
+    marks = observe_all(items, cases, store, asked)
     digests = {item.digest for item in sealed}
     artifacts = tuple(
         Row(
@@ -297,11 +311,35 @@ def run(store: Store, folder: Path) -> Results:
     return Results(
         date=datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
         # A Release not available on this machine has no marks.
-        consumers=readers,
+        consumers=tuple(readers),
         artifacts=artifacts,
         producers=tuple(str(release) for release in releases("jaxlib")),
         written=tuple(rows_of(written, cases, changed(written, cases, folder))),
         surprises=tuple(marks.surprises),
+    )
+
+
+def beside(old: Results, new: Results) -> Results:
+    """Return the results of some Cases beside those of others, as of the later day.
+
+    Args:
+        old: What is there.
+        new: What the same Releases did later; of a Case that both have, it counts.
+
+    Returns:
+        Both.
+    """
+    again = {row.case for row in new.artifacts}
+
+    def kept(rows: Iterable[Row]) -> Iterator[Row]:
+        return (row for row in rows if row.case not in again)
+
+    written = sorted([*kept(old.written), *new.written], key=lambda row: (row.case, row.origin))
+    return replace(
+        new,
+        artifacts=(*kept(old.artifacts), *new.artifacts),
+        written=tuple(written),
+        surprises=(*(one for one in old.surprises if one.case not in again), *new.surprises),
     )
 
 
@@ -311,9 +349,20 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--cache", default=str(default_path()), help="where observations are kept")
+    parser.add_argument("--missing", action="store_true", help="only Cases that are not there")
+    parser.add_argument("--but", nargs="+", default=(), metavar="SPEC", help="who is not asked")
     chosen = parser.parse_args()
+    cases = load_corpus(CORPUS)
+    readers = tuple(str(release) for release in consumers().values())
+    old = load_results() if chosen.missing else None
+    if old is not None:
+        there, readers = {row.case for row in old.artifacts}, old.consumers
+        cases = tuple(case for case in cases if case.name not in there)
+    but = runnable_releases(*chosen.but) if chosen.but else ()
     with tempfile.TemporaryDirectory(prefix="portable-") as name, Store(chosen.cache) as store:
-        results = run(store, Path(name))
+        results = run(store, Path(name), cases, readers, but)
+    if old is not None:
+        results = beside(old, results)
     save_results(results)
     write_pages(results)
     unexplained = sum(not one.listed for one in results.surprises)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from portable.corpus import load_case
 from portable.matrix import Pick, case_items
-from tools.full_matrix import Written, items_of, others
+from tools.full_matrix import Written, beside, items_of, others
+from tools.matrix_pages import Results, Row, Surprise
 
 CASE = load_case(Path(__file__).parents[2] / "corpus" / "elementwise" / "abs_f32")
 
@@ -32,3 +33,21 @@ def test_equal_bytes_are_read_once() -> None:
     assert items[-1].producer == "jaxlib 0.10.2"
     # Reading is not executing: all have the same key, whatever their Case computes.
     assert all(item.inputs is None and item.expected == () for item in items)
+
+
+def test_what_was_missing_stands_beside_what_was_there() -> None:
+    """What Releases did with other Cases is kept; of the same Case the later observation counts."""
+
+    def results(date: str, mark: str, *cases: str) -> Results:
+        rows = tuple(Row(case, "1.0.0", "sealed", mark) for case in cases)
+        written = tuple(Row(case, "", "current", mark) for case in cases)
+        surprises = tuple(Surprise("jaxlib 0.5.3", case, "1.0.0", date, "", "") for case in cases)
+        return Results(date, ("jaxlib 0.5.3",), rows, ("jaxlib 0.5.3",), written, surprises)
+
+    both = beside(results("before", "x", "a", "c"), results("after", "r", "b", "c"))
+    assert both.date == "after"
+    assert [(row.case, row.marks) for row in both.artifacts] == [("a", "x"), ("b", "r"), ("c", "r")]
+    assert [(row.case, row.marks) for row in both.written] == [("a", "x"), ("b", "r"), ("c", "r")]
+    assert sorted((one.case, one.predicted) for one in both.surprises) == [
+        ("a", "before"), ("b", "after"), ("c", "after"),
+    ]  # fmt: skip
