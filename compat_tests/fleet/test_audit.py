@@ -254,6 +254,9 @@ def test_places_are_named_once(tree: Path, tmp_path: Path) -> None:
             audit([str(place) for place in places], tmp_path / "fleet.parquet")
     with pytest.raises(PlaceError, match="no such folder"):
         audit([str(tree / "missing")], tmp_path / "fleet.parquet")
+    file = next(path for path in tree.rglob("*") if path.is_file())
+    with pytest.raises(PlaceError, match="not a folder"):
+        audit([str(file)], tmp_path / "fleet.parquet")
     with pytest.raises(PlaceError, match="cannot list ftp://"):
         audit(["ftp://host/models"], tmp_path / "fleet.parquet")
 

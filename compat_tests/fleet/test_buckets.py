@@ -322,6 +322,41 @@ def test_a_bucket_without_permission_is_an_error(bucket: Bucket, tmp_path: Path)
     assert not list(tmp_path.glob("fleet*"))
 
 
+@pytest.mark.parametrize(
+    ("url", "names"),
+    [("s3://b", "AWS_ACCESS_KEY_ID"), ("gs://b", "GOOGLE_"), ("az://b", "AZURE_STORAGE_")],
+)
+def test_credentials_that_are_missing_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str, names: str
+) -> None:
+    """In one line, also where the machine is asked for its own, as one in a cloud is."""
+
+    class Refusing(BaseHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+        def do_GET(self) -> None:
+            self.send_error(403)
+
+        do_PUT = do_GET  # noqa: N815 - as http.server calls them
+
+    for variable in list(os.environ):
+        if variable.startswith(("AWS_", "AZURE_", "GOOGLE_")):
+            monkeypatch.delenv(variable)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with ThreadingHTTPServer(("127.0.0.1", 0), Refusing) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        at = f"http://127.0.0.1:{server.server_port}"
+        monkeypatch.setenv("AWS_METADATA_ENDPOINT", at)
+        monkeypatch.setenv("AZURE_MSI_ENDPOINT", f"{at}/metadata/identity/oauth2/token")
+        monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_NAME", "account")
+        monkeypatch.setenv("GCE_METADATA_HOST", at.removeprefix("http://"))
+        with pytest.raises(PlaceError, match="no credentials") as refused:
+            audit([url], tmp_path / "fleet.parquet")
+        server.shutdown()
+    assert names in str(refused.value.hint)
+
+
 def test_a_listing_may_change_while_it_is_read(
     bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

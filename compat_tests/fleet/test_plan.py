@@ -44,7 +44,7 @@ from portable.matrix.listed import contradictions
 from portable.prediction import predict, subjects
 from portable.releases import find_release, releases, window
 from portable.system.files import FileError
-from portable.verdict import Stage
+from portable.verdict import Outcome, Stage
 from portable.version import Version
 
 ROOT = Path(__file__).parents[2]
@@ -198,12 +198,16 @@ def test_every_query_answers(fleet: Path) -> None:
     assert len(answers["damaged"]) == sum(row["error"] is not None for row in rows)
     claimed = Counter(row["claimed"] for row in good)
     assert {row[0]: row[1] for row in answers["by-version"]} == claimed
+    verdicts = {row["place"]: predict(read_subject(row["subject"]), release) for row in good}
     unread = {
-        row["place"]
-        for row in good
-        if predict(read_subject(row["subject"]), release).holds(Stage.DECODE) is not True
+        place
+        for place, verdict in verdicts.items()
+        if verdict.holds(Stage.DECODE) is not True
+        and (verdict.outcome is Outcome.NOT_KNOWN or verdict.stage < Stage.COMPILE)
     }
     assert {row[0] for row in answers["unread"]} == unread
+    refused = {place for place, verdict in verdicts.items() if verdict.holds(Stage.DECODE) is False}
+    assert refused <= unread | {row[0] for row in answers["advised"]}
     twice = Counter(row["fingerprint"] for row in good)
     assert {row[0]: row[1] for row in answers["duplicates"]} == {
         one: count for one, count in twice.items() if count > 1

@@ -160,6 +160,12 @@ def test_short_commands_load_no_compiler_and_no_numpy(words: list[str]) -> None:
     assert COMPILERS.union({"numpy"}).isdisjoint(done.stdout.splitlines()[-1].split())
 
 
+def test_audits_and_plans_load_nothing_that_pins() -> None:
+    """It would be half of what they import."""
+    code = "import sys, portable.fleet; sys.exit('portable.pinning.pipeline' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_no_module_hides_a_call_of_the_package() -> None:
     """`portable.run` is the call whatever was imported before: no module has the name of one."""
     calls = set(portable.__all__)

@@ -102,6 +102,28 @@ def test_a_destination_has_one_option() -> None:
     assert BANNED.isdisjoint(name for _, action in _options() for name in action.option_strings)
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "audit . -o -",
+        "bundle --from a.mlir.bc -o /dev/stdout",
+        "pick some.bundle --all -o -",
+        "repin-all fleet.parquet --for jaxlib -o -",
+    ],
+)
+def test_what_is_no_stream_is_not_written_to_standard_output(
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Nor to a file or a folder of the name `-`."""
+    monkeypatch.chdir(tmp_path)
+    assert main(words.split()) == 2
+    assert "--output cannot be standard output here" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
 def test_help_tells_every_option_and_its_default() -> None:
     """A phrase without a full stop; a value has a placeholder, or choices, and its default."""
     for command, action in _options():

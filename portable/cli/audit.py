@@ -23,7 +23,7 @@ from portable.cli.matrix import cluster
 from portable.cli.options import add
 from portable.cli.output import demand_apart, print_json, print_table, say
 from portable.cli.progress import counting
-from portable.cli.usage import BadUsage, amount, count
+from portable.cli.usage import BadUsage, amount, count, demand_name
 from portable.fleet import Audit, Politeness, ask, audit, query_names, query_text
 from portable.releases import named_consumers
 from portable.system.wording import many
@@ -99,6 +99,7 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def _audit(chosen: argparse.Namespace) -> int:
+    demand_name(chosen.output)
     demand_apart(chosen.output, *chosen.places)
     with contextlib.ExitStack() as stack:
         tell = stack.enter_context(counting("objects"))

@@ -15,7 +15,7 @@ from portable.bundle import bundle_files, bundle_program
 from portable.cli.options import PIPELINE, add, pipeline_arguments
 from portable.cli.output import input_bytes, print_json, say
 from portable.cli.progress import waiting
-from portable.cli.usage import BadUsage
+from portable.cli.usage import BadUsage, demand_name
 from portable.releases import named_consumers
 from portable.system.wording import many
 
@@ -75,6 +75,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def run(chosen: argparse.Namespace) -> int:
     """Write a bundle."""
+    demand_name(chosen.output)
     if chosen.files:
         if chosen.extract_constants:
             raise BadUsage("--extract-constants changes what --from leaves as it is")

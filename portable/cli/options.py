@@ -52,7 +52,8 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "--output": {
         "type": destination,
         "metavar": "PATH",
-        "help": "where to write the result; - is standard output",
+        "help": "where to write the result; - is standard output, but not of audit, bundle, "
+        "repin-all and pick --all",
     },
     "--verify": _FLAG
     | {"help": "execute the program and the artifact, and write nothing if the results differ"},

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from portable.bundle import pick, unpack
 from portable.cli.options import add
 from portable.cli.output import print_json, say
-from portable.cli.usage import BadUsage
+from portable.cli.usage import BadUsage, demand_name
 from portable.verdict import Stage
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ def run(chosen: argparse.Namespace) -> int:
     if bool(chosen.consumers) == chosen.all:
         raise BadUsage("missing --for or --all", hint="name one of them")
     if chosen.all:
+        demand_name(chosen.output)
         versions = [str(version) for version in unpack(chosen.bundle, to=chosen.output)]
         if chosen.format == "json":
             print_json({"output": chosen.output, "versions": versions})

@@ -1,8 +1,9 @@
 """Foretell what breaks when other consumers have to read a fleet, or when a Window ends.
 
-FLEET is what `portable audit` wrote. Every artifact that --from reads and --to does not stops; of
-those that are read before and after only the number is shown. Verdicts are predicted from what the
-audit read and from today's tables; with --depth content it read more than what artifacts claim.
+FLEET is what `portable audit` wrote. Every artifact that --from reads and --to does not stops, also
+where it is read and known not to compile, or not to compute the same; of those that are read before
+and after only the number is shown. Verdicts are predicted from what the audit read and from today's
+tables; with --depth content it read more than what artifacts claim.
 
 --today is a calendar instead: until when upstream promises that artifacts are read, counted from
 the day on which their Version was first available, since no artifact of it is older. An artifact

@@ -2,8 +2,8 @@
 
 FLEET is what `portable audit` wrote. Copies are written into the folder or bucket --output, under
 the bucket and key, or the path, of the original, or with --suffix beside it; it is never written
-over. What the consumers read as it is
-has no copy. A second run makes what is missing; copies from before are judged and not made again.
+over. What the consumers read as it is has no copy. A second run makes what is missing; copies from
+before are judged and not made again.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from portable.cli.options import (
 )
 from portable.cli.output import print_json, say
 from portable.cli.progress import counting
+from portable.cli.usage import demand_name
 from portable.fleet import CopyOutcome, FleetCopy, repin_all
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def run(chosen: argparse.Namespace) -> int:
     """Pin again what has to be."""
+    demand_name(chosen.output)
     done: list[FleetCopy] = []
     with counting("objects") as tell:
         for one in repin_all(

@@ -15,6 +15,7 @@ __all__ = [
     "BadUsage",
     "amount",
     "count",
+    "demand_name",
     "destination",
     "format_of",
     "limit",
@@ -72,6 +73,19 @@ def limit(text: str) -> float:
 def destination(text: str) -> str:
     """Read where to write, for the `type` of `--output`: `-` for every name of standard output."""
     return "-" if is_stdout(text) else text
+
+
+def demand_name(output: str | None) -> None:
+    """Refuse standard output for a folder, and for a file that is read again.
+
+    Args:
+        output: As `destination` returns it; None where the option was not given.
+
+    Raises:
+        BadUsage: It is standard output.
+    """
+    if output == "-":
+        raise BadUsage("--output cannot be standard output here", hint="name a file or a folder")
 
 
 def format_of(report: str, endings: Mapping[str, str]) -> str:

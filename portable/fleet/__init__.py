@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from portable.fleet.audit import Audit, audit
 from portable.fleet.places import PlaceError
 from portable.fleet.plan import Expiring, Outlook, Plan, Transition, calendar, plan
 from portable.fleet.queries import InvalidQuery, ask, query_names, query_text
-from portable.fleet.repinning import CopyOutcome, FleetCopy, repin_all
 from portable.fleet.stores import Politeness
 from portable.fleet.subjects import FleetError
+from portable.system.lazy import lazy
+
+if TYPE_CHECKING:
+    from portable.fleet.repinning import CopyOutcome as CopyOutcome
+    from portable.fleet.repinning import FleetCopy as FleetCopy
+    from portable.fleet.repinning import repin_all as repin_all
 
 __all__ = [
     "Audit",
@@ -30,3 +37,8 @@ __all__ = [
     "query_text",
     "repin_all",
 ]
+
+if not TYPE_CHECKING:  # or every misspelt name would be an object
+    # Audits and plans pin nothing, and what pins takes as long to import as all the others.
+    _PINS = dict.fromkeys(("CopyOutcome", "FleetCopy", "repin_all"), f"{__name__}.repinning")
+    __getattr__, __dir__ = lazy(__name__, _PINS)

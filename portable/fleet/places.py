@@ -142,7 +142,8 @@ class _Folder:
     def __init__(self, path: str) -> None:
         self.url = path
         if not Path(path).is_dir():
-            raise PlaceError("no such folder", where=path)
+            hint = "name the folder that it is in" if Path(path).exists() else None
+            raise PlaceError("not a folder" if hint else "no such folder", where=path, hint=hint)
 
     def objects(self) -> Iterator[Object]:
         """Yield the files in it, and what else there is with the reason."""

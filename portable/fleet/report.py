@@ -38,7 +38,7 @@ ul { margin: 4px 0; padding-left: 20px; }
 li { overflow-wrap: anywhere; }
 table { border-collapse: separate; border-spacing: 2px; }
 td, th { padding: 3px 8px; text-align: left; font-weight: 400; }
-td { text-align: right; }
+td, thead th + th { text-align: right; }
 """
 
 
@@ -142,7 +142,8 @@ def _calendar(found: Sequence[Expiring], today: datetime.date) -> Iterator[str]:
 def _body(plan: Plan, uncovered: Sequence[str], command: str) -> Iterator[str]:
     yield f"<header><h1>portable plan</h1>\n<p class=conclusion>{_text(conclusion(plan))}</p>\n"
     stage = f"{plan.stage} ({plan.stage.says(passed=True)})"
-    yield f"<p>Judged up to {_text(stage)}; predicted, from what the audit read.</p></header>\n"
+    yield f"<p>Judged up to {_text(stage)}, and by every obstacle that is known at a later Stage; "
+    yield "predicted, from what the audit read.</p></header>\n"
     yield "<main><table><tbody>\n"
     for change in Transition:
         yield f"<tr><th scope=row>{change}</th>"
@@ -188,7 +189,7 @@ def _section(outlook: Outlook) -> Iterator[str]:
     count = f"{len(outlook.artifacts):,}"
     yield f"<section><h2>{outlook.change}: {count}</h2>\n<p>{_text(outlook.reason)}</p>\n"
     if outlook.remedy:
-        yield f"<p>{_text(outlook.remedy)}</p>\n"
+        yield f"<p>Remedy: {_text(outlook.remedy)}</p>\n"
     yield from _names(outlook.artifacts)
     yield "</section>\n"
 

@@ -263,7 +263,9 @@ class Remote:
             raise FileError(_CHANGED, where=where, hint="audit again") from None
         except (errors.BaseError, OSError) as error:
             said = _said(error)
-            raise error_type(said, where=where) from None
+            hint = next((hint for path, hint in _NO_CREDENTIALS.items() if path in said), None)
+            what = "no credentials, neither in the environment nor of this machine"
+            raise error_type(what if hint else said, where=where, hint=hint) from None
 
 
 class Bucket(Remote):
@@ -399,6 +401,15 @@ def _object(key: str, size: int, etag: str) -> Object:
     return Object(key, size, "", "its key is no path, as obstore demands: copy it to another key")
 
 
+# What a machine in a cloud has, and is asked for where the environment has none.
+_NO_CREDENTIALS = {
+    "/latest/api/token": "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, as `aws configure "
+    "export-credentials --format env` prints them, or AWS_SKIP_SIGNATURE=true for a public bucket",
+    "/computeMetadata/": "set GOOGLE_SERVICE_ACCOUNT to the file of a key, or "
+    "GOOGLE_SKIP_SIGNATURE=true for a public bucket",
+    "/metadata/identity/": "set AZURE_STORAGE_ACCOUNT_KEY or AZURE_STORAGE_SAS_KEY, or "
+    "AZURE_SKIP_SIGNATURE=true for a public container",
+}
 _PAGE = 1000
 _CHANGED = "changed since it was listed"
 _NOT_IMPLEMENTED = "501 Not Implemented"

@@ -1,3 +1,4 @@
 -- Which artifacts a consumer of --for does not open or read, or is not known to.
 SELECT place, inside, consumer, says, reason
-FROM fleet JOIN verdicts USING (subject) WHERE holds IS NOT TRUE ORDER BY ALL
+FROM fleet JOIN verdicts USING (subject)
+WHERE holds IS NULL OR (NOT holds AND stage NOT IN ('compile', 'execute')) ORDER BY ALL
