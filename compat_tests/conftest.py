@@ -1,5 +1,6 @@
 """Let the tests import `tools` and each other, without hiding the installed package."""
 
+import gc
 import os
 import sys
 from collections.abc import Generator
@@ -30,6 +31,13 @@ def pytest_configure(config: pytest.Config) -> None:
     """Begin a new record of what is left out."""
     if "TOX_ENV_NAME" in os.environ and not hasattr(config, "workerinput"):
         LEFT_OUT.unlink(missing_ok=True)
+
+
+def pytest_collection_finish() -> None:
+    """Leave what is there for good, thousands of tests and their tables, out of each collection."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000)
 
 
 @pytest.hookimpl(wrapper=True)

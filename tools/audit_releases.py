@@ -17,9 +17,10 @@ import tomllib
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from packaging.version import Version as PackageVersion
 
@@ -27,6 +28,9 @@ from portable.errors import PortableError
 from portable.inspection import bracket
 from portable.version import Version
 from tools.static_releases import Names
+
+if TYPE_CHECKING:
+    from portable.inspection import Bracket
 
 DATA = Path(__file__).parent.parent / "portable" / "releases" / "data"
 
@@ -179,14 +183,19 @@ def impossible_versions(tables: Tables) -> Found:
 
 def misnamed_releases(tables: Tables) -> Found:
     """Find Releases that say another Version than the names in their library show."""
-    names = Names()
-    read = {*names.releases()}
     for row in tables.releases:
         label, current = _label(row), str(row.get("current", ""))
-        found = bracket(names.of(label)) if current and label in read else None
+        found = _brackets().get(label) if current else None
         if found and not found.has(Version.parse(current)):
             detail = f"says {current}, its names show {found}"
             yield Contradiction("names show another version", label, detail)
+
+
+@cache
+def _brackets() -> dict[str, Bracket | None]:
+    """Return what the names in the library of each Release show."""
+    names = Names()
+    return {label: bracket(names.of(label)) for label in names.releases()}
 
 
 def missing_versions(tables: Tables) -> Found:

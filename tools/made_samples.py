@@ -131,10 +131,11 @@ def _predicted(data: bytes) -> str:
     try:
         found = inspect(data)
         said: list[object] = [found.record()]
-        for entry, one in subjects(found).items():
+        known = subjects(found)
+        for entry, one in known.items():
             forms = {form: answer for form, answer in one.forms.items() if answer is not False}
             said += [entry, forms, sorted(one.signatures or ()), sorted(one.present)]
-        for verdict in predict_all(found, [find_release(_READER)], stage=Stage.EXECUTE):
+        for verdict in predict_all(known, [find_release(_READER)], stage=Stage.EXECUTE):
             said.append(verdict.record())
         return json.dumps(said, default=str)
     except PortableError as error:

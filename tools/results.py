@@ -175,10 +175,11 @@ def _said(given: Path | bytes, releases: Iterable[str]) -> Iterator[str]:
     try:
         found = inspect(given, fingerprint=isinstance(given, Path))
         yield json.dumps(found.record(), indent=1)
-        for entry, subject in subjects(found).items():
+        known = subjects(found)
+        for entry, subject in known.items():
             yield json.dumps([entry, _subject(subject)], indent=1, default=str)
         named = [find_release(one) for one in releases]
-        for verdict in predict_all(found, named, stage=Stage.EXECUTE):
+        for verdict in predict_all(known, named, stage=Stage.EXECUTE):
             said = verdict.record()
             # What was executed meanwhile changes nothing that is said.
             notes = [one for one in verdict.diagnostics if "executed on" not in one.message]

@@ -41,8 +41,11 @@ _WALK = """
 import itertools, os, sys
 import argparse, ast, asyncio, http.server, numpy, packaging.specifiers, tomllib  # once for all
 import portable
-for _, group in itertools.groupby(sys.argv[1:], lambda name: name.split(".")[1]):
-    if not os.fork():  # each group in a process that has imported nothing else of `portable`
+def room(name):  # what is a name of `portable` itself needs no other module, see below
+    _, first, *inner = name.split(".")
+    return first if inner else ""
+for _, group in itertools.groupby(sorted(sys.argv[1:], key=room), room):
+    if not os.fork():  # each room in a process that has imported nothing else of `portable`
         for dotted in group:
             value = portable
             try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from typing import Any
 
 import pytest
@@ -23,7 +24,7 @@ from compat_tests.helpers.bytecode_writer import (
     section,
     varint,
 )
-from portable.bytecode import MAGIC, MalformedArtifact, read
+from portable.bytecode import MAGIC, MalformedArtifact, read, scan
 from portable.bytecode.checking import check_entries
 from portable.bytecode.encoding import Cursor
 from portable.bytecode.text import attribute_text, location_text, type_text
@@ -367,7 +368,8 @@ def test_a_large_dictionary_is_read_once() -> None:
     analyze(content)
 
 
-@pytest.mark.parametrize("count", [1, 2000])
+@pytest.mark.parametrize("count", [1, 20])
+@pytest.mark.parametrize("patterns", [False, True])
 @pytest.mark.parametrize("results", [(), (0,)])
 @pytest.mark.parametrize("tables", [{}, {"properties": 0}, {"attributes": 2}])
 @pytest.mark.parametrize("inside", [False, True])
@@ -382,15 +384,18 @@ def test_a_large_dictionary_is_read_once() -> None:
     ],
 )
 def test_what_an_operation_names_is_there(
+    monkeypatch: pytest.MonkeyPatch,
     wrong: dict[str, Any],
     what: str,
     *,
     inside: bool,
+    patterns: bool,
     tables: dict[str, Any],
     results: tuple[int, ...],
     count: int,
 ) -> None:
     """A location that is none, and a value that nothing defines, in operations of any form."""
+    monkeypatch.setattr(scan, "_COMPILE_WORTHWHILE", 0 if patterns else sys.maxsize)
     right = [operation(0, results=[0])] * count
     regions = [region([])] if inside else []
     bad = operation(0, results=results, regions=regions, **tables, **wrong)

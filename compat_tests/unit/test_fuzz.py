@@ -22,6 +22,7 @@ from portable.fuzz import (
     generate,
     inputs_for,
     language,
+    one_op,
     one_op_programs,
 )
 from portable.fuzz.choices import Choices
@@ -170,6 +171,17 @@ def test_every_form_has_programs_of_its_own() -> None:
     assert {variables["T"] for variables in seen["add"]} >= {"i1", "f8E4M3", "complex<f64>"}
     assert {variables["S"] for variables in seen["add"]} >= {"", "0x", "?x", "2x3x"}
     assert {variables["d"] for variables in seen["compare"]} == {"EQ", "NE", "GE", "GT", "LE", "LT"}
+
+
+def test_what_is_covered_depends_on_the_types_alone() -> None:
+    """Other shapes and attributes cover nothing else, so they are not tried to find out."""
+    for form in [form for form in language() if form.op in {"add", "compare", "gather", "reduce"}]:
+        every, of_types = (
+            {one.program.covers for one in one_op._programs(form, combinations(form))}
+            for combinations in (one_op._combinations, one_op._of_types)
+        )
+        assert every == of_types
+        assert every
 
 
 def test_what_is_known_of_element_types() -> None:

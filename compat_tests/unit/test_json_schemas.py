@@ -67,7 +67,7 @@ RUN = (
     "env list",
     "env clear",
     "env prune --keep 1",
-    f"corpus list --corpus {ROOT / 'corpus' / 'quantized'}",
+    f"corpus list --corpus {ROOT / 'corpus' / 'random'}",
     f"corpus show tanh_f32 --corpus {ROOT / 'corpus'}",
 )
 

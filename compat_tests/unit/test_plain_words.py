@@ -74,12 +74,19 @@ def test_no_phrase_is_used() -> None:
     assert "This is not in the text" not in texts["portable/errors.py"]
     assert "An exception means" in texts["portable/errors.py"]
     used = [
-        f"{where}: {text[max(found.start() - 40, 0) : found.end() + 40]!r}; write: {instead}"
-        for phrase, instead in INSTEAD.items()
+        f"{where}: {text[max(at - 40, 0) : at + 60]!r}; write: {instead}"
         for where, text in texts.items()
-        for found in re.finditer(rf"(?<!\w)(?:{phrase})(?!\w)", text, re.IGNORECASE)
+        for phrase, instead in INSTEAD.items()
+        for at in _used(phrase, text.lower())
     ]
     assert used == []
+
+
+def _used(phrase: str, text: str) -> list[int]:
+    """Return where a phrase stands in a text in lower case, as words of their own."""
+    # What is before it is looked at afterwards: ten times as fast as a search that does.
+    found = (one.start() for one in re.finditer(rf"(?:{phrase})(?!\w)", text))
+    return [at for at in found if not re.match(r"\w", text[at - 1 : at])]
 
 
 def test_every_phrase_is_found_where_it_is_used() -> None:
@@ -89,4 +96,5 @@ def test_every_phrase_is_found_where_it_is_used() -> None:
         r"(is|are|was|were) told": "it is told twice",
         r"as it is, \d": "as it is, 1.4.0 can express it",
     }.items():
-        assert re.search(rf"(?<!\w)(?:{phrase})(?!\w)", sample, re.IGNORECASE)
+        assert _used(phrase, sample.lower())
+    assert not _used("nobody", "snobody, nobodys")

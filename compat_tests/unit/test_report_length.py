@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from compat_tests.adversarial.generators.amplification import ARTIFACTS, dialects_many
+from compat_tests.adversarial.generators.amplification import dialects_many, location_files_many
 from portable.cli import main, output
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ COMMANDS = {
 def test_a_text_report_has_at_most_1_mb(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The last line says how much was left out, and how to see it; with --all it is there."""
     path = tmp_path / "long.mlir.bc"
-    path.write_bytes(ARTIFACTS["location_files_many"](39_000))
+    path.write_bytes(location_files_many(1_100, length=1_000))
     main(["inspect", str(path)])
     cut = capsys.readouterr().out
     main(["inspect", str(path), "--all"])

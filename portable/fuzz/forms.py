@@ -8,7 +8,7 @@ import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -266,6 +266,7 @@ def expressed(element: str) -> str:
     return match[2] if match else ""
 
 
+@lru_cache(4096)
 def split(kind: str) -> tuple[tuple[int | None, ...], str]:
     """Return the shape and the element type of `2x?xf32`.
 

@@ -12,7 +12,7 @@ from portable.fuzz.forms import SHAPE, language
 from portable.fuzz.generation import Builder, Spot
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from portable.fuzz.forms import Form, Variables
     from portable.fuzz.generation import Generated
@@ -47,16 +47,22 @@ def one_op_programs(version: Version | None = None) -> Iterator[OneOp]:
         choice of each attribute, and for the first combination one with every shape.
     """
     for form in language():
-        if version is not None and form.since > version:
-            continue
-        seen: set[str] = set()
-        for variables in _combinations(form):
-            builder = Builder([form], version, frozenset(), distinct=True)
-            if builder.emit(builder.main, form, variables, Spot(Choices(form), "0")):
-                program = builder.program()
-                if program.text not in seen:
-                    seen.add(program.text)
-                    yield OneOp(form, variables, program)
+        if version is None or form.since <= version:
+            yield from _programs(form, _combinations(form), version)
+
+
+def _programs(
+    form: Form, combinations: Iterable[Variables], version: Version | None = None
+) -> Iterator[OneOp]:
+    """Yield the programs of a form, one of those with the same text."""
+    seen: set[str] = set()
+    for variables in combinations:
+        builder = Builder([form], version, frozenset(), distinct=True)
+        if builder.emit(builder.main, form, variables, Spot(Choices(form), "0")):
+            program = builder.program()
+            if program.text not in seen:
+                seen.add(program.text)
+                yield OneOp(form, variables, program)
 
 
 @cache
@@ -73,7 +79,9 @@ def coverable(elements: frozenset[str]) -> frozenset[str]:
 @cache
 def _covers() -> frozenset[frozenset[str]]:
     """Return what each program of one op covers, of forms that others may follow."""
-    return frozenset(one.program.covers for one in one_op_programs() if not one.form.alone)
+    # What is covered depends on the types alone.
+    made = (_programs(form, _of_types(form)) for form in language() if not form.alone)
+    return frozenset(one.program.covers for of in made for one in of)
 
 
 def _element(covered: str) -> str:
@@ -82,24 +90,35 @@ def _element(covered: str) -> str:
 
 def _combinations(form: Form) -> Iterator[dict[str, str | int]]:
     """Yield values of a form's variables: all types by all types, and each other choice once."""
-    names = list(form.variables)
-    types = [name for name in names if name.isupper() and isinstance(form.variables[name][0], str)]
-    types = [name for name in types if name != SHAPE]
-    others = [name for name in names if name not in types]
-    first: dict[str, str | int] = {}
-    for chosen in _products(form, types):
-        usual = _first_valid(form, chosen, others)
-        if usual is None:
-            continue
+    others = [name for name in form.variables if name not in _types(form)]
+    first = True
+    for usual in _of_types(form):
         yield usual
+        chosen = {name: usual[name] for name in _types(form)}
         # Shapes and sizes do not depend on the type: once is enough.
         for name in others:
-            if name.islower() or not first:
+            if name.islower() or first:
                 for value in (*form.variables[name][1:], *_dynamic(form, name)):
                     changed = _first_valid(form, chosen | {name: value}, others)
                     if changed is not None:
                         yield changed
-        first = usual
+        first = False
+
+
+def _of_types(form: Form) -> Iterator[dict[str, str | int]]:
+    """Yield values of a form's variables: all types by all types, the others as usual."""
+    types = _types(form)
+    others = [name for name in form.variables if name not in types]
+    for chosen in _products(form, types):
+        usual = _first_valid(form, chosen, others)
+        if usual is not None:
+            yield usual
+
+
+def _types(form: Form) -> list[str]:
+    """Return the variables that stand for element types."""
+    named = (name for name in form.variables if name.isupper() and name != SHAPE)
+    return [name for name in named if isinstance(form.variables[name][0], str)]
 
 
 def _dynamic(form: Form, name: str) -> tuple[str, ...]:

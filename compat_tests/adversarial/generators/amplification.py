@@ -401,11 +401,12 @@ def locations_many(n: int) -> bytes:
     return _artifact([], strings=["/" + "f" * n], attributes=[("builtin", entry(2, 0)), *places])
 
 
-def location_files_many(n: int) -> bytes:
-    """Locations in many files."""
+def location_files_many(n: int, length: int = 0) -> bytes:
+    """Locations in many files, with names of at least so many characters."""
     files = [("builtin", entry(2, at)) for at in range(n)]
     places = [("builtin", entry(11, 1 + at, 1, 1)) for at in range(n)]
-    return _artifact([], strings=[f"/{at}" for at in range(n)], attributes=[*files, *places])
+    names = [f"/{at}".ljust(length, "f") for at in range(n)]
+    return _artifact([], strings=names, attributes=[*files, *places])
 
 
 def locations_fused(n: int) -> bytes:
