@@ -14,10 +14,12 @@ from compat_tests.adversarial.generators.bypass import (
     BAD,
     DISGUISES,
     GOOD,
+    SECONDS,
     Planted,
     hidden_tree,
     plant,
 )
+from compat_tests.adversarial.generators.containers import call, field
 from portable.cli import main
 from portable.containers.finding import EXCLUDED_FOLDERS
 from portable.policy import GateResult, PolicyError, gate, load_policy, parse_policy
@@ -50,6 +52,32 @@ def test_every_disguise_is_seen_through(disguise: str, depth: str, tmp_path: Pat
     assert _is_seen(planted, _seen(result)), as_text(result)
     assert not result.passed
     assert any(file.path.name == "good.mlir.bc" and not file.failed for file in result.files)
+
+
+@pytest.mark.parametrize("depth", ["content", "header"])
+@pytest.mark.parametrize("second", SECONDS)
+def test_what_is_two_things_is_not_judged(second: str, depth: str, tmp_path: Path) -> None:
+    """A sound artifact or container that is an archive with a bad one too."""
+    (tmp_path / "weights.bin").write_bytes(SECONDS[second]())
+    policy = {"consumers": {"all": ["jaxlib==0.12.0.1"]}, "rules": {"depth": depth}}
+    result = gate([tmp_path], parse_policy(policy))
+    assert not result.passed
+    (left,) = result.not_judged
+    assert left.why.startswith("can be read in two ways")
+
+
+@pytest.mark.parametrize("first", [b"NoOp", b""])
+def test_a_node_of_two_ops_is_refused(first: bytes, tmp_path: Path) -> None:
+    """TensorFlow takes the last; who takes the first does not see a program."""
+    hidden = call("hidden", artifact=BAD).replace(
+        field(2, b"XlaCallModule"), field(2, first) + field(2, b"XlaCallModule")
+    )
+    graph = field(1, call("seen", artifact=GOOD)) + field(1, hidden)
+    model = tmp_path / "model"
+    model.mkdir()
+    (model / "saved_model.pb").write_bytes(field(2, field(2, graph)))
+    result = gate([tmp_path], parse_policy({"consumers": {"all": ["tensorflow==2.20.0"]}}))
+    assert "field 2 is duplicated" in as_text(result)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -23,8 +23,10 @@ from portable.containers.kind import (
     MODEL,
     Kind,
     embedded,
+    is_text,
     kind_of_directory,
     kind_of_file,
+    spelled,
 )
 from portable.containers.opening import CONTAINERS, open_folder, open_path, open_source
 from portable.containers.source import Source
@@ -307,32 +309,47 @@ class _Search:
             if named and (found := _model(path, lambda: source)):
                 return found
             kind = kind_of_file(source)
+            if kind in _ARTIFACTS and (why := self._packed(source)):
+                return Found(path, Fate.NOT_JUDGED, why=f"can be read in two ways, as {why}")
             if marked or kind in _ARTIFACTS:
                 return _opened(path, partial(open_source, kind, source))
             why = self._hidden(path, source)
         except (FileError, NotUnpacked) as error:
             return Found(path, Fate.NOT_JUDGED, why=error.what)
+        except Exception as defect:  # noqa: BLE001 - as in `_opened`
+            return Found(path, Fate.NOT_JUDGED, why=f"cannot be looked into: {defect!r:.200}")
         return Found(path, Fate.NOT_JUDGED if why else Fate.OTHER, why=why)
 
     def _hidden(self, path: str, source: Source) -> str:
         """Say what keeps an artifact that is in a file from being read."""
-        stem, suffix = os.path.splitext(path.lower())
-        while suffix in _COMPRESSED:
+        stem, suffix = os.path.splitext(os.path.basename(path).lower())
+        while suffix:
             if self.marked(stem):
-                return "a compressed artifact"
+                if suffix in _COMPRESSED:
+                    return "a compressed artifact"
+                if len(source) and not is_text(source):
+                    return "the name of an artifact and an ending; what it holds is not read"
             stem, suffix = os.path.splitext(stem)
-        for inside, one in unpacked(source):
-            if self._is_artifact(inside, one):
-                return (
-                    f"an archive with an artifact ({inside})" if inside else "a compressed artifact"
-                )
+        if why := self._packed(source):
+            return why
         if at := embedded(source, self._scanned):
             return f"a file with an artifact in it (at byte {at:,})"
+        if way := spelled(source, self._scanned):
+            return f"a text with an artifact in it, as {way}"
         head = source[: max(map(len, _POINTERS))]
         for begins, pointer in _POINTERS.items():
             if head.startswith(begins):
                 return f"{pointer}: what it stands for is not here"
         return _MODELS.get(os.path.basename(path).lower(), "")
+
+    def _packed(self, source: Source) -> str:
+        """Say what artifact is packed in a file; empty where none is."""
+        for inside, one in unpacked(source):
+            if self._is_artifact(inside, one):
+                return (
+                    f"an archive with an artifact ({inside})" if inside else "a compressed artifact"
+                )
+        return ""
 
     def _is_artifact(self, inside: str, source: Source) -> bool:
         name = os.path.basename(inside).lower()
@@ -342,7 +359,7 @@ class _Search:
             or name in _MODELS
             or self.marked(inside)
             or kind_of_file(source) in _ARTIFACTS
-            or bool(embedded(source, _SCANNED_INSIDE))
+            or bool(embedded(source, _SCANNED_INSIDE) or spelled(source, _SCANNED_INSIDE))
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -20,10 +21,12 @@ __all__ = [
     "MODEL",
     "Kind",
     "embedded",
+    "is_text",
     "kind_of_directory",
     "kind_of_file",
     "kind_of_folder",
     "native_format",
+    "spelled",
 ]
 
 LAYOUT = "oci-layout"
@@ -104,10 +107,10 @@ def kind_of_file(data: Buffer | Source) -> Kind:
 
 
 def embedded(data: Buffer | Source, most: int) -> int:
-    """Return where in a file of another kind a portable artifact begins; 0 if it holds none.
+    """Return where in a file of another kind an artifact begins; 0 if it holds none.
 
     It is known by how every one of them begins, wherever that is: in a pickle, in the graph of a
-    framework, behind something else. What is compressed or written as text is not found.
+    framework, behind something else. What is compressed is not found.
 
     Args:
         data: The file.
@@ -116,19 +119,75 @@ def embedded(data: Buffer | Source, most: int) -> int:
     before = b""
     for start in range(0, min(most, len(data)), _PIECE):
         piece = before + bytes(data[start : min(start + _PIECE, most)])
-        at = piece.find(_PRODUCER)
+        at = piece.find(MAGIC)
         while at >= 0:
-            begin = piece.rfind(MAGIC, max(0, at - len(MAGIC) - _LONGEST), at)
-            # Between them is the format, an integer of one byte or up to nine.
-            if begin >= 0 and start + begin > len(before):
-                return start + begin - len(before)
-            at = piece.find(_PRODUCER, at + 1)
+            if start + at > len(before) and _HEADER.match(piece, at):
+                return start + at - len(before)
+            at = piece.find(MAGIC, at + 1)
         before = piece[-_KEPT:]
     return 0
 
 
-_PRODUCER, _LONGEST, _PIECE = b"StableHLO_v", 9, 1 << 20
-_KEPT = len(MAGIC) + _LONGEST + len(_PRODUCER) - 1
+_PIECE, _KEPT = 1 << 20, 256
+# The format, an integer of one byte or up to nine, and who wrote it. MLIR's own libraries have the
+# magic too, with a zero behind it.
+_HEADER = re.compile(
+    MAGIC + rb"(?:(?:[\x01-\x3f]|[\x02-\xff].{1,7}|\0[\0-\x3f]\0{7})[ -~]{0,200}\0"
+    rb"|.{1,9}StableHLO_v)",
+    re.DOTALL,
+)
+
+
+def is_text(data: Buffer | Source) -> bool:
+    """Say whether a file begins as a text does."""
+    head = bytes(data[:_SAMPLE])
+    return head.startswith(_UTF_16) or _looks_like_text(head)
+
+
+def spelled(data: Buffer | Source, most: int) -> str:
+    """Name how a text spells an artifact; empty if it is no text, or holds none.
+
+    Args:
+        data: The file.
+        most: How many of its bytes are looked at.
+    """
+    if not is_text(data):
+        return ""
+    before = b""
+    for start in range(0, min(most, len(data)), _PIECE):
+        piece = bytes(data[start : min(start + _PIECE, most)])
+        piece = before + piece.translate(None, _PUNCTUATION)
+        lowered = piece.lower()
+        for way, words in _SPELLED.items():
+            if any(word in (lowered if way == _HEXADECIMAL else piece) for word in words):
+                return way
+        at = piece.find(_PRODUCER)
+        while at >= 0:
+            if _ESCAPED.search(piece, max(0, at - _BEFORE), at):
+                return "escapes"
+            at = piece.find(_PRODUCER, at + 1)
+        before = piece[-_KEPT:]
+    return ""
+
+
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+# What separates, quotes and escapes in any language; in UTF-16 each letter has a zero.
+_PUNCTUATION = b" \t\r\n\0,;:'\"\\{}[]()<>%=-"
+# Behind the magic and the format each portable artifact has this word.
+_PRODUCER, _BEFORE, _HEXADECIMAL = b"StableHLO_v", 24, "hexadecimal"
+_ESCAPED = re.compile(rb"ML(?:\xef|\xc3\xaf|(?:u00|x)?ef|357)R[^`]{0,12}\Z", re.IGNORECASE)
+_SPELLED = {
+    # Without the letters that what is before or behind changes.
+    "base64": (b"U3RhYmxlSExPX3", b"N0YWJsZUhMT192", b"TdGFibGVITE9fd"),
+    "numbers": tuple(b"".join(form % one for one in _PRODUCER) for form in (b"%d", b"%03o")),
+    _HEXADECIMAL: tuple(
+        before.join(b"%02x" % one for one in _PRODUCER) for before in (b"", b"x", b"0x", b"u00")
+    ),
+    # MLIR has these ops once it is serialized; where they stand in a program.
+    "MLIR": tuple(
+        b"vhlo.func_v1" + word for word in (b"@", b"^", b"arg_attrs", b"sym_name", b"function_type")
+    ),
+}
 
 
 def kind_of_directory(path: str) -> Kind:
@@ -177,7 +236,16 @@ def _holds_program(data: Buffer | Source) -> bool:
     slot 13 is a byte vector that begins as MLIR bytecode, or as MLIR text, which jax reads as well.
     Whatever else is damaged in it is for who opens it to say.
     """
-    from portable.containers.flatbuffer import beginning
+    from portable.containers.container import MalformedContainer
+    from portable.containers.flatbuffer import beginning, root
 
     head = beginning(data, _MODULE_SLOT, _SAMPLE)
-    return head.startswith(MAGIC) or (_looks_like_text(head) and _has_words(head))
+    if head.startswith(MAGIC) or (_looks_like_text(head) and _has_words(head)):
+        return True
+    try:
+        start, stop = (head and root(data).vector(_MODULE_SLOT)) or (0, 0)
+    except MalformedContainer:
+        return False
+    # Comments may stand before a program, of any length and with any bytes.
+    pieces = range(start, stop, _PIECE)
+    return any(_has_words(bytes(data[at : min(at + _PIECE + _KEPT, stop)])) for at in pieces)

@@ -261,10 +261,14 @@ def _call(data: Buffer, scope: str, path: tuple[Field, ...]) -> _Call | None:
     node = path[-1]
     for field in fields(data, node.start, node.stop):
         if field.number == _NODE_OP:
-            if data[field.start : field.stop] != _OP:
-                return None
             break
     else:
+        return None
+    # Of several TensorFlow takes the last. Few nodes have the word in them at all.
+    if data[field.start : field.stop] != _OP and _OP not in bytes(data[field.stop : node.stop]):
+        return None
+    op = only(data, node, _NODE_OP)
+    if op is None or data[op.start : op.stop] != _OP:
         return None
     attributes: dict[str, Field] = {}
     for entry in _all(data, node, _ATTRIBUTES):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import io
 import lzma
+import re
 import struct
 import zlib
 from typing import IO, TYPE_CHECKING
@@ -14,6 +15,7 @@ from portable.errors import PortableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from zipfile import ZipInfo
 
     from _typeshed import WriteableBuffer
 
@@ -33,10 +35,36 @@ _UNREAD = {
     b"\x1f\x9d": "compress",
     b"7z\xbc\xaf\x27\x1c": "7z",
     b"Rar!\x1a\x07": "rar",
+    b"\x02\x21\x4c\x18": "lz4",
+    b"\x89LZO\0\r\n\x1a\n": "lzop",
+    b"LRZI": "lrzip",
+    b"RZIP": "rzip",
+    b"7kSt\xa0\x31": "zpaq",
+    b"ZOO ": "zoo",
+    b"SIT!": "StuffIt",
+    b"MSCF\0\0\0\0": "cab",
+    b"MSWIM\0\0\0": "wim",
+    b"xar!": "xar",
+    b"hsqs": "squashfs",
+    b"sqsh": "squashfs",
+    b"DWARFS": "dwarfs",
+    b"!<arch>\ndebian-binary": "deb",
+    b"\xed\xab\xee\xdb": "rpm",
+    b"# v2 git bundle\n": "a bundle of git",
+    b"# v3 git bundle\n": "a bundle of git",
+    b"PACK\0\0\0\2": "a pack of git",
 }
-_ZIP, _ZIP_END, _ZIP_TAIL = b"PK\x03\x04", b"PK\x05\x06", 22 + 65_535
+_LHA = re.compile(rb"..-(?:lh|lz|pm)[0-9a-z]-", re.DOTALL)
+_ZIP, _ZIP_LISTED, _ZIP_END = b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06"
+_ZIP_TAIL = 22 + 65_535
+# What stands before a member: flags, method, checksum, both sizes, and how long two names are.
+_ZIP_LOCAL = struct.Struct("<4s2xHH4xIIIHH")
+# With this flag the checksum and the sizes stand behind the member; the largest says: elsewhere.
+_ZIP_LATER, _ZIP_BEHIND, _ZIP_ELSEWHERE = 8, 24, 0xFFFFFFFF
+# Methods have lower numbers, and none makes more of what it cannot pack.
+_ZIP_NEWEST, _ZIP_PACKED = 100, 64
 _ZIP_METHODS = {0, 8, 12}  # stored, deflate, bzip2; LZMA takes as much memory as an archive says
-_BLOCK, _CHECKSUM = 512, slice(148, 156)  # of tar
+_BLOCK, _CHECKSUM, _TAR_HEAD = 512, slice(148, 156), 4096  # of tar
 _DAMAGED = (EOFError, OSError, MemoryError, zlib.error, lzma.LZMAError)
 # What zipfile and tarfile raise besides over wrong sizes, offsets, names and methods.
 _MALFORMED = (*_DAMAGED, IndexError, OverflowError, RuntimeError, ValueError, struct.error)
@@ -106,10 +134,9 @@ def _inside(
 
 def _opened(source: Source, *, tail: bool) -> Iterator[tuple[str, IO[bytes], int | None]]:
     """Yield the name of each member, a stream of it, and its size where that is known."""
-    head = source[:_BLOCK]
-    for magic, name in _UNREAD.items():
-        if head.startswith(magic):
-            raise NotUnpacked(f"is packed as {name}, which is not read")
+    head = source[:_TAR_HEAD]
+    if unread := _unread(head):
+        raise NotUnpacked(f"is packed as {unread}, which is not read")
     if name := _compression(head):
         packed = _buffered(source, _GZIP, _ZLIB) if name == "zlib" else _buffered(source)
         with importlib.import_module("gzip" if name == "zlib" else name).open(packed) as stream:
@@ -118,8 +145,15 @@ def _opened(source: Source, *, tail: bool) -> Iterator[tuple[str, IO[bytes], int
     archived = head.startswith((_ZIP, _ZIP_END))
     if archived or (tail and _ZIP_END in source[-_ZIP_TAIL:]):
         yield from _zipped(source, sure=archived)
-    elif _is_tar(head):
+    # As tar does, look behind headers that are damaged.
+    elif any(_is_tar(head[at : at + _BLOCK]) for at in range(0, len(head), _BLOCK)):
         yield from _tarred(source)
+
+
+def _unread(head: bytes) -> str:
+    """Name the packing of what begins so, where it is one that is not read; empty otherwise."""
+    known = next((name for magic, name in _UNREAD.items() if head.startswith(magic)), "")
+    return known or ("lha" if _LHA.match(head) else "")
 
 
 def _compression(head: bytes) -> str:
@@ -150,14 +184,17 @@ def _zipped(source: Source, *, sure: bool) -> Iterator[tuple[str, IO[bytes], int
 
     if not source.path:  # inside of something: members are found from the end
         source = Source(source[:_FLOOR])
+    file = _buffered(source)
     try:
-        archive = zipfile.ZipFile(_buffered(source))
+        archive = zipfile.ZipFile(file)
     except (zipfile.BadZipFile, *_MALFORMED) as error:
-        if sure:
+        if sure or _ZIP_LISTED in source[-_ZIP_TAIL:]:
             raise NotUnpacked("an archive that cannot be read") from error
         return
     with archive:
+        spans = []
         for member in archive.infolist():
+            spans.append(_span(file, member))
             if member.is_dir() and not member.file_size:
                 continue
             if member.flag_bits & 1:
@@ -170,6 +207,50 @@ def _zipped(source: Source, *, sure: bool) -> Iterator[tuple[str, IO[bytes], int
                 raise NotUnpacked("an archive that cannot be read") from error
             with stream:
                 yield member.filename, stream, member.file_size
+        _demand_listed(source, spans, archive.start_dir, sure=sure)
+
+
+def _span(file: IO[bytes], member: ZipInfo) -> tuple[int, int, int]:
+    """Return where a member of an archive lies, and how many bytes of its own may follow.
+
+    Some readers believe what stands before it, others the directory at the end of the archive.
+    """
+    file.seek(member.header_offset)
+    head = file.read(_ZIP_LOCAL.size)
+    if len(head) < _ZIP_LOCAL.size or not head.startswith(_ZIP):
+        raise NotUnpacked("an archive that cannot be read")
+    _, flags, method, checksum, packed, size, *names = _ZIP_LOCAL.unpack(head)
+    later = flags & _ZIP_LATER
+    said = ((packed, member.compress_size), (size, member.file_size), (checksum, member.CRC))
+    if (
+        method != member.compress_type
+        or not (later or all(one in {_ZIP_ELSEWHERE, other} for one, other in said))
+        or member.compress_size > 2 * member.file_size + _ZIP_PACKED
+    ):
+        raise NotUnpacked("an archive that says two things of a member")
+    end = member.header_offset + len(head) + sum(names) + member.compress_size
+    return member.header_offset, end, _ZIP_BEHIND if later else 0
+
+
+def _demand_listed(
+    source: Source, spans: list[tuple[int, int, int]], end: int, *, sure: bool
+) -> None:
+    """Refuse an archive that holds more than the members that its directory lists."""
+    spans = [*sorted(spans), (end, end, 0)]
+    start = 0 if sure else spans[0][0]
+    # What is before an archive that is appended to something may be another one.
+    before = source[: min(start, _FLOOR)]
+    at = before.find(_ZIP)
+    while at >= 0:
+        head = before[at : at + _ZIP_LOCAL.size]
+        if len(head) == _ZIP_LOCAL.size and _ZIP_LOCAL.unpack(head)[2] < _ZIP_NEWEST:
+            raise NotUnpacked("an archive behind another")
+        at = before.find(_ZIP, at + 1)
+    behind = 0
+    for begin, stop, more in spans:
+        if begin > start + behind:
+            raise NotUnpacked("an archive with bytes that its directory does not list")
+        start, behind = max(start, stop), more
 
 
 def _tarred(source: Source) -> Iterator[tuple[str, IO[bytes], int]]:
@@ -232,6 +313,12 @@ class _Unpacked:
                 self._limits.unpack(len(more))
         except _DAMAGED:
             pass
+        except Exception as error:
+            from zipfile import BadZipFile  # takes milliseconds
+
+            if isinstance(error, BadZipFile):
+                raise NotUnpacked("an archive with a damaged member") from error
+            raise
         return bytes(found)
 
 

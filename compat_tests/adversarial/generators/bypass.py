@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import bz2
 import gzip
 import io
+import json
 import lzma
 import os
 import pickle
 import random
 import shutil
+import struct
 import tarfile
 import zipfile
 import zlib
@@ -18,13 +22,14 @@ from dataclasses import dataclass
 from functools import reduce
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from portable.containers import open_container
 from portable.containers.flatbuffer import written, written_size
 
-__all__ = ["DISGUISES", "Planted", "hidden_tree", "plant"]
+__all__ = ["DISGUISES", "SECONDS", "Planted", "hidden_tree", "plant"]
 
 DATA = Path(__file__).parents[2] / "data"
 # Needs 1.4.0.
@@ -354,11 +359,117 @@ def _zlib_exported(folder: Path) -> Path:
     return path
 
 
+def _two_faced(**differs: Any) -> Callable[[bytes], bytes]:
+    """Put it into an archive whose directory and whose members do not say the same.
+
+    Args:
+        differs: What the directory says of the member: `name`, `method`, `packed`, `size`, `crc`;
+            with `listed` false it says nothing.
+    """
+
+    def change(data: bytes) -> bytes:
+        packed = zlib.compress(data, 9)[2:-4]
+        true: dict[str, Any] = {"name": b"x", "method": 8, "packed": len(packed), "size": len(data)}
+        true |= {"crc": zlib.crc32(data)}
+        text: dict[str, Any] = {
+            "name": b"a",
+            "method": 0,
+            "packed": 4,
+            "size": 4,
+            "crc": zlib.crc32(b"text"),
+        }
+        out, directory = b"", b""
+        for one, content, said in ((true, packed, true | differs), (text, b"text", text)):
+            sizes = [(m["method"], 0, 33, m["crc"], m["packed"], m["size"]) for m in (one, said)]
+            if said.get("listed", True):
+                directory += struct.pack("<4s4H", b"PK\1\2", 20, 20, 0, sizes[1][0])
+                directory += struct.pack("<2H3I", *sizes[1][1:])
+                directory += struct.pack("<5HII", len(said["name"]), 0, 0, 0, 0, 0, len(out))
+                directory += said["name"]
+            out += struct.pack("<4s3H2H3I2H", b"PK\3\4", 20, 0, *sizes[0], len(one["name"]), 0)
+            out += one["name"] + content
+        count = directory.count(b"PK\1\2")
+        ends = (0, 0, count, count, len(directory), len(out), 0)
+        return out + directory + struct.pack("<4s4H2IH", b"PK\5\6", *ends)
+
+    return change
+
+
+def _wrong_sum(data: bytes) -> bytes:
+    changed = bytearray(_zip("x")(data))
+    for magic, at in ((b"PK\3\4", 14), (b"PK\1\2", 16)):
+        changed[changed.index(magic) + at] ^= 1
+    return bytes(changed)
+
+
+def _wrong_directory(data: bytes) -> bytes:
+    """Say wrongly how long the directory of an archive is, behind something else."""
+    changed = bytearray(bytes(8) + _zip("x")(data))
+    changed[changed.rindex(b"PK\5\6") + 12] += 5
+    return bytes(changed)
+
+
+def _tar_behind(before: bytes) -> Callable[[bytes], bytes]:
+    """Archive it behind a large member, and that behind what is no header."""
+
+    def change(data: bytes) -> bytes:
+        out = io.BytesIO()
+        with tarfile.open(fileobj=out, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+            for name, content in (("a", bytes(20_000)), ("x", data)):
+                member = tarfile.TarInfo(name)
+                member.size = len(content)
+                archive.addfile(member, io.BytesIO(content))
+        return gzip.compress(before + out.getvalue())
+
+    return change
+
+
+def _by_another(data: bytes) -> bytes:
+    """Say that something else wrote it, which no reader of artifacts minds."""
+    start = data.index(b"StableHLO_v")
+    end = data.index(b"\0", start)
+    return data[:start] + b"MLIR".ljust(end - start, b"x") + data[end:]
+
+
+def _json(spell: Callable[[bytes], object], **options: Any) -> Callable[[bytes], bytes]:
+    return lambda data: json.dumps({"name": "m", "program": spell(data)}, **options).encode()
+
+
+def _bytes_as(form: str, between: str = "", around: str = "{}") -> Callable[[bytes], bytes]:
+    return lambda data: around.format(between.join(form % one for one in data)).encode()
+
+
+def _exported_text_behind(comment: bytes) -> Callable[[bytes], bytes]:
+    def change(data: bytes) -> bytes:
+        plain = _exported_text(data)
+        place = plain.index(b"module")
+        text = comment + plain[place:]
+        return plain[: place - 4] + len(text).to_bytes(4, "little") + text
+
+    return change
+
+
+def _as_vhlo(_: bytes) -> bytes:
+    return b'module {\n  vhlo.func_v1 @main() -> () {\n    "vhlo.return_v1"() : () -> ()\n  }\n}\n'
+
+
+def _scrambled(data: bytes) -> bytes:
+    return bytes(one ^ 0x5A for one in data)
+
+
 def _compressed_exported(folder: Path) -> Path:
     path = _exported("weights.bin")(folder)
     path.write_bytes(gzip.compress(path.read_bytes()))
     return path
 
+
+# How packings begin that are not read.
+_PACKINGS = (
+    *(b"\xed\xab\xee\xdb\3\0", b"MSCF\0\0\0\0", b"hsqs\1\0", b"sqsh", b"\x89LZO\0\r\n\x1a\n"),
+    *(b"\x02\x21\x4c\x18", b"LRZI\0", b"RZIP", b"xar!\0\x1c", b"7kSt\xa0\x31", b"ZOO 2", b"SIT!"),
+    *(b"# v2 git bundle\n", b"# v3 git bundle\n", b"PACK\0\0\0\2", b"\x21\x13-lh5-"),
+    *(b"MSWIM\0\0\0", b"!<arch>\ndebian-binary   ", b"DWARFS\2"),
+)
 
 DISGUISES: dict[str, Callable[[Path], Path]] = {
     "plain": _file("x.mlir.bc"),
@@ -476,12 +587,63 @@ DISGUISES: dict[str, Callable[[Path], Path]] = {
     "rar": _file("weights.bin", _begins(b"Rar!\x1a\x07\x01\0")),
     "zstd-in-zip": _file("w.bin", lambda data: _zip("a")(_begins(b"\x28\xb5\x2f\xfd")(data))),
     "zstd-name": _file("X.EXPORTED.ZST"),
+    "zip-not-listed": _file("w.bin", _two_faced(listed=False)),
+    "zip-two-methods": _file("w.bin", _two_faced(method=0)),
+    "zip-two-sizes": _file("w.bin", _two_faced(size=3)),
+    "zip-without-size": _file("w.bin", _two_faced(size=0, packed=0)),
+    "zip-a-folder-with-bytes": _file("w.bin", _two_faced(size=0, packed=0, name=b"x/")),
+    "zip-wrong-sum": _file("w.bin", _wrong_sum),
+    "zip-wrong-directory": _file("w.bin", _wrong_directory),
+    "zip-behind-another": _file("w.bin", lambda data: _zip("x")(data) + _zip("y")(b"text")),
+    "tar-behind-damage": _file("w.bin", _tar_behind(b"\xff" * 512)),
+    "tar-behind-nothing": _file("w.bin", _tar_behind(bytes(512))),
+    **{f"packed-{at}": _file("w.bin", _begins(magic)) for at, magic in enumerate(_PACKINGS)},
+    "pickle-by-another": _file("w.pkl", lambda data: pickle.dumps(_by_another(data))),
+    "zip-by-another": _file("w.bin", lambda data: _zip("a")(b"..." + _by_another(data))),
+    "json-base64": _file("m.json", _json(lambda data: base64.b64encode(data).decode())),
+    "yaml-base64": _file("m.yaml", lambda data: b"p: " + base64.b64encode(b"." + data)),
+    "url-base64": _file("m.html", lambda data: b"data:," + base64.urlsafe_b64encode(b".." + data)),
+    "lines-of-base64": _file("m.pem", lambda data: b"-----\n" + base64.encodebytes(data)),
+    "zip-base64": _file("w.bin", lambda data: _zip("a")(base64.b64encode(data))),
+    "json-hexadecimal": _file("m.json", _json(bytes.hex)),
+    "spaced-hexadecimal": _file("m.txt", lambda data: data.hex(" ").upper().encode()),
+    "c-array": _file("m.h", _bytes_as("0x%02x", ", ", "char m[] = {{{}}};")),
+    "c-string": _file("m.c", _bytes_as(r"\x%02x", "", 'char m[] = "{}";')),
+    "octal-string": _file("m.pbtxt", _bytes_as(r"\%03o", "", 's: "{}"')),
+    "json-numbers": _file("m.json", _json(list)),
+    "json-tight-numbers": _file("m.json", _json(list, separators=(",", ":"))),
+    "python-bytes": _file("m.py", lambda data: b"M = " + repr(data).encode()),
+    "json-escapes": _file("m.json", _json(lambda data: data.decode("latin-1"))),
+    "json-utf-8": _file("m.json", _json(lambda data: data.decode("latin-1"), ensure_ascii=False)),
+    "utf-16": _file("m.txt", lambda data: data.decode("latin-1").encode("utf-16")),
+    "quoted-printable": _file("m.eml", binascii.b2a_qp),
+    "vhlo-as-text": _file("m.txt", _as_vhlo),
+    "exported-text-behind-comments": _file("w", _exported_text_behind(b"// note\n" * 600_000)),
+    "exported-text-behind-bytes": _file("w", _exported_text_behind(b"// \xff\0\n")),
+    "name-encrypted": _file("x.mlir.bc.gpg", _scrambled),
+    "name-otherwise": _file("X.Exported.tar.enc", _scrambled),
     "linked-file": _linked_file,
     "linked-folder": _linked_folder,
     "linked-model": _linked_model,
     "linked-from-excluded": _linked_inside,
     "linked-excluded-folder": _linked_into_excluded,
 }
+
+
+def _gzip_exported() -> bytes:
+    """Have the first bytes of something compressed say where the root of an Exported lies."""
+    data = EXPORTED.read_bytes()
+    packed = _gzip(BAD)
+    before = int.from_bytes(packed[:4], "little") - int.from_bytes(data[:4], "little")
+    return packed.ljust(before + 4, b"\0") + data[4:]
+
+
+SECONDS: dict[str, Callable[[], bytes]] = {
+    "zip-behind-exported": lambda: _zip("x", before=EXPORTED.read_bytes())(BAD),
+    "zip-behind-artifact": lambda: _zip("x", before=GOOD)(BAD),
+    "gzip-before-exported": _gzip_exported,
+}
+"""Files that are sound, and packings of a bad artifact as well."""
 
 
 def plant(disguise: str, folder: Path) -> Planted:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-__all__ = ["CONTAINERS"]
+__all__ = ["CONTAINERS", "call", "field"]
 
 
 def _artifact(operations: Sequence[bytes] = (), text: str = "") -> bytes:
@@ -49,99 +49,101 @@ def _number(value: int) -> bytes:
     return bytes([*found, value])
 
 
-def _field(number: int, value: bytes | int) -> bytes:
+def field(number: int, value: bytes | int) -> bytes:
+    """Return a field of protobuf: a number, or bytes with their length."""
     if isinstance(value, int):
         return _number(number << 3) + _number(value)
     return _number(number << 3 | 2) + _number(len(value)) + value
 
 
 def _attribute(key: str, value: bytes) -> bytes:
-    return _field(5, _field(1, key.encode()) + _field(2, value))
+    return field(5, field(1, key.encode()) + field(2, value))
 
 
-def _call(name: str, more: bytes = b"", artifact: bytes | None = None) -> bytes:
+def call(name: str, more: bytes = b"", artifact: bytes | None = None) -> bytes:
+    """Return a node of a SavedModel with an artifact."""
     data = _artifact(text=name[:20]) if artifact is None else artifact
-    module = _attribute("module", _field(2, data))
-    return _field(1, name.encode()) + _field(2, b"XlaCallModule") + module + more
+    module = _attribute("module", field(2, data))
+    return field(1, name.encode()) + field(2, b"XlaCallModule") + module + more
 
 
 def _function(name: str, nodes: Iterable[bytes]) -> bytes:
-    signature = _field(1, _field(1, name.encode()))
-    return _field(1, signature + b"".join(_field(3, node) for node in nodes))
+    signature = field(1, field(1, name.encode()))
+    return field(1, signature + b"".join(field(3, node) for node in nodes))
 
 
 def _graph(content: bytes) -> bytes:
-    return _field(2, _field(2, content))
+    return field(2, field(2, content))
 
 
 def _saved_model(folder: Path, *graphs: bytes) -> Path:
-    (folder / "saved_model.pb").write_bytes(_field(1, 1) + b"".join(graphs))
+    (folder / "saved_model.pb").write_bytes(field(1, 1) + b"".join(graphs))
     return folder
 
 
 def saved_model_functions_many(n: int, folder: Path) -> Path:
     """Many functions of the library, with a call in each."""
-    functions = b"".join(_function(f"f{at}", [_call(f"c{at}")]) for at in range(n))
-    return _saved_model(folder, _graph(_field(2, functions)))
+    functions = b"".join(_function(f"f{at}", [call(f"c{at}")]) for at in range(n))
+    return _saved_model(folder, _graph(field(2, functions)))
 
 
 def saved_model_nodes_many(n: int, folder: Path) -> Path:
     """Many calls in the graph itself."""
-    return _saved_model(folder, _graph(b"".join(_field(1, _call(f"c{at}")) for at in range(n))))
+    return _saved_model(folder, _graph(b"".join(field(1, call(f"c{at}")) for at in range(n))))
 
 
 def saved_model_nodes_other(n: int, folder: Path) -> Path:
     """Many nodes of other ops, as small as they can be, before one call."""
-    others = _field(1, _field(2, b"")) * n
-    return _saved_model(folder, _graph(others + _field(1, _call("c"))))
+    others = field(1, field(2, b"")) * n
+    return _saved_model(folder, _graph(others + field(1, call("c"))))
 
 
 def saved_model_nodes_without_artifact(n: int, folder: Path) -> Path:
     """Many calls whose module is elsewhere, each of them worth a warning."""
-    nodes = b"".join(_field(1, _call(f"c{at}", artifact=b"")) for at in range(n))
-    return _saved_model(folder, _graph(nodes + _field(1, _call("c"))))
+    nodes = b"".join(field(1, call(f"c{at}", artifact=b"")) for at in range(n))
+    return _saved_model(folder, _graph(nodes + field(1, call("c"))))
 
 
 def saved_model_artifacts_tiny(n: int, folder: Path) -> Path:
     """Many calls with one byte that is no artifact."""
-    nodes = b"".join(_field(1, _call(f"{at}", artifact=b"x")) for at in range(n))
+    nodes = b"".join(field(1, call(f"{at}", artifact=b"x")) for at in range(n))
     return _saved_model(folder, _graph(nodes))
 
 
 def saved_model_graphs_many(n: int, folder: Path) -> Path:
     """Many graphs, with a call in each."""
-    return _saved_model(folder, *(_graph(_field(1, _call(f"c{at}"))) for at in range(n)))
+    return _saved_model(folder, *(_graph(field(1, call(f"c{at}"))) for at in range(n)))
 
 
 def saved_model_attributes_many(n: int, folder: Path) -> Path:
     """One call with many attributes."""
     more = b"".join(_attribute(f"a{at}", b"") for at in range(n))
-    return _saved_model(folder, _graph(_field(1, _call("c", more))))
+    return _saved_model(folder, _graph(field(1, call("c", more))))
 
 
 def saved_model_name_long(n: int, folder: Path) -> Path:
     """A call with a long name."""
-    return _saved_model(folder, _graph(_field(1, _call("c" * 100 * n))))
+    return _saved_model(folder, _graph(field(1, call("c" * 100 * n))))
 
 
 def saved_model_name_long_shared(n: int, folder: Path) -> Path:
     """A function with a long name and many calls in it."""
-    calls = [_call(f"c{at}") for at in range(n)]
-    return _saved_model(folder, _graph(_field(2, _function("f" * 100 * n, calls))))
+    calls = [call(f"c{at}") for at in range(n)]
+    return _saved_model(folder, _graph(field(2, _function("f" * 100 * n, calls))))
 
 
 def saved_model_key_long(n: int, folder: Path) -> Path:
     """An attribute with a long name."""
     more = _attribute("a" * 100 * n, b"")
-    return _saved_model(folder, _graph(_field(1, _call("c", more))))
+    return _saved_model(folder, _graph(field(1, call("c", more))))
 
 
 def saved_model_deep(n: int, folder: Path) -> Path:
     """Messages in messages, in an attribute that nobody looks into."""
     inner = b""
     for _ in range(n):
-        inner = _field(1, inner)
-    return _saved_model(folder, _graph(_field(1, _call("c", _attribute("a", inner)))))
+        inner = field(1, inner)
+    return _saved_model(folder, _graph(field(1, call("c", _attribute("a", inner)))))
 
 
 # torch_xla directory
