@@ -15,6 +15,7 @@ from portable.matrix.batch import Observation
 from portable.matrix.document import diagnostics
 from portable.runtime.environments import Environments
 from portable.system.files import read_file
+from portable.system.places import demand_own
 from portable.verdict import Basis, Outcome, Stage, Verdict
 
 if TYPE_CHECKING:
@@ -171,8 +172,14 @@ class Store:
 
 
 def default_path() -> Path:
-    """Return the file of observations beside the environments."""
-    return Environments().directory.parent / "observations.sqlite"
+    """Return the file of observations beside the environments.
+
+    Raises:
+        ForeignCache: Somebody else could have written it.
+    """
+    folder = Environments().directory.parent
+    demand_own(folder, folder / "observations.sqlite")
+    return folder / "observations.sqlite"
 
 
 class Key(NamedTuple):

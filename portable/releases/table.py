@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 from portable.errors import PortableError
 from portable.system.documents import parse_toml
 from portable.system.files import FileError, read_file
-from portable.system.places import cache_folder
+from portable.system.places import cache_folder, demand_own
 from portable.version import InvalidVersion, Version
 
 if TYPE_CHECKING:
@@ -270,6 +270,7 @@ def own_rows(kind: str) -> list[tuple[Row, ...]]:
         TableError: A file cannot be read or has another form.
     """
     own = [own_table()] if os.path.lexists(own_table()) else []
+    demand_own(*own)
     return [_read(path, kind) for path in dict.fromkeys((*named_tables, *own))]
 
 

@@ -40,6 +40,7 @@ from portable.runtime.environments.index import fetch, published, wheels_of
 from portable.system import scratch
 from portable.system.documents import parse_toml
 from portable.system.files import read_file, write_file
+from portable.system.places import demand_own
 from portable.system.worker import Answer, Status
 from portable.version import Version
 
@@ -443,7 +444,8 @@ def add_own(row: Row) -> Path:
     path = Path(own_table())
     path.parent.mkdir(parents=True, exist_ok=True)
     # Two that add at once must not lose a row of either.
-    with path.with_suffix(".lock").open("w") as lock:
+    demand_own(path.parent)
+    with path.with_suffix(".lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         _add(path, row)
     return path

@@ -27,7 +27,7 @@ from portable.runtime.environments.wheel import (
 )
 from portable.system.documents import parse_json
 from portable.system.files import read_file, write_file
-from portable.system.places import cache_folder
+from portable.system.places import cache_folder, demand_own
 from portable.system.worker import LIMIT_S, Driver, Worker
 
 if TYPE_CHECKING:
@@ -194,8 +194,10 @@ class Environments:
             PythonMissing: Its Python is not on this machine.
             EnvironmentFailed: It cannot be installed.
             EnvironmentBusy: Another run holds it for too long.
+            ForeignCache: Somebody else could have it run code.
         """
         recipe = Recipe.of(release, to_execute=to_execute)
+        self._demand_own(recipe.name)
         for what, _ in _unverified(recipe) if self.require_hashes else ():
             raise EnvironmentFailed(
                 f"no digest of {what} is recorded",
@@ -221,7 +223,9 @@ class Environments:
 
         Raises:
             EnvironmentMissing: It is not there, or broken.
+            ForeignCache: As `get`.
         """
+        self._demand_own(name)
         for environment in self.all():
             if environment.name == name:
                 return environment
@@ -276,6 +280,12 @@ class Environments:
                 removed[folder.name] = sizes[folder]
                 left -= sizes[folder]
         return removed, left
+
+    def _demand_own(self, name: str) -> None:
+        """Refuse an environment in which somebody else could have put what is executed."""
+        folder = self.directory / name
+        demand_own(self.directory.parent, self.directory, self.directory / _LOCKS, folder)
+        demand_own(folder / _MARKER, folder / "bin", folder / "pyvenv.cfg")
 
     def _folders(self) -> list[Path]:
         """Return what is in the cache, whole or not, by name."""

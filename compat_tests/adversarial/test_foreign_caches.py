@@ -1,0 +1,116 @@
+"""What others put into the cache is neither executed nor believed."""
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from compat_tests.helpers.wheels import Wanted
+from portable.matrix.store import default_path
+from portable.releases.table import own_rows
+from portable.runtime.environments import Environments
+from portable.runtime.environments.recipe import Recipe
+from portable.runtime.measuring import add_own, shipped_rows
+from portable.system.places import ForeignCache
+
+WANTED = Wanted("torch-mlir")
+NOBODY = 65534
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a cache with one environment that is whole, as far as it says itself."""
+    recipe = Recipe.of(WANTED)
+    folder = tmp_path / "cache" / "environments" / recipe.name
+    (folder / "bin").mkdir(parents=True)
+    (folder.parent / ".locks").mkdir()
+    (folder / "bin" / "python").symlink_to(sys.executable)
+    (folder / "pyvenv.cfg").touch()
+    (folder / "a").touch()
+    record = {"schema": 1, "recipe": recipe.record(), "python": str(folder / "bin" / "python")}
+    record |= {"library": None, "wheel": "", "sha256": "", "verified": True, "files": {"a": 0}}
+    (folder / "portable-environment.json").write_text(json.dumps(record))
+    monkeypatch.setenv("PORTABLE_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def _given_away(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    del monkeypatch
+    if os.geteuid():
+        pytest.skip("only the superuser gives files away")
+    os.chown(path, NOBODY, NOBODY)
+
+
+def _of_another(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give away a link, which leads to what is one's own."""
+    _given_away(path.rename(path.with_name("moved")).parent, monkeypatch)
+    path.symlink_to(path.with_name("moved"))
+    os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
+    os.chown(path.parent, os.geteuid(), -1)
+
+
+def _open_to_all(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    del monkeypatch
+    path.chmod(0o777)
+
+
+PLACES = ["", "environments", "environments/.locks", "environments/{}", "environments/{}/bin"]
+PLACES += ["environments/{}/pyvenv.cfg", "environments/{}/portable-environment.json"]
+WAYS = [_given_away, _of_another, _open_to_all]
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("way", WAYS)
+def test_an_environment_of_others_is_not_used(
+    place: str,
+    way: Callable[[Path, pytest.MonkeyPatch], None],
+    cache: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its interpreter would be executed, or what is imported there."""
+    name = Recipe.of(WANTED).name
+    assert Environments().get(WANTED).name == Environments().find(name).name
+    way(cache / place.format(name), monkeypatch)
+    for use in (lambda: Environments().get(WANTED), lambda: Environments().find(name)):
+        with pytest.raises(ForeignCache, match="PORTABLE_TRUST_CACHE"):
+            use()
+    monkeypatch.setenv("PORTABLE_TRUST_CACHE", "1")
+    assert Environments().get(WANTED).name == name
+
+
+@pytest.mark.parametrize("way", [_given_away, _open_to_all])
+def test_tables_and_observations_of_others_are_not_believed(
+    way: Callable[[Path, pytest.MonkeyPatch], None],
+    cache: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """They would decide Verdicts."""
+    table, observations = cache / "releases.toml", cache / "observations.sqlite"
+    table.touch()
+    observations.touch()
+    assert default_path() == observations
+    way(table, monkeypatch)
+    way(observations, monkeypatch)
+    with pytest.raises(ForeignCache):
+        default_path()
+    with pytest.raises(ForeignCache):
+        own_rows("release")
+
+
+def test_where_only_owners_replace_their_own_is_no_danger(cache: Path) -> None:
+    """As in /tmp."""
+    cache.chmod(0o1777)
+    assert Environments().get(WANTED)
+
+
+def test_a_lock_cuts_no_file(cache: Path, tmp_path: Path) -> None:
+    """That of the own table may be a link that somebody else has left."""
+    kept = tmp_path / "kept"
+    kept.write_text("mine")
+    (cache / "releases.lock").symlink_to(kept)
+    row = next(row for row in shipped_rows() if row["distribution"] == "jaxlib")
+    add_own(row)
+    assert kept.read_text() == "mine"
