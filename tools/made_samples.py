@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from compat_tests.adversarial.generators import amplification, depths, kinds, properties, use_lists
 from compat_tests.adversarial.generators.bypass import DISGUISES, plant
+from compat_tests.adversarial.generators.directed import is_directed, program
 from compat_tests.adversarial.generators.sharing import sharing
 from portable.bundle import bundle_files
 from portable.bytecode.vhlo import FUNCTION, ops
@@ -30,6 +31,7 @@ from portable.containers.finding import find
 from portable.errors import PortableError
 from portable.inspection import inspect
 from portable.prediction import predict_all, subjects
+from portable.prediction.forms import FORMS
 from portable.releases import find_release
 from portable.verdict import Stage
 
@@ -103,9 +105,14 @@ def _of_generators() -> Iterator[tuple[str, _Sample]]:
         yield f"nested {name}", partial(_sized, make, (2, 63, 64, 65, 300))
     for name, of_all in _WRITTEN.items():
         yield name, partial(_written, of_all)
+    telling = _telling_programs()
+    for form in filter(is_directed, FORMS):
+        yield f"programs of {form}", partial(_programs, form, telling.get(form, _FIRST))
 
 
 _READER = "jaxlib 0.12.0.1"
+# How many programs there are of a form of which the telling ones were not looked for.
+_FIRST = range(3)
 _AMPLIFIED = amplification.ARTIFACTS | {n: made for n, (made, _) in amplification.COUNTED.items()}
 # Artifacts that are made, each with its name.
 _WRITTEN: dict[str, Callable[[], Iterable[tuple[object, bytes]]]] = {
@@ -115,6 +122,17 @@ _WRITTEN: dict[str, Callable[[], Iterable[tuple[object, bytes]]]] = {
     "wide ops": lambda: ((op, sharing(op, 4)) for op in sorted(ops()) if op != FUNCTION),
     "resources": use_lists.resources,
 }
+
+
+def _telling_programs() -> dict[str, list[int]]:
+    """Return which programs are kept, by form."""
+    lines = (DATA / "programs.txt").read_text("utf-8").splitlines()
+    rows = (line.rpartition(":") for line in lines if not line.startswith("#"))
+    return {form: [*map(int, numbers.split())] for form, _, numbers in rows}
+
+
+def _programs(form: str, numbers: Iterable[int]) -> Iterator[str]:
+    return (f"{number}: {_predicted(program(form, number))}" for number in numbers)
 
 
 def _written(make: Callable[[], Iterable[tuple[object, bytes]]]) -> Iterator[str]:

@@ -5,169 +5,21 @@ from __future__ import annotations
 import contextlib
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
-from compat_tests.helpers.bytecode_writer import UNKNOWN_LOCATION, entry, operation, region, varint
-from compat_tests.helpers.bytecode_writer import Artifact as Written
+from compat_tests.helpers.written import Program, Step, signed
 from portable.artifact import Artifact
 from portable.bytecode import MalformedArtifact, read
-from portable.bytecode.layouts import table
 from portable.bytecode.vhlo import op as row_of
 from portable.prediction import examine
 from portable.prediction.computing import COMPUTED
 from portable.prediction.forms import Reading
 
-_UNKNOWN = -(1 << 63)
 # Values of enums, as numbers of XLA: who the channel of a send or recv is between.
 DEVICES, TO_HOST, TO_DEVICE = 1, 2, 3
-
-
-def _signed(*values: int) -> list[int]:
-    return [(value << 1) ^ (value >> 63) for value in values]
-
-
-@dataclass
-class Program:
-    """One op in a module, whose operands are the arguments of the module's block."""
-
-    types: list[tuple[str, bytes]] = field(default_factory=list)
-    attributes: list[tuple[str, bytes]] = field(
-        default_factory=lambda: [("builtin", entry(UNKNOWN_LOCATION))]
-    )
-
-    def scalar(self, name: str) -> int:
-        """Return the number of a type that has no parts."""
-        return self._type(entry(_code("types", name)))
-
-    def tensor(self, element: int, *shape: int) -> int:
-        """Return the number of a tensor type; -1 is a dynamic dimension."""
-        sizes = _signed(*(_UNKNOWN if size < 0 else size for size in shape))
-        return self._type(entry(20, len(shape), *sizes, element))
-
-    def unranked(self, element: int) -> int:
-        """Return the number of a tensor type without a shape."""
-        return self._type(entry(25, element))
-
-    def quantized(self, storage: str = "i8_v1", scale: int = 1, expressed: str = "f32_v1") -> int:
-        """Return the number of a quantized type."""
-        parts = (self.scalar(storage), self.scalar(expressed), *_signed(scale, 0, -8, 7))
-        return self._type(entry(24, 1, *parts))
-
-    def complex(self, part: int) -> int:
-        """Return the number of a complex type."""
-        return self._type(entry(_code("types", "complex_v1"), part))
-
-    def _type(self, data: bytes) -> int:
-        if ("vhlo", data) not in self.types:
-            self.types.append(("vhlo", data))
-        return self.types.index(("vhlo", data))
-
-    def attribute(self, name: str, *numbers: int, data: bytes | None = None) -> int:
-        """Return the number of a new attribute."""
-        content = entry(_code("attributes", name), *numbers)
-        content += b"" if data is None else varint(len(data)) + data
-        self.attributes.append(("vhlo", content))
-        return len(self.attributes) - 1
-
-    def integers(self, *values: int) -> int:
-        """Return the number of a list of i64."""
-        type_ = self.tensor(self.scalar("i64_v1"), len(values))
-        data = b"".join(value.to_bytes(8, "little", signed=True) for value in values)
-        return self.attribute("tensor_v1", type_, data=data)
-
-    def forms(
-        self,
-        op: str,
-        operands: Sequence[int] = (),
-        results: Sequence[int] = (),
-        others: Sequence[tuple[str, Sequence[int]]] = (),
-        attributes: Mapping[str, int] | None = None,
-    ) -> dict[str, bool | None]:
-        """Return the forms of a module that holds the op, and others without attributes.
-
-        Attributes that are not given are locations, which no op has.
-        """
-        names = ["builtin.module", f"vhlo.{op}", *(f"vhlo.{name}" for name, _ in others)]
-        entries = [
-            [(attributes or {}).get(name, 0) if at == 0 else 0 for name in row_of(one).attributes]
-            for at, one in enumerate((op, *(name for name, _ in others)))
-        ]
-        body = [operation(1, results=results, operands=range(len(operands)), properties=0)]
-        body += [
-            operation(2 + at, results=given, properties=1 + at)
-            for at, (_, given) in enumerate(others)
-        ]
-        values = len(operands) + len(results) + sum(len(given) for _, given in others)
-        top = operation(0, regions=[region(body, values, operands)], isolated=True)
-        written = Written(
-            names,
-            self.attributes,
-            self.types,
-            [b"".join(map(varint, numbers)) for numbers in entries],
-            [top],
-            producer="StableHLO_v1.9.0",
-        )
-        return dict(examine(Artifact.from_bytes(bytes(written))).forms)
-
-    def constant(self, type_: int, data: bytes) -> Step:
-        """Return an op that gives a constant."""
-        return Step(
-            "constant_v1", [], type_, {"value": self.attribute("tensor_v1", type_, data=data)}
-        )
-
-    def forms_of(self, arguments: Sequence[int], steps: Sequence[Step]) -> dict[str, bool | None]:
-        """Return the forms of a module with ops one after the other."""
-        return dict(examine(Artifact.from_bytes(self.written(arguments, steps))).forms)
-
-    def written(self, arguments: Sequence[int], steps: Sequence[Step]) -> bytes:
-        """Return a module with ops one after the other.
-
-        Values are numbered: first the arguments, then the result of each op.
-        """
-        names = list(dict.fromkeys(step.op for step in steps))
-        entries = [
-            [step.attributes.get(name, 0) for name in row_of(step.op).attributes] for step in steps
-        ]
-        body = [
-            operation(
-                1 + names.index(step.op),
-                results=[step.result],
-                operands=step.operands,
-                properties=at,
-            )
-            for at, step in enumerate(steps)
-        ]
-        top = operation(
-            0, regions=[region(body, len(arguments) + len(steps), arguments)], isolated=True
-        )
-        made = Written(
-            ["builtin.module", *(f"vhlo.{name}" for name in names)],
-            self.attributes,
-            self.types,
-            [b"".join(map(varint, numbers)) for numbers in entries],
-            [top],
-            producer="StableHLO_v1.9.0",
-        )
-        return bytes(made)
-
-
-class Step(NamedTuple):
-    """One op of several, with one result."""
-
-    op: str
-    operands: Sequence[int]
-    result: int
-    attributes: Mapping[str, int] = {}
-
-
-def _code(kind: str, name: str) -> int:
-    codes = {layout.name: code for code, layout in reversed(table("vhlo", kind).items())}
-    return codes[name]
 
 
 SIZE = "get_dimension_size of a known dimension"
@@ -175,7 +27,7 @@ SIZE = "get_dimension_size of a known dimension"
 
 def _size(dimension: int, *shape: int) -> dict[str, bool | None]:
     program = Program()
-    number = program.attribute("integer_v1", program.scalar("i64_v1"), *_signed(dimension))
+    number = program.attribute("integer_v1", program.scalar("i64_v1"), *signed(dimension))
     result = program.tensor(program.scalar("i32_v1"))
     given = program.tensor(program.scalar("f32_v1"), *shape)
     return program.forms(
@@ -226,7 +78,7 @@ def test_a_channel_contradicts_the_transfer(op: str, host: int) -> None:
     for is_host in (0, 1):
         for kind in range(4):
             program = Program()
-            channel = program.attribute("integer_v1", program.scalar("i64_v1"), *_signed(kind))
+            channel = program.attribute("integer_v1", program.scalar("i64_v1"), *signed(kind))
             transfer = program.attribute("bool_v1", is_host)
             given = program.forms(
                 op, attributes={"channel_type": channel, "is_host_transfer": transfer}
@@ -297,7 +149,7 @@ def test_the_shape_of_an_rng_may_not_be_constant() -> None:
 def test_nine_operations(count: int) -> None:
     """bf16_x9 is the one algorithm of nine; other numbers are read everywhere."""
     program = Program()
-    given = program.attribute("integer_v1", program.scalar("i64_v1"), *_signed(count))
+    given = program.attribute("integer_v1", program.scalar("i64_v1"), *signed(count))
     found = program.forms("dot_general_v2", attributes={"num_primitive_operations": given})
     assert found["dot_general with an algorithm of nine operations"] is (count == 9)
 
@@ -461,7 +313,7 @@ def _of_kind(program: Program, kind: str) -> int:
         case "tensor":
             return program.attribute("tensor_v1", program.scalar("f32_v1"), data=b"")
         case "integer":
-            return program.attribute("integer_v1", program.scalar("i64_v1"), *_signed(7))
+            return program.attribute("integer_v1", program.scalar("i64_v1"), *signed(7))
         case "array":
             return program.attribute("array_v1", 1, 0)
         case "location":
@@ -661,3 +513,27 @@ def test_starts_that_a_damaged_file_says_are_no_integers_are_survived(change: in
 
 
 _UPDATED = "compat_tests/data/artifacts/update_by_itself_somewhere+0.9.0"
+
+
+def test_what_gives_nothing_is_no_form_or_an_error() -> None:
+    """An add of signed random bits without a result, and a product by an algorithm without one."""
+    form = "rng_bit_generator of signed integers or floats that are computed with"
+    program = Program()
+    state, bits = (program.tensor(program.scalar(name), 2) for name in ("ui64_v1", "i32_v1"))
+    random = Step("rng_bit_generator_v1", [0], [state, bits])
+    for results in ([], [bits]):
+        assert program.forms_of([state], [random, Step("add_v1", [2, 2], results)])[form] is False
+    vector = program.tensor(program.scalar("f32_v1"), 3)
+    square = program.tensor(program.scalar("f32_v1"), 3, 3)
+    kind = program.attribute("type_v1", program.scalar("tf31_v1"))
+    numbers = {"lhs_contracting_dimensions": program.integers(1), "lhs_precision_type": kind}
+    numbers["rhs_contracting_dimensions"] = program.integers(0)
+    turned = Step("transpose_v1", [0], square)
+    form = "dot_general with an algorithm of a vector and a transposed matrix"
+    for results in ([], [vector]):
+        product = Step("dot_general_v2", [2, 1], results, numbers)
+        if results:
+            assert program.forms_of([square, vector], [turned, product])[form]
+        else:
+            with pytest.raises(MalformedArtifact, match=r"vhlo\.dot_general_v2 has no result"):
+                program.forms_of([square, vector], [turned, product])

@@ -516,7 +516,8 @@ def _computes_with_signed_bits(reading: Reading) -> bool | None:
         kind = reading.kinds[operation.name]
         if (kind in _ALIKE and not all(taken)) or kind in _ON_SIGNED:
             return True
-        if kind in _ALIKE | _RESHAPED and reading.element(operation.results[0]) != "bool_v1":
+        elements = {reading.element(type_) for type_ in operation.results[:1]}
+        if kind in _ALIKE | _RESHAPED and not elements & _BOOLEAN:
             unsigned |= {(number, at) for at in range(len(operation.results))}
         elif name != _RETURN or operation.depth > IN_FUNCTION:
             perhaps = True

@@ -285,7 +285,7 @@ class Reading:
         """Return the number of an op's attribute, wherever its format keeps it."""
         return self.content.inherent(signature, name)
 
-    def result(self, signature: OpSignature) -> int:
+    def result(self, signature: OpSignature | Operation) -> int:
         """Return the type of the first result of an op that has to have one."""
         if not signature.results:
             raise self.malformed(f"{self.content.names[signature.name]} has no result")

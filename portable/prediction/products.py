@@ -67,7 +67,9 @@ def _multiplies_by_one_number(algorithm: str) -> Callable[[Reading], bool | None
             if sizes.count(1) < 2 or 0 in sizes:
                 continue
             operand = reading.dimensions((product.operand_types or (None,))[0]) or ()
-            vectors = len(operand) == 1 < sizes[0] and not reading.dimensions(product.results[0])
+            vectors = len(operand) == 1 < sizes[0] and not reading.dimensions(
+                reading.result(product)
+            )
             if not vectors and not reading.numbers(product, "lhs_batching_dimensions"):
                 return True
             perhaps = True
@@ -210,7 +212,7 @@ class _Products:
 
 def _meets_a_vector(reading: Reading, product: Operation, side: str, matrix: int) -> bool:
     """Say whether the other operand of a product is a vector, and not too long."""
-    dimensions, whole = reading.dimensions(matrix), reading.dimensions(product.results[0])
+    dimensions, whole = reading.dimensions(matrix), reading.dimensions(reading.result(product))
     if dimensions is None or whole is None:
         return False
     free, contracted = left_and_contracted(reading, product, side, dimensions)

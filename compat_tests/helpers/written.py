@@ -1,0 +1,173 @@
+"""Artifacts with a few ops, written by hand: also such as no library of today writes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from compat_tests.helpers.bytecode_writer import UNKNOWN_LOCATION, entry, operation, region, varint
+from compat_tests.helpers.bytecode_writer import Artifact as Written
+from portable.artifact import Artifact
+from portable.bytecode.layouts import table
+from portable.bytecode.vhlo import op as row_of
+from portable.prediction import examine
+
+__all__ = ["Program", "Step", "signed"]
+
+_UNKNOWN = -(1 << 63)
+
+
+def signed(*values: int) -> list[int]:
+    """Return numbers as bytecode writes those with a sign."""
+    return [(value << 1) ^ (value >> 63) for value in values]
+
+
+@dataclass
+class Program:
+    """One op in a module, whose operands are the arguments of the module's block."""
+
+    types: list[tuple[str, bytes]] = field(default_factory=list)
+    attributes: list[tuple[str, bytes]] = field(
+        default_factory=lambda: [("builtin", entry(UNKNOWN_LOCATION))]
+    )
+
+    def scalar(self, name: str) -> int:
+        """Return the number of a type that has no parts."""
+        return self._type(entry(_code("types", name)))
+
+    def tensor(self, element: int, *shape: int) -> int:
+        """Return the number of a tensor type; -1 is a dynamic dimension."""
+        sizes = signed(*(_UNKNOWN if size < 0 else size for size in shape))
+        return self._type(entry(20, len(shape), *sizes, element))
+
+    def unranked(self, element: int) -> int:
+        """Return the number of a tensor type without a shape."""
+        return self._type(entry(25, element))
+
+    def quantized(self, storage: str = "i8_v1", scale: int = 1, expressed: str = "f32_v1") -> int:
+        """Return the number of a quantized type."""
+        parts = (self.scalar(storage), self.scalar(expressed), *signed(scale, 0, -8, 7))
+        return self._type(entry(24, 1, *parts))
+
+    def complex(self, part: int) -> int:
+        """Return the number of a complex type."""
+        return self._type(entry(_code("types", "complex_v1"), part))
+
+    def _type(self, data: bytes) -> int:
+        if ("vhlo", data) not in self.types:
+            self.types.append(("vhlo", data))
+        return self.types.index(("vhlo", data))
+
+    def attribute(self, name: str, *numbers: int, data: bytes | None = None) -> int:
+        """Return the number of a new attribute."""
+        content = entry(_code("attributes", name), *numbers)
+        content += b"" if data is None else varint(len(data)) + data
+        self.attributes.append(("vhlo", content))
+        return len(self.attributes) - 1
+
+    def integers(self, *values: int) -> int:
+        """Return the number of a list of i64."""
+        type_ = self.tensor(self.scalar("i64_v1"), len(values))
+        data = b"".join(value.to_bytes(8, "little", signed=True) for value in values)
+        return self.attribute("tensor_v1", type_, data=data)
+
+    def forms(
+        self,
+        op: str,
+        operands: Sequence[int] = (),
+        results: Sequence[int] = (),
+        others: Sequence[tuple[str, Sequence[int]]] = (),
+        attributes: Mapping[str, int] | None = None,
+    ) -> dict[str, bool | None]:
+        """Return the forms of a module that holds the op, and others without attributes.
+
+        Attributes that are not given are locations, which no op has.
+        """
+        names = ["builtin.module", f"vhlo.{op}", *(f"vhlo.{name}" for name, _ in others)]
+        entries = [
+            [(attributes or {}).get(name, 0) if at == 0 else 0 for name in row_of(one).attributes]
+            for at, one in enumerate((op, *(name for name, _ in others)))
+        ]
+        body = [operation(1, results=results, operands=range(len(operands)), properties=0)]
+        body += [
+            operation(2 + at, results=given, properties=1 + at)
+            for at, (_, given) in enumerate(others)
+        ]
+        values = len(operands) + len(results) + sum(len(given) for _, given in others)
+        top = operation(0, regions=[region(body, values, operands)], isolated=True)
+        written = Written(
+            names,
+            self.attributes,
+            self.types,
+            [b"".join(map(varint, numbers)) for numbers in entries],
+            [top],
+            producer="StableHLO_v1.9.0",
+        )
+        return dict(examine(Artifact.from_bytes(bytes(written))).forms)
+
+    def constant(self, type_: int, data: bytes) -> Step:
+        """Return an op that gives a constant."""
+        return Step(
+            "constant_v1", [], type_, {"value": self.attribute("tensor_v1", type_, data=data)}
+        )
+
+    def forms_of(self, arguments: Sequence[int], steps: Sequence[Step]) -> dict[str, bool | None]:
+        """Return the forms of a module with ops one after the other."""
+        return dict(examine(Artifact.from_bytes(self.written(arguments, steps))).forms)
+
+    def written(self, arguments: Sequence[int], steps: Sequence[Step]) -> bytes:
+        """Return a module with ops one after the other.
+
+        Values are numbered: first the arguments, then the results of each op.
+        """
+        names = list(dict.fromkeys(step.op for step in steps))
+        entries = [
+            [step.attributes.get(name, 0) for name in row_of(step.op).attributes] for step in steps
+        ]
+        body = [
+            operation(
+                1 + names.index(step.op),
+                results=step.results,
+                operands=step.operands,
+                properties=at,
+            )
+            for at, step in enumerate(steps)
+        ]
+        values = len(arguments) + sum(len(step.results) for step in steps)
+        top = operation(0, regions=[region(body, values, arguments)], isolated=True)
+        made = Written(
+            ["builtin.module", *(f"vhlo.{name}" for name in names)],
+            self.attributes,
+            self.types,
+            [b"".join(map(varint, numbers)) for numbers in entries],
+            [top],
+            producer="StableHLO_v1.9.0",
+        )
+        return bytes(made)
+
+
+class Step(NamedTuple):
+    """One op of several.
+
+    Args:
+        op: Its name, as `add_v1`.
+        operands: The values that it takes.
+        given: The type of its result, or those of its results.
+        attributes: Its attributes by their numbers; a location where there is none.
+    """
+
+    op: str
+    operands: Sequence[int]
+    given: int | Sequence[int]
+    attributes: Mapping[str, int] = {}
+
+    @property
+    def results(self) -> Sequence[int]:
+        """The types of its results."""
+        return [self.given] if isinstance(self.given, int) else self.given
+
+
+def _code(kind: str, name: str) -> int:
+    codes = {layout.name: code for code, layout in reversed(table("vhlo", kind).items())}
+    return codes[name]
