@@ -10,6 +10,7 @@ from compat_tests.helpers.bytecode_writer import UNKNOWN_LOCATION, entry, operat
 from compat_tests.helpers.bytecode_writer import Artifact as Written
 from portable.artifact import Artifact
 from portable.bytecode.layouts import table
+from portable.bytecode.vhlo import END
 from portable.bytecode.vhlo import op as row_of
 from portable.prediction import examine
 
@@ -121,20 +122,22 @@ class Program:
 
         Values are numbered: first the arguments, then the results of each op.
         """
-        names = list(dict.fromkeys(step.op for step in steps))
+        applied = [name for step in steps if step.body for name in (step.body, END)]
+        names = list(dict.fromkeys([*(step.op for step in steps), *applied]))
         entries = [
             [step.attributes.get(name, 0) for name in row_of(step.op).attributes] for step in steps
         ]
+        values = len(arguments) + sum(len(step.results) for step in steps)
         body = [
             operation(
                 1 + names.index(step.op),
                 results=step.results,
                 operands=step.operands,
                 properties=at,
+                regions=[_applying(names, step, values)] if step.body else (),
             )
             for at, step in enumerate(steps)
         ]
-        values = len(arguments) + sum(len(step.results) for step in steps)
         top = operation(0, regions=[region(body, values, arguments)], isolated=True)
         made = Written(
             ["builtin.module", *(f"vhlo.{name}" for name in names)],
@@ -147,6 +150,14 @@ class Program:
         return bytes(made)
 
 
+def _applying(names: Sequence[str], step: Step, values: int) -> bytes:
+    """Return the region of an op: its arguments are numbered behind all other values."""
+    both = [values, values + 1]
+    made = operation(1 + names.index(step.body), results=[step.scalar], operands=both)
+    last = operation(1 + names.index(END), operands=[values + 2])
+    return region([made, last], 3, [step.scalar, step.scalar])
+
+
 class Step(NamedTuple):
     """One op of several.
 
@@ -155,12 +166,16 @@ class Step(NamedTuple):
         operands: The values that it takes.
         given: The type of its result, or those of its results.
         attributes: Its attributes by their numbers; a location where there is none.
+        body: The op that it applies to two scalars, as `add_v1`.
+        scalar: Their type, and that of what it gives.
     """
 
     op: str
     operands: Sequence[int]
     given: int | Sequence[int]
     attributes: Mapping[str, int] = {}
+    body: str = ""
+    scalar: int = 0
 
     @property
     def results(self) -> Sequence[int]:

@@ -238,7 +238,7 @@ def _is_square(reading: Reading, visit: Visit, numbers: _Reader) -> bool:
 def _scalar(reading: Reading, constant: Operation) -> int | None:
     """Return the integer that a constant is throughout."""
     data = reading.value(constant, "value").get("data")
-    if not constant.results or reading.element(constant.results[0]) not in _SIGNED:
+    if reading.element(constant.results[0]) not in _SIGNED:
         return None
     is_one = isinstance(data, Blob) and data.size <= _SCALAR_BYTES
     found = {*integers(reading, constant)} if is_one else ()
@@ -316,9 +316,9 @@ def _takes_squares_for_positive(reading: Reading) -> bool | None:
     return False
 
 
-def _is_signed(reading: Reading, visit: Visit) -> bool:
-    results = visit.operation.results
-    return bool(results) and reading.element(results[0]) in _SIGNED
+def _is_signed(reading: Reading, made: Visit) -> bool:
+    """Say whether an op that gives something gives a signed integer."""
+    return reading.element(made.operation.results[0]) in _SIGNED
 
 
 def _compares_what_is_positive(reading: Reading) -> bool | None:

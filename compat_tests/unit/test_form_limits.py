@@ -1,0 +1,241 @@
+"""Each limit that a form has: what is found at the last number on one side, and at the next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+import pytest
+
+from compat_tests.helpers.written import Program, Step, signed
+from portable.artifact import Artifact
+from portable.prediction import examine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_Made: TypeAlias = "tuple[Program, list[int], list[Step]]"
+
+
+def _dimensions(count: int) -> _Made:
+    program = Program()
+    dimension = program.attribute("integer_v1", program.scalar("i64_v1"), *signed(0))
+    result = program.tensor(program.scalar("i32_v1"))
+    given = program.tensor(program.scalar("f32_v1"), *[1] * count)
+    step = Step("get_dimension_size_v1", [0], result, {"dimension": dimension})
+    return program, [given], [step]
+
+
+def _numbers(count: int) -> _Made:
+    program = Program()
+    given = program.tensor(program.scalar("f32_v1"), 2)
+    numbers = {"scatter_dims_to_operand_dims": program.integers(*range(count))}
+    step = Step("scatter_v2", [0, 0, 0], given, numbers)
+    return program, [given], [step, Step("return_v1", [1], [])]
+
+
+def _ops(count: int) -> _Made:
+    """All of them with the module and an op that nothing uses."""
+    program = Program()
+    given = program.tensor(program.scalar("f32_v1"), 2)
+    unused = Step("dynamic_conv_v2", [0, 0, 0], given)
+    return program, [given], [unused, *[Step("abs_v1", [0], given)] * (count - 2)]
+
+
+def _channels(count: int) -> _Made:
+    """One behind the other, the last of a channel that was used before the others."""
+    program = Program()
+    given = program.tensor(program.scalar("f32_v1"), 2)
+    numbers = [
+        program.attribute("integer_v1", program.scalar("i64_v1"), *signed(at + 1))
+        for at in range(count)
+    ]
+    steps = [
+        Step("collective_permute_v1", [0], given, {"channel_id": number}) for number in numbers
+    ]
+    return program, [given], steps
+
+
+def _vector(length: int) -> _Made:
+    """By a matrix that is transposed, by an algorithm."""
+    program = Program()
+    vector, matrix, turned, result = (
+        program.tensor(program.scalar("f32_v1"), *shape)
+        for shape in ((length,), (length, 3), (3, length), (3,))
+    )
+    numbers = {
+        "lhs_contracting_dimensions": program.integers(1),
+        "rhs_contracting_dimensions": program.integers(0),
+        "lhs_precision_type": program.attribute("type_v1", program.scalar("tf31_v1")),
+    }
+    steps = [Step("transpose_v1", [0], turned), Step("dot_general_v2", [2, 1], result, numbers)]
+    return program, [matrix, vector], steps
+
+
+def _product(rows: int, over: int, columns: int, element: str = "f32_v1") -> _Made:
+    program = Program()
+    left, right, result, sums = (
+        program.tensor(program.scalar(element), *shape)
+        for shape in ((rows, over), (over, columns), (rows, columns), (rows,))
+    )
+    numbers = {
+        "lhs_contracting_dimensions": program.integers(1),
+        "rhs_contracting_dimensions": program.integers(0),
+    }
+    product = Step("dot_general_v2", [0, 1], result, numbers)
+    return program, [left, right], [product, Step("reduce_v1", [2, 2], sums)]
+
+
+def _sort(count: int, used: int) -> _Made:
+    program = Program()
+    given = program.tensor(program.scalar("f32_v1"), 2)
+    sort = Step("sort_v1", range(count), [given] * count)
+    taken = Step("return_v1", range(count, count + used), [])
+    return program, [given] * count, [sort, taken]
+
+
+def _sum_of_products(rank: int, element: str = "f32_v1", second: int = 1) -> _Made:
+    program = Program()
+    scalar = program.tensor(program.scalar(element))
+    given = program.tensor(program.scalar(element), *[2] * rank)
+    reduce = Step("reduce_v1", [3, 2], scalar, body="add_v1", scalar=scalar)
+    return program, [given, given, scalar], [Step("multiply_v1", [0, second], given), reduce]
+
+
+def _power(exponent: int, element: str = "i8_v1") -> _Made:
+    program = Program()
+    given = program.tensor(program.scalar(element))
+    size = int(element.removesuffix("_v1").lstrip("ui")) // 8
+    constant = program.constant(given, exponent.to_bytes(size, "little", signed=True))
+    return program, [given], [constant, Step("power_v1", [0, 1], given)]
+
+
+def _zeros(number: int) -> _Made:
+    program = Program()
+    given = program.tensor(program.scalar("i8_v1"))
+    constant = program.constant(given, number.to_bytes(1, "little", signed=True))
+    return program, [], [constant, Step("count_leading_zeros_v1", [0], given)]
+
+
+def _windows(elements: int, element: str = "f32_v1", size: int = 2, apart: int = 2) -> _Made:
+    """Of one dimension side by side, over another that is spread."""
+    program = Program()
+    scalar = program.tensor(program.scalar(element))
+    given = program.tensor(program.scalar(element), 2, elements // 2)
+    numbers = {
+        "window_dimensions": program.integers(1, size),
+        "window_strides": program.integers(1, size),
+        "base_dilations": program.integers(apart, 1),
+        "window_dilations": program.integers(1, 1),
+    }
+    step = Step("reduce_window_v1", [0, 1], given, numbers, "add_v1", scalar)
+    return program, [given, scalar], [step]
+
+
+def _state(words: int, element: str = "ui64_v1") -> _Made:
+    program = Program()
+    state = program.tensor(program.scalar(element), words)
+    bits = program.tensor(program.scalar("ui32_v1"), 2)
+    random = Step("rng_bit_generator_v1", [0], [state, bits])
+    return program, [state], [random, Step("return_v1", [2], [])]
+
+
+def _scatter(operands: int) -> _Made:
+    program = Program()
+    given = program.tensor(program.scalar("f32_v1"), 2)
+    step = Step("scatter_v2", [0] * operands, given)
+    return program, [given], [step, Step("return_v1", [1], [])]
+
+
+def _sort_of(dimension: int) -> _Made:
+    program = Program()
+    given = program.tensor(program.scalar("f32_v1"), 2, 2)
+    number = program.attribute("integer_v1", program.scalar("i64_v1"), *signed(dimension))
+    step = Step("sort_v1", [0], given, {"dimension": number})
+    return program, [given], [step, Step("return_v1", [1], [])]
+
+
+def _complex_constant(size: int) -> _Made:
+    """Of two f64 each."""
+    program = Program()
+    type_ = program.tensor(program.complex(program.scalar("f64_v1")), size // 16)
+    return program, [], [program.constant(type_, bytes(size))]
+
+
+_VECTOR = "dot_general with an algorithm of a vector and a transposed matrix"
+_REDUCED = "reduce of a dot_general over three elements"
+_SORTED = "sort of more than 16 operands"
+_SUMS = "sum of products of seven dimensions or more"
+_TURNS = "collective op computed from another of its channel"
+_POWERS = "power of integers by 64 or more"
+_SPREAD = "reduce_window of windows side by side that spreads other dimensions"
+_WORDS = "rng_bit_generator with a state of other than two or three words"
+_END = "sort of a dimension that is counted from the end"
+_ALL: list[tuple[str, Callable[..., _Made], tuple[object, ...], bool | None]] = [
+    ("get_dimension_size of a known dimension", _dimensions, (256,), True),
+    ("get_dimension_size of a known dimension", _dimensions, (257,), False),
+    ("scatter of indices without components", _numbers, (0,), True),
+    ("scatter of indices without components", _numbers, (1,), False),
+    ("scatter of indices without components", _numbers, (512,), False),
+    ("scatter of indices without components", _numbers, (513,), True),
+    ("dynamic_conv", _ops, (2000,), False),
+    ("dynamic_conv", _ops, (2001,), True),
+    (_TURNS, _channels, (16,), False),
+    (_TURNS, _channels, (17,), None),
+    *((_VECTOR, _vector, (length,), length < 4096) for length in (2, 4095, 4096)),
+    *((_REDUCED, _product, (rows, 3, 32769), None if 1 < rows <= 6 else False)
+      for rows in (1, 2, 6, 7)),
+    *((_REDUCED, _product, (2, over, 32769), None if over == 3 else False) for over in (2, 4)),
+    *((_REDUCED, _product, (columns, 3, 2), None if columns > 32768 else False)
+      for columns in (32768, 32769)),
+    *((_REDUCED, _product, (2, 3, columns, "f64_v1"), None if columns > 16384 else False)
+      for columns in (16384, 16385)),
+    (_REDUCED, _product, (2, 3, 65536, "f16_v1"), False),
+    *((_SORTED, _sort, of, found) for of, found in (
+        ((16, 16), False), ((17, 17), True), ((17, 16), None), ((17, 0), None), ((25, 25), False),
+        ((25, 24), None), ((26, 26), True), ((26, 17), True), ((26, 16), None))),
+    *((_SUMS, _sum_of_products, (rank,), None if rank >= 7 else False) for rank in (6, 7, 8)),
+    (_SUMS, _sum_of_products, (7, "f64_v1"), False),
+    (_SUMS, _sum_of_products, (7, "f32_v1", 0), False),
+    *((_POWERS, _power, (by,), by >= 64) for by in (0, 63, 64, 127, -1)),
+    (_POWERS, _power, (-128,), False),
+    (_POWERS, _power, (32767, "i16_v1"), True),
+    *(("count_leading_zeros of a negative constant", _zeros, (number,), number < 0)
+      for number in (-128, -1, 0, 1, 127)),
+    *((_SPREAD, _windows, (elements,), elements >= 4096) for elements in (4094, 4096, 4098)),
+    (_SPREAD, _windows, (4096, "f16_v1"), False),
+    (_SPREAD, _windows, (4096, "f64_v1"), True),
+    (_SPREAD, _windows, (4096, "f32_v1", 1), True),
+    (_SPREAD, _windows, (4096, "f32_v1", 2, 1), False),
+    *((_WORDS, _state, (words,), words not in (2, 3)) for words in (1, 2, 3, 4)),
+    *((_WORDS, _state, (words, "ui32_v1"), words not in (4, 6)) for words in (2, 3, 4, 5, 6, 7)),
+    *(("scatter of several operands", _scatter, (count,), count > 3) for count in (3, 4, 5)),
+    *((_END, _sort_of, (at,), at < 0) for at in (-2, -1, 0, 1)),
+    *(("sort of a dimension before the last one that is counted from the end", _sort_of, (at,),
+       at < -1) for at in (-3, -2, -1, 0)),
+    *(("constant of several complex<f64>", _complex_constant, (size,), size > 16)
+      for size in (16, 32)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("form", "make", "of", "found"), _ALL)
+def test_a_form_begins_where_its_limit_says(
+    form: str, make: Callable[..., _Made], of: tuple[object, ...], found: bool | None
+) -> None:
+    """Not one before or one behind it."""
+    program, arguments, steps = make(*of)
+    assert program.forms_of(arguments, steps)[form] is found
+
+
+@pytest.mark.parametrize(
+    ("make", "most", "what"),
+    [
+        (_dimensions, 256, "tensor of more than 256 dimensions"),
+        (_numbers, 512, "attribute of more than 512 numbers of dimensions"),
+    ],
+)
+def test_what_is_longer_is_named(make: Callable[[int], _Made], most: int, what: str) -> None:
+    """Forms are not looked for there, so it is not known."""
+    for count in (most, most + 1):
+        program, arguments, steps = make(count)
+        unknown = examine(Artifact.from_bytes(program.written(arguments, steps))).unknown
+        assert (what in unknown) is (count > most)
