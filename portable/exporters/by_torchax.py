@@ -17,9 +17,11 @@ from portable.exporters.frameworks import ExportFailed, first_line, is_higher_or
 from portable.exporters.graphs import GraphLowering, all_nodes
 from portable.exporters.lowered import Lowered, cleaned
 from portable.exporters.lowerings import lowerings, stored_lowerings
+from portable.exporters.numbers import is_number
 from portable.exporters.quantized_types import type_lowerings, with_fixed_scales, with_types
 from portable.exporters.random_numbers import random_ops
 from portable.exporters.traced import (
+    dimension_ranges,
     inspect_program,
     is_random,
     place,
@@ -110,6 +112,9 @@ _NAMES = (
     "ends, or words of Python"
 )
 _REMEDIES = {
+    # As `code` and `graph`.
+    "already exists": "a weight of the model has the name of an attribute of PyTorch's graphs: "
+    "rename it",
     "num_mutated_inp_runtime_indices": _MOVED,
     "set_ on a graph input": _MOVED,
     "expected compiled_fn to be GraphModule": "the model changes a buffer or an input that shares "
@@ -159,6 +164,9 @@ def _decomposed(program: Any, functions: Mapping[Any, Callable[..., Any]]) -> An
         warnings.simplefilter("ignore", FutureWarning)
         # Once: tracing is most of an export's time.
         table = all_decompositions()
+        if any(map(is_number, program.graph.nodes)):
+            # PyTorch's own asks whether the place is below zero.
+            del table[torch.ops.aten.select_scatter.default]
         try:
             return program.run_decompositions(kept(table))
         except ValueError:
@@ -268,9 +276,9 @@ def _avals(arguments: Sequence[Argument], program: Any) -> list[Any]:
 def _constraints(program: Any) -> list[str]:
     """Return the ranges of dynamic dimensions as JAX writes them, who knows that they are >= 1."""
     found = []
-    for symbol, values in program.range_constraints.items():
-        if values.lower.is_finite and values.lower > 1:
-            found.append(f"{symbol} >= {int(values.lower)}")
-        if values.upper.is_finite and values.upper.is_Integer:
-            found.append(f"{symbol} <= {int(values.upper)}")
+    for symbol, least, most in dimension_ranges(program):
+        if least is not None and least > 1:
+            found.append(f"{symbol} >= {least}")
+        if most is not None:
+            found.append(f"{symbol} <= {most}")
     return found

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from portable.exporters.counting import counting_ops
 from portable.exporters.derivatives import derivative_decompositions
+from portable.exporters.lists import list_ops
 from portable.exporters.losses import loss_ops
 from portable.exporters.quantization import quantized_ops
 
@@ -63,6 +64,7 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
         **_of_pytorch(),
         **counting_ops(),
         **derivative_decompositions(),
+        **list_ops(),
         **loss_ops(),
         **quantized_ops(),
     }

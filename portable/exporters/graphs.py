@@ -16,6 +16,7 @@ from portable.exporters.derivatives import derivative_ops, pulled_back
 from portable.exporters.frameworks import ExportFailed, dtype_name, first_line, is_higher_order
 from portable.exporters.lowerings import lowerings as lowerings_of_ours
 from portable.exporters.lowerings import stored_lowerings
+from portable.exporters.numbers import is_number, number_lowerings, numbers_as_arrays
 from portable.exporters.random_numbers import Stream, random_ops
 from portable.exporters.traced import place
 
@@ -56,6 +57,7 @@ class GraphLowering:
         self._ours = lowerings_of_ours()
         self._stored = stored_lowerings()
         self._derivatives = derivative_ops()
+        self._of_numbers = number_lowerings()
         self._random = random_ops()
         self._seed = seed
         self._drawn = 0
@@ -112,21 +114,26 @@ class GraphLowering:
         op = node.target
         if is_higher_order(op):
             return functools.partial(self.control_flow[op.name()], self), "portable"
-        for key in (op, getattr(op, "overloadpacket", None)):
-            if key in self._lowerings:
-                return self._lowerings[key], _GIVEN
+        keys = op, getattr(op, "overloadpacket", None)
+        given = next((key for key in keys if key in self._lowerings), None)
+        if given is not None:
+            return self._lowerings[given], _GIVEN
+        ours = self._lowering_of_ours(node)
+        if ours is not None:
+            return ours, "portable"
+        return next((all_aten_ops[key].func for key in keys if key in all_aten_ops), op), "torchax"
+
+    def _lowering_of_ours(self, node: _Node) -> Callable[..., Any] | None:
+        op = node.target
+        if op in self._of_numbers and any(map(is_number, node.all_input_nodes)):
+            return functools.partial(self._of_numbers[op], node.meta["val"])
         if op in self._derivatives:
-            return functools.partial(self._derived, op), "portable"
+            return functools.partial(self._derived, op)
         if op in self._stored:
-            return functools.partial(self._stored[op], node.args[0].meta["val"]), "portable"
+            return functools.partial(self._stored[op], node.args[0].meta["val"])
         if op in self._ours:
-            return self._ours[op], "portable"
-        if op in self._random:
-            return self._seeded(node), "portable"
-        for key in (op, getattr(op, "overloadpacket", None)):
-            if key in all_aten_ops:
-                return all_aten_ops[key].func, "torchax"
-        return op, "torchax"
+            return self._ours[op]
+        return self._seeded(node) if op in self._random else None
 
     @functools.cached_property
     def _decompositions(self) -> dict[Any, Callable[..., Any]]:
@@ -304,6 +311,8 @@ def _numbers(node: _Node, args: tuple[Any, ...]) -> tuple[Any, ...]:
 
     dtype = getattr(node.meta.get("val"), "dtype", None)
     pointwise = torch.Tag.pointwise in getattr(node.target, "tags", ())
+    if pointwise:
+        args = numbers_as_arrays(args, node.args)
     arrays = [value for value in args if hasattr(value, "dtype")]
     chooses = getattr(node.target, "overloadpacket", None) is torch.ops.aten.where
     floats = any(jnp.issubdtype(array.dtype, jnp.inexact) for array in arrays)

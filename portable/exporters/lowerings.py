@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portable.exporters.frameworks import ExportFailed, dtype_name
+from portable.exporters.numbers import number_of
 from portable.exporters.special_functions import special_functions
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ def lowerings() -> dict[Any, Callable[..., Any]]:
         "_linalg_eigh": _eigen,
         "_linalg_solve_ex": _solved,
         "_linalg_svd": _singular_values,
+        "_scaled_mm": _scaled_product,
+        "_weight_int8pack_mm": lambda x, rows, scales: x @ rows.T.astype(x.dtype) * scales,
         "angle": jnp.angle,
         "avg_pool1d": _average,
         "avg_pool2d": _average,
@@ -72,6 +75,8 @@ def lowerings() -> dict[Any, Callable[..., Any]]:
         table[f"_upsample_nearest_exact{axes}d"] = functools.partial(_nearest, 0.5)
     found = {getattr(aten, name).default: how for name, how in table.items() if hasattr(aten, name)}
     found |= {
+        aten.item.default: number_of,
+        aten._local_scalar_dense.default: number_of,  # noqa: SLF001 - ATen's name
         aten.arange.start_step: _counted,
         # torchax subtracts multiples, which loses digits of floats.
         aten.fmod.Scalar: _remainder,
@@ -91,7 +96,13 @@ def lowerings() -> dict[Any, Callable[..., Any]]:
         # A program asserts nothing, of a singular matrix or a class that is out of range.
         **{
             getattr(packet, overload): lambda *_, **__: None
-            for packet in (aten._assert_async, aten._assert_scalar, aten._linalg_check_errors)  # noqa: SLF001 - ATen's names
+            for packet in (
+                aten._assert_async,  # noqa: SLF001 - ATen's names
+                aten._assert_scalar,  # noqa: SLF001
+                aten._linalg_check_errors,  # noqa: SLF001
+                aten.sym_constrain_range,
+                aten.sym_constrain_range_for_size,
+            )
             for overload in packet.overloads()
         },
     }
@@ -525,6 +536,33 @@ def _integer_product(a: Any, b: Any) -> Any:
 
     dimensions = (((1,), (0,)), ((), ()))
     return jax.lax.dot_general(a, b, dimensions, preferred_element_type=jnp.int32)
+
+
+def _scaled_product(  # noqa: PLR0917 - the arguments of ATen
+    a: Any,
+    b: Any,
+    scale_a: Any,
+    scale_b: Any,
+    bias: Any = None,
+    scale: Any = None,
+    *_: Any,
+    **__: Any,
+) -> Any:
+    """Multiply matrices of float8, each with one scale, or one for each row and each column."""
+    import jax.numpy as jnp
+
+    rows, columns = (a.shape[0], 1), (1, b.shape[1])
+    if scale_a.shape not in {(), (1,), (1, 1), rows} or scale_b.shape not in {
+        (),
+        (1,),
+        (1, 1),
+        columns,
+    }:
+        raise NotImplementedError("scales of blocks")
+    if scale is not None:
+        raise NotImplementedError("a scale of the result")
+    made = jnp.matmul(a.astype(jnp.float32), b.astype(jnp.float32)) * scale_a * scale_b
+    return made if bias is None else made + bias.astype(jnp.float32)
 
 
 def _factors(a: Any) -> tuple[Any, Any]:

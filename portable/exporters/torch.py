@@ -12,7 +12,7 @@ from portable.exporters.by_torchax import Lowerings
 from portable.exporters.conventions import TorchConvention
 from portable.exporters.exported import ExportedArtifact, wanted
 from portable.exporters.frameworks import ExporterMissing, ExportFailed
-from portable.exporters.traced import inspect_program, trace
+from portable.exporters.traced import dimension_ranges, inspect_program, trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -136,11 +136,10 @@ def _ranges(program: Any) -> dict[str, Range]:
     A least size of 2 is what PyTorch takes for every dimension that is not fixed, and not checked.
     """
     found = {}
-    for symbol, values in program.range_constraints.items():
-        least = int(values.lower) if values.lower.is_finite else 0
-        most = int(values.upper) if values.upper.is_finite and values.upper.is_Integer else None
-        if least > _LEAST or most is not None:
-            found[str(symbol)] = (least if least > _LEAST else 0, most)
+    for symbol, low, most in dimension_ranges(program):
+        least = low if low is not None and low > _LEAST else 0
+        if least or most is not None:
+            found[symbol] = (least, most)
     return found
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Placeholder",
     "Traced",
+    "dimension_ranges",
     "inspect_program",
     "is_random",
     "place",
@@ -245,6 +246,27 @@ def inspect_program(program: _ExportedProgram) -> Traced:
     )
 
 
+def dimension_ranges(program: _ExportedProgram) -> Iterator[tuple[str, int | None, int | None]]:
+    """Yield the dynamic dimensions of a program with the sizes that it was traced for.
+
+    Args:
+        program: An `ExportedProgram`.
+
+    Yields:
+        The symbol, the least and the largest size; None where there is none.
+    """
+    from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
+
+    for symbol, values in program.range_constraints.items():
+        if not free_unbacked_symbols(symbol):  # those are numbers that depend on data
+            least, most = values.lower, values.upper
+            yield (
+                str(symbol),
+                int(least) if least.is_finite else None,
+                int(most) if most.is_finite and most.is_Integer else None,
+            )
+
+
 def refuse_losses(program: _ExportedProgram) -> None:
     """Refuse, by name, what a backend without state, seeds and control flow would drop silently.
 
@@ -316,18 +338,18 @@ def refuse_unbounded(program: _ExportedProgram, lowered: Collection[Any] = ()) -
     Raises:
         ExportFailed: It has such an op.
     """
+    import torch
     from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
     from torch.utils import _pytree as pytree
 
     for node in program.graph.nodes:
         if node.op != "call_function" or node.target in lowered:
             continue
-        if any(free_unbacked_symbols(v) for v in pytree.tree_leaves(node.meta.get("val"))):
+        made = [v for v in pytree.tree_leaves(node.meta.get("val")) if isinstance(v, torch.Tensor)]
+        if any(free_unbacked_symbols(size) for tensor in made for size in tensor.shape):
             name = str(node.target).removeprefix("aten.").partition(".")[0]
-            number = name in {"item", "_local_scalar_dense"}
-            what = "a number that" if number else "the size of what"
             raise ExportFailed(
-                f"{what} {node.target} makes depends on data",
+                f"the size of what {node.target} makes depends on data",
                 where=place(node),
                 hint=_BOUNDED.get(name, "compute with a fixed size and a mask"),
             )
@@ -342,8 +364,6 @@ _BOUNDED = {
     "bincount": "use torch.zeros(BOUND).index_add(0, x, torch.ones(len(x)))",
     "repeat_interleave": "pass output_size=BOUND",
     "tensor_split": "pass the places as integers",
-    "item": "keep the number in a tensor",
-    "_local_scalar_dense": "keep the number in a tensor",
 }
 
 

@@ -73,6 +73,25 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Tensor, ...]]] = {
     ),
     "running sums of powers": (lambda x: [x.logcumsumexp(-1), x[0, 0].logcumsumexp(0)], (TABLE,)),
     "leaking": (lambda x: F.rrelu(x, 0.1, 0.3), (TABLE,)),
+    "scaled": (
+        lambda a, b, row, column: (
+            [
+                torch._scaled_mm(a, b.T, torch.tensor(1.5), torch.tensor(0.5), bias, out_dtype=kind)
+                for bias, kind in ((None, torch.float32), (column.bfloat16(), torch.bfloat16))
+            ]
+            + [torch._scaled_mm(a, b.T, row[:, None], column[None], out_dtype=torch.bfloat16)]
+        ),
+        (
+            torch.randn(16, 32).to(torch.float8_e4m3fn),
+            torch.randn(16, 32).to(torch.float8_e4m3fn),
+            torch.rand(16),
+            torch.rand(16),
+        ),
+    ),
+    "int8 weights": (
+        torch.ops.aten._weight_int8pack_mm,
+        (torch.randn(4, 16), INTEGERS[:8], torch.rand(8)),
+    ),
     # PyTorch's own decomposition of attention has strides that the view does not take.
     "view": (
         lambda x: (
@@ -107,6 +126,74 @@ def test_the_groups_of_transformers(executor: Executor) -> None:
     given = (torch.randn(8, 16), torch.randn(3, 16, 8), GROUPS)
     made = export_torch(Calls(op), given, target="1.0.0")
     assert torch.allclose(made(*given, executor=executor), op(*given), atol=1e-5)
+
+
+NUMBERS: dict[str, Callable[[Tensor, Tensor], Any]] = {
+    "place": lambda i, x: x[i],
+    "place in a column": lambda i, x: x[:, i.item()],
+    "rows": lambda i, x: x[_within(i, 3) : i.item() + 2],
+    "narrow": lambda i, x: x.narrow(0, _within(i, 3), 2),
+    "put rows": lambda i, x: _put(x, _within(i, 2)),
+    "put a row": lambda i, x: x.select_scatter(x[0], 0, i.item()),
+    "arithmetic": lambda i, x: (
+        x * i.item() + (i.item() + 1) // 2,
+        x[:3] < i.item(),
+        torch.arange(5) < i.item(),
+        torch.arange(5, dtype=torch.int8) + i.item(),
+        torch.full((3,), i.item()),
+        torch.tensor([i.item(), 3]),
+        torch.roll(x, i.item(), 0),
+        torch.where(x > 0, i.item(), x),
+    ),
+    "floats": lambda _, x: (
+        x * x[0, 0].item(),
+        x > x[0, 0].item(),
+        x.half() + x[0, 0].item(),
+        torch.arange(3) * x[0, 1].item(),
+        torch.full((2,), x[1, 1].item()),
+        x.clamp(max=x[0, 0].item()),
+    ),
+    "counted": lambda i, _: torch.arange(_within(i, 9), i.item() + 4) * 2,
+}
+
+
+def _within(i: Tensor, most: int) -> int:
+    number = int(i.item()) if not torch.compiler.is_exporting() else i.item()
+    torch._check(number >= 0)
+    torch._check(number <= most)
+    return number
+
+
+def _put(x: Tensor, place: int) -> Tensor:
+    made = x.clone()
+    made[place : place + 2] = x[:2] * 2
+    return made
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_numbers_that_are_taken_out_of_tensors(name: str, executor: Executor) -> None:
+    """They choose places and are computed with, as in a cache that is written at a position."""
+    function = NUMBERS[name]
+    made = export_torch(Calls(function), (torch.tensor(1), TABLE), target="1.0.0")
+    for place in (0, 2):
+        given = torch.tensor(place), TABLE.flip(0)
+        got, wanted = made(*given, executor=executor), function(*given)
+        for mine, theirs in zip(*map(pytree.tree_leaves, (got, wanted)), strict=True):
+            assert mine.dtype == theirs.dtype
+            assert torch.allclose(mine, theirs, atol=1e-6)
+
+
+def test_a_place_from_the_last(executor: Executor) -> None:
+    """As PyTorch counts it."""
+    made = export_torch(Calls(lambda i, x: x[i]), (torch.tensor(1), TABLE), target="1.0.0")
+    assert torch.equal(made(torch.tensor(-2), TABLE, executor=executor), TABLE[-2])
+
+
+def test_a_size_that_is_taken_out_of_a_tensor() -> None:
+    """It is refused, where the tensor of that size is made."""
+    for function in (lambda i, x: x[: _within(i, 3)].sum(), lambda i, _: torch.ones(i.item())):
+        with pytest.raises(ExportFailed, match=r"the size of what aten.*depends on data"):
+            export_torch(Calls(function), (torch.tensor(1), TABLE), target="1.0.0")
 
 
 UNBOUNDED: dict[str, tuple[Callable[..., Any], str]] = {

@@ -11,7 +11,9 @@ import torch.nn.functional as F  # noqa: N812 - what everybody calls it
 from torch import Tensor, nn
 from torch.fx.experimental.proxy_tensor import make_fx
 
+from compat_tests.helpers.torch_calls import Calls
 from portable.exporters import ExportFailed, export_torch
+from portable.exporters.lists import list_ops
 from portable.runtime.executors import Executor
 
 # PyTorch warns of its own use of what it deprecates.
@@ -259,3 +261,52 @@ def test_a_layer_of_mkldnn_says_what_to_do() -> None:
     net, x = nn.LSTM(3, 4), torch.randn(5, 2, 3)
     with pytest.raises(ExportFailed, match=r"mkldnn_rnn_layer.*mkldnn\.flags\(enabled=False\)"):
         export_torch(make_fx(lambda x: net(x)[0])(x), (x,), target="0.9.0")
+
+
+def _arguments(op: Any, rows: list[Tensor]) -> list[Any]:
+    """Return what an op of lists takes, by its schema."""
+    made: list[Any] = []
+    for argument in op._schema.arguments:
+        if argument.kwarg_only or argument.name in {"dtype", "non_blocking"}:
+            continue
+        kind = str(argument.type)
+        if kind == "List[Tensor]":
+            made.append([row + len(made) for row in rows])
+        elif kind == "Tensor":
+            made.append(torch.tensor(2.0))
+        else:
+            made.append([2.0, 3.0] if kind.startswith("List") else 2.0)
+    return made
+
+
+@pytest.mark.parametrize("op", list_ops(), ids=str)
+def test_an_op_of_lists(op: Any, executor: Executor) -> None:
+    """Optimizers call them, and what clips gradients."""
+    rows = torch.rand(3, 3), torch.rand(3, 3) * 0.5
+
+    def function(*rows: Tensor) -> Any:
+        return op(*_arguments(op, list(rows)))
+
+    made = export_torch(Calls(function), rows, target="1.9.0", allow=["exact"])
+    for mine, theirs in zip(made(*rows, executor=executor), function(*rows), strict=True):
+        assert torch.allclose(mine, theirs, rtol=1e-5, atol=1e-5, equal_nan=True)
+
+
+def test_a_step_of_an_optimizer_that_takes_lists(executor: Executor) -> None:
+    """Its gradients are clipped before."""
+    net = nn.Linear(4, 3)
+
+    def step(weights: dict[str, Tensor], x: Tensor) -> Any:
+        moved = {name: w.detach().clone().requires_grad_() for name, w in weights.items()}
+        optimizer = torch.optim.AdamW(moved.values(), lr=0.1, eps=0.1, foreach=True)
+        torch.func.functional_call(net, moved, (x,)).sin().mean().backward()
+        norm = torch.nn.utils.clip_grad_norm_(moved.values(), 0.1)
+        optimizer.step()
+        return norm, [w.detach() for w in moved.values()]
+
+    given = {name: w.detach() for name, w in net.named_parameters()}, torch.randn(2, 4)
+    made = export_torch(make_fx(step)(*given), given, target="0.9.0", allow=["exact"])
+    norm, weights = made(*given, executor=executor)
+    wanted = step(*given)
+    assert torch.allclose(norm, wanted[0])
+    assert all(map(torch.allclose, weights, wanted[1]))
