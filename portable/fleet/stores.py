@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from portable.containers.source import Source
 from portable.fleet.keys import STARTS_ANYWHERE, PlaceError, listed_keys
 from portable.fleet.rows import batched
-from portable.system.files import FileError
+from portable.system.files import FileError, demand_room, file_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -232,6 +232,10 @@ class Remote:
             FileError: It cannot be read, is longer than `most`, or has not the size that it had.
         """
         where = f"{self.url}/{key}"
+        try:
+            demand_room(most)
+        except OSError as error:
+            raise file_error("read", error, where) from None
 
         def read() -> bytes:
             found = bytearray()
@@ -261,7 +265,7 @@ class Remote:
                 return ask()
         except errors.PreconditionError:
             raise FileError(_CHANGED, where=where, hint="audit again") from None
-        except (errors.BaseError, OSError) as error:
+        except (errors.BaseError, OSError, ValueError) as error:  # the last: a key that is none
             said = _said(error)
             hint = next((hint for path, hint in _NO_CREDENTIALS.items() if path in said), None)
             what = "no credentials, neither in the environment nor of this machine"

@@ -47,7 +47,9 @@ class Web(Remote):
         folder, _, self._list = url.rpartition("/")
         if not self._list.endswith(_ENDING):
             folder, self._list = url.rstrip("/"), ""
-        super().__init__(folder, limits, client_options={"allow_http": True})
+        # A server that is asked by https leads nowhere else.
+        plain = urlsplit(url).scheme == "http"
+        super().__init__(folder, limits, client_options={"allow_http": plain})
 
     def objects(self) -> Iterator[Object]:
         """Yield the objects, each with the size and the ETag that the server reports."""
@@ -79,7 +81,7 @@ class Web(Remote):
             links = _Links()
             links.feed(self._page(key))
             page = f"{self.url}/{quote(key)}"
-            found = {_below(page, link) for link in links.found}
+            found = {_below(page, link) for link in set(links.found)}
             # Links up, to other servers, and those that sort the page are none to objects.
             children = {name for name in found if "/" not in name.rstrip("/") and name.strip("/")}
             below += [key + name for name in sorted(children - _EXCLUDED, reverse=True)]

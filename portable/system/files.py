@@ -29,6 +29,7 @@ __all__ = [
     "InputFile",
     "demand_new_directory",
     "demand_output",
+    "demand_room",
     "file_error",
     "is_special",
     "is_stdout",
@@ -122,7 +123,7 @@ class InputFile:
         """
         size = max(0, (len(self) if stop is None else stop) - start)
         try:
-            _demand_room(size)
+            demand_room(size)
             data = os.pread(self._handle, size, start)
             while len(data) < size:  # one call reads at most 2 GB
                 more = os.pread(self._handle, size - len(data), start + len(data))
@@ -188,7 +189,7 @@ def _read_stream(descriptor: int, size: int, name: str) -> bytes:
             if not more:
                 break
             found += more
-            _demand_room(len(found))
+            demand_room(len(found))
     except (OSError, MemoryError) as error:
         raise file_error("read", error, name) from error
     return bytes(found)
@@ -206,8 +207,15 @@ def _demand_regular(mode: int, path: str) -> None:
     )
 
 
-def _demand_room(size: int) -> None:
-    """Refuse to read what cannot fit: a sparse file may say that it has any size."""
+def demand_room(size: int) -> None:
+    """Refuse to read what cannot fit: a sparse file, or a server, may name any size.
+
+    Args:
+        size: How many bytes are read at once.
+
+    Raises:
+        OSError: They are more than half of the memory.
+    """
     if size > _MANY:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         if size > memory // 2:

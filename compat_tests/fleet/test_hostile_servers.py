@@ -1,0 +1,150 @@
+"""A web server that leads elsewhere, names what is no name, or sends without an end."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from portable.cli import main
+from portable.fleet.stores import DEFAULT, Remote
+from portable.fleet.web import Web
+
+GOOD = (Path(__file__).parents[1] / "data" / "artifacts" / "add_f32+0.9.0.mlir.bc").read_bytes()
+HUGE = 1 << 50
+ELSEWHERE = [
+    "file:///etc/passwd",
+    "ftp://127.0.0.1/x",
+    "unix:///x",
+    "data:,x",
+    "\x01::",
+    "x.mlir.bc",
+]
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: "_Server"
+
+    def do_HEAD(self) -> None:
+        self.server.answer(self)
+
+    do_GET = do_HEAD  # noqa: N815 - as above
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    index = b""
+    target = ""
+    asked: list[str]
+
+    def answer(self, request: _Handler) -> None:
+        """Answer with an index, a redirection, an artifact, or an artifact that has no end."""
+        self.asked.append(request.path)
+        body = self.index if request.path == "/f" else GOOD
+        away = request.path == "/f/x.mlir.bc" and self.target
+        request.send_response(302 if away else 206 if "Range" in request.headers else 200)
+        if away:
+            request.send_header("Location", self.target)
+            body = b""
+        size = HUGE if request.path == "/f/huge.mlir.bc" else len(body)
+        if "Range" in request.headers:
+            first, last = map(int, request.headers["Range"].removeprefix("bytes=").split("-"))
+            last = min(last, size - 1)
+            request.send_header("Content-Range", f"bytes {first}-{last}/{size}")
+            body, size = (
+                body[first : last + 1].ljust(min(last + 1, 1 << 16) - first, b"\0"),
+                last + 1,
+            )
+        request.send_header("Content-Length", str(size))
+        request.send_header("Last-Modified", "Wed, 21 Oct 2015 07:28:00 GMT")
+        request.end_headers()
+        if request.command == "GET":
+            request.wfile.write(body)
+
+
+@contextmanager
+def _serving(*links: str, target: str = "") -> Iterator[_Server]:
+    server = _Server(("127.0.0.1", 0), _Handler)
+    server.index = "".join(f'<a href="{link}">x</a>' for link in links).encode()
+    server.target, server.asked = target, []
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def _gated(server: _Server) -> int:
+    return main(["gate", f"http://127.0.0.1:{server.server_port}/f", "--for", "jaxlib==0.12.0.1"])
+
+
+Said = Callable[[], str]
+
+
+@pytest.fixture
+def said(capsys: pytest.CaptureFixture[str]) -> Said:
+    """Return what was printed since the last call, on both streams."""
+    return lambda: "".join(capsys.readouterr())
+
+
+@pytest.mark.parametrize("target", ELSEWHERE)
+def test_a_redirection_to_no_server_is_told(target: str, said: Said) -> None:
+    """To files, to itself without end, to other schemes; the rest is judged."""
+    with _serving("good.mlir.bc", "x.mlir.bc", target=target) as server:
+        assert _gated(server) == 2
+    told = said()
+    assert "/f/x.mlir.bc: not judged" in told
+    assert "1 pass" in told
+    assert "root:" not in told
+
+
+@pytest.mark.parametrize("link", ["%1b[31m.mlir.bc", "x%00.mlir.bc", "%0a.mlir.bc", "%7f"])
+def test_a_link_that_is_no_name_ends_nothing(link: str, said: Said) -> None:
+    """Obstore refuses keys with control characters."""
+    with _serving("good.mlir.bc", link) as server:
+        assert _gated(server) == 2
+    told = said()
+    assert "1 pass" in told
+    assert "1 not judged" in told
+    assert "\x1b" not in told
+
+
+def test_links_lead_to_what_lies_below_alone() -> None:
+    """Whatever they are called, and however that is written."""
+    links = [
+        "../up",
+        "/abs",
+        "//127.0.0.1:1/x",
+        "http://[::1/",
+        "file:///etc/passwd",
+        "javascript:1",
+    ]
+    links += ["%2e%2e/up", "..%2fup", "b%2f..%2f..%2fup", "sub/../../up", "c?x=1", ".", "./"]
+    with _serving("good.mlir.bc", *links) as server:
+        assert _gated(server) == 0
+    assert set(server.asked) == {"/f", "/f/good.mlir.bc"}
+
+
+def test_an_object_that_does_not_fit_is_not_read(said: Said) -> None:
+    """Its size is what the server says."""
+    with _serving("good.mlir.bc", "huge.mlir.bc") as server:
+        assert _gated(server) == 2
+    told = said()
+    assert "more than half of the memory" in told
+    assert "1 pass" in told
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_https_does_not_lead_to_http(scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Obstore follows redirections, and takes a plain server only where it may."""
+    seen: list[object] = []
+    monkeypatch.setattr(Remote, "__init__", lambda *_, **options: seen.append(options))
+    Web(f"{scheme}://127.0.0.1/f", DEFAULT)
+    assert seen == [{"client_options": {"allow_http": scheme == "http"}}]
