@@ -72,6 +72,7 @@ def assert_portable(request: pytest.FixtureRequest) -> AssertPortable:
         if pin:
             artifacts = _pinned(artifacts, releases)
         verdicts = _verdicts(artifacts, releases)
+        from portable.escaping import line
         from portable.verdict import Stage
 
         bad = [verdict for verdict in verdicts if not verdict.compatible]  # not known is no pass
@@ -84,7 +85,8 @@ def assert_portable(request: pytest.FixtureRequest) -> AssertPortable:
             head += f" ({bad[0].basis}):"
             if not pin and any(verdict.stage is Stage.WINDOW for verdict in bad):
                 lines.append("  judged as it is; pin=True pins it for them first")
-            pytest.fail("\n".join([head, *lines]), pytrace=False)
+            # Of artifacts and policies, whose text is foreign: CI shows what pytest prints.
+            pytest.fail("\n".join(map(line, [head, *lines])), pytrace=False)
         return verdicts
 
     return check

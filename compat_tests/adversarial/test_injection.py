@@ -541,6 +541,27 @@ def test_the_process_itself_prints_them_too(tmp_path: Path) -> None:
         assert b"\\xff" in done.stdout or b"\\udcff" in done.stdout
 
 
+def test_the_fixture_of_pytest_prints_no_text_as_it_is(tmp_path: Path) -> None:
+    """A test that fails shows names out of the artifact, in the log of CI."""
+    hostile = tmp_path / "hostile"
+    hostile.mkdir()
+    for number, data in enumerate(artifacts(EVERYTHING, CALLS)):
+        (hostile / str(number)).write_bytes(data)
+    (tmp_path / "test_it.py").write_text(
+        "import pathlib\nimport pytest\n\n"
+        "@pytest.mark.parametrize('path', sorted(pathlib.Path('hostile').iterdir()))\n"
+        "def test_it(assert_portable, path):\n"
+        "    assert_portable(path, 'jaxlib==0.4.30')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py"],
+        capture_output=True, text=True, check=False, timeout=120, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "not portable to 1 of 1 consumers" in done.stdout
+    demand_harmless(done.stdout, "text")
+
+
 def test_nothing_but_output_prints() -> None:
     """A new command is safe without a thought: only `cli/output.py` reaches a stream."""
     import ast
