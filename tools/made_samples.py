@@ -34,6 +34,7 @@ from portable.prediction import predict_all, subjects
 from portable.prediction.forms import FORMS
 from portable.releases import find_release
 from portable.verdict import Stage
+from tools.made_subjects import of_subjects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -75,7 +76,7 @@ _Sample: TypeAlias = "Callable[[], Iterator[str]]"
 @cache
 def made() -> dict[str, _Sample]:
     """Return each sample by its name."""
-    found = dict(_of_folders()) | dict(_of_generators())
+    found = dict(_of_folders()) | dict(_of_generators()) | dict(of_subjects())
     found |= {"a tree of files": _tree, "disguises": _disguises}
     for path in sorted((DATA / "archives").glob("*.*[!d]")):
         found[f"{path.name} damaged"] = partial(_archive, path)

@@ -298,7 +298,8 @@ class Bench:
     def _read_by(self, path: Path) -> Iterator[Path]:
         """Yield the tools whose samples a test file takes."""
         if str(path.relative_to(self.folder)) == _SAMPLES:
-            yield from (self.folder / "tools" / name for name in ("results.py", "made_samples.py"))
+            yield from sorted((self.folder / "tools").glob("made_*.py"))
+            yield self.folder / "tools" / "results.py"
 
     def _modules(self, room: str) -> list[Path]:
         return sorted((self.folder / "portable" / room).glob("*.py"))

@@ -33,6 +33,7 @@ from portable.releases import find_release
 from portable.system.files import write_file
 from portable.verdict import Stage
 from tools.made_samples import made, printed
+from tools.made_subjects import RELEASES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -44,11 +45,6 @@ __all__ = ["RECORD", "kept", "said", "samples", "wrong"]
 ROOT = Path(__file__).parent.parent
 DATA = ROOT / "compat_tests" / "data"
 RECORD = DATA / "results.txt"
-# Of each Executor, and of each era of jaxlib; by name, so that a new Release changes nothing.
-_RELEASES = (
-    *("iree-base-compiler 3.13.0", "libtpu 0.0.30", "tensorflow 2.20.0", "torch-xla 2.9.0"),
-    *(f"jaxlib {one}" for one in ("0.4.13", "0.4.20", "0.4.33", "0.5.3", "0.9.1", "0.12.0.1")),
-)
 # Each byte of these is changed, of the others as many as stand here.
 _SMALL = ("tan+1.4.0.mlir.bc", "mesh_inline+1.16.0.mlir.bc")
 _CHANGED, _CHANGED_OF_A_CONTAINER, _CHANGED_OF_A_CASE = 8, 24, 1
@@ -140,13 +136,13 @@ def said(name: str) -> Iterator[str]:
         yield from made()[name]()
         return
     path, changes = samples()[name]
-    yield from _said(path, _RELEASES)
+    yield from _said(path, RELEASES)
     data = path.read_bytes() if changes else b""
     if path.suffix == ".bc":
         yield from _said_otherwise(path)
     for at, how in changes:
         yield f"byte {at} {how}:"
-        yield from _said(_changed(data, at, how), _RELEASES[-1:])
+        yield from _said(_changed(data, at, how), RELEASES[-1:])
 
 
 def _look(path: Path) -> Iterator[str]:
