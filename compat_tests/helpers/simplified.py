@@ -8,7 +8,7 @@ import numpy as np
 
 from compat_tests.helpers.merged import Program
 
-__all__ = ["PROGRAMS", "UNSIGNED", "WRONG", "WRONG_ON_IREE"]
+__all__ = ["BY_CHANCE", "PROGRAMS", "UNSIGNED", "WRONG", "WRONG_ON_IREE"]
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
@@ -53,6 +53,10 @@ _SQUARES = "abs of the square of an integer"
 _COMPARES = "compare of the square or abs of an integer with zero"
 _NAN = "maximum or minimum of constants of which one is NaN"
 _RAISED = "exponential of what is computed from NaN"
+_RAISED_F64 = "exponential of f64 that is computed from NaN"
+_QUOTIENTS = "division of or by a quotient"
+_BY_EXPONENTIAL, _BY_POWER = "division by an exponential", "division by a power"
+_AT_LEAST = "compare of floats that are never negative with zero"
 _PRODUCTS = "sum of products of seven dimensions or more"
 _SORTS = "sort of more than 16 operands"
 
@@ -62,6 +66,8 @@ _BASES, _EXPONENTS = [-1.0, -2.0, -3.0, 2.0], [1.0, 2.0, 3.0, 3.0]
 _HIGH, _LOW = [89.0, 1.0, 88.5, 2.0], [-1.0, 2.0, -2.0, 2.0]
 _WIDE, _SEVEN = [1e19, 2e19, 1e30, -3.0], (3, 1, 2, 2, 8, 8, 8)
 _INTEGERS = [65535, 7, 46341, -(2**31)]
+_SOME_NAN = [float("nan"), 1.0, -2.0, 0.0]
+_GREAT, _LESS = [1e30, 1.0, -8.0, 3.0], [1e20, 4.0, 2.0, 7.0]
 
 PROGRAMS = {
     "division_by_large": Program([_FEW], lambda x: x / _LARGE, _DIVIDES),
@@ -106,6 +112,49 @@ PROGRAMS = {
         [_EIGHT], lambda x: np.where(x < 0, np.float32(np.nan), np.exp(x))
     ),
     "exponential_of_nan": Program([], lambda: np.full(8, np.nan, np.float32)),
+    **{
+        name: Program([_EIGHT], lambda _: np.full(8, np.nan, np.float32), _RAISED, perhaps=True)
+        for name in (
+            *("exponential_of_infinities", "exponential_of_infinities_multiplied"),
+            *("exponential_of_nan_clamped", "exponential_of_nan_reduced"),
+            *("exponential_of_nan_in_a_function", "exponential_of_nan_in_a_loop"),
+        )
+    },
+    "exponential_of_nan_f64": Program(
+        [_EIGHT], lambda _: np.full(8, np.nan), _RAISED_F64, perhaps=True
+    ),
+    "exponential_of_infinity": Program([_EIGHT], lambda x: x * 0),
+    "logistic_of_nan": Program([_EIGHT], lambda _: np.full(8, np.nan, np.float32)),
+    "quotient_divided": Program(
+        [_GREAT, _LESS, _LESS], lambda x, y, z: x / y / z, _QUOTIENTS, perhaps=True
+    ),
+    "quotient_as_divisor": Program(
+        [_GREAT, _GREAT, _LESS], lambda x, y, z: x / (y / z), _QUOTIENTS, perhaps=True
+    ),
+    "quotient_divided_in_a_function": Program(
+        [_GREAT, _LESS, _LESS], lambda x, y, z: x / y / z, _QUOTIENTS, perhaps=True
+    ),
+    "quotient_divided_by_constant": Program([_GREAT, _LESS], lambda x, y: x / y / 3),
+    "quotient_by_constant_divided": Program([_GREAT, _LESS], lambda x, y: x / 3 / y),
+    "quotient_inverted": Program([_GREAT, _LESS], lambda x, y: 1 / (x / y)),
+    "quotient_of_negative_divided": Program([_GREAT, _LESS, _LESS], lambda x, y, z: -(x / y) / z),
+    "divided_by_exponential": Program(
+        [_FEW, [88.5, 88.5, 1.0, -2.0]], lambda x, y: x / np.exp(y), _BY_EXPONENTIAL, perhaps=True
+    ),
+    "one_by_exponential": Program([[1.0, -2.0, 80.0, -80.0]], lambda y: 1 / np.exp(y)),
+    "divided_by_power": Program(
+        [_FEW, [2.0, 3.0, 2.0, 0.5], [127.5, 2.0, 127.0, 3.0]],
+        lambda x, y, z: x / y**z,
+        _BY_POWER,
+        perhaps=True,
+    ),
+    "divided_by_root": Program([_FEW, [3e38, 2.0, 9.0, 0.25]], lambda x, y: x / np.sqrt(y)),
+    "nan_at_least_zero": Program([_SOME_NAN], lambda x: np.abs(x) >= 0, _AT_LEAST, perhaps=True),
+    "nan_clipped_at_least_zero": Program(
+        [_SOME_NAN], lambda x: np.maximum(x, 0) >= 0, _AT_LEAST, perhaps=True
+    ),
+    "nan_below_zero": Program([_SOME_NAN], lambda x: np.abs(x) < 0),
+    "nan_at_least_less": Program([_SOME_NAN], lambda x: np.abs(x) >= -1),
     "products_of_seven": Program([_SEVEN, _SEVEN], _summed, _PRODUCTS, perhaps=True),
     "products_of_seven_maximum": Program([_SEVEN, _SEVEN], lambda x, y: (x * y).max(axis=3)),
     "products_of_six": Program([_SEVEN[:-1], _SEVEN[:-1]], _summed),
@@ -116,22 +165,31 @@ PROGRAMS = {
 }
 """By the names of the artifacts in `compat_tests/data/artifacts`, each at 0.9.0."""
 
+BY_CHANCE = frozenset(name for name, one in PROGRAMS.items() if one.form == _RAISED)
+"""Those whose result may be right: it is what the memory held before."""
+
 # Where a result was another, or none, on 2026-11-24 and 2026-11-25; elsewhere it was right.
 _EVERY = ("0.4.13", "0.4.33", "0.5.3", "0.10.2", "0.12.0.1")
 _BEFORE_0_12 = _EVERY[:-1]
 WRONG = {
     **dict.fromkeys(
-        ("division_by_large", "division_by_large_f64", "division_by_computed", "log_of_power"),
+        (
+            *("division_by_large", "division_by_large_f64", "division_by_computed"),
+            *("log_of_power", "quotient_divided", "quotient_as_divisor"),
+            *("quotient_divided_in_a_function", "divided_by_power"),
+        ),
         _EVERY,
     ),
     **dict.fromkeys(
         (
             *("log_of_exponential", "root_of_square", "exponentials_multiplied"),
             *("exponentials_divided", "exponential_raised", "constant_taken_away"),
-            *("square_made_positive", "exponential_of_nan_added"),
+            *("square_made_positive", "divided_by_exponential"),
+            *BY_CHANCE,
         ),
         _BEFORE_0_12,
     ),
+    **dict.fromkeys(("nan_at_least_zero", "nan_clipped_at_least_zero"), _EVERY[2:]),
     "root_of_square_by_powers": _EVERY[1:4],
     "square_compared": _EVERY[2:4],
     "magnitude_compared": _EVERY[2:4],

@@ -10,11 +10,12 @@ import struct
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from portable.bytecode.entries import Blob
+from portable.bytecode.operations import IN_FUNCTION
 from portable.prediction.computing import integers
-from portable.prediction.form import FormRule, kinds, ops
+from portable.prediction.form import FormRule, kinds, ops, types
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from portable.bytecode.operations import Operation
     from portable.prediction.forms import Reading, Visit
@@ -27,7 +28,8 @@ _DIVIDE, _EXPONENTIAL, _LOG = "vhlo.divide", "vhlo.exponential", "vhlo.log"
 _MAXIMUM, _MINIMUM, _MULTIPLY = "vhlo.maximum", "vhlo.minimum", "vhlo.multiply"
 _POWER, _REDUCE, _SORT = "vhlo.power", "vhlo.reduce", "vhlo.sort"
 _SQRT, _SUBTRACT = "vhlo.sqrt", "vhlo.subtract"
-_BARRIER = "vhlo.optimization_barrier"
+_BARRIER, _FUNCTION = "vhlo.optimization_barrier", "vhlo.func"
+_MAIN = "main"
 
 
 class _Float(NamedTuple):
@@ -63,17 +65,43 @@ _SCALAR_BYTES = 8
 # What is asked, as VHLO numbers it, and the operand that is less than zero if so, or if not.
 _BELOW_ZERO = frozenset({(5, 0), (2, 0), (3, 1), (4, 1)})
 _POSITIVE = kinds("exponential logistic")
+# The same, of what is not less than zero. What is not is known of results of these, and of those
+# that have the sign of all their operands.
+_NOT_BELOW_ZERO = frozenset({(2, 0), (4, 1)})
+_NEVER_NEGATIVE = kinds("abs exponential iota")
+_SAME_SIGN = kinds("broadcast_in_dim minimum reshape transpose")
+_SIDES = (0, 1)
+# As VHLO numbers what compares NaN as the greatest.
+_TOTAL = 2
+_RESHAPED = kinds("broadcast_in_dim reshape transpose")
+# What is computed in its own type: an op of bf16 rounds its result by another.
+_OWN = frozenset({"f16_v1", "f32_v1", "f64_v1"})
+# Exponents for which XLA has another op than the power.
+_PLAIN = frozenset({-1.0, -0.5, 0.5, 1.0, 2.0, 3.0})
 # Exponents for which XLA multiplies or divides before it looks at the logarithm.
 _MULTIPLIED = frozenset({-1.0, 1.0, 3.0})
 # What makes the numbers that are none out of others.
 _MAKING_NONE = kinds("divide log power remainder rsqrt sqrt")
 _FLOATING = ("f", "bf")
-# What has NaN throughout where one operand does, and XLA, or LLVM, knows it of a constant.
+# What has NaN where one operand does, and XLA, or LLVM, knows it of a constant.
 _KEEPING_NONE = kinds(
-    "abs add broadcast_in_dim convert divide maximum minimum multiply negate optimization_barrier"
-    " reshape sqrt subtract transpose"
+    "abs add atan2 broadcast_in_dim cbrt ceil clamp concatenate convert cosine divide dot_general"
+    " exponential exponential_minus_one floor log log_plus_one logistic maximum minimum multiply"
+    " negate optimization_barrier pad power reduce remainder reshape reverse round_nearest_afz"
+    " round_nearest_even rsqrt sine slice sqrt subtract tan tanh transpose"
 )
+# What hands values to other functions or bodies, or back from them.
+_HANDING = kinds("call case composite if return while")
+# Stands for whatever makes what is no result of an op: an argument.
+_ARGUMENT = -1
 _EXPONENTIALS = kinds("exponential exponential_minus_one logistic")
+# The element types whose exponentials of NaN are another number, or were once of one release.
+_RAISED = {
+    _EXPONENTIAL: frozenset({"bf16_v1", "f16_v1", "f32_v1"}),
+    "vhlo.exponential_minus_one": frozenset({"bf16_v1", "f16_v1", "f32_v1"}),
+    "vhlo.logistic": frozenset({"bf16_v1"}),
+}
+_RAISED_ONCE = dict.fromkeys(_EXPONENTIALS, frozenset({"f64_v1"}))
 _FEWEST_DIMENSIONS = 7
 _MOST_SORTED, _ALSO_SORTED = 16, 25
 _FEW = 8
@@ -235,6 +263,12 @@ def _is_square(reading: Reading, visit: Visit, numbers: _Reader) -> bool:
     return exponent is not None and 2 in {numbers(exponent).only, _scalar(reading, exponent)}
 
 
+def _factor(visit: Visit, numbers: _Reader) -> float | None:
+    """Return the number that an op multiplies with, if it is one number throughout."""
+    found = (numbers(visit.constant(source)).only for source in visit.sources[:2])
+    return next((one for one in found if one is not None), None)
+
+
 def _scalar(reading: Reading, constant: Operation) -> int | None:
     """Return the integer that a constant is throughout."""
     data = reading.value(constant, "value").get("data")
@@ -354,33 +388,208 @@ def _compares_with_none(reading: Reading) -> bool | None:
     return False
 
 
-def _raises_e_to_none(reading: Reading) -> bool | None:
+def _raises_e_to_none(raised: Mapping[str, frozenset[str]]) -> Callable[[Reading], bool | None]:
     """Find perhaps an exponential of what is NaN whatever the arguments are.
 
     A constant itself is folded before; one that a barrier hides, or that is NaN only by what it is
-    added to or multiplied with, is left to LLVM.
+    added to or multiplied with, is left to LLVM. Where such a value is handed to a function or a
+    loop, so may be whatever those take.
+
+    Args:
+        raised: The exponentials, each with the element types of its result.
     """
+
+    def find(reading: Reading) -> bool | None:
+        none, given = _none_and_given(reading)
+        is_handed = is_raised = False
+        for one in _handing(reading):
+            if one.kind in _HANDING:
+                is_handed |= not none.isdisjoint(one.makers)
+            elif _result(reading, one.visit) in raised.get(one.kind, ()) and not any(
+                map(one.visit.constant, one.visit.sources)
+            ):
+                if not none.isdisjoint(one.makers):
+                    return None
+                is_raised |= not given.isdisjoint(one.makers)
+        return None if is_handed and is_raised else False
+
+    return find
+
+
+def _none_and_given(reading: Reading) -> tuple[set[int], set[int]]:
+    """Return the ops that are NaN whatever the arguments are, and those of what is handed over."""
     numbers, folded = _numbers(reading), reading.folded
+    merged = _Merged(numbers)
     none: set[int] = set()
+    given = {_ARGUMENT}
+    for number, one in enumerate(_handing(reading)):
+        if one.kind == _CONSTANT:
+            if numbers(one.visit.operation).some_is_none:
+                none.add(number)
+        elif one.kind in _HANDING:
+            given.add(number)
+        elif one.kind in _KEEPING_NONE:
+            constants = [one.visit.constant(source) for source in one.visit.sources]
+            # Of constants that are all positive none of these is NaN.
+            positive = all(numbers(constant).least > 0 for constant in constants)
+            made = one.kind in _MAKING_NONE and bool(one.makers) and folded.issuperset(one.makers)
+            is_none = merged.is_none(number, one.visit, one.kind) or (made and not positive)
+            if is_none or not none.isdisjoint(one.makers):
+                none.add(number)
+            elif not given.isdisjoint(one.makers):
+                given.add(number)
+    return none, given
+
+
+class _Handed(NamedTuple):
+    """An op that takes, or hands over, what other functions or bodies have.
+
+    Args:
+        visit: The op.
+        kind: Its name without its version.
+        makers: The numbers of the ops that make its operands; `_ARGUMENT` for an argument, but not
+            for one of the program.
+    """
+
+    visit: Visit
+    kind: str
+    makers: frozenset[int]
+
+
+def _handing(reading: Reading) -> Iterator[_Handed]:
+    """Yield each op with what makes its operands."""
+    is_main = False
+    for visit in reading.walk():
+        kind = reading.kinds[visit.operation.name]
+        if kind == _FUNCTION:
+            is_main = reading.value(visit.operation, "sym_name").get("value") == _MAIN
+        takes_main = is_main and visit.operation.depth == IN_FUNCTION
+        makers = {source[0] if source else _ARGUMENT for source in visit.sources}
+        yield _Handed(visit, kind, frozenset(makers - {_ARGUMENT} if takes_main else makers))
+
+
+def _result(reading: Reading, visit: Visit) -> str:
+    """Return the element type of an op's first result."""
+    results = visit.operation.results
+    return reading.element(results[0]) if results else ""
+
+
+class _Merged:
+    """What is added to a value, or what it is multiplied with, by constants one after another.
+
+    Args:
+        numbers: Tells the numbers of a constant.
+    """
+
+    def __init__(self, numbers: _Reader) -> None:
+        self._numbers = numbers
+        self._sums: dict[int, float] = {}
+        self._products: dict[int, float] = {}
+
+    def is_none(self, number: int, visit: Visit, kind: str) -> bool:
+        """Say whether an op brings a constant that makes NaN of those before.
+
+        Args:
+            number: That of the op.
+            visit: The op.
+            kind: Its name without its version.
+        """
+        if kind in (_ADD, _SUBTRACT):
+            one, known = _added(visit, kind, self._numbers), self._sums
+        elif kind == _MULTIPLY:
+            one, known = _factor(visit, self._numbers), self._products
+        else:
+            return False
+        if one is None:
+            return False
+        for source in visit.sources:
+            if source and source[0] in known:
+                one = known[source[0]] + one if known is self._sums else known[source[0]] * one
+        known[number] = one
+        return math.isnan(one)
+
+
+def _compares_none_with_zero(reading: Reading) -> bool | None:
+    """Find perhaps whether floats that are never negative are at least zero, which NaN is not."""
+    numbers = _numbers(reading)
+    positive: set[int] = set()
     for number, visit in enumerate(reading.walk()):
         kind = reading.kinds[visit.operation.name]
-        if kind not in _KEEPING_NONE and kind not in _EXPONENTIALS and kind not in _MAKING_NONE:
-            continue
-        makers = [source[0] for source in visit.sources if source]
-        if kind in _EXPONENTIALS:
-            if not none.isdisjoint(makers) and _float(reading, visit) is not None:
-                return None
-            continue
-        constants = [visit.constant(source) for source in visit.sources]
-        # Of constants that are all positive none of these is NaN.
-        positive = all(numbers(one).least > 0 for one in constants)
-        made = bool(makers) and folded.issuperset(makers) and not positive
-        if (made and kind in _MAKING_NONE) or (
-            kind in _KEEPING_NONE
-            and (not none.isdisjoint(makers) or any(numbers(one).some_is_none for one in constants))
-        ):
-            none.add(number)
+        of = [one is not None and one[0] in positive for one in visit.sources]
+        if kind == _COMPARE and len(of) == len(_SIDES):
+            asked = reading.value(visit.operation, "comparison_direction").get("value")
+            total = reading.value(visit.operation, "compare_type").get("value") == _TOTAL
+            for side in _SIDES:
+                # XLA knows it of zero, and not of its negative.
+                zero = str(numbers(visit.constant(visit.sources[1 - side])).only) == "0.0"
+                if (asked, side) in _NOT_BELOW_ZERO and of[side] and zero and not total:
+                    return None
+        elif (
+            kind in _NEVER_NEGATIVE
+            or (kind == _CONSTANT and numbers(visit.operation).least >= 0)
+            or (kind == _MAXIMUM and any(of))
+            or (kind in _SAME_SIGN and of and all(of))
+            or (kind in (_MULTIPLY, _POWER) and _is_square(reading, visit, numbers))
+        ) and _float(reading, visit):
+            positive.add(number)
     return False
+
+
+def _divides_quotients(reading: Reading) -> bool | None:
+    """Find perhaps a quotient that is divided, or divided by, by what is no constant.
+
+    XLA multiplies both divisors, or the dividend and the inner divisor, which overflows where two
+    divisions do not. A constant divisor is multiplied with before. Where a quotient is handed to
+    another function, it is perhaps what that divides.
+    """
+    numbers, folded = _numbers(reading), reading.folded
+    quotients: set[int] = set()
+    given = {_ARGUMENT}
+    is_handed = is_divided = False
+    for number, one in enumerate(_handing(reading)):
+        visit = one.visit
+        if one.kind in _HANDING:
+            is_handed |= not quotients.isdisjoint(one.makers)
+            given.add(number)
+        elif one.kind in _RESHAPED and visit.first in quotients:
+            quotients.add(number)
+        sides = len(visit.sources) == len(_SIDES)
+        if one.kind != _DIVIDE or not sides or _result(reading, visit) not in _OWN:
+            continue
+        dividend, divisor = (source[0] if source else _ARGUMENT for source in visit.sources)
+        is_one = abs(numbers(visit.constant(visit.sources[0])).only or 0) == 1
+        if divisor in folded:
+            continue
+        taken = {dividend} if is_one else {dividend, divisor}
+        if not quotients.isdisjoint(taken):
+            return None
+        is_divided |= not given.isdisjoint(taken & one.makers)
+        if not is_one:
+            quotients.add(number)
+    return None if is_handed and is_divided else False
+
+
+def _divides_by(kind: str) -> Callable[[Reading], bool | None]:
+    """Find perhaps a division by the result of some op.
+
+    XLA multiplies by what it gives for the negative operand, which is no normal number where its
+    result is great. One, divided so, is hardly another.
+    """
+
+    def find(reading: Reading) -> bool | None:
+        numbers = _numbers(reading)
+        for one in _made(reading, frozenset({_DIVIDE}), frozenset({kind})):
+            divisor = one.by[1] if len(one.by) == len(_SIDES) else None
+            merges = {*one.kinds} == {_EXPONENTIAL}  # both are one, of a difference
+            if divisor is None or merges or _result(reading, one.visit) not in _OWN:
+                continue
+            dividend = numbers(one.visit.constant(one.visit.sources[0])).only
+            exponent = numbers(divisor.constant(divisor.sources[-1])).only
+            if exponent not in _PLAIN and (dividend is None or abs(dividend) > 1):
+                return None
+        return False
+
+    return find
 
 
 def _on_floats(reading: Reading, of: frozenset[str]) -> Iterator[Visit]:
@@ -474,8 +683,19 @@ SIMPLIFIED: dict[str, FormRule] = {
         _compares_with_none, (ops(_MAXIMUM, _MINIMUM), ops(_CONSTANT))
     ),
     "exponential of what is computed from NaN": FormRule(
-        _raises_e_to_none, (ops(*_EXPONENTIALS), ops(_CONSTANT))
+        _raises_e_to_none(_RAISED), (ops(*_RAISED), ops(_CONSTANT))
     ),
+    "exponential of f64 that is computed from NaN": FormRule(
+        _raises_e_to_none(_RAISED_ONCE), (ops(*_RAISED_ONCE), types({"f64_v1"}), ops(_CONSTANT))
+    ),
+    "compare of floats that are never negative with zero": FormRule(
+        _compares_none_with_zero, (ops(_COMPARE), ops(_CONSTANT))
+    ),
+    "division of or by a quotient": FormRule(_divides_quotients, (ops(_DIVIDE),)),
+    "division by an exponential": FormRule(
+        _divides_by(_EXPONENTIAL), (ops(_DIVIDE), ops(_EXPONENTIAL))
+    ),
+    "division by a power": FormRule(_divides_by(_POWER), (ops(_DIVIDE), ops(_POWER))),
     "maximum or minimum of floats of which the second may be NaN": FormRule(
         _may_lose_none, (ops(_MAXIMUM, _MINIMUM),)
     ),
