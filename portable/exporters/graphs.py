@@ -99,7 +99,7 @@ class GraphLowering:
                 args, kwargs = _wide(node, args), _wide(node, kwargs)
             made = function(*args, **kwargs)
             told = node.meta.get("val")
-            return _checked(made, told, node) if whose == _GIVEN else _cast(made, told)
+            return _checked(made, told, node) if whose == _GIVEN else _as_told(made, told, node)
         except ExportFailed:
             raise
         except Exception as error:  # lowerings run two frameworks and the user's code
@@ -346,12 +346,15 @@ def _wide(node: _Node, value: Any) -> Any:
     """
     import jax
     import jax.numpy as jnp
+    import torch
 
-    packet = getattr(node.target, "overloadpacket", None)
-    if getattr(packet, "__name__", None) not in _ACCUMULATING:
-        return value
-    told = node.meta["val"]
+    name = getattr(getattr(node.target, "overloadpacket", None), "__name__", None)
+    told = node.meta.get("val")
     first = told[0] if isinstance(told, (tuple, list)) else told
+    # XLA makes a / (b * c) of a / b / c, and the product may be beyond float16.
+    quotient = name == "div" and first.dtype == torch.float16
+    if name not in _ACCUMULATING and not quotient:
+        return value
     wanted = jnp.promote_types(dtype_name(first.dtype), jnp.float32)
 
     def widened(one: Any) -> Any:
@@ -361,10 +364,35 @@ def _wide(node: _Node, value: Any) -> Any:
     return jax.tree.map(widened, value)
 
 
-def _cast(made: Any, val: Any) -> Any:
-    """Return what an op makes in PyTorch's dtypes: some lowerings answer in another width."""
+def _as_told(made: Any, val: Any, node: _Node) -> Any:
+    """Return what an op makes in PyTorch's dtypes: some lowerings answer in another width.
+
+    Of several results the shapes are not looked at before one is taken: not all are used.
+    """
     if isinstance(val, (tuple, list)) and isinstance(made, (tuple, list)):
         return [_cast(*pair) for pair in itertools.zip_longest(made, val)]
+    if all(hasattr(one, "shape") for one in (made, val)) and not _is_shaped(made, val):
+        if 0 not in val.shape or made.size:
+            shape, size = (list(one.shape) for one in (made, val))
+            raise ExportFailed(
+                f"the lowering of {node.target} makes {shape}, PyTorch {size}",
+                where=place(node),
+                hint="give one: lowerings={op: function}",
+            )
+        made = made.reshape(val.shape)  # of no values at all
+    return _cast(made, val)
+
+
+def _is_shaped(made: Any, val: Any) -> bool:
+    """Say whether an array has the shape that PyTorch has, where both are known."""
+    if len(made.shape) != len(val.shape):
+        return False
+    sizes = zip(made.shape, val.shape, strict=True)
+    # Dynamic dimensions have names of their own in PyTorch and in JAX.
+    return all(a == b for a, b in sizes if isinstance(a, int) and isinstance(b, int))
+
+
+def _cast(made: Any, val: Any) -> Any:
     if not all(hasattr(one, "dtype") for one in (made, val)):
         return made
     wanted = dtype_name(val.dtype)
@@ -383,12 +411,9 @@ def _checked(made: Any, val: Any, node: _Node) -> Any:
     if not hasattr(val, "dtype"):  # no tensor
         return made
     array, wanted = jnp.asarray(made), jnp.dtype(dtype_name(val.dtype))
-    sizes = list(zip(array.shape, val.shape, strict=False))
-    # Dynamic dimensions have names of their own in PyTorch and in JAX.
-    same = all(a == b for a, b in sizes if isinstance(a, int) and isinstance(b, int))
     kinds = (jnp.bool_, jnp.integer, jnp.floating, jnp.complexfloating)
     kept = any(all(jnp.issubdtype(d, kind) for d in (array.dtype, wanted)) for kind in kinds)
-    if array.ndim != val.dim() or not same or not kept:
+    if not _is_shaped(array, val) or not kept:
         shape, size = (",".join(map(str, one.shape)) for one in (array, val))
         raise _mismatch(node, f"{array.dtype}[{shape}]", f"{wanted}[{size}]")
     return array.astype(wanted)

@@ -34,6 +34,7 @@ EDGES = torch.tensor([-1.0, -0.5, 0.0, 1.5])
 SORTED = torch.randn(3, 8).sort()[0]
 HOLES = torch.tensor([[1.0, NAN, 3.0, 2.0], [2.0, 5.0, 1.0, 0.0], [NAN, 1.0, 1.0, -1.0]])
 IMAGE = torch.randn(1, 2, 7, 9)
+ONES = torch.ones(3, dtype=torch.float16)
 WHOLE = torch.randint(-9, 9, (4, 7))
 
 
@@ -131,6 +132,12 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Tensor, ...]]] = {
         ),
         (WHOLE.abs() + 1, (WHOLE.abs() + 2).byte()),
     ),
+    "norms_of_nothing": (
+        lambda x: torch.native_group_norm(x, None, None, 0, 2, 1, 1, 1e-5),
+        (torch.ones(0, 2),),
+    ),
+    # The product of the divisors is beyond float16.
+    "divided_twice": (lambda x, y: x / y / y, (torch.full((3,), 300.0).half(), 7300 * ONES)),
     "counted_below_zero": (
         lambda x: [
             torch.arange(*ends, dtype=torch.uint8) + x.byte()
