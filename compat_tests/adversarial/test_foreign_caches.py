@@ -74,9 +74,10 @@ def test_an_environment_of_others_is_not_used(
     name = Recipe.of(WANTED).name
     assert Environments().get(WANTED).name == Environments().find(name).name
     way(cache / place.format(name), monkeypatch)
-    for use in (lambda: Environments().get(WANTED), lambda: Environments().find(name)):
-        with pytest.raises(ForeignCache, match="PORTABLE_TRUST_CACHE"):
-            use()
+    with pytest.raises(ForeignCache, match="PORTABLE_TRUST_CACHE"):
+        Environments().get(WANTED)
+    with pytest.raises(ForeignCache, match="PORTABLE_TRUST_CACHE"):
+        Environments().find(name)
     monkeypatch.setenv("PORTABLE_TRUST_CACHE", "1")
     assert Environments().get(WANTED).name == name
 
