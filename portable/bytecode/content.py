@@ -24,7 +24,7 @@ from portable.bytecode.vhlo import APPLYING, END, FUNCTION, MODULE, has_op, inhe
 from portable.bytecode.view import View
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from portable.bytecode.encoding import Buffer
     from portable.bytecode.operations import Held, Operation, OpSignature, Source
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Bytecode", "read"]
 
-# How many properties are kept decoded: of few bytes there can be more than their bytes account for.
-_KEPT = 2048
 _SPARSE = {Section.ATTRIBUTE_TYPE, Section.RESOURCE}
 _DICTIONARIES = frozenset({"dictionary", "dict_v1"})
 
@@ -80,10 +78,10 @@ class Bytecode:
         self._scan: Scan | None = None
         self._deepest: int | None = None
         self._dictionaries: dict[int, dict[str, int]] = {}
-        self._fields: dict[int, tuple[str, ...] | None] = {}
-        # The properties that were decoded first, and last: what reads them reads them again.
-        self._decoded: dict[tuple[int, int], dict[str, int]] = {}
-        self._latest: tuple[tuple[int, int], dict[str, int]] = (-1, -1), {}
+        # Of each operation's name the places of its properties, and what was decoded, by its bytes:
+        # any number of entries may be the same.
+        self._places: dict[int, dict[str, int]] = {}
+        self._values: dict[int, dict[bytes, Sequence[int]]] = {}
 
     def __repr__(self) -> str:
         return f"<Bytecode format {self.header.format}, producer {self.header.producer[:60]!r}>"
@@ -217,39 +215,47 @@ class Bytecode:
         Raises:
             MalformedArtifact: The entry does not fit the operation.
         """
-        if index < 0:
-            return {}
-        key = name, index
-        named = self._decoded.get(key)
-        if named is None:
-            latest, named = self._latest
-            if latest != key:
-                named = self._named(name, index)
-                self._latest = key, named
-                if len(self._decoded) < _KEPT:
-                    self._decoded[key] = named
-        return named
+        values = self.property_values(name, index)
+        pairs = zip(self._places[name], values, strict=True) if values else ()
+        return {field: number for field, number in pairs if number >= 0}
 
-    def _named(self, name: int, index: int) -> dict[str, int]:
-        fields = self._fields.get(name, ())
-        if fields == ():
-            dialect, op, _ = self.names[name]
-            fields = self._fields[name] = inherent(dialect, op)
-        if fields is None:
-            return {}
+    def property_values(self, name: int, index: int) -> Sequence[int]:
+        """Decode the properties of an operation as `property_attributes`, without their names.
+
+        Returns:
+            The attributes, in the order of `vhlo.inherent`; -1 for one that is absent. The same
+            for entries of the same bytes, and something that can be hashed.
+        """
+        if index < 0:
+            return ()
         start, stop = self._properties[index]
-        values = numbers(bytes(self._sections[Section.PROPERTIES].data[start:stop]))
+        raw = bytes(self._sections[Section.PROPERTIES].data[start:stop])
+        known = self._values.get(name)
+        if known is None:
+            dialect, op, _ = self.names[name]
+            known = self._values[name] = {}
+            self._places[name] = {one: at for at, one in enumerate(inherent(dialect, op) or ())}
+        values = known.get(raw)
+        if values is None:
+            values = known[raw] = self._decoded(name, index, raw)
+        return values
+
+    def _decoded(self, name: int, index: int, raw: bytes) -> Sequence[int]:
+        dialect, op, _ = self.names[name]
+        fields = inherent(dialect, op)
+        if fields is None:
+            return ()
+        values = numbers(raw)
         if values is None or len(values) != len(fields):
             cursor = self._behind(index, len(fields))
             raise cursor.malformed(f"{self.names[name]} has more properties than the op defines")
-        named = dict(zip(fields, values, strict=True))
         if fields is MODULE:
             # The module's properties may be absent, as a flag shows; those of VHLO never are.
-            named = {field: number >> 1 for field, number in named.items() if number & 1}
-        if named and max(named.values()) >= len(self.pool.attributes):
+            values = [number >> 1 if number & 1 else -1 for number in values]
+        if values and max(values) >= len(self.pool.attributes):
             cursor = self._behind(index, len(fields))
-            raise cursor.malformed(f"there is no attribute {max(named.values())}")
-        return named
+            raise cursor.malformed(f"there is no attribute {max(values)}")
+        return values if isinstance(values, bytes) else tuple(values)
 
     def _behind(self, index: int, count: int) -> Cursor:
         """Return a cursor behind the first numbers of a property entry."""
@@ -272,8 +278,10 @@ class Bytecode:
         Raises:
             MalformedArtifact: The dictionary or the properties make no sense.
         """
-        found = self.property_attributes(of.name, of.properties).get(field)
-        return self.dictionary(of.attributes).get(field) if found is None else found
+        values = self.property_values(of.name, of.properties)
+        at = self._places[of.name].get(field, -1) if values else -1
+        found = values[at] if at >= 0 else -1
+        return self.dictionary(of.attributes).get(field) if found < 0 else found
 
     def attributes_of(self, of: Operation | OpSignature) -> dict[str, int]:
         """Return the numbers of an operation's attributes, wherever its format keeps them.

@@ -45,7 +45,7 @@ class Use:
 
     def attribute(self, name: str) -> PoolEntry | None:
         """Return an attribute, None if there is none of that name."""
-        index = self.properties.get(name, self.dictionary.get(name))
+        index = self.bytecode.inherent(self.signature, name)
         return None if index is None else self.bytecode.pool.attribute(index)
 
     def type_name(self, index: object) -> str:

@@ -13,7 +13,7 @@ from portable.features.conditions import TESTS, Use
 from portable.features.rules import rules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from portable.bytecode.content import Bytecode
     from portable.bytecode.entries import Outline, Reference
@@ -74,7 +74,7 @@ class Judge:
         self._closed = frozenset() if readable else rules().unchecked_inside
         self._kinds: dict[int, _OpKind] = {}
         self._needed: dict[Reference, frozenset[Need]] = {}
-        self._properties: dict[tuple[int, int], frozenset[Need]] = {}
+        self._properties: dict[Sequence[int], frozenset[Need]] = {}
         self._older: dict[tuple[str, int, int], frozenset[Need]] = {}
         self.unknown: dict[str, int] = {}
         self.caveats: dict[str, int] = {}
@@ -200,11 +200,11 @@ class Judge:
 
     def _attributes(self, signature: OpSignature) -> frozenset[Need]:
         """Determine what all attributes of an operation need."""
-        key = signature.name, signature.properties
-        needs = self._properties.get(key)
+        values = self._bytecode.property_values(signature.name, signature.properties)
+        needs = self._properties.get(values)
         if needs is None:
-            found = self._bytecode.property_attributes(signature.name, signature.properties)
-            needs = self._properties[key] = self._union(ATTRIBUTES, found.values())
+            found = {number for number in values if number >= 0}
+            needs = self._properties[values] = self._union(ATTRIBUTES, found)
         if signature.attributes >= 0:
             needs |= self.needed(ATTRIBUTES, signature.attributes)
         return needs

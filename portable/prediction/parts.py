@@ -15,7 +15,7 @@ from portable.prediction.form import FormRule, attributes, types
 from portable.system.tables import read_table
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from portable.bytecode.entries import Pool, PoolEntry
     from portable.prediction.forms import Reading
@@ -219,16 +219,19 @@ def _property_of_another_kind(reading: Reading) -> bool | None:
     """Find a property that is no attribute of its kind: most such artifacts are not read."""
     content, pool, kinds = reading.content, reading.content.pool, property_kinds()
     pairs: set[tuple[str, int]] = set()
+    listed: dict[str, set[Sequence[int]]] = {}
     for at, index, held in {(s.name, s.properties, s.attributes) for s in reading.signatures}:
         dialect, name, _ = content.names[at]
         fields = _of_one_kind(name) if dialect == VHLO else ()
-        if fields:
-            properties = content.property_attributes(at, index)
+        if fields and index < 0:
             dictionary = content.dictionary(held)
-            for field in fields:
-                number = properties.get(field, dictionary.get(field))
-                if number is not None:
-                    pairs.add((field, number))
+            pairs.update((field, dictionary[field]) for field in fields & dictionary.keys())
+        elif fields:
+            listed.setdefault(name, set()).add(content.property_values(at, index))
+    for name, entries in listed.items():
+        fields = _of_one_kind(name)
+        columns = zip(inherent(VHLO, name) or (), zip(*entries, strict=True), strict=True)
+        pairs.update((field, one) for field, ones in columns if field in fields for one in {*ones})
     another = any(_kind(pool, ATTRIBUTES, number) not in kinds[field] for field, number in pairs)
     return None if another else False
 
