@@ -448,6 +448,11 @@ class Pool:
         dialect, code, layout = entries.layout(index, cursor)
         if layout is None:
             return PoolEntry(dialect, f"code {code}", {}, known=False)
+        if layout.is_shaped:
+            values = numbers(bytes(cursor.data[cursor.position : cursor.end])) or ()
+            if len(values) > 1 and len(values) == values[0] + 2 and values[-1] < len(self.types):
+                sizes = [value >> 1 ^ -(value & 1) for value in values[1:-1]]
+                return PoolEntry(dialect, layout.name, {"shape": sizes, "element": values[-1]})
         fields: dict[str, object] = {}
         for field, encoding in layout.fields:
             if encoding in {"integer", "float"}:

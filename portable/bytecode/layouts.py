@@ -31,6 +31,7 @@ class Layout(NamedTuple):
         sole_type: Whether that is one field, a type.
         steps: These fields as `fields.STEPS` has them; None if one of them is not there.
         head: How many numbers these fields are, where that is always the same; else 0.
+        is_shaped: Whether the fields are a shape and its element type, as of most types.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Layout(NamedTuple):
     sole_type: bool
     steps: tuple[Step, ...] | None
     head: int
+    is_shaped: bool
 
 
 # Names of dialects are foreign text, of which any number may come.
@@ -74,4 +76,5 @@ def _layout(text: str) -> Layout:
     steps = tuple(STEPS[encoding] for _, encoding in fields[:pointers] if encoding in STEPS)
     plain = len(steps) == pointers
     head = pointers if plain and not any(step.each for step in steps) else 0
-    return Layout(name, fields, pointers, sole_type, steps if plain else None, head)
+    is_shaped = fields == (("shape", "svarints"), ("element", "type"))
+    return Layout(name, fields, pointers, sole_type, steps if plain else None, head, is_shaped)

@@ -48,7 +48,7 @@ _WITH_RESULT_AND_OPERANDS = tuple(
 _WITH_OPERANDS = (*_WITH_RESULT_AND_OPERANDS, int(Mask.OPERANDS))
 _WITHOUT_OPERANDS = tuple(
     int(Mask.RESULTS | form)
-    for form in (Mask.PROPERTIES, Mask.ATTRIBUTES, Mask.PROPERTIES | Mask.ATTRIBUTES)
+    for form in (Mask.PROPERTIES, Mask.ATTRIBUTES, Mask.PROPERTIES | Mask.ATTRIBUTES, 0)
 )
 _ALONE = tuple(
     int(form) for form in (0, Mask.PROPERTIES, Mask.ATTRIBUTES, Mask.PROPERTIES | Mask.ATTRIBUTES)

@@ -7,7 +7,7 @@ from itertools import accumulate, chain, islice, repeat
 from operator import itemgetter, lt
 from typing import TYPE_CHECKING, NamedTuple
 
-from portable.bytecode.encoding import Cursor, numbers
+from portable.bytecode.encoding import numbers
 from portable.bytecode.operations import EXAMPLES, Held, Mask, OpSignature
 from portable.bytecode.patterns import (
     DEFINES,
@@ -137,19 +137,20 @@ class Runs:
         form, content = next(
             (form, part) for form, part in zip(forms, key[1:], strict=True) if part is not None
         )
-        origin, sizes = self._walker.cursor.origin, self._sizes
-        names, attributes, properties = key[0] or b"", -1, -1
-        name = Cursor(names, 0, len(names), origin).index(sizes.names, "operation name")
-        cursor = Cursor(content, 0, len(content), origin)
-        if form & _ATTRIBUTES:
-            attributes = cursor.index(sizes.attributes, "attribute")
-        if form & _PROPERTIES:
-            properties = cursor.index(sizes.properties, "property entry")
+        sizes, name, rest = self._sizes, number(key[0] or b"\1"), iter(numbers(content) or ())
+        attributes = next(rest, -1) if form & _ATTRIBUTES else -1
+        properties = next(rest, -1) if form & _PROPERTIES else -1
         results: tuple[int, ...] = ()
         if form & _RESULTS:
-            cursor.varint()  # one
-            results = (cursor.index(sizes.types, "type"),)
-        operands = cursor.varint() if form & _OPERANDS else 0
+            results = tuple(islice(rest, 1, 2))  # behind how many there are
+        operands = next(rest, 0) if form & _OPERANDS else 0
+        if (
+            name >= sizes.names
+            or attributes >= sizes.attributes
+            or properties >= sizes.properties
+            or max(results, default=0) >= sizes.types
+        ):
+            raise self._walker.cursor.malformed("what is not there")  # said by the careful walker
         signature = OpSignature(name, attributes, properties, results, operands, regions)
         self._signature_of[key] = signature
         return signature
