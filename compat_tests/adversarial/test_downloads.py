@@ -17,6 +17,7 @@ from portable.runtime.environments import (
     Phase,
     digests,
 )
+from portable.runtime.environments import index as index_module
 from portable.runtime.environments.installer import Installer, PipInstaller, UvInstaller, find_uv
 
 BESIDE = ("numpy==1.0", "ml_dtypes==1.0")
@@ -159,3 +160,14 @@ def test_what_was_made_without_digests_is_made_again(
     told.clear()
     strict.get(Wanted(name))
     assert told == []
+
+
+@pytest.mark.parametrize("hashes", [{}, {"md5": "0" * 32}])
+def test_an_index_without_sha256_is_told(
+    hashes: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of what is not known by its sha256 no row is made."""
+    wheel = {"url": "http://127.0.0.1/a-1.0-py3-none-any.whl", "hashes": hashes}
+    monkeypatch.setattr(index_module, "_locked", lambda *_: {"packages": [{"wheels": [wheel]}]})
+    with pytest.raises(EnvironmentFailed, match="no sha256"):
+        index_module.wheels_of("a", "1.0")

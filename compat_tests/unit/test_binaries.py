@@ -216,6 +216,11 @@ def _zipped(members: dict[str, bytes]) -> bytes:
     return stream.getvalue()
 
 
+def _twice() -> bytes:
+    data = _zipped({"a.so": library(*names_of("1.4.0")), "b.so": library(*names_of("1.9.0"))})
+    return data.replace(b"b.so", b"a.so")
+
+
 INNER = _zipped({"a.so": library(*names_of("1.4.0"))})
 BAD = {
     "no names": (ELF + bytes(1000), "names all ops of VHLO"),
@@ -228,6 +233,7 @@ BAD = {
     "truncated": (_zipped({"a.so": library(*names_of("1.4.0"))})[:-30], "damaged"),
     "damaged inside": (INNER[:60] + b"\xff" * 40 + INNER[100:], "damaged"),
     "encrypted": (_encrypted(), "encrypted"),
+    "a member twice": (_twice(), "a member twice"),
     "nested": (_zipped({"a.whl": INNER}), "0 shared libraries"),
     "a bomb": (_zipped({"a.so": ELF + bytes(64 << 20)}), "grows beyond"),
     "empty": (b"", "0 shared libraries"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import zipfile
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -83,6 +84,21 @@ def _run(*words: str) -> _Done:
     with redirect_stdout(out), redirect_stderr(err):
         code = main([*words])
     return _Done(code, out.getvalue(), err.getvalue())
+
+
+@pytest.mark.parametrize(
+    "inside", ["jaxlib-0.4.33", "our_plugin-1.1", "../our_plugin-1.0", "\x1b[31m-1.0"]
+)
+def test_a_wheel_is_called_what_it_calls_itself(inside: str, own: Path, tmp_path: Path) -> None:
+    """Package clients refuse one of another name or version; its row would be believed."""
+    path = tmp_path / "our_plugin-1.0-py3-none-any.whl"
+    for name, code in ((inside, 2), ("Our.Plugin-1.0", 0)):
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("a.so", library(*names_of("1.4.0")))
+            archive.writestr(f"{name}.dist-info/METADATA", "")
+        done = _run("releases", "add", str(path))
+        assert (done.returncode, "calls itself" in done.stderr) == (code, code == 2)
+        assert own.exists() == (code == 0)
 
 
 def _json(*words: str) -> Any:

@@ -227,6 +227,9 @@ def _stream(stream: IO[bytes], member: str) -> Iterator[_Strings]:
         members = archive.infolist()
         if len(members) > _MEMBERS:
             raise NotARuntime(f"the archive has {len(members):,} members", where=member or None)
+        if len({one.filename for one in members}) < len(members):
+            # Who installs it takes the last; who looks at it, perhaps the first.
+            raise NotARuntime("the archive has a member twice", where=member or None)
         for one in members:
             if not one.is_dir():
                 yield from _member(archive, one, f"{member}/{one.filename}".lstrip("/"))

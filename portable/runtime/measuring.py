@@ -16,6 +16,7 @@ import hashlib
 import json
 import re
 import tomllib
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -346,6 +347,8 @@ def measure_file(path: Path, requirement: str = "") -> Row:
 
 def _static(path: Path, requirement: str) -> tuple[Row, Runtime]:
     found = read_runtime(path)
+    if path.suffix == ".whl" and not requirement:
+        _demand_named(path, found)
     name, _, version = requirement.partition("==")
     name, version = name or found.name, version or found.version
     if not name or not version:
@@ -380,6 +383,21 @@ def _static(path: Path, requirement: str) -> tuple[Row, Runtime]:
         "source": f"{path.name} sha256:{digest}",
     }
     return row, found
+
+
+def _demand_named(path: Path, found: Runtime) -> None:
+    """Refuse a wheel that calls itself otherwise than its file, as package clients do."""
+    with zipfile.ZipFile(path) as archive:
+        names = [name.partition(".dist-info/METADATA") for name in archive.namelist()]
+    for inside, metadata, after in names:
+        name, _, version = inside.partition("-")
+        same = (canonicalize_name(name), version) == (canonicalize_name(found.name), found.version)
+        if metadata and not after and not same:
+            raise CannotMeasure(
+                f"the wheel calls itself {inside}, its file name says otherwise",
+                where=str(path),
+                hint="add --name NAME==VERSION, or use the file under its own name",
+            )
 
 
 def measure_static(distribution: str, version: str) -> tuple[Row, Runtime]:

@@ -119,13 +119,22 @@ def wheels_of(
     return [
         IndexWheel(
             re.split(r"[?#]", wheel["url"])[0].rpartition("/")[2].replace("%2B", "+"),
-            wheel["hashes"]["sha256"],
+            _sha256(wheel),
             wheel.get("size", 0),
             _day(wheel.get("upload-time")),
         )
         for package in locked["packages"]
         for wheel in package.get("wheels", ())
     ]
+
+
+def _sha256(wheel: dict[str, Any]) -> str:
+    digest: str | None = wheel["hashes"].get("sha256")
+    if digest is None:
+        raise EnvironmentFailed(
+            f"the index has no sha256 of {wheel['url']}", hint="use another index"
+        )
+    return digest
 
 
 def _locked(distribution: str, version: str, python: str) -> dict[str, Any]:
