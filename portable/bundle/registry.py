@@ -34,7 +34,7 @@ from portable.errors import PortableError
 from portable.system import scratch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from io import FileIO
 
     from portable.containers.bundle import ImageLayout
@@ -98,7 +98,7 @@ class Registry:
         client = type("Client", (oras.provider.Registry,), {"do_request": once})
         self._client = client(host, insecure=insecure)
         session = self._client.session
-        session.request = functools.partial(session.request, timeout=_SECONDS)
+        session.request = functools.partial(_limited, session.request)
         with self._failing():
             self._client.auth.load_configs(self._name)
 
@@ -299,6 +299,27 @@ class Registry:
             yield
         except (requests.RequestException, AuthenticationException, ValueError) as error:
             raise RegistryError(f"{error}"[:500], where=self.reference) from error
+        except (AttributeError, KeyError, TypeError, RecursionError) as error:
+            # oras takes an answer for what it should be.
+            raise RegistryError("answers what is no answer", where=self.reference) from error
+
+
+def _limited(
+    request: Callable[..., Any], method: str, url: str, *, stream: bool = False, **options: Any
+) -> Any:
+    """Request something, and read an answer that is read whole no further than documents go."""
+    from requests import RequestException  # noqa: PLC0415 - as oras
+
+    answer = request(method, url, stream=True, timeout=_SECONDS, **options)
+    if not stream:
+        found = bytearray()
+        for piece in answer.iter_content(_PIECE):
+            found += piece
+            if len(found) > LARGEST:
+                answer.close()
+                raise RequestException(f"{url} sends more than {LARGEST:,} bytes")
+        answer._content = bytes(found)  # noqa: SLF001 - what `content` and `json` look at
+    return answer
 
 
 def _referrers_tag(subject: Descriptor) -> str:

@@ -528,6 +528,59 @@ def test_a_hostile_registry_delivers_nothing(bundle: Path, tmp_path: Path, attac
     assert [*tmp_path.iterdir()] == []
 
 
+class Guarded(BaseHTTPRequestHandler):
+    """A registry that wants a token, whose place and content are not what they should be."""
+
+    challenge: str
+    token: bytes
+
+    def do_GET(self) -> None:
+        """Answer."""
+        asked = self.path.startswith("/token")
+        self.send_response(200 if asked else 401)
+        if not asked:
+            port = self.server.server_address[1]
+            self.send_header("WWW-Authenticate", self.challenge.format(port))
+        endless = asked and self.token == b"endless"
+        if not endless:
+            self.send_header("Content-Length", str(len(self.token)))
+        self.end_headers()
+        try:
+            while endless:
+                self.wfile.write(bytes(1 << 20))
+            self.wfile.write(self.token)
+        except OSError:
+            self.close_connection = True
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+_BEARER = 'Bearer realm="http://127.0.0.1:{}/token",service="x"'
+GUARDED = [
+    *((challenge, b"") for challenge in ("Bearer", "Negotiate", "Basic realm=x", "")),
+    *((f'Bearer realm="{place}"', b"") for place in ("file:///etc/passwd", "::::", "")),
+    *((_BEARER, token) for token in (b"endless", b"no", b"[1]", b'{"token":[]}', b"[" * 200_000)),
+    (_BEARER, b'{"token":"a\\r\\nX: y"}'),
+]
+
+
+@pytest.mark.parametrize(("challenge", "token"), GUARDED)
+def test_a_registry_that_wants_something_odd_is_one_error(
+    challenge: str, token: bytes, tmp_path: Path
+) -> None:
+    """What oras would take for a place, or a token, whatever it is; and what never ends."""
+    handler = type("Handler", (Guarded,), {"challenge": challenge, "token": token})
+    began = time.monotonic()
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        with pytest.raises(RegistryError):
+            pick(f"oci://127.0.0.1:{server.server_address[1]}/a:1", MIDDLE, to=tmp_path / "a")
+        server.shutdown()
+    assert time.monotonic() - began < 30
+    assert [*tmp_path.iterdir()] == []
+
+
 def test_a_tag_is_looked_up_once(bundle: Path, tmp_path: Path) -> None:
     """So that one that moves during a pull changes nothing."""
     tags: list[str] = []
