@@ -149,7 +149,11 @@ class PipInstaller(Installer):
     def create(self, directory: Path, python: str) -> None:
         """Make an empty environment with a Python of this version."""
         found = str(find_python(python, with_pip=True, fetch=not self.offline))
-        _act(["program", found, "-I", "-m", "venv", str(directory.absolute())])
+        where = directory.absolute()
+        _act(["program", found, "-I", "-m", "venv", "--without-pip", str(where)])
+        # By itself it says why it fails; `venv` hides that.
+        pip = ["-I", "-m", "ensurepip", "--upgrade", "--default-pip"]
+        _act(["program", str(where / "bin" / "python"), *pip], str(where))
 
     def _command(self, python: Path) -> list[str]:
         if self.offline:
