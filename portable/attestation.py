@@ -41,9 +41,9 @@ __all__ = [
     "AttestationError",
     "Sighting",
     "Statement",
-    "attest",
     "parse_age",
-    "verify_attestation",
+    "sign",
+    "verify",
     "verify_statement",
 ]
 
@@ -128,7 +128,7 @@ def parse_age(text: str) -> datetime.timedelta:
     return datetime.timedelta(days=int(match[1]))
 
 
-def attest(
+def sign(
     path: str | os.PathLike[str],
     *consumers: str,
     key: str | os.PathLike[str],
@@ -211,7 +211,7 @@ def _seen(sightings: Iterable[Sighting], digest: str, where: str) -> dict[str, S
     return found
 
 
-def verify_attestation(
+def verify(
     path: str | os.PathLike[str],
     attestation: str | os.PathLike[str],
     *,
@@ -223,7 +223,7 @@ def verify_attestation(
 
     Args:
         path: The file or the bundle; every blob of a bundle is compared with its digest.
-        attestation: What `attest` returned.
+        attestation: What `sign` returned.
         key: The public key, in PEM.
         now: The time that ages are judged at; now when None.
         max_age: How old it may be; of any age when None.
@@ -254,15 +254,15 @@ def verify_statement(
     """Verify that an attestation was signed with a key, and is about a digest.
 
     Args:
-        data: What `attest` returned.
+        data: What `sign` returned.
         digest: SHA-256 in hexadecimal, of a file or of the index of a bundle.
-        key: As for `verify_attestation`.
+        key: As for `verify`.
         now: The same.
         max_age: The same.
         where: Where the attestation is from.
 
     Raises:
-        AttestationError: As `verify_attestation`.
+        AttestationError: As `verify`.
     """
     found = _stated(_payload(data, read_file(key), where), where)
     if found.digest != digest:

@@ -23,7 +23,7 @@ from compat_tests.adversarial.generators import amplification, depths, kinds, pr
 from compat_tests.adversarial.generators.bypass import DISGUISES, plant
 from compat_tests.adversarial.generators.directed import is_directed, program
 from compat_tests.adversarial.generators.sharing import sharing
-from portable.bundle import bundle_files
+from portable.bundle import pack_files
 from portable.bytecode.vhlo import FUNCTION, ops
 from portable.cli import main as main_of_portable
 from portable.containers import open_container
@@ -252,7 +252,7 @@ def _of_a_bundle(number: int) -> Iterator[str]:
     """
     with _temporary() as folder:
         whole = Path(folder, "whole")
-        bundle_files(sorted((DATA / "artifacts").glob("add_f32+*.bc")), to=whole)
+        pack_files(sorted((DATA / "artifacts").glob("add_f32+*.bc")), to=whole)
         names = ["index.json", "oci-layout"]
         top = json.loads((whole / "index.json").read_bytes())["manifests"][0]["digest"]
         names.append(_blob(top))

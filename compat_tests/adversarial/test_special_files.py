@@ -48,7 +48,7 @@ TAKES_A_FILE = [
     "releases diff ./X jaxlib==0.9.1",
     "target --for ./X",
     "bundle X --for jaxlib>=0.5 -o out",
-    "bundle --from X -o out",
+    "bundle --files X -o out",
     "pick X --for jaxlib>=0.5 -o out",
     "reduce X --check true -o out",
 ]

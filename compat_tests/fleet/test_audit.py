@@ -19,7 +19,7 @@ import pyarrow.parquet
 import pytest
 
 from compat_tests.fleet.conftest import killed_audit
-from portable.bundle import bundle_files
+from portable.bundle import pack_files
 from portable.bytecode import Bytecode
 from portable.cli import main
 from portable.fleet import Audit, FleetError, PlaceError, audit, rows
@@ -65,7 +65,7 @@ def test_every_version_of_a_bundle_has_a_row(tmp_path: Path) -> None:
     versions = ["0.9.0", "0.14.0", "1.17.0"]
     files = [ARTIFACTS / f"add_f32+{version}.mlir.bc" for version in versions]
     (tmp_path / "models").mkdir()
-    bundle_files(files, to=tmp_path / "models" / "add.bundle")
+    pack_files(files, to=tmp_path / "models" / "add.bundle")
     done = audit([str(tmp_path / "models")], tmp_path / "fleet.parquet", depth="content")
     rows = [row for row in _rows(tmp_path / "fleet.parquet") if row["kind"] != "other"]
     expected = [

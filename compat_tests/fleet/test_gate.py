@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from compat_tests.fleet.conftest import Bucket
-from portable.bundle import bundle_files
+from portable.bundle import pack_files
 from portable.cli import main
 from portable.fleet import audit
 
@@ -46,7 +46,7 @@ def tree(tmp_path: Path) -> Path:
     (tree / "skipped").mkdir()
     for name, versions in (("both", ("0.9.0", "1.17.0")), ("waived", ("1.17.0",))):
         files = [ARTIFACTS / f"add_f32+{version}.mlir.bc" for version in versions]
-        bundle_files(files, to=tree / f"{name}.bundle")
+        pack_files(files, to=tree / f"{name}.bundle")
     (tree / "cut.mlir.bc").write_bytes(b"ML\xefR\x06")
     newest = max(tree.rglob("1.1*.mlir.bc"))
     shutil.copy(newest, tree / "waived.mlir.bc")
@@ -112,7 +112,7 @@ def test_of_a_bundle_one_version_has_to_be_read(
     for files, code in ((artifacts, 0), (artifacts[1:], 1)):
         models, fleet = tmp_path / f"{code}", tmp_path / f"{code}.parquet"
         models.mkdir()
-        bundle_files(files, to=models / "bundle")
+        pack_files(files, to=models / "bundle")
         bucket.fill(tmp_path)
         url = f"{bucket.url}/{code}"
         audit([str(models)], fleet, depth="content")
@@ -131,12 +131,12 @@ def test_only_what_the_documents_of_a_bundle_list_is_a_version_of_it(
         models.mkdir()
         shutil.copy(files[0], models)
         if name == "left":
-            bundle_files(files[1:], to=models / "bundle")
+            pack_files(files[1:], to=models / "bundle")
             digest = hashlib.sha256(files[0].read_bytes()).hexdigest()
             shutil.copy(files[0], models / "bundle" / "blobs" / "sha256" / digest)
         else:
             model = CONTAINERS / "gate-jax2tf-0.7.1-tensorflow-2.20.0"
-            bundle_files([model], to=models / "bundle")
+            pack_files([model], to=models / "bundle")
         bucket.fill(tmp_path)
         audit([str(models)], fleet, depth="content")
         for what in (fleet, f"{bucket.url}/{name}"):
@@ -156,7 +156,7 @@ def test_a_bundle_that_cannot_be_judged_on_a_server_does_not_pass(
     bucket.fill(models)
     assert main(["gate", bucket.url, *how]) == 0
     assert json.loads(capsys.readouterr().out)["artifacts"] == 1
-    bundle_files(files, to=models / "cut")
+    pack_files(files, to=models / "cut")
     for blob in (models / "cut" / "blobs" / "sha256").iterdir():
         if blob.read_bytes().startswith(b"ML"):
             blob.write_bytes(b"ML\xefR\x06")
@@ -164,7 +164,7 @@ def test_a_bundle_that_cannot_be_judged_on_a_server_does_not_pass(
     assert main(["gate", bucket.url, *how]) == 2
     assert "cut/blobs/sha256" in capsys.readouterr().out
     shutil.rmtree(models / "cut")
-    bundle_files([CONTAINERS / "gate-jax2tf-0.7.1-tensorflow-2.20.0"], to=models / "model")
+    pack_files([CONTAINERS / "gate-jax2tf-0.7.1-tensorflow-2.20.0"], to=models / "model")
     bucket.fill(models / "model")
     assert main(["gate", bucket.url, *how]) == 2
     assert "a Version that is not in one file" in capsys.readouterr().out

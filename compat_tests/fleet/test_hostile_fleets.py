@@ -10,7 +10,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from portable.bundle import bundle_files
+from portable.bundle import pack_files
 from portable.cli import main
 from portable.fleet import audit
 from portable.fleet.rows import schema
@@ -54,7 +54,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> pyarrow.Table:
     models.mkdir()
     for path in (*ARTIFACTS, DATA / "containers" / "gate-vjp0-jax-0.10.2.exported"):
         (models / path.name).write_bytes(path.read_bytes())
-    bundle_files(VERSIONS, to=models / "bundle")
+    pack_files(VERSIONS, to=models / "bundle")
     audit([str(models)], models.parent / "fleet.parquet", depth="content")
     return pyarrow.parquet.read_table(models.parent / "fleet.parquet")
 

@@ -19,7 +19,7 @@ import pyarrow.parquet
 import pytest
 
 from compat_tests.helpers.documents import mismatches
-from portable.bundle import bundle_files
+from portable.bundle import pack_files
 from portable.cli import main
 from portable.corpus import load_corpus
 from portable.fleet import (
@@ -370,8 +370,8 @@ def test_a_bundle_is_one_artifact_of_which_a_consumer_needs_one_version(tmp_path
     old, new = (ARTIFACTS / f"add_f32+{version}.mlir.bc" for version in ("0.14.0", "1.17.0"))
     both, one, single = (models / name for name in ("both", "one", "blobs/sha256/of no bundle"))
     models.mkdir()
-    bundle_files([old, new], to=both)
-    bundle_files([new], to=one)
+    pack_files([old, new], to=both)
+    pack_files([new], to=one)
     single.parent.mkdir(parents=True)
     shutil.copy(new, single)
     audit([str(models)], fleet, depth="content")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from portable.bundle import bundle_files
+from portable.bundle import pack_files
 from portable.containers import MalformedContainer, NoArtifact, NotAContainer, open_container
 
 ARTIFACTS = Path(__file__).parents[1] / "data" / "artifacts"
@@ -26,7 +26,7 @@ def read(bundle: Path) -> list[tuple[str, str, bytes]]:
 def test_a_changed_bit_is_refused_or_changes_nothing(tmp_path: Path, seed: int) -> None:
     """In every file of the layout, the small ones as often as the large."""
     luck = random.Random(seed)  # noqa: S311 - no secret
-    bundle_files(FILES, to=tmp_path / "bundle")
+    pack_files(FILES, to=tmp_path / "bundle")
     before = read(tmp_path / "bundle")
     files = sorted(path for path in (tmp_path / "bundle").rglob("*") if path.is_file())
     refused = 0

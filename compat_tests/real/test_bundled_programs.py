@@ -8,7 +8,7 @@ import pytest
 
 import portable
 from compat_tests.helpers.bundles import manifests
-from portable.bundle import bundle_program, pick
+from portable.bundle import pack, pick
 from portable.cli import main
 from portable.containers import Kind, open_container
 from portable.containers.bundle import VERSION
@@ -32,9 +32,9 @@ MEMBERS = {
 def test_a_container_is_a_member(tmp_path: Path, kind: Kind) -> None:
     """Whole, in each Version; each consumer gets it with artifacts that it reads."""
     path, consumers = MEMBERS[kind]
-    made = bundle_program(path, *consumers, to=tmp_path / "model.bundle")
+    made = pack(path, *consumers, to=tmp_path / "model.bundle")
     assert len(made.versions) == 2
-    again = bundle_program(path, *reversed(consumers), to=tmp_path / "again")
+    again = pack(path, *reversed(consumers), to=tmp_path / "again")
     assert again.digest == made.digest
     for consumer in consumers:
         picked = pick(tmp_path / "model.bundle", consumer, to=tmp_path / consumer)
@@ -50,7 +50,7 @@ def test_a_container_is_a_member(tmp_path: Path, kind: Kind) -> None:
 def test_a_program_is_bundled_the_same_again(tmp_path: Path) -> None:
     """In any order of consumers, and wherever it is written."""
     digests = {
-        bundle_program(ENCODER, *consumers, to=tmp_path / str(number)).digest
+        pack(ENCODER, *consumers, to=tmp_path / str(number)).digest
         for number, consumers in enumerate((ERAS, ERAS[::-1], ERAS))
     }
     assert len(digests) == 1
@@ -61,7 +61,7 @@ def test_the_page_names_every_annotation(tmp_path: Path) -> None:
     said = re.compile(r"stablehlo\.portable\.[a-z]+")
     program = "func.func @main(%x: tensor<f32>) -> tensor<f32> {\n"
     program += "  %y = stablehlo.tan %x : tensor<f32>\n  return %y : tensor<f32>\n}"
-    bundle_program(program.encode(), "stablehlo==1.0.0", to=tmp_path / "tan.bundle")
+    pack(program.encode(), "stablehlo==1.0.0", to=tmp_path / "tan.bundle")
     written = {
         name
         for path in (tmp_path / "tan.bundle" / "blobs" / "sha256").iterdir()
@@ -72,7 +72,7 @@ def test_the_page_names_every_annotation(tmp_path: Path) -> None:
 
 def test_what_is_installed_is_a_consumer(tmp_path: Path) -> None:
     """It gets the newest Version, and executes it."""
-    bundle_program(ENCODER, *ERAS, to=tmp_path / "encoder.bundle")
+    pack(ENCODER, *ERAS, to=tmp_path / "encoder.bundle")
     words = ["pick", str(tmp_path / "encoder.bundle"), "--for", "installed"]
     assert main([*words, "-o", str(tmp_path / "encoder.mlir.bc")]) == 0
     newest = manifests(tmp_path / "encoder.bundle")[0]["annotations"][VERSION]
@@ -84,7 +84,7 @@ def test_what_is_installed_is_a_consumer(tmp_path: Path) -> None:
 @pytest.mark.old_releases
 def test_a_matrix_executes_every_version(tmp_path: Path) -> None:
     """Each is an item of its own, observed on a real Release."""
-    bundle_program(ENCODER, *ERAS, to=tmp_path / "encoder.bundle")
+    pack(ENCODER, *ERAS, to=tmp_path / "encoder.bundle")
     words = ["matrix", str(tmp_path / "encoder.bundle"), "--for", ERAS[1], "--stage", "execute"]
     words += ["--random", "0", "--cache", str(tmp_path / "store"), "-o", str(tmp_path / "m.json")]
     assert main(words) == 0

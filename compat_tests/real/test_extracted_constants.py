@@ -12,7 +12,7 @@ import pytest
 
 import portable
 from compat_tests.helpers.bundles import blobs, manifests
-from portable.bundle import Unbundled, bundle_program, pick
+from portable.bundle import Unbundled, pack, pick
 from portable.cli import main
 from portable.containers import open_container
 from portable.exporters import ExportedArtifact
@@ -62,7 +62,7 @@ def equal(some: Iterable[Any], others: Iterable[Any]) -> None:
 def test_a_bundle_keeps_constants_once(program: Path, tmp_path: Path) -> None:
     """Each value is one file that all Versions name, and no artifact has it inside."""
     bundle = tmp_path / "model.bundle"
-    made = bundle_program(program, *ERAS, to=bundle, extract_constants=True)
+    made = pack(program, *ERAS, to=bundle, extract_constants=True)
     assert len(made.versions) == 2
     values = {NEXT.tobytes(), NEXT.astype(ml_dtypes.bfloat16).tobytes()}
     ends = [data for data in blobs(bundle).values() if data.endswith(tuple(values))]
@@ -83,7 +83,7 @@ def test_a_bundle_keeps_constants_once(program: Path, tmp_path: Path) -> None:
 
 def test_constants_stay_inside_by_default(program: Path, tmp_path: Path) -> None:
     """A Version is one file then, with all that it computes with."""
-    bundle_program(program, *ERAS, to=tmp_path / "model.bundle")
+    pack(program, *ERAS, to=tmp_path / "model.bundle")
     for one in manifests(tmp_path / "model.bundle"):
         assert len(one["layers"]) == 1
     for entry in open_container(tmp_path / "model.bundle").artifacts():
@@ -114,7 +114,7 @@ def test_it_is_called_as_before(program: Path, tmp_path: Path) -> None:
 @pytest.mark.old_releases
 def test_an_old_release_executes_it(program: Path, tmp_path: Path) -> None:
     """The Version of its era, with captured arguments in the body of a loop."""
-    bundle_program(program, *ERAS, to=tmp_path / "model.bundle", extract_constants=True)
+    pack(program, *ERAS, to=tmp_path / "model.bundle", extract_constants=True)
     pick(tmp_path / "model.bundle", ERAS[0], to=tmp_path / "old")
     environment = Environments().get(find_release(*ERAS[0].split("==")), to_execute=True)
     with find_executor("pjrt", environment) as executor:
@@ -161,11 +161,11 @@ def test_an_error_says_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[
     exported.write_bytes(jax.export.export(jax.jit(jax.numpy.sin))(X).serialize())
     (tmp_path / "sin.mlir").write_text(text_of(jax.numpy.sin, X))
     with pytest.raises(Unbundled, match=r"constants of a jax\.export\.Exported stay in it"):
-        bundle_program(exported, *ERAS, to=tmp_path / "new", extract_constants=True)
+        pack(exported, *ERAS, to=tmp_path / "new", extract_constants=True)
     for words in (
         [str(tmp_path / "sin.mlir"), "--for", ERAS[0]],
         [str(exported), "--for", ERAS[0]],
-        ["--from", str(exported)],
+        ["--files", str(exported)],
     ):
         assert main(["bundle", *words, "--extract-constants", "-o", str(tmp_path / "new")]) == 2
         (line,) = capsys.readouterr().err.splitlines()
@@ -177,7 +177,7 @@ def test_the_same_program_makes_the_same_bundle(program: Path, tmp_path: Path) -
     """As a file, as bytes, and again."""
     sources: list[Path | bytes] = [program, program.read_bytes(), program]
     digests = {
-        bundle_program(source, *ERAS, to=tmp_path / str(number), extract_constants=True).digest
+        pack(source, *ERAS, to=tmp_path / str(number), extract_constants=True).digest
         for number, source in enumerate(sources)
     }
     assert len(digests) == 1

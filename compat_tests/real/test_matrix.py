@@ -54,7 +54,7 @@ def _outcomes(matrix: Matrix) -> list[str]:
 def test_releases_of_every_era_execute_what_they_read(store: Store) -> None:
     """0.4.13 cannot read bytecode format 6 of the newest artifact; all else computes |x|."""
     items = collect([CORPUS / "elementwise" / "abs_f32"], pick=Pick.ENDS)
-    matrix = Run(store, Stage.EXECUTE).matrix(items, ERAS)
+    matrix = Run(store, Stage.EXECUTE).observe(items, ERAS)
     worked, refused = "compatible execute", "incompatible decode"
     assert _outcomes(matrix) == [worked, worked, worked, refused, worked, worked]
     assert all(cell.agreement is Agreement.AGREES for cell in matrix.cells)
@@ -66,7 +66,7 @@ def test_a_wrong_result_is_found_and_was_predicted(store: Store) -> None:
         [CORPUS / "constants" / "constant_i1_splat_32_converted_to_i32"], pick=Pick.ENDS
     )
     releases = [find_release("jaxlib 0.9.1"), find_release("jaxlib 0.10.2")]
-    matrix = Run(store, Stage.EXECUTE).matrix(items[:1], releases)
+    matrix = Run(store, Stage.EXECUTE).observe(items[:1], releases)
     assert _outcomes(matrix) == ["wrong-result execute", "compatible execute"]
     assert matrix.cells[0].predicted.outcome is Outcome.WRONG_RESULT
     assert "255" in matrix.cells[0].verdict.reason
@@ -75,7 +75,7 @@ def test_a_wrong_result_is_found_and_was_predicted(store: Store) -> None:
 def test_a_crash_costs_one_cell(store: Store) -> None:
     """What kills the process of a Release is a Verdict; the artifacts after it are still read."""
     healthy = collect([CORPUS / "elementwise" / "abs_f32"], pick=Pick.LOWEST)
-    matrix = Run(store).matrix([*collect([CRASHER]), *healthy], ERAS[2:])
+    matrix = Run(store).observe([*collect([CRASHER]), *healthy], ERAS[2:])
     assert _outcomes(matrix) == ["crashed decode", "compatible decode"]
     assert "SIG" in matrix.cells[0].verdict.reason
 
@@ -176,12 +176,12 @@ def test_a_cluster_that_loses_a_worker_loses_nothing(tmp_path: Path) -> None:
                 os.kill(victim, signal.SIGKILL)
 
         run = Run(store, executor=client.get_executor(), progress=kill_once)
-        matrix = run.matrix(items, releases)
+        matrix = run.observe(items, releases)
     assert killed
     assert not matrix.unobserved
     assert _known(path) == len({item.digest for item in items}) * len(releases)
     with Store(tmp_path / "alone.sqlite") as store:
-        alone = Run(store).matrix(items, releases)
+        alone = Run(store).observe(items, releases)
     assert _outcomes(matrix) == _outcomes(alone)
 
 
@@ -316,7 +316,7 @@ def test_an_execution_without_a_judgement_is_no_verdict(tmp_path: Path, store: S
     """Where the judge failed, a Release that executes the artifact was seen to read it, no more."""
     (item,) = collect([_write(tmp_path / "in", a=_HARMLESS)])
     item = replace(with_inputs(item, tmp_path, inputs=7, relative=0.0), unjudged="nobody knows")
-    matrix = Run(store, Stage.EXECUTE).matrix([item], [OTHER])
+    matrix = Run(store, Stage.EXECUTE).observe([item], [OTHER])
     assert _outcomes(matrix) == ["compatible roundtrip"]
     assert matrix.partial == matrix.cells
     assert matrix.cells[0].note == "nobody knows"

@@ -42,7 +42,7 @@ def matrix() -> Matrix:
     """Ask real Releases to read sealed artifacts."""
     items = collect([str(CASES[name].directory) for name in PROGRAMS])
     with Store(":memory:") as store:
-        real = Run(store).matrix(items, [find_release(name) for name in CONSUMERS])
+        real = Run(store).observe(items, [find_release(name) for name in CONSUMERS])
     # One that a table foretold otherwise, whatever the tables learn.
     listed = cell("location_range+1.0.0", "jaxlib 0.4.33", observed("jaxlib 0.4.33"), listed="why")
     return merge([real, matrix_of(listed, date=real.date)])

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from compat_tests.helpers.binaries import library, names_of
-from portable.bundle import Unbundled, bundle_files, bundle_program, pick, unpack
+from portable.bundle import Unbundled, pack, pack_files, pick, unpack
 from portable.cli import main
 from portable.containers import Kind, NoArtifact, NotAContainer, open_container
 from portable.containers.bundle import IsABundle
@@ -41,7 +41,7 @@ NEW, MIDDLE, OLD = "tensorflow==2.16.2", "jaxlib==0.4.13", "stablehlo==0.9.0"
 @pytest.fixture
 def bundle(tmp_path: Path) -> Path:
     """Return a bundle of one program in three Versions."""
-    bundle_files(ADD.values(), to=tmp_path / "add.bundle")
+    pack_files(ADD.values(), to=tmp_path / "add.bundle")
     return tmp_path / "add.bundle"
 
 
@@ -51,7 +51,7 @@ def models(tmp_path: Path) -> Path:
     for version in ("0.9.0", "1.17.0"):
         artifact = ADD[version].read_bytes()
         open_container(TORCH_XLA).replace({"forward": artifact}, to=tmp_path / version)
-    bundle_files([tmp_path / "0.9.0", tmp_path / "1.17.0"], to=tmp_path / "model.bundle")
+    pack_files([tmp_path / "0.9.0", tmp_path / "1.17.0"], to=tmp_path / "model.bundle")
     return tmp_path / "model.bundle"
 
 
@@ -117,7 +117,7 @@ def test_its_manifests_say_what_the_versions_need(bundle: Path) -> None:
 
 def test_the_same_input_makes_the_same_bytes(tmp_path: Path, models: Path) -> None:
     """Whatever the order in which files are named or lie in their folders."""
-    again = bundle_files([tmp_path / "1.17.0", tmp_path / "0.9.0"], to=tmp_path / "again")
+    again = pack_files([tmp_path / "1.17.0", tmp_path / "0.9.0"], to=tmp_path / "again")
     files = [path.relative_to(models) for path in models.rglob("*") if path.is_file()]
     assert sorted(files) == sorted(
         path.relative_to(tmp_path / "again")
@@ -195,7 +195,7 @@ from pathlib import Path
 peak, = (line for line in Path("/proc/self/status").read_text().splitlines() if "VmHWM" in line)
 print(int(peak.split()[1]) >> 10)
 """
-WRITE = "from portable.bundle import bundle_files; bundle_files(sys.argv[2:], to=sys.argv[1])"
+WRITE = "from portable.bundle import pack_files; pack_files(sys.argv[2:], to=sys.argv[1])"
 TAKE = "from portable.bundle import pick; pick(sys.argv[1], 'jaxlib==0.4.13', to=sys.argv[2])"
 
 
@@ -240,19 +240,19 @@ def test_a_directory_is_delivered_whole(models: Path, tmp_path: Path) -> None:
 def test_nothing_is_delivered_that_is_not_read(bundle: Path, tmp_path: Path) -> None:
     """Nothing is left behind either; the exit code tells refused from not known."""
     shutil.rmtree(bundle)
-    bundle_files([ADD["1.17.0"]], to=bundle)
+    pack_files([ADD["1.17.0"]], to=bundle)
     before = sorted(tmp_path.iterdir())
     assert pick(bundle, MIDDLE, to=tmp_path / "new").held is False
     assert main(["pick", str(bundle), "--for", MIDDLE, "-o", str(tmp_path / "new")]) == 1
     shutil.rmtree(bundle)
-    bundle_files([EXPORTED[0]], to=bundle)  # which jax opens; of IREE it is not known
+    pack_files([EXPORTED[0]], to=bundle)  # which jax opens; of IREE it is not known
     assert main(["pick", str(bundle), "--for", "iree-base-compiler==3.0.0", "-o", "new"]) == 2
     assert sorted(tmp_path.iterdir()) == before
 
 
 def test_who_opens_a_container_counts(tmp_path: Path) -> None:
     """A newer Version in an envelope that a consumer does not open is passed over."""
-    bundle_files(EXPORTED, to=tmp_path / "bundle")
+    pack_files(EXPORTED, to=tmp_path / "bundle")
     old = pick(tmp_path / "bundle", "jaxlib==0.4.30", to=tmp_path / "old")
     new = pick(tmp_path / "bundle", "jaxlib==0.11.2", to=tmp_path / "new")
     assert (tmp_path / "old").read_bytes() == EXPORTED[0].read_bytes()
@@ -269,8 +269,8 @@ def test_all_versions_can_be_taken_out(bundle: Path, tmp_path: Path) -> None:
 
 def test_only_what_consumers_need_is_bundled(tmp_path: Path) -> None:
     """The newest that each reads, or the fewest that serve all."""
-    best = bundle_files(ADD.values(), NEW, OLD, to=tmp_path / "best")
-    fewest = bundle_files(ADD.values(), NEW, MIDDLE, to=tmp_path / "few", minimal=True)
+    best = pack_files(ADD.values(), NEW, OLD, to=tmp_path / "best")
+    fewest = pack_files(ADD.values(), NEW, MIDDLE, to=tmp_path / "few", minimal=True)
     assert [*map(str, best.versions)] == ["1.17.0", "0.9.0"]
     assert [*map(str, fewest.versions)] == ["0.14.0"]
     assert len(manifests(tmp_path / "few")) == 1
@@ -282,11 +282,11 @@ def test_only_what_consumers_need_is_bundled(tmp_path: Path) -> None:
 def test_what_is_no_version_of_its_own_is_refused(bundle: Path, tmp_path: Path) -> None:
     """Two for one Version, or a bundle itself; nothing is written."""
     with pytest.raises(Unbundled, match="several files for one Version"):
-        bundle_files([ADD["0.9.0"], ARTIFACTS / "add_i1+0.9.0.mlir.bc"], to=tmp_path / "new")
+        pack_files([ADD["0.9.0"], ARTIFACTS / "add_i1+0.9.0.mlir.bc"], to=tmp_path / "new")
     with pytest.raises(IsABundle, match="is a bundle of several Versions"):
-        bundle_files([bundle], to=tmp_path / "new")
+        pack_files([bundle], to=tmp_path / "new")
     with pytest.raises(IsABundle):
-        bundle_program(bundle, NEW, to=tmp_path / "new")
+        pack(bundle, NEW, to=tmp_path / "new")
     with pytest.raises(IsABundle):
         open_container(bundle).replace({}, to=tmp_path / "new")
     assert not (tmp_path / "new").exists()
@@ -307,7 +307,7 @@ def test_the_verdict_of_a_bundle_is_that_of_the_version_it_serves(bundle: Path) 
 
 def test_a_bundle_that_serves_a_consumer_with_nothing_fails(tmp_path: Path) -> None:
     """Every Version that is refused is a finding; the Verdict is that of the lowest."""
-    bundle_files([ADD["1.17.0"], ADD["0.14.0"]], to=tmp_path / "bundle")
+    pack_files([ADD["1.17.0"], ADD["0.14.0"]], to=tmp_path / "bundle")
     result = gate(tmp_path / "bundle", Policy(rules=Rules(consumers=(OLD,))))
     assert [one.inside for one in result.findings] == ["1.17.0", "0.14.0"]
     (verdict,) = predict_all(tmp_path / "bundle", matching_releases(OLD))
@@ -318,7 +318,7 @@ def test_a_bundle_that_serves_a_consumer_with_nothing_fails(tmp_path: Path) -> N
 
 def test_content_rules_hold_for_every_version(tmp_path: Path) -> None:
     """Ranges in one Version are a finding, although the consumer may read another."""
-    bundle_files([ADD["0.9.0"], ARTIFACTS / "location_range+1.0.0.mlir.bc"], to=tmp_path / "b")
+    pack_files([ADD["0.9.0"], ARTIFACTS / "location_range+1.0.0.mlir.bc"], to=tmp_path / "b")
     for rule, found in {LocationRule.ANY: [], LocationRule.POINTS: ["1.0.0"]}.items():
         result = gate(tmp_path / "b", Policy(rules=Rules(consumers=(OLD,), locations=rule)))
         assert [one.inside for one in result.findings] == found
@@ -373,7 +373,7 @@ def test_what_is_known_not_to_compile_is_passed_over(bundle: Path, tmp_path: Pat
         (unknown, [], 0),
     ):
         shutil.rmtree(tmp_path / "one", ignore_errors=True)
-        bundle_files([artifact], to=tmp_path / "one")
+        pack_files([artifact], to=tmp_path / "one")
         pick_ = ["pick", str(tmp_path / "one"), "--for", "jaxlib==0.10.2", "-o", str(new)]
         assert main([*pick_, *words]) == code
         assert new.exists() is (code == 0)

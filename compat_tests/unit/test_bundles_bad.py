@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from portable.bundle import bundle_files, pick, unpack
+from portable.bundle import pack_files, pick, unpack
 from portable.cli import main
 from portable.containers import MalformedContainer, NoArtifact, open_container
 from portable.errors import PortableError
@@ -60,7 +60,7 @@ class Layout:
 @pytest.fixture
 def layout(tmp_path: Path) -> Layout:
     """Return a bundle of two Versions."""
-    bundle_files(FILES, to=tmp_path / "bundle")
+    pack_files(FILES, to=tmp_path / "bundle")
     return Layout(tmp_path / "bundle")
 
 
@@ -268,7 +268,7 @@ def test_weights_are_checked_where_they_are_delivered(tmp_path: Path) -> None:
         artifact = (ARTIFACTS / f"add_f32+{version}.mlir.bc").read_bytes()
         open_container(TORCH_XLA).replace({"forward": artifact}, to=tmp_path / version)
         (tmp_path / version / "notes.txt").write_text("the same in all")
-    bundle_files([tmp_path / "0.9.0", tmp_path / "1.17.0"], to=tmp_path / "bundle")
+    pack_files([tmp_path / "0.9.0", tmp_path / "1.17.0"], to=tmp_path / "bundle")
     layout = Layout(tmp_path / "bundle")
     files = {
         one["annotations"]["org.opencontainers.image.title"]: layout.blob(one)
@@ -294,11 +294,11 @@ def test_an_artifact_belongs_to_one_version(tmp_path: Path) -> None:
         (model / "functions" / "other.meta").write_text(json.dumps(meta | {"name": "other"}))
         shutil.copy(FILES[0], model / "functions" / "other.bytecode")
     with pytest.raises(MalformedContainer, match="is the same file as"):
-        bundle_files([tmp_path / "0.9.0", tmp_path / "1.17.0"], to=tmp_path / "bundle")
+        pack_files([tmp_path / "0.9.0", tmp_path / "1.17.0"], to=tmp_path / "bundle")
     shutil.copy(ARTIFACTS / "add_i1+0.9.0.mlir.bc", tmp_path / "0.9.0/functions/other.bytecode")
     shutil.copy(ARTIFACTS / "add_i1+0.9.0.mlir.bc", tmp_path / "1.17.0/functions/other.bytecode")
     with pytest.raises(MalformedContainer, match="has an artifact of 1"):
-        bundle_files([tmp_path / "0.9.0", tmp_path / "1.17.0"], to=tmp_path / "bundle")
+        pack_files([tmp_path / "0.9.0", tmp_path / "1.17.0"], to=tmp_path / "bundle")
     assert not (tmp_path / "bundle").exists()
 
 
@@ -323,7 +323,7 @@ def test_what_is_not_judged_is_not_delivered(
     files: list[Path], path: str, data: bytes, tmp_path: Path
 ) -> None:
     """An artifact or a container beside the program of a Version passes neither gate nor pick."""
-    bundle_files(files, to=tmp_path / "bundle")
+    pack_files(files, to=tmp_path / "bundle")
     layout = Layout(tmp_path / "bundle")
     gate = ["gate", str(layout.path), "--for", NEWEST]
     assert main(gate) == 0
@@ -344,7 +344,7 @@ def test_what_is_not_judged_is_not_delivered(
 
 def test_other_files_of_a_version_are_delivered(tmp_path: Path) -> None:
     """Notes and weights are no artifacts."""
-    bundle_files(FILES[:1], to=tmp_path / "bundle")
+    pack_files(FILES[:1], to=tmp_path / "bundle")
     layout = Layout(tmp_path / "bundle")
     title = {"org.opencontainers.image.title": "NOTES.md"}
     extra = {"mediaType": "text/markdown", "annotations": title}

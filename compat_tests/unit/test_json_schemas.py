@@ -50,10 +50,10 @@ RUN = (
     f"check {EXPORTED} --for jaxlib==0.4.33 --stage execute",
     f"inspect {EXPORTED} missing.mlir.bc",
     f"minimum {EXPORTED} missing.mlir.bc",
-    f"bundle --from {ARTIFACT} --for jaxlib==0.10.2 -o new",
+    f"bundle --files {ARTIFACT} --for jaxlib==0.10.2 -o new",
     "check bundle --for jaxlib==0.10.2",
     "pick bundle --for jaxlib==0.10.2 -o new",
-    "pick bundle --all -o new",
+    "pick bundle --unpack -o new",
     "matrix --merge matrix.json",
     "fuzz generate --count 2 -o new",
     f"inspect {ARTIFACT}",
@@ -116,7 +116,7 @@ def test_a_document_matches_its_schema(
     monkeypatch.chdir(tmp_path)
     Path("policy.toml").write_text('[rules]\nconsumers = ["jaxlib==0.10.2"]\n')
     Path("matrix.json").write_text(document.dump(sample()))
-    main(["bundle", "--from", ARTIFACT, "-o", "bundle", "--quiet"])
+    main(["bundle", "--files", ARTIFACT, "-o", "bundle", "--quiet"])
     capsys.readouterr()
     main([*words.split(), "--format", "json"])
     printed = json.loads(capsys.readouterr().out)

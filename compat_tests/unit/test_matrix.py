@@ -187,7 +187,7 @@ def test_a_release_that_cannot_be_had_is_told(nowhere: Environments) -> None:
     """Without an environment a cell has no observation, and says what to do."""
     with Store(":memory:") as store:
         run = Run(store, environments=nowhere)
-        matrix = run.matrix(collect([CASE], pick=Pick.LOWEST), [find_release(RELEASE)])
+        matrix = run.observe(collect([CASE], pick=Pick.LOWEST), [find_release(RELEASE)])
     (cell,) = matrix.cells
     assert cell.observed is None
     assert cell.agreement is Agreement.UNOBSERVED
@@ -211,7 +211,7 @@ def test_a_release_that_misbehaves_costs_one_cell_each(tmp_path: Path) -> None:
     items = _misbehaving(tmp_path, *words)
     with Store(":memory:") as store:
         run = Run(store, environments=misbehaving.environments(tmp_path / "envs"), limit=2.0)
-        matrix = run.matrix(items, [misbehaving.RELEASE])
+        matrix = run.observe(items, [misbehaving.RELEASE])
     seen = {cell.item.name: cell.observed for cell in matrix.cells}
     assert {name: one and str(one.outcome) for name, one in seen.items()} == {
         **dict.fromkeys(("before", "print", "after"), "compatible"),
@@ -257,7 +257,7 @@ def test_a_defect_of_an_adapter_costs_one_cell(tmp_path: Path) -> None:
     Path(items[-1].path).unlink()
     with Store(":memory:") as store:
         run = Run(store, environments=misbehaving.environments(tmp_path / "envs"))
-        before, defect, after, gone = run.matrix(items, [misbehaving.RELEASE]).cells
+        before, defect, after, gone = run.observe(items, [misbehaving.RELEASE]).cells
     assert before.observed
     assert after.observed
     assert defect.observed is None
@@ -319,7 +319,7 @@ def test_without_room_for_scratch_nothing_is_observed(
     items = _misbehaving(tmp_path, "before", "after")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
     with Store(":memory:") as store:
-        cells = Run(store, environments=environments).matrix(items, [misbehaving.RELEASE]).cells
+        cells = Run(store, environments=environments).observe(items, [misbehaving.RELEASE]).cells
     assert [cell.observed for cell in cells] == [None, None]
     assert all("No such file" in cell.note for cell in cells)
 
@@ -363,8 +363,8 @@ def test_what_is_known_is_not_asked_again(nowhere: Environments) -> None:
     with Store(":memory:") as store:
         seen = Observation(_verdict("compatible decode"))
         store.keep(RELEASE, Stage.DECODE, {key(items[0], Stage.DECODE): seen})
-        known = Run(store, environments=nowhere).matrix(items, [find_release(RELEASE)])
-        again = Run(store, environments=nowhere, fresh=True).matrix(items, [find_release(RELEASE)])
+        known = Run(store, environments=nowhere).observe(items, [find_release(RELEASE)])
+        again = Run(store, environments=nowhere, fresh=True).observe(items, [find_release(RELEASE)])
     assert known.cells[0].observed == seen.verdict
     assert again.cells[0].observed is None
 
@@ -377,7 +377,7 @@ def test_what_hung_is_asked_again_when_there_is_more_time(nowhere: Environments)
         store.keep(RELEASE, Stage.DECODE, {key(items[0], Stage.DECODE): seen})
         found = {
             limit: Run(store, environments=nowhere, limit=limit)
-            .matrix(items, [find_release(RELEASE)])
+            .observe(items, [find_release(RELEASE)])
             .cells[0]
             .observed
             for limit in (5.0, 60.0)
@@ -417,7 +417,7 @@ def test_damaged_bytes_are_predicted_to_be_refused(tmp_path: Path, nowhere: Envi
     (tmp_path / "cut.mlir.bc").write_bytes(artifact[: len(artifact) // 2])
     items: tuple[Item, ...] = collect([tmp_path])
     with Store(":memory:") as store:
-        matrix = Run(store, environments=nowhere).matrix(items, [find_release(RELEASE)])
+        matrix = Run(store, environments=nowhere).observe(items, [find_release(RELEASE)])
     assert matrix.cells[0].predicted.outcome is Outcome.INCOMPATIBLE
     assert matrix.cells[0].predicted.stage is Stage.DECODE
 
@@ -437,5 +437,5 @@ def test_where_nobody_tells_which_cores_are_free_all_are_used(
     monkeypatch.delattr(os, "sched_getaffinity")
     with Store(":memory:") as store:
         run = Run(store, environments=nowhere)
-        matrix = run.matrix(collect([CASE], pick=Pick.LOWEST), [find_release(RELEASE)])
+        matrix = run.observe(collect([CASE], pick=Pick.LOWEST), [find_release(RELEASE)])
     assert "PORTABLE_CACHE" in matrix.cells[0].note

@@ -25,6 +25,8 @@ INSTEAD = {
     r"nowhere": "a broken link, /dev/null, unknown key",
     r"nobody": "name what is missing: not recorded, unknown, not locked",
     r"(is|are|was|were) told": "reported, configured",
+    r"foretells?": "predict",
+    r"foretold": "predicted",
     r"unless told otherwise": "by default",
     r"speaks? (of|up to)": "applies to, is valid up to, names",
     r"teach(es)?": "see '... --help'",

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from portable.cli import main
-from portable.releases import advisories_for, find_release, releases
-from portable.releases.difference import upgrade
+from portable.releases import advisories_for, diff, find_release, releases
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "portable" / "releases" / "data"
@@ -19,7 +18,7 @@ JAXLIBS = [one for one in releases("jaxlib") if one.below is None]
 def test_an_upgrade_is_undone_by_the_way_back() -> None:
     """What begins on the way up ends on the way down, for all neighbours in the table."""
     for before, after in itertools.pairwise(JAXLIBS):
-        up, down = upgrade(before, after).changes, upgrade(after, before).changes
+        up, down = diff(before, after).changes, diff(after, before).changes
         assert {(c.kind, c.name, c.begins) for c in up} == {
             (c.kind, c.name, not c.begins) for c in down
         }
@@ -29,9 +28,9 @@ def test_steps_add_up_to_the_whole_upgrade() -> None:
     """Nothing is said of the whole way that no step says, and the reverse."""
     known: set[tuple[str, str]] = set()
     for before, after in itertools.pairwise(JAXLIBS):
-        for change in upgrade(before, after).changes:
+        for change in diff(before, after).changes:
             (known.add if change.begins else known.discard)((change.kind, change.name))
-    whole = upgrade(JAXLIBS[0], JAXLIBS[-1]).changes
+    whole = diff(JAXLIBS[0], JAXLIBS[-1]).changes
     # What was not executed on each of them can only be compared where it was.
     assert {(c.kind, c.name) for c in whole if c.begins and c.kind != "behaviour"} == {
         one for one in known if one[0] != "behaviour"
@@ -52,7 +51,7 @@ def test_what_real_releases_changed_is_named(
     before: str, after: str, kind: str, name: str, begins: bool
 ) -> None:
     """Each was seen on both Releases; docs/findings.md and the tables name the evidence."""
-    changes = upgrade(find_release(before), find_release(after)).changes
+    changes = diff(find_release(before), find_release(after)).changes
     assert (kind, name, begins) in {(c.kind, c.name, c.begins) for c in changes}
 
 
@@ -67,7 +66,7 @@ def test_cases_that_end_otherwise_are_named() -> None:
         for case, target, _, marks in rows
         if (marks[old], marks[new]) == ("W", "E")
     }
-    changes = upgrade(find_release("jaxlib 0.9.1"), find_release("jaxlib 0.9.2")).changes
+    changes = diff(find_release("jaxlib 0.9.1"), find_release("jaxlib 0.9.2")).changes
     assert mended
     assert mended <= {c.name for c in changes if c.kind == "behaviour" and not c.begins}
 
@@ -79,7 +78,7 @@ def test_every_advisory_begins_or_ends_somewhere() -> None:
     seen = {
         change.name
         for before, after in itertools.pairwise(JAXLIBS)
-        for change in upgrade(before, after).changes
+        for change in diff(before, after).changes
         if change.kind == "advisory"
     }
     always = {

@@ -1,8 +1,8 @@
 """One program for many consumers: several Versions of it under one name, as an OCI image layout.
 
-    from portable.bundle import bundle_program, pick
+    from portable.bundle import pack, pick
 
-    bundle_program("model.mlir", "jaxlib>=0.5", "tensorflow~=2.18", to="model.bundle")
+    pack("model.mlir", "jaxlib>=0.5", "tensorflow~=2.18", to="model.bundle")
     picked = pick("model.bundle", "jaxlib==0.5.3", to="model.mlir.bc")
     print(picked.version, picked.verdicts)
 
@@ -17,8 +17,8 @@ from portable.bundle.writing import (
     Bundled,
     NotServed,
     Unbundled,
-    bundle_files,
-    bundle_program,
+    pack,
+    pack_files,
 )
 from portable.containers.bundle import IsABundle
 
@@ -31,8 +31,8 @@ __all__ = [
     "RegistryError",
     "Unbundled",
     "attach",
-    "bundle_files",
-    "bundle_program",
+    "pack",
+    "pack_files",
     "pick",
     "push",
     "unpack",

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from portable.attestation import SIGSTORE, AttestationError, verify_statement
 from portable.bundle.registry import SCHEME, Registry
-from portable.bundle.writing import bundle_files
+from portable.bundle.writing import pack_files
 from portable.containers import Kind, NotAContainer, kind_of_directory
 from portable.containers.bundle import (
     FORMAT,
@@ -300,7 +300,7 @@ def push(
     else:
         with scratch.folder() as folder:
             alone = str(Path(folder, "alone"))
-            bundle_files([source], to=alone)
+            pack_files([source], to=alone)
             top = registry.push(_layout(alone), alone=True)
     if said is not None:
         registry.attach(top, said, SIGSTORE)
@@ -334,7 +334,7 @@ def attach(
 def verify_attached(
     reference: str, *, key: str | os.PathLike[str], max_age: datetime.timedelta | None = None
 ) -> Statement:
-    """Verify what was signed about something in a registry, as `verify_attestation`.
+    """Verify what was signed about something in a registry, as `verify`.
 
     Nothing of it is fetched but the document that the name stands for, whose digest stands for
     everything.

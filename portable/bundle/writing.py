@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from portable.verdict import Verdict
     from portable.version import Version
 
-__all__ = ["Bundled", "NotServed", "Unbundled", "bundle_files", "bundle_program"]
+__all__ = ["Bundled", "NotServed", "Unbundled", "pack", "pack_files"]
 
 _SAID = "stablehlo.portable."
 # What the names of programs end with, the longer ones first.
@@ -103,7 +103,7 @@ class Bundled:
         }
 
 
-def bundle_program(
+def pack(
     program: str | os.PathLike[str] | bytes,
     *consumers: str,
     to: str | os.PathLike[str],
@@ -148,7 +148,7 @@ def bundle_program(
         with scratch.folder(str(Path(to).absolute().parent)) as folder:
             model = Path(folder, "model")
             ExportedArtifact.extracted(program, **options).save(model, text=False)
-            return bundle_program(model, *consumers, to=to, minimal=minimal, **options)
+            return pack(model, *consumers, to=to, minimal=minimal, **options)
     with new_directory(to, origin=container.path or None) as staged:
         blobs = Blobs(staged)
         versions = [
@@ -157,7 +157,7 @@ def bundle_program(
         return _finished(blobs, versions, releases, minimal=minimal)
 
 
-def bundle_files(
+def pack_files(
     paths: Iterable[str | os.PathLike[str]],
     *consumers: str,
     to: str | os.PathLike[str],
@@ -170,7 +170,7 @@ def bundle_files(
         consumers: Who has to read it; what none of them needs is left out. Without consumers
             everything is in it.
         to: A new directory.
-        minimal: As for `bundle_program`.
+        minimal: As for `pack`.
 
     Returns:
         What was written.

@@ -13,7 +13,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from portable.attestation import SUFFIX, attest, parse_age, verify_attestation
+from portable.attestation import SUFFIX, parse_age, sign, verify
 from portable.bundle import SCHEME, attach, verify_attached
 from portable.cli.options import add
 from portable.cli.output import demand_apart, print_json, say, write_bytes
@@ -83,7 +83,7 @@ def _sign(chosen: argparse.Namespace) -> int:
 
         sightings = read_matrix(chosen.matrix).sightings
         inputs = {Path(chosen.matrix).name: InputFile(chosen.matrix).sha256()}
-    data = attest(
+    data = sign(
         chosen.subject, *chosen.consumers, key=chosen.key, sightings=sightings, inputs=inputs
     )
     write_bytes(output, data)
@@ -118,7 +118,7 @@ def _verify(chosen: argparse.Namespace) -> int:
         found = verify_attached(chosen.subject, key=chosen.key, max_age=age)
     else:
         path = chosen.attestation or chosen.subject.rstrip("/") + SUFFIX
-        found = verify_attestation(chosen.subject, path, key=chosen.key, max_age=age)
+        found = verify(chosen.subject, path, key=chosen.key, max_age=age)
     missing = found.uncovered(*chosen.consumers) if chosen.consumers else ()
     if chosen.format == "json":
         said = {"made": found.made.isoformat(), "digest": found.digest}

@@ -3,15 +3,15 @@
 A bundle is a directory: an OCI image layout, which skopeo, oras and every registry take as
 it is. It has the newest Version that each consumer reads; files of equal bytes, such as weights,
 are in it once. Of a container every Version is a whole copy. The constants of a program stay in
-it, unless --extract-constants makes files of the large ones. With --from artifacts that exist are
-bundled without a change, each for another Version.
+it, unless --extract-constants makes files of the large ones. With --files artifacts that exist
+are bundled without a change, each for another Version.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from portable.bundle import bundle_files, bundle_program
+from portable.bundle import pack, pack_files
 from portable.cli.options import PIPELINE, add, pipeline_arguments
 from portable.cli.output import input_bytes, print_json, say
 from portable.cli.progress import waiting
@@ -30,7 +30,7 @@ EXAMPLES = """
 portable bundle model.mlir --for 'jaxlib>=0.5' 'tensorflow~=2.18' -o model.bundle
 portable bundle model.exported --for 'jaxlib>=0.4.30' --minimal -o model.bundle
 portable bundle model.mlir.bc --for 'jaxlib>=0.4.30' --extract-constants -o model.bundle
-portable bundle --from model-1.0.mlir.bc model-1.9.mlir.bc -o model.bundle
+portable bundle --files model-1.0.mlir.bc model-1.9.mlir.bc -o model.bundle
 """
 EXIT_CODES = {
     0: "written",
@@ -49,8 +49,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         "(Exported, SavedModel, torch_xla directory); - is standard input",
     )
     source.add_argument(
-        "--from",
-        dest="files",
+        "--files",
         action="extend",
         nargs="+",
         default=[],
@@ -78,8 +77,8 @@ def run(chosen: argparse.Namespace) -> int:
     demand_name(chosen.output)
     if chosen.files:
         if chosen.extract_constants:
-            raise BadUsage("--extract-constants changes what --from leaves as it is")
-        found = bundle_files(
+            raise BadUsage("--extract-constants changes what --files leaves as it is")
+        found = pack_files(
             chosen.files, *chosen.consumers, to=chosen.output, minimal=chosen.minimal
         )
     else:
@@ -98,7 +97,7 @@ def _bundle_program(chosen: argparse.Namespace) -> Bundled:
     if not chosen.consumers:
         raise BadUsage("missing --for", hint="e.g. --for 'jaxlib>=0.5'")
     with waiting(f"{path}: writing a Version for each kind of consumer"):
-        return bundle_program(
+        return pack(
             input_bytes("-") if path == "-" else path,
             *chosen.consumers,
             to=chosen.output,

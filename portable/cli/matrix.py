@@ -250,7 +250,7 @@ def _observed(chosen: argparse.Namespace) -> Matrix:
             if judge is not None:
                 with counting("expected results") as tell:
                     items = crew.judged(items, judge, folder, absolute=chosen.atol, progress=tell)
-            return crew.matrix(items, consumers)
+            return crew.observe(items, consumers)
 
 
 @contextlib.contextmanager

@@ -44,11 +44,7 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
         "default": "text",
         "help": "format of the report; json is for machines",
     },
-    "--all": _FLAG
-    | {
-        "help": "print everything instead of a summary of at most 1 MB of text; of pick, write "
-        "every Version, in a new directory"
-    },
+    "--all": _FLAG | {"help": "print everything instead of a summary of at most 1 MB of text"},
     "--output": {
         "type": destination,
         "metavar": "PATH",

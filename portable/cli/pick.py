@@ -2,7 +2,7 @@
 
 The newest Version that every consumer opens and reads is written to --output: a file, or a new
 directory where a Version has several files. Every byte is compared with its digest, and what is
-delivered is judged, not what the bundle claims. With --all every Version is written.
+delivered is judged, not what the bundle claims. With --unpack every Version is written.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ portable pick model.bundle --for 'jaxlib==0.5.3' -o model.mlir.bc
 portable pick model.bundle --for installed -o model.mlir.bc
 portable pick oci://registry.example:5000/model:1 --for 'jaxlib==0.5.3' -o model.mlir.bc
 portable pick model.bundle --for plugin.so -o model.mlir.bc
-portable pick model.bundle --all -o versions
+portable pick model.bundle --unpack -o versions
 """
 EXIT_CODES = {
     0: "written",
@@ -44,7 +44,9 @@ def options(parser: argparse.ArgumentParser) -> None:
         "bundle", metavar="BUNDLE", help="the directory of a bundle, or oci://host/name:tag"
     )
     add(parser, "--for")
-    add(parser, "--all")
+    parser.add_argument(
+        "--unpack", action="store_true", help="write every Version, in a new directory"
+    )
     add(parser, "--stage", choices=[str(stage) for stage in Stage], default=str(Stage.DECODE))
     add(parser, "--output", required=True)
     add(parser, "--format")
@@ -52,9 +54,9 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def run(chosen: argparse.Namespace) -> int:
     """Take one Version out of a bundle, or all."""
-    if bool(chosen.consumers) == chosen.all:
-        raise BadUsage("missing --for or --all", hint="name one of them")
-    if chosen.all:
+    if bool(chosen.consumers) == chosen.unpack:
+        raise BadUsage("missing --for or --unpack", hint="name one of them")
+    if chosen.unpack:
         demand_name(chosen.output)
         versions = [str(version) for version in unpack(chosen.bundle, to=chosen.output)]
         if chosen.format == "json":

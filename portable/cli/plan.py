@@ -1,4 +1,4 @@
-"""Foretell what breaks when other consumers have to read a fleet, or when a Window ends.
+"""Predict what breaks when other consumers have to read a fleet, or when a Window ends.
 
 FLEET is what `portable audit` wrote. Every artifact that --from reads and --to does not stops, also
 where it is read and known not to compile, or not to compute the same; of those that are read before

@@ -157,14 +157,14 @@ def _update(chosen: argparse.Namespace) -> int:
 
 def _diff(chosen: argparse.Namespace) -> int:
     """Compare two."""
-    from portable.releases.difference import upgrade  # cold start of the list
+    from portable.releases.difference import diff  # cold start of the list
 
     if len(chosen.specs) != 2:
         raise NotTwoReleases(
             f"diff compares two Releases, not {len(chosen.specs)}",
             hint="e.g. portable releases diff 'jaxlib 0.9.1' 'jaxlib 0.12.0.1'",
         )
-    found = upgrade(*(_one(spec) for spec in chosen.specs))
+    found = diff(*(_one(spec) for spec in chosen.specs))
     if chosen.format == "json":
         print_json(found.record())
     else:

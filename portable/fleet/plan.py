@@ -137,7 +137,7 @@ def plan(
     *,
     stage: Stage = Stage.DECODE,
 ) -> Plan:
-    """Foretell what changes when other Releases have to read a fleet.
+    """Predict what changes when other Releases have to read a fleet.
 
     Every Verdict is predicted: from what the audit has read, and today's tables.
 

@@ -46,7 +46,7 @@ def conclusion(plan: Plan) -> str:
     """Say in one sentence what a move breaks.
 
     Args:
-        plan: What is foretold.
+        plan: What is predicted.
     """
     stops, unknown = plan.count(Transition.STOPS), plan.count(Transition.UNKNOWN)
     unknown += len(plan.damaged)
@@ -68,7 +68,7 @@ def as_html(plan: Plan, uncovered: Sequence[str] = (), command: str = "") -> str
     """Render as one static page that needs no network, in the style of the matrix.
 
     Args:
-        plan: What is foretold.
+        plan: What is predicted.
         uncovered: Consumers of which nothing is known.
         command: What pins again what can be; empty where nothing can.
 

@@ -49,7 +49,7 @@ class Matrix:
 
     @property
     def sightings(self) -> tuple[Sighting, ...]:
-        """Everything that was observed, as `portable.attestation.attest` takes it."""
+        """Everything that was observed, as `portable.attestation.sign` takes it."""
         return tuple(
             Sighting(cell.item.digest, self.date, seen)
             for cell in self.cells

@@ -94,7 +94,7 @@ class Run:
         self.benches = benches
         self.progress = progress
 
-    def matrix(self, items: Sequence[Item], releases: Sequence[Release]) -> Matrix:
+    def observe(self, items: Sequence[Item], releases: Sequence[Release]) -> Matrix:
         """Have Releases read, write or execute artifacts, and compare that with predictions.
 
         Args:

@@ -42,11 +42,11 @@ from portable.releases.window import Window, window
 from portable.system.lazy import lazy
 
 if TYPE_CHECKING:
-    from portable.releases import difference as difference
     from portable.releases.advisory import Advisory as Advisory
     from portable.releases.advisory import Effect as Effect
     from portable.releases.advisory import advisories as advisories
     from portable.releases.advisory import advisories_for as advisories_for
+    from portable.releases.difference import diff as diff
 
 __all__ = [
     "Advisory",
@@ -71,6 +71,7 @@ __all__ = [
     "advisories",
     "advisories_for",
     "bytecode_format",
+    "diff",
     "distributions",
     "find_release",
     "installed_library",
@@ -92,4 +93,4 @@ if not TYPE_CHECKING:  # or every misspelt name would be an object
     _ADVISORY = dict.fromkeys(
         ("Advisory", "Effect", "advisories", "advisories_for"), f"{__name__}.advisory"
     )
-    __getattr__, __dir__ = lazy(__name__, _ADVISORY | {"difference": f"{__name__}.difference"})
+    __getattr__, __dir__ = lazy(__name__, _ADVISORY | {"diff": f"{__name__}.difference"})

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from portable.releases.release import Release
 
-__all__ = ["Change", "Upgrade", "upgrade"]
+__all__ = ["Change", "Upgrade", "diff"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Upgrade:
         }
 
 
-def upgrade(before: Release, after: Release) -> Upgrade:
+def diff(before: Release, after: Release) -> Upgrade:
     """Compare what two Releases read, refuse, and are advised about.
 
     Args:

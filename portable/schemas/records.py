@@ -386,7 +386,7 @@ class PickDocument(_First):
 
 
 class UnpackDocument(_First):
-    """`pick --all`."""
+    """`pick --unpack`."""
 
     output: str
     versions: list[str]

@@ -18,8 +18,8 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa
 
 from compat_tests.helpers.documents import mismatches
 from compat_tests.helpers.matrices import sample
-from portable.attestation import PREDICATE, AttestationError, Sighting, attest, verify_attestation
-from portable.bundle import bundle_files, bundle_program
+from portable.attestation import PREDICATE, AttestationError, Sighting, sign, verify
+from portable.bundle import pack, pack_files
 from portable.cli import main
 from portable.containers import MalformedContainer
 from portable.errors import PortableError
@@ -79,7 +79,7 @@ def artifact(tmp_path: Path) -> Path:
 def signed(subject: Path, pair: Pair, *consumers: str) -> Path:
     """Attest something of 1 November 2026."""
     path = subject.with_name(subject.name + ".sigstore.json")
-    path.write_bytes(attest(subject, *(consumers or (READS,)), key=pair.private, made=MADE))
+    path.write_bytes(sign(subject, *(consumers or (READS,)), key=pair.private, made=MADE))
     return path
 
 
@@ -115,30 +115,30 @@ def test_it_is_signed_as_is_specified(artifact: Path, tmp_path: Path, kind: str)
     (verdict,) = statement["predicate"]["verdicts"]
     assert verdict["consumer"] == "jaxlib 0.10.2"
     assert (verdict["stage"], verdict["basis"]) == ("decode", "predicted")
-    assert verify_attestation(artifact, signed(artifact, pair), key=pair.public).made == MADE
+    assert verify(artifact, signed(artifact, pair), key=pair.public).made == MADE
 
 
 def test_a_bundle_is_attested_by_its_index(tmp_path: Path, pair: Pair) -> None:
     """One changed bit in any blob is noticed, although only the index is named."""
     bundle = tmp_path / "add.bundle"
-    bundle_files(ADD, to=bundle)
+    pack_files(ADD, to=bundle)
     path = signed(bundle, pair, READS, OLD)
-    found = verify_attestation(bundle, path, key=pair.public)
+    found = verify(bundle, path, key=pair.public)
     assert found.uncovered(READS, OLD) == ()
     assert found.verdicts["stablehlo 0.9.0"]["reason"].startswith("0.9.0: ")
     for blob in sorted((bundle / "blobs" / "sha256").iterdir()):
         data = blob.read_bytes()
         blob.write_bytes(bytes([data[0] ^ 1]) + data[1:])
         with pytest.raises((MalformedContainer, AttestationError)):
-            verify_attestation(bundle, path, key=pair.public)
+            verify(bundle, path, key=pair.public)
         blob.write_bytes(data)
 
 
 def test_what_was_rewritten_is_said(tmp_path: Path, pair: Pair) -> None:
     """Of the Versions of a bundle, as `portable explain` names it; of others nothing is known."""
     bundle = tmp_path / "tan.bundle"
-    bundle_program(EXAMPLES / "tan.mlir.bc", "jaxlib==0.4.30", READS, to=bundle, allow=["exact"])
-    found = verify_attestation(bundle, signed(bundle, pair), key=pair.public)
+    pack(EXAMPLES / "tan.mlir.bc", "jaxlib==0.4.30", READS, to=bundle, allow=["exact"])
+    found = verify(bundle, signed(bundle, pair), key=pair.public)
     assert mismatches("predicate", json.dumps(found.predicate)) == []
     rewrites = {one["name"]: one.get("rewrites") for one in found.predicate["artifacts"]}
     assert rewrites == {"1.17.0": None, "1.1.0": ["tan_v1"]}
@@ -149,7 +149,7 @@ def test_a_statement_about_something_else_is_refused(artifact: Path, pair: Pair)
     path = signed(artifact, pair)
     shutil.copy(ADD[0], artifact)
     with pytest.raises(AttestationError, match="is about add"):
-        verify_attestation(artifact, path, key=pair.public)
+        verify(artifact, path, key=pair.public)
 
 
 def expired(folder: Path, pair: Pair) -> Path:
@@ -168,28 +168,28 @@ def test_another_key_is_refused(artifact: Path, pair: Pair, tmp_path: Path) -> N
     path = signed(artifact, pair)
     for kind in KEYS:
         with pytest.raises(AttestationError):
-            verify_attestation(artifact, path, key=Pair(tmp_path / kind, kind).public)
+            verify(artifact, path, key=Pair(tmp_path / kind, kind).public)
     for key in (pair.private, artifact, expired(tmp_path, pair)):
         with pytest.raises(AttestationError, match="key or signature cannot be used"):
-            verify_attestation(artifact, path, key=key)
+            verify(artifact, path, key=key)
     with pytest.raises(AttestationError, match="key or signature cannot be used"):
-        attest(artifact, READS, key=pair.public)
+        sign(artifact, READS, key=pair.public)
 
 
 def test_its_age_is_judged(artifact: Path, pair: Pair) -> None:
     """Right and old, or of the future."""
     path, day = signed(artifact, pair), datetime.timedelta(days=1)
     for now, age in ((MADE + 10 * day, None), (MADE + 10 * day, 10 * day), (MADE, day)):
-        verify_attestation(artifact, path, key=pair.public, now=now, max_age=age)
+        verify(artifact, path, key=pair.public, now=now, max_age=age)
     with pytest.raises(AttestationError, match="too long ago"):
-        verify_attestation(artifact, path, key=pair.public, now=MADE + 11 * day, max_age=10 * day)
+        verify(artifact, path, key=pair.public, now=MADE + 11 * day, max_age=10 * day)
     with pytest.raises(AttestationError, match="in the future"):
-        verify_attestation(artifact, path, key=pair.public, now=MADE - day)
+        verify(artifact, path, key=pair.public, now=MADE - day)
 
 
 def test_what_is_not_said_is_not_covered(artifact: Path, pair: Pair) -> None:
     """A consumer that was not named, or does not read it."""
-    found = verify_attestation(artifact, signed(artifact, pair, READS, OLD), key=pair.public)
+    found = verify(artifact, signed(artifact, pair, READS, OLD), key=pair.public)
     assert found.uncovered(READS) == ()
     assert found.uncovered(OLD) == ("stablehlo 0.9.0",)
     assert found.uncovered("jaxlib==0.12.0") == ("jaxlib 0.12.0",)
@@ -205,7 +205,7 @@ def test_what_was_executed_is_said(
     words = ["attest", "sign", str(artifact), "--for", READS, OLD, "--key", str(pair.private)]
     assert main([*words, "--matrix", str(seen)]) == 0
     path = artifact.with_name(artifact.name + ".sigstore.json")
-    found = verify_attestation(artifact, path, key=pair.public)
+    found = verify(artifact, path, key=pair.public)
     assert mismatches("predicate", json.dumps(found.predicate)) == []
     bases = {name: (one["stage"], one["basis"]) for name, one in found.verdicts.items()}
     assert bases == {
@@ -229,10 +229,10 @@ def test_an_observation_counts_more_than_a_prediction(artifact: Path, pair: Pair
 
     def said(*verdicts: Verdict) -> dict[str, Any]:
         seen = [Sighting(digest, MADE.date(), one) for one in verdicts]
-        data = attest(artifact, READS, key=pair.private, made=MADE, sightings=seen)
+        data = sign(artifact, READS, key=pair.private, made=MADE, sightings=seen)
         path = artifact.with_name("signed.json")
         path.write_bytes(data)
-        return verify_attestation(artifact, path, key=pair.public).verdicts["jaxlib 0.10.2"]
+        return verify(artifact, path, key=pair.public).verdicts["jaxlib 0.10.2"]
 
     assert said(crashed) == crashed.record()
     # In whatever order, the worst of all that was seen.
@@ -247,7 +247,7 @@ def test_observations_of_something_else_are_refused(
     """A matrix of other bytes, or for a bundle, and a file that is not a matrix, are refused."""
     (tmp_path / "matrix.json").write_text(dump(sample()))
     bundle = tmp_path / "add.bundle"
-    bundle_files(ADD, to=bundle)
+    pack_files(ADD, to=bundle)
     for subject, seen, why in (
         (
             ARTIFACTS / "add_i1+0.9.0.mlir.bc",
@@ -292,12 +292,12 @@ def test_a_changed_bit_is_refused_or_says_the_same(
     """Anywhere in the document: what nothing signs is not used."""
     luck, pair = random.Random(kind), Pair(tmp_path / kind, kind)  # noqa: S311 - no secret
     path = signed(artifact, pair)
-    before, data = verify_attestation(artifact, path, key=pair.public), path.read_bytes()
+    before, data = verify(artifact, path, key=pair.public), path.read_bytes()
     refused = 0
     for _ in range(FLIPS):
         path.write_bytes(flipped(data, luck))
         try:
-            assert verify_attestation(artifact, path, key=pair.public) == before
+            assert verify(artifact, path, key=pair.public) == before
         except AttestationError:
             refused += 1
     assert refused > FLIPS / 2
@@ -306,16 +306,16 @@ def test_a_changed_bit_is_refused_or_says_the_same(
 def test_a_changed_bit_of_a_bundle_is_refused_or_says_the_same(tmp_path: Path, pair: Pair) -> None:
     """Anywhere in any file; only the outer index has bits that mean nothing."""
     luck, bundle = random.Random(0), tmp_path / "add.bundle"  # noqa: S311 - no secret
-    bundle_files(ADD, to=bundle)
+    pack_files(ADD, to=bundle)
     path = signed(bundle, pair)
-    before = verify_attestation(bundle, path, key=pair.public)
+    before = verify(bundle, path, key=pair.public)
     files = {one: one.read_bytes() for one in sorted(bundle.rglob("*")) if one.is_file()}
     same = set()
     for _ in range(FLIPS):
         (chosen,) = luck.choices([*files], [len(data) for data in files.values()])
         chosen.write_bytes(flipped(files[chosen], luck))
         try:
-            assert verify_attestation(bundle, path, key=pair.public) == before
+            assert verify(bundle, path, key=pair.public) == before
             same.add(chosen.name)
         except PortableError:
             pass
@@ -339,7 +339,7 @@ def test_what_is_no_attestation_is_one_error(artifact: Path, pair: Pair, text: s
     path = signed(artifact, pair)
     path.write_text(text)
     with pytest.raises(AttestationError):
-        verify_attestation(artifact, path, key=pair.public)
+        verify(artifact, path, key=pair.public)
 
 
 def test_a_gate_demands_attestations(artifact: Path, pair: Pair, tmp_path: Path) -> None:
@@ -347,7 +347,7 @@ def test_a_gate_demands_attestations(artifact: Path, pair: Pair, tmp_path: Path)
     tree = tmp_path / "tree"
     tree.mkdir()
     files = [Path(shutil.move(artifact, tree)), tree / "add.bundle"]
-    bundle_files(ADD, to=files[1])
+    pack_files(ADD, to=files[1])
     rules = {"key": "keys/public.pem", "max_age": "30d", "must_cover": ["@new"]}
     policy: dict[str, Any] = {"consumers": {"new": [READS]}, "rules": {"attested": rules}}
 

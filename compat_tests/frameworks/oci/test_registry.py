@@ -23,11 +23,11 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 import portable
-from portable.attestation import SIGSTORE, AttestationError, attest
+from portable.attestation import SIGSTORE, AttestationError, sign
 from portable.bundle import (
     RegistryError,
-    bundle_files,
-    bundle_program,
+    pack,
+    pack_files,
     pick,
     push,
     verify_attached,
@@ -107,7 +107,7 @@ def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a bundle of three Versions."""
     path = tmp_path_factory.mktemp("bundle") / "add.bundle"
-    bundle_files(ADD, to=path)
+    pack_files(ADD, to=path)
     return path
 
 
@@ -127,7 +127,7 @@ def skopeo(*words: str) -> None:
 def test_consumers_of_two_eras_pick_and_compute_the_same(registry: Running, tmp_path: Path) -> None:
     """Each in its own environment, what it reads, from one name."""
     eras = ("jaxlib==0.4.30", "jaxlib==0.12.0.1")
-    bundle_program(ENCODER, *eras, to=tmp_path / "encoder.bundle")
+    pack(ENCODER, *eras, to=tmp_path / "encoder.bundle")
     name = registry.reference("models/encoder:1")
     push(tmp_path / "encoder.bundle", name)
     paths = {era: tmp_path / f"{era}.mlir.bc" for era in eras}
@@ -276,7 +276,7 @@ def test_what_is_attested_is_found_by_the_bundle(
         verify_attached(reference, key=stranger)
     for number, (private, _) in enumerate(pairs):
         said = tmp_path / f"{number}.json"
-        said.write_bytes(attest(bundle, MIDDLE, key=private))
+        said.write_bytes(sign(bundle, MIDDLE, key=private))
         words = ["push", str(bundle), reference, "--attestation", str(said)]
         assert main(words) == main(words) == 0
     for _, public in pairs:
@@ -299,9 +299,9 @@ def test_what_is_attested_is_of_one_bundle(registry: Running, bundle: Path, tmp_
     """A tag that moves to another bundle loses it; what was signed of another is refused."""
     reference, (private, public) = registry.reference("moved:1"), _keys(tmp_path / "keys")
     said = tmp_path / "said.json"
-    said.write_bytes(attest(bundle, MIDDLE, key=private))
+    said.write_bytes(sign(bundle, MIDDLE, key=private))
     push(bundle, reference, attestation=said)
-    bundle_files(ADD[:1], to=tmp_path / "other.bundle")
+    pack_files(ADD[:1], to=tmp_path / "other.bundle")
     push(tmp_path / "other.bundle", reference)
     with pytest.raises(AttestationError, match="nothing is attested"):
         verify_attached(reference, key=public)
@@ -317,7 +317,7 @@ def test_an_artifact_alone_is_pushed_attested_and_picked(
     reference, (private, public) = registry.reference("alone:1"), _keys(tmp_path / "keys")
     _, stranger = _keys(tmp_path / "other")
     said = tmp_path / "said.json"
-    said.write_bytes(attest(ADD[1], MIDDLE, key=private))
+    said.write_bytes(sign(ADD[1], MIDDLE, key=private))
     words = ["push", str(ADD[1]), reference, "--attestation", str(said)]
     assert main(words) == main(words) == 0
     found = verify_attached(reference, key=public)
@@ -356,7 +356,7 @@ def test_what_others_pushed_is_attested(registry: Running, tmp_path: Path) -> No
     client.push(target=name, files=[str(tmp_path / "add.mlir.bc")], disable_path_validation=True)
     for number, path in enumerate((ADD[1], ADD[0])):
         said = tmp_path / f"{number}.json"
-        said.write_bytes(attest(path, MIDDLE, key=private))
+        said.write_bytes(sign(path, MIDDLE, key=private))
         words = ["attest", "attach", f"oci://{name}", "--attestation", str(said)]
         assert main([*words, "--key", str(private)]) == 2
         assert main([*words, "--key", str(public)]) == (2 if path is ADD[1] else 0)
@@ -411,7 +411,7 @@ def test_a_registry_that_lists_referrers_is_asked(registry: Running, tmp_path: P
     """Then no tag is written for them, and what others attached there is found."""
     private, public = _keys(tmp_path / "keys")
     said = tmp_path / "said.json"
-    said.write_bytes(attest(ADD[1], MIDDLE, key=private))
+    said.write_bytes(sign(ADD[1], MIDDLE, key=private))
     given: dict[str, Any] = {"host": registry.host, "known": defaultdict(list)}
     given |= dict.fromkeys(("do_PUT", "do_POST", "do_HEAD", "do_PATCH"), Listing.do_GET)
     handler = type("Handler", (Listing,), given)
