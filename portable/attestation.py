@@ -124,7 +124,7 @@ def parse_age(text: str) -> datetime.timedelta:
     """
     match = re.fullmatch(r"([0-9]{1,5})d", text, re.ASCII)
     if match is None:
-        raise AttestationError(f"{text!r:.40} is no age", hint="e.g. 90d")
+        raise AttestationError(f"{text!r:.40} is not an age", hint="e.g. 90d")
     return datetime.timedelta(days=int(match[1]))
 
 

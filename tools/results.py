@@ -16,9 +16,11 @@ import json
 import random
 import re
 import sys
+from contextlib import ExitStack, contextmanager
 from functools import cache
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from unittest.mock import patch
 
 from compat_tests.adversarial.generators.mutants import knowingly
@@ -27,8 +29,8 @@ from portable.bytecode.quick_scan import QuickScan
 from portable.bytecode.view import View
 from portable.errors import PortableError
 from portable.features import Strictness
-from portable.inspection import inspect
-from portable.prediction import predict_all, subjects
+from portable.inspection import inspect, inspecting
+from portable.prediction import examine, predict_all, subjects
 from portable.releases import find_release
 from portable.system.files import write_file
 from portable.verdict import Stage
@@ -38,6 +40,8 @@ from tools.made_subjects import RELEASES
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from portable.bytecode.encoding import Buffer
+    from portable.inspection import Inspection
     from portable.prediction import Subject
 
 __all__ = ["RECORD", "kept", "said", "samples", "wrong"]
@@ -216,10 +220,26 @@ def _digest(name: str) -> str:
     # Operations are read by patterns where these pay off, which depends on what was read before;
     # places of errors differ.
     size = 0 if len(name) % 2 else sys.maxsize
-    with patch.object(scan, "_COMPILE_WORTHWHILE", size):
+    with patch.object(scan, "_COMPILE_WORTHWHILE", size), _each_once():
         text = "\n".join(said(name))
     text = text.replace(str(ROOT), "")
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+@contextmanager
+def _each_once() -> Iterator[None]:
+    """Look into the same bytes once: of what is in a container, most changes change one."""
+    inspected = cache(inspecting._inspect)  # noqa: SLF001 - what inspects each artifact inside
+    examined = cache(examine)
+
+    def inspect_once(data: Buffer, *how: Any) -> Inspection:
+        return inspected(bytes(data), *how)
+
+    with ExitStack() as patches:
+        patches.enter_context(patch.object(inspecting, "_inspect", inspect_once))
+        for name in ("portable.prediction.subject", "portable.policy.gate"):
+            patches.enter_context(patch.object(import_module(name), "examine", examined))
+        yield
 
 
 @cache

@@ -84,5 +84,5 @@ def test_a_case_is_never_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[
     """A second of the same name is refused."""
     assert _new(tmp_path, SUM) == 0
     assert _new(tmp_path, CUSTOM) == 2
-    assert "there is such a Case" in capsys.readouterr().err
+    assert "a Case of this name exists" in capsys.readouterr().err
     assert find_case(tmp_path / "corpus", "ours").program == SUM

@@ -114,5 +114,5 @@ def test_the_page_is_written_after_each_round(
     assert not (tmp_path / "never").exists()
     said = capsys.readouterr().err.splitlines()
     assert "cannot reach a Dask scheduler" in said[2]
-    assert "--for is what hunt requires" in said[0]
+    assert "--for is required by hunt" in said[0]
     assert "no jaxlib among the consumers" in said[1]

@@ -410,7 +410,7 @@ def test_a_gate_knows_how_many_devices_there_are(tmp_path: Path) -> None:
     assert not gate([tmp_path], parse_policy(fields, root=tmp_path)).passed
     for wrong in (0, -1, True, "8", 1.5):
         rules["devices"] = wrong
-        with pytest.raises(PolicyError, match="no number of devices"):
+        with pytest.raises(PolicyError, match="not a number of devices"):
             parse_policy(fields, root=tmp_path)
 
 

@@ -104,8 +104,8 @@ def test_a_destination_has_one_option() -> None:
     "words",
     [
         "audit . -o -",
-        "bundle --from a.mlir.bc -o /dev/stdout",
-        "pick some.bundle --all -o -",
+        "bundle --files a.mlir.bc -o /dev/stdout",
+        "pick some.bundle --unpack -o -",
         "repin-all fleet.parquet --for jaxlib -o -",
     ],
 )

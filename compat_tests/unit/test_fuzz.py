@@ -192,7 +192,7 @@ def test_what_is_known_of_element_types() -> None:
     assert (expressed(quantized), expressed("f32")) == ("bf16", "")
     assert str(since("f8E4M3")) == "1.7.0"
     assert since("complex<f32>") == since(quantized) == Version.parse("0.9.0")
-    with pytest.raises(MalformedLanguage, match="no tensor type"):
+    with pytest.raises(MalformedLanguage, match="not a tensor type"):
         split("-1xf32")
 
 

@@ -16,7 +16,7 @@ from portable.cli.options import PIPELINE, add, pipeline_arguments
 from portable.cli.output import input_bytes, print_json, say
 from portable.cli.progress import waiting
 from portable.cli.usage import BadUsage, demand_name
-from portable.releases import named_consumers
+from portable.releases import named_consumers, spans
 from portable.system.wording import many
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def _print(output: str, found: Bundled) -> None:
     say(f"{output}: {many(len(found.versions), 'Version')}, {found.digest}")
     for version in found.versions:
         verdicts = found.verdicts.get(version, ())
-        consumers = ", ".join(verdict.consumer for verdict in verdicts)
+        consumers = ", ".join(spans(verdict.consumer for verdict in verdicts))
         say(f"  StableHLO {version}" + (f": {consumers}" if consumers else ""))
         for verdict in verdicts:
             if not verdict.compatible:

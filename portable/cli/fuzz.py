@@ -103,7 +103,7 @@ def run(chosen: argparse.Namespace) -> int:
     if chosen.output in {None, "-"}:
         raise BadUsage("missing --output", hint="name a directory: -o programs")
     if bool(chosen.consumers) != (chosen.action == "hunt"):
-        raise BadUsage("--for is what hunt requires, and generate does not take")
+        raise BadUsage("--for is required by hunt, and for hunt only")
     if chosen.cluster and chosen.action != "hunt":
         raise BadUsage("--cluster is for hunt alone")
     return _ACTIONS[chosen.action](chosen)

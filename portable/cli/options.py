@@ -49,7 +49,7 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
         "type": destination,
         "metavar": "PATH",
         "help": "where to write the result; - is standard output, but not of audit, bundle, "
-        "repin-all and pick --all",
+        "repin-all and pick --unpack",
     },
     "--verify": _FLAG
     | {"help": "execute the program and the artifact, and write nothing if the results differ"},

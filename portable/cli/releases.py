@@ -131,7 +131,7 @@ def _update(chosen: argparse.Namespace) -> int:
 
     environments = Environments()
     if environments.offline:
-        raise CannotUpdate("the network must not be used", hint=f"known are {_age()}")
+        raise CannotUpdate("PORTABLE_OFFLINE forbids to ask the index", hint=f"known are {_age()}")
     names = [releases(name)[0].distribution for name in chosen.specs] or [*distributions()]
     added, failed = [], 0
     while names:

@@ -92,10 +92,10 @@ def make_case(corpus: Path, family: str, name: str, program: Path) -> Case:
     """
     for word in (family, name):
         if not _NAME.fullmatch(word):
-            raise CorpusError(f"{word!r} is no name", hint="use letters, digits, '_' and '-'")
+            raise CorpusError(f"{word!r} is not a name", hint="use letters, digits, '_' and '-'")
     directory = corpus / family / name
     if directory.exists():
-        raise CorpusError("there is such a Case", where=str(directory), hint="choose another name")
+        raise CorpusError("a Case of this name exists", where=str(directory), hint="choose another")
     text = read_file(program).decode("utf-8")
     library = installed_library()
     if library is None:

@@ -275,7 +275,7 @@ def split(kind: str) -> tuple[tuple[int | None, ...], str]:
     """
     match = _TENSOR.fullmatch(kind)
     if match is None:
-        raise MalformedLanguage(f"{kind!r} is no tensor type", where=_TABLE.name)
+        raise MalformedLanguage(f"{kind!r} is not a tensor type", where=_TABLE.name)
     sizes = match[1].split("x")[:-1]
     return tuple(None if size == "?" else int(size) for size in sizes), match[2]
 

@@ -281,7 +281,7 @@ def _cells(
 
 def _build(make: Callable[..., _T], readers: Mapping[str, Callable[[Any], Any]], data: Any) -> _T:
     if not isinstance(data, dict):
-        raise TypeError(f"{data!r:.40} is no object")
+        raise TypeError(f"{data!r:.40} is not an object")
     for key in data:
         if key not in readers:
             raise ValueError(f"unknown key {key!r}")
@@ -295,25 +295,25 @@ def _verdict(*, says: str = "", **fields: Any) -> Verdict:
 
 def _list(value: object) -> list[Any]:
     if not isinstance(value, list):
-        raise TypeError(f"{value!r:.40} is no list")
+        raise TypeError(f"{value!r:.40} is not a list")
     return value
 
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{value!r:.40} is no text")
+        raise TypeError(f"{value!r:.40} is not a text")
     return value
 
 
 def _number(value: object) -> float:
     if not isinstance(value, float | int) or isinstance(value, bool):
-        raise TypeError(f"{value!r:.40} is no number")
+        raise TypeError(f"{value!r:.40} is not a number")
     return float(value)
 
 
 def _count(value: object) -> int:
     if type(value) is not int or value < 0:  # true is an integer to Python
-        raise TypeError(f"{value!r:.40} is no count")
+        raise TypeError(f"{value!r:.40} is not a count")
     return value
 
 

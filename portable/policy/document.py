@@ -368,7 +368,7 @@ def _devices(keys: Keys) -> int | None:
     count = keys.fields.get("devices")
     if count is None or (type(count) is int and count > 0):
         return count
-    raise keys.wrong("devices", f"{count!r} is no number of devices")
+    raise keys.wrong("devices", f"{count!r} is not a number of devices")
 
 
 def _attested(keys: Keys, root: str | os.PathLike[str]) -> Attested:

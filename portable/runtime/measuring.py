@@ -147,7 +147,9 @@ def _source(wheel: IndexWheel) -> str:
 def _told(environment: Environment, answer: Answer) -> Row:
     """Turn what a Release says of itself into fields."""
     if not answer.ok:
-        raise CannotMeasure(f"{environment.consumer} did not say: {answer.status} {answer.reason}")
+        raise CannotMeasure(
+            f"{environment.consumer} gave no answer: {answer.status} {answer.reason}"
+        )
     said = dict(answer.payload)
     plugin = environment.recipe.driver == "plugin"
     found: Row = {"current": said["current"], "minimum": said.get("minimum")}
