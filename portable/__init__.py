@@ -20,10 +20,10 @@ program forces which Version.
 
 Write an artifact:
 
-    pin(program, *wants)            for named consumers, read back strictly, with the reasons
+    pin(program, *requests)         for named consumers, read back strictly, with the reasons
     serialize(program, target)      the artifact alone
     retarget(artifact, target)      an artifact again, for another Version
-    repin(path, *wants, to=path)    every artifact of a container
+    repin(path, *requests, to=new)  every artifact of a container
     minimum(program)                how low it could go
     explain(program, target)        what keeps it from a target, and workarounds
 
@@ -38,7 +38,7 @@ Read one; `inspect` and `predict` need no compiler and run no native code:
 
 What has shipped:
 
-    resolve_target(*wants)          the newest Version that every consumer reads, and why
+    resolve_target(*requests)       the newest Version that every consumer reads, and why
     window(version)                 what upstream promises, until when
 
 An artifact is an `Artifact`, its bytes, or its path, in every call. A program is one of these,

@@ -96,14 +96,14 @@ def _releases(consumers: str | Sequence[str] | None, root: Path) -> tuple[Releas
     from portable.policy import find_policy, load_policy
     from portable.releases import NoTarget, matching_releases
 
-    wants = (consumers,) if isinstance(consumers, str) else consumers
+    requests = (consumers,) if isinstance(consumers, str) else consumers
     sets: Mapping[str, Sequence[str]] = {}
-    if wants is None or any(want.startswith("@") for want in wants):
+    if requests is None or any(request.startswith("@") for request in requests):
         policy = load_policy(find_policy(root))
-        sets, wants = policy.consumers, policy.rules.consumers if wants is None else wants
-    if not wants:
+        sets, requests = policy.consumers, policy.rules.consumers if requests is None else requests
+    if not requests:
         raise NoTarget("no consumers in the call or the policy")
-    return tuple(matching_releases(*wants, consumers=sets))
+    return tuple(matching_releases(*requests, consumers=sets))
 
 
 def _verdicts(artifacts: Sequence[Artifact], releases: tuple[Release, ...]) -> tuple[Verdict, ...]:

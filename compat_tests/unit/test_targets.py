@@ -73,9 +73,9 @@ def test_the_lowest_of_several_wins_and_the_next_is_the_runner_up() -> None:
 
 
 def test_the_order_of_wants_does_not_matter() -> None:
-    """Several wants are a set."""
-    wants = ("WEEK_12", "jaxlib>=0.6", "1.9.5", "2025-06-01")
-    assert resolve_target(*wants, on=NOW) == resolve_target(*reversed(wants), on=NOW)
+    """Several requests are a set."""
+    requests = ("WEEK_12", "jaxlib>=0.6", "1.9.5", "2025-06-01")
+    assert resolve_target(*requests, on=NOW) == resolve_target(*reversed(requests), on=NOW)
 
 
 @pytest.mark.parametrize("name", ["torch_xla", "Torch.XLA", "torch-xla", "TORCH__XLA"])

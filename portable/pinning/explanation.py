@@ -94,8 +94,8 @@ def explain(
         PortableError: The program cannot be read.
     """
     if not isinstance(target, Version | Target):
-        library, wants = find(), (target,) if isinstance(target, str) else target
-        target = resolve_target(*wants, current=library.current, minimum=library.minimum)
+        library, requests = find(), (target,) if isinstance(target, str) else target
+        target = resolve_target(*requests, current=library.current, minimum=library.minimum)
     wanted = target.target if isinstance(target, Version) else target.version
     analysis = pin.minimum(program, allow_dialects=allow_dialects).analysis
     blockers = analysis.minimum.above(wanted)

@@ -208,14 +208,14 @@ def serialize(
 @programs.apart
 def pin(
     program: Program,
-    *wants: TargetRequest,
+    *requests: TargetRequest,
     **options: Unpack[PinOptions],
 ) -> Pinned:
     """Write an artifact for named consumers, read it back strictly, and say why it is this one.
 
     Args:
         program: As for `serialize`.
-        wants: What `resolve_target` takes; the lowest wins.
+        requests: What `resolve_target` takes; the lowest wins.
         options: As for `serialize`: `locations`, `expand`, `allow`, `allow_dialects`, `library`.
 
     Returns:
@@ -225,7 +225,7 @@ def pin(
         PortableError: As `serialize`.
     """
     library, module = programs.load(program, options.get("library"))
-    target = resolve_target(*wants, current=library.current, minimum=library.minimum)
+    target = resolve_target(*requests, current=library.current, minimum=library.minimum)
     job = _job(program, library, _writable(target.version, library), options)
     original = library.clone(module) if job.rewrites_ops(module) else None
     data, done = job.rewrite_and_write(module)
@@ -308,8 +308,8 @@ def _version(target: str | Version | Target | Sequence[str], library: Library) -
     if isinstance(target, str):
         wanted = _plain(target)
     if wanted is None:
-        wants = target if isinstance(target, (list, tuple)) else (target,)
-        wanted = resolve_target(*wants, current=library.current, minimum=library.minimum).version
+        requests = target if isinstance(target, (list, tuple)) else (target,)
+        wanted = resolve_target(*requests, current=library.current, minimum=library.minimum).version
     return _writable(wanted, library)
 
 

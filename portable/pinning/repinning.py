@@ -68,7 +68,7 @@ class Repinned:
 
 def repin(
     path: str | os.PathLike[str] | bytes,
-    *wants: TargetRequest,
+    *requests: TargetRequest,
     to: str | os.PathLike[str],
     **options: Unpack[PinOptions],
 ) -> Repinned:
@@ -76,7 +76,7 @@ def repin(
 
     Args:
         path: The container, or the bytes of one file; not touched.
-        wants: As for `portable.pin`.
+        requests: As for `portable.pin`.
         to: A new place, as for `Container.replace`.
         options: As for `portable.serialize`: `locations`, `expand`, `allow`, `allow_dialects`,
             `library`.
@@ -87,21 +87,21 @@ def repin(
     Raises:
         PortableError: As `pin_all`, and FileError when the copy cannot be written.
     """
-    found = pin_all(path, *wants, **options)
+    found = pin_all(path, *requests, **options)
     found.write(open_container(path), to)
     return found
 
 
 def pin_all(
     path: str | os.PathLike[str] | bytes,
-    *wants: TargetRequest,
+    *requests: TargetRequest,
     **options: Unpack[PinOptions],
 ) -> Repinned:
     """Pin every artifact of a container; nothing is written.
 
     Args:
         path: As for `repin`.
-        wants: As for `repin`.
+        requests: As for `repin`.
         options: As for `repin`.
 
     Returns:
@@ -114,13 +114,13 @@ def pin_all(
         PortableError: As `portable.pin`, and as `open_container`; `where` names the artifact.
     """
     container = open_container(path)
-    widen = _must_widen(container, wants)
+    widen = _must_widen(container, requests)
     pinned: dict[str, Pinned] = {}
     texts: dict[str, str] = {}
     refused: list[NotExpressible] = []
     for entry in container.artifacts():
         try:
-            pinned[entry.name] = pipeline.pin(entry.data, *wants, **options)
+            pinned[entry.name] = pipeline.pin(entry.data, *requests, **options)
         except PortableError as error:
             places.place(error, place(container.path, entry.name))
             if not isinstance(error, pipeline.NotExpressible):
@@ -134,22 +134,22 @@ def pin_all(
     return Repinned(pinned, texts, widen)
 
 
-def perhaps_closed(container: Container, wants: Iterable[TargetRequest]) -> tuple[Release, ...]:
+def perhaps_closed(container: Container, requests: Iterable[TargetRequest]) -> tuple[Release, ...]:
     """Return the consumers of which it is not known whether they open a container.
 
     Args:
         container: What was written.
-        wants: As for `repin`.
+        requests: As for `repin`.
     """
     opener = container.opener
     if opener is None:
         return ()
-    return tuple(one for one in _named(wants) if opening(opener, one)[0] is None)
+    return tuple(one for one in _named(requests) if opening(opener, one)[0] is None)
 
 
-def _named(wants: Iterable[TargetRequest]) -> tuple[Release, ...]:
+def _named(requests: Iterable[TargetRequest]) -> tuple[Release, ...]:
     context = ResolveContext(datetime.date.today())
-    named = [target.binding for want in wants for target in candidates(want, context)]
+    named = [target.binding for request in requests for target in candidates(request, context)]
     return tuple(dict.fromkeys(release for release in named if release))
 
 
@@ -158,11 +158,11 @@ def _demand(error: NotExpressible) -> tuple[bool, Version]:
     return error.minimum is None, error.minimum or Version(0, 0, 0)
 
 
-def _must_widen(container: Container, wants: tuple[TargetRequest, ...]) -> bool:
+def _must_widen(container: Container, requests: tuple[TargetRequest, ...]) -> bool:
     """Say whether a consumer does not open the container as it is, but a copy that is widened."""
     if container.opener is None:
         return False
-    releases = _named(wants)
+    releases = _named(requests)
     closed = _closed(container.opener, releases)
     if closed is None:
         return False

@@ -128,7 +128,7 @@ class Attested:
     Args:
         key: The public key, in PEM.
         max_age: How old the statement may be; of any age when None.
-        must_cover: Of whom it has to say that they read it, as wants of `resolve_target`.
+        must_cover: Of whom it has to say that they read it, as requests of `resolve_target`.
     """
 
     key: str
@@ -141,7 +141,7 @@ class Rules:
     """What every artifact must satisfy.
 
     Args:
-        consumers: Who must read it, as wants of `resolve_target`.
+        consumers: Who must read it, as requests of `resolve_target`.
         depth: How much of it is read.
         stage: How far it is judged: an obstacle at a later Stage counts too, what is not known up
             to this one is no pass.
@@ -332,9 +332,11 @@ def parse_policy(
     return policy
 
 
-def _placed(wants: Sequence[str], root: str | os.PathLike[str]) -> tuple[str, ...]:
+def _placed(requests: Sequence[str], root: str | os.PathLike[str]) -> tuple[str, ...]:
     """Return requests; a runtime that is named by a relative path lies beside the policy."""
-    return tuple(str(Path(root) / want) if names_file(want) else want for want in wants)
+    return tuple(
+        str(Path(root) / request) if names_file(request) else request for request in requests
+    )
 
 
 def _rules(keys: Keys, every_set: tuple[str, ...], root: str | os.PathLike[str]) -> Rules:
@@ -402,22 +404,22 @@ def _names(kind: type[Attested | Rules | Waiver]) -> set[str]:
 
 
 def _demand_no_plugin(policy: Policy) -> None:
-    named = _wants(policy)
+    named = _requests(policy)
     for position, waiver in enumerate(policy.waivers):
         named[f"waivers[{position}].consumer"] = (waiver.consumer,)
-    for key, wants in named.items():
-        for want in filter(names_plugin, wants):
+    for key, requests in named.items():
+        for request in filter(names_plugin, requests):
             raise PolicyError(
-                f"{want!r:.200} is a shared library, which is not loaded from a policy by default",
+                f"{request!r:.200} is a shared library, which a policy does not load by default",
                 where=f"{policy.where}: {key}",
                 hint="name the file without plugin: to read it statically, or use --load-plugins",
             )
 
 
-def _wants(policy: Policy) -> dict[str, tuple[str, ...]]:
+def _requests(policy: Policy) -> dict[str, tuple[str, ...]]:
     """Return who is named as a consumer, by the key that names them."""
     rules = policy.rules
-    found = {f"consumers.{name}": wants for name, wants in policy.consumers.items()}
+    found = {f"consumers.{name}": requests for name, requests in policy.consumers.items()}
     if rules.consumers:
         found["rules.consumers"] = rules.consumers
     if rules.attested and rules.attested.must_cover:
@@ -427,8 +429,8 @@ def _wants(policy: Policy) -> dict[str, tuple[str, ...]]:
 
 def _demand_consistent(policy: Policy) -> None:
     rules, where = policy.rules, policy.where
-    for key, wants in _wants(policy).items():
-        _demand_answer(policy, wants, key)
+    for key, requests in _requests(policy).items():
+        _demand_answer(policy, requests, key)
     content = {
         "locations": rules.locations is not LocationRule.ANY,
         "dialects": bool(rules.dialects),
@@ -464,10 +466,10 @@ def _demand_consistent(policy: Policy) -> None:
             raise ContradictoryPolicy(f"duplicates waivers[{first}]", where=key)
 
 
-def _demand_answer(policy: Policy, wants: tuple[str, ...], key: str) -> None:
-    """Raise when wants have no answer, so that a policy fails where it is written."""
+def _demand_answer(policy: Policy, requests: tuple[str, ...], key: str) -> None:
+    """Raise when requests have no answer, so that a policy fails where it is written."""
     try:
-        resolve_target(*wants, consumers=policy.consumers)
+        resolve_target(*requests, consumers=policy.consumers)
     except PortableError as error:
         raise PolicyError(str(error), where=f"{policy.where}: {key}") from error
 

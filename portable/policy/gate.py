@@ -498,8 +498,8 @@ class _Check:
 
     def _excused(self, waiver: Waiver) -> set[str]:
         if waiver not in self._excuses:
-            wants = matching_releases(waiver.consumer, consumers=self.policy.consumers)
-            self._excuses[waiver] = {str(release) for release in wants}
+            excused = matching_releases(waiver.consumer, consumers=self.policy.consumers)
+            self._excuses[waiver] = {str(release) for release in excused}
         return self._excuses[waiver]
 
 

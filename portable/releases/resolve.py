@@ -18,7 +18,7 @@ __all__ = ["resolve_target"]
 
 
 def resolve_target(
-    *wants: TargetRequest,
+    *requests: TargetRequest,
     current: Version | None = None,
     minimum: Version | None = None,
     library: str = "library",
@@ -31,7 +31,7 @@ def resolve_target(
     versions included, is stated in `portable.releases.requests`.
 
     Args:
-        wants: Each a Version (`1.9.5`), `current`, `minimum`, `MAX`, `WEEK_4`, `WEEK_12`, a
+        requests: Each a Version (`1.9.5`), `current`, `minimum`, `MAX`, `WEEK_4`, `WEEK_12`, a
             specifier (`jaxlib>=0.5,<0.11`), a date (`2025-01-01`), an age (`180d`, `26w`), a plugin
             (`plugin:/path/lib.so`), `installed`, a consumer set of a policy (`@phones`), or a
             Version, Release, date, timedelta or Target object.
@@ -48,20 +48,20 @@ def resolve_target(
 
     Raises:
         NoTarget: A request cannot be understood, contains no known Release, or none was given.
-        UnknownDistribution: A want names a distribution that is not in the table.
+        UnknownDistribution: A request names a distribution that is not in the table.
         InvalidSpecifier: A specifier cannot be parsed.
         ImpossibleSpecifier: A specifier contains nothing.
         InvalidVersion: A Version cannot be parsed.
         UnknownVersion: StableHLO never had the Version, or none yet on the date.
         PluginError: A plugin gives no answer.
     """
-    if not wants:
+    if not requests:
         raise NoTarget("missing consumer", hint="e.g. jaxlib>=0.5")
     context = ResolveContext(on or datetime.date.today(), current, minimum, library, consumers)
     found: list[Target] = []
     derived: list[Target] = []
-    for want in wants:
-        targets = candidates(want, context)
+    for request in requests:
+        targets = candidates(request, context)
         found += targets
         derived += [one for one in targets if one.confidence is not Confidence.STATED]
     if current is not None and derived:
