@@ -93,6 +93,30 @@ def test_a_copy_that_computes_something_else_is_not_written(
     assert _content(tmp_path / "bad") == {}
 
 
+WRONG = ROOT / "corpus" / "collectives" / "all_reduce_promoting_f32_to_f64" / "artifacts"
+NOT_KNOWN = CONTAINERS / "graph-tensorflow-2.20.0"
+
+
+@pytest.mark.parametrize(
+    ("source", "said"), [(WRONG, "does not compute the same"), (NOT_KNOWN, "not known")]
+)
+@pytest.mark.parametrize("bucket", ["moto"], indirect=True)
+def test_a_copy_that_the_consumers_do_not_get_through_is_not_written(
+    bucket: Bucket, tmp_path: Path, source: Path, said: str
+) -> None:
+    """Nor is one of which that is not known; a second run says the same."""
+    shutil.copytree(source, tmp_path / "models" / "one")
+    fleet = tmp_path / "fleet.parquet"
+    audit([str(tmp_path / "models")], fleet, depth="content")
+    places = [str(tmp_path / "copies")] + [bucket.url] * (source == WRONG)
+    for to in 2 * places:
+        done = [one for one in repin_all(fleet, "jaxlib==0.12.0.1", to=to) if one.why]
+        assert {one.outcome for one in done} == {CopyOutcome.FAILED}
+        assert all(said in one.why for one in done)
+    assert not _content(tmp_path / "copies")
+    assert not [found for page in obstore.list(bucket.store) for found in page]
+
+
 def test_what_is_there_and_no_copy_is_not_written_over(tree: Path, tmp_path: Path) -> None:
     """The object is listed as not written, with the place of what is there."""
     fleet, copies = tmp_path / "fleet.parquet", tmp_path / "copies"

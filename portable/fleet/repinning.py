@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from portable.artifact import Artifact
     from portable.containers.container import Entry
     from portable.pinning.options import PinOptions
-    from portable.prediction import Subject
     from portable.releases import Release
     from portable.runtime.executors import Tolerance
 
@@ -131,11 +130,18 @@ def repin_all(
 
 
 def _reads(releases: tuple[Release, ...], subject: str) -> bool | None:
-    return _held(read_subject(subject), releases)
+    verdicts = predict_all(read_subject(subject), releases)
+    return worst(verdict.holds(Stage.DECODE) for verdict in verdicts)
 
 
-def _held(what: Subject | Path, releases: tuple[Release, ...]) -> bool | None:
-    return worst(verdict.holds(Stage.DECODE) for verdict in predict_all(what, releases))
+def _refusal(file: Path, releases: tuple[Release, ...]) -> str:
+    """Say who does not get through a file, or is not known to, and why; nothing if all do."""
+    verdicts = predict_all(file, releases)
+    held = worst(verdict.holds(Stage.DECODE) for verdict in verdicts)
+    if held is True:
+        return ""
+    first = next(verdict for verdict in verdicts if verdict.holds(Stage.DECODE) is held)
+    return f"{first.consumer}: {first.says}: {first.reason}"
 
 
 _SAVED_MODEL = "/saved_model.pb"
@@ -154,31 +160,26 @@ def _copy(
         copy = _beside(path, suffix) if suffix else f"{to.rstrip('/') or '/'}/{_inside(path)}"
         if path != place and (is_remote(place) or is_remote(copy)):
             raise PlaceError("a SavedModel is a directory", hint="copy it to this machine")
-        if is_remote(copy):
-            return _upload(place, copy, releases, write)
-        if Path(copy).exists():
+        if not is_remote(copy) and Path(copy).exists():
             return _there(place, copy, Path(copy), releases)
-        _make(Path(copy).parent)
-        write(fetch(place) if is_remote(place) else path, copy)
+        home = None if is_remote(copy) else _made(Path(copy).parent)
+        with scratch.folder(home) as folder:
+            file = Path(folder, "copy")
+            if is_remote(copy) and (known := fetch_if_there(copy)) is not None:
+                file.write_bytes(known)
+                return _there(place, copy, file, releases)
+            write(fetch(place) if is_remote(place) else path, str(file))
+            if why := _refusal(file, releases):
+                return FleetCopy(place, CopyOutcome.FAILED, why=f"pinned for them too, {why}")
+            if is_remote(copy):
+                store(copy, file.read_bytes())
+            else:
+                file.rename(copy)
     except PortableError as error:
         return FleetCopy(place, CopyOutcome.FAILED, why=str(error))
-    return FleetCopy(place, CopyOutcome.WRITTEN, copy)
-
-
-def _upload(
-    place: str,
-    copy: str,
-    releases: tuple[Release, ...],
-    write: Callable[[str | bytes, str], None],
-) -> FleetCopy:
-    """Write a copy into a bucket, by way of this machine."""
-    with scratch.folder() as folder:
-        file = Path(folder, "copy")
-        if (known := fetch_if_there(copy)) is not None:
-            file.write_bytes(known)
-            return _there(place, copy, file, releases)
-        write(fetch(place) if is_remote(place) else place, str(file))
-        store(copy, file.read_bytes())
+    except OSError as error:
+        why = str(file_error("write", error, to or place))
+        return FleetCopy(place, CopyOutcome.FAILED, why=why)
     return FleetCopy(place, CopyOutcome.WRITTEN, copy)
 
 
@@ -189,11 +190,12 @@ def _beside(place: str, suffix: str) -> str:
     return f"{place.removesuffix(ending)}.{suffix}{ending}"
 
 
-def _make(folder: Path) -> None:
+def _made(folder: Path) -> str:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise file_error("write", error, folder) from error
+    return str(folder)
 
 
 def _inside(place: str) -> str:
@@ -207,11 +209,9 @@ def _inside(place: str) -> str:
 
 def _there(place: str, copy: str, file: Path, releases: tuple[Release, ...]) -> FleetCopy:
     """Judge a copy that was made before; what is no such copy is never written over."""
-    if _held(file, releases) is True:
-        return FleetCopy(place, CopyOutcome.THERE, copy)
-    return FleetCopy(
-        place, CopyOutcome.FAILED, why=f"{copy} is there, and not every consumer reads it"
-    )
+    if why := _refusal(file, releases):
+        return FleetCopy(place, CopyOutcome.FAILED, why=f"{copy} is there: {why}")
+    return FleetCopy(place, CopyOutcome.THERE, copy)
 
 
 def _write(
