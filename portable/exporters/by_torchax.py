@@ -15,6 +15,7 @@ from portable.exporters.derivatives import derivative_ops
 from portable.exporters.exported import Argument, ArgumentKind
 from portable.exporters.frameworks import ExportFailed, first_line, is_higher_order
 from portable.exporters.graphs import GraphLowering, all_nodes
+from portable.exporters.images import byte_images
 from portable.exporters.lowered import Lowered, cleaned
 from portable.exporters.lowerings import lowerings, stored_lowerings
 from portable.exporters.numbers import is_number
@@ -192,6 +193,7 @@ def _refuse_unknown(nodes: Sequence[Any], options: Lowerings) -> None:
         *lowerings(),
         *stored_lowerings(),
         *derivative_ops(),
+        *byte_images(),
         *drawn,
     }
     for node in nodes:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from portable.exporters.counting import counting_ops
 from portable.exporters.derivatives import derivative_decompositions
+from portable.exporters.images import floats_alone
 from portable.exporters.lists import list_ops
 from portable.exporters.losses import loss_ops
 from portable.exporters.quantization import quantized_ops
@@ -22,7 +23,8 @@ def all_decompositions() -> dict[Any, Callable[..., Any]]:
     from torch.export import default_decompositions
     from torchax.decompositions import DECOMPOSITIONS
 
-    return {**default_decompositions(), **DECOMPOSITIONS, **decompositions()}
+    table = {**default_decompositions(), **DECOMPOSITIONS, **decompositions()}
+    return table | floats_alone(table)
 
 
 def decompositions() -> dict[Any, Callable[..., Any]]:

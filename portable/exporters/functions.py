@@ -262,6 +262,12 @@ def _refuse_changes(before: list[_Leaf], after: Any, names: Sequence[str]) -> No
     """Refuse what would be lost: a function of JAX has no state, modules of flax nnx do."""
     import jax
 
+    equinox = sys.modules.get("equinox")
+    if equinox:
+        kind = equinox.nn.State  # is never changed, and no tree any more once it was used
+        given = jax.tree_util.tree_leaves(after, is_leaf=lambda x: isinstance(x, kind))
+        if any(isinstance(x, kind) for x in given):
+            return
     leaves = jax.tree_util.tree_leaves(after)
     if len(leaves) != len(before):
         raise ExportFailed("the function adds variables to a module while it runs")
@@ -270,7 +276,8 @@ def _refuse_changes(before: list[_Leaf], after: Any, names: Sequence[str]) -> No
     if changed:
         raise ExportFailed(
             f"the function changes {', '.join(changed)} while it runs, which would be lost",
-            hint="call .eval() before exporting, or return the new value",
+            hint="call .eval() before exporting; or return the new value, and export "
+            "jax.jit(function), which changes nothing that it takes",
         )
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from portable.exporters.decompositions import all_decompositions
 from portable.exporters.derivatives import derivative_ops, pulled_back
 from portable.exporters.frameworks import ExportFailed, dtype_name, first_line, is_higher_order
+from portable.exporters.images import byte_images
 from portable.exporters.lowerings import lowerings as lowerings_of_ours
 from portable.exporters.lowerings import stored_lowerings
 from portable.exporters.numbers import is_number, number_lowerings, numbers_as_arrays
@@ -58,6 +59,7 @@ class GraphLowering:
         self._stored = stored_lowerings()
         self._derivatives = derivative_ops()
         self._of_numbers = number_lowerings()
+        self._of_bytes = byte_images()
         self._random = random_ops()
         self._seed = seed
         self._drawn = 0
@@ -124,9 +126,13 @@ class GraphLowering:
         return next((all_aten_ops[key].func for key in keys if key in all_aten_ops), op), "torchax"
 
     def _lowering_of_ours(self, node: _Node) -> Callable[..., Any] | None:
+        import torch
+
         op = node.target
         if op in self._of_numbers and any(map(is_number, node.all_input_nodes)):
             return functools.partial(self._of_numbers[op], node.meta["val"])
+        if op in self._of_bytes and node.args[0].meta["val"].dtype == torch.uint8:
+            return self._of_bytes[op]
         if op in self._derivatives:
             return functools.partial(self._derived, op)
         if op in self._stored:

@@ -443,11 +443,21 @@ def test_sizes_that_must_agree_are_compared_once_saved(tmp_path: Path) -> None:
         made(torch.ones(4, 3), torch.ones(6, 3))
 
 
-def test_images_of_uint8_are_resized_from_exact_positions(executor: Executor) -> None:
-    """PyTorch rounds twice: pixels differ by one at most, and are exact ones no less often."""
+@pytest.mark.parametrize("corners", [False, True])
+@pytest.mark.parametrize("antialias", [False, True])
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+def test_images_of_uint8_are_resized_as_pytorch_does(
+    mode: str, antialias: bool, corners: bool, executor: Executor
+) -> None:
+    """Axis by axis, by whole numbers: every pixel is the same."""
     image = (torch.arange(180) * 37 % 256).to(torch.uint8).reshape(2, 3, 5, 6)
-    model = Calls(lambda x: F.interpolate(x, size=(7, 9), mode="bilinear"))
-    found = export_torch(model, (image,), target="1.0.0")(image, executor=executor).int()
-    exact, theirs = model(image.double()).round().int(), model(image).int()
-    assert int((found - theirs).abs().max()) <= 1
-    assert int((found == exact).sum()) >= int((theirs == exact).sum())
+    resized = functools.partial(
+        F.interpolate, mode=mode, antialias=antialias, align_corners=corners
+    )
+
+    def function(x: Tensor) -> Any:
+        made = [resized(x, size=size) for size in ((7, 9), (3, 4), (5, 13), (1, 6))]
+        return made if corners else [*made, resized(x, scale_factor=(1.7, 0.6))]
+
+    made = export_torch(Calls(function), (image,), target="1.0.0")(image, executor=executor)
+    assert all(map(torch.equal, made, function(image)))
