@@ -131,3 +131,42 @@ def test_weights_of_numpy_are_copied(executor: Executor) -> None:
     assert np.array_equal(made(X, executor=executor), X)
     with pytest.raises(ValueError, match="read-only"):
         made.weights["0.0"][0] = 1
+
+
+def test_a_state_of_equinox(executor: Executor) -> None:
+    """It is an input and a result, and no tree any more once the module has used it."""
+
+    class Counter(eqx.Module):
+        index: eqx.nn.StateIndex
+
+        def __init__(self) -> None:
+            self.index = eqx.nn.StateIndex(jnp.array(0.0))
+
+        def __call__(self, x: Any, state: Any) -> Any:
+            count = state.get(self.index)
+            return x + count, state.set(self.index, count + 1)
+
+    counter, state = eqx.nn.make_with_state(Counter)()
+    made = export_jax(counter, X, state, target="1.0.0")
+    first, state = made(X, state, executor=executor)
+    second, _ = made(X, state, executor=executor)
+    assert np.array_equal(first, X)
+    assert np.array_equal(second, X + 1)
+
+
+def test_a_step_that_changes_what_it_takes(executor: Executor) -> None:
+    """By `jax.jit`, which hands over a copy, it is exported as the functional API of nnx has it."""
+    net = nnx.BatchNorm(4, rngs=nnx.Rngs(0))
+    graph, state = nnx.split(net)
+
+    def step(state: Any, x: Any) -> Any:
+        model = nnx.merge(graph, state)
+        return model(x), nnx.state(model)
+
+    with pytest.raises(ExportFailed, match=r"changes 'state\.mean'.*export jax\.jit\(function\)"):
+        export_jax(step, state, X, target="1.0.0")
+    made = export_jax(jax.jit(step), state, X, target="1.0.0")
+    got, after = made(state, X, executor=executor)
+    wanted, moved = jax.jit(step)(state, X)
+    assert np.allclose(got, wanted, atol=1e-6)
+    assert all(map(np.allclose, *map(jax.tree.leaves, (after, moved))))
