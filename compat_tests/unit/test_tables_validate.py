@@ -68,6 +68,10 @@ DEFECTS: list[tuple[str, str, str, Callable[[], object], str]] = [
     ("aliases.toml", "versions =", "version =", resolved, "alias 1: unknown key 'version'"),
     ("promises.toml", "note =", "not =", resolved, "promise 1: unknown key 'not'"),
     ("published.toml", "reason = ", "reasn = ", resolved, "without_library 1: unknown key 'reasn'"),
+    ("tried.toml", "tried =", "tryed =", resolved, "tried 1: unknown key 'tryed'"),
+    ("tried.toml", "i1 splat", "i1 spat", resolved, "tried 1: feature 'i1 spat"),
+    ("tried.toml", "of f64 that", "of f65 that", resolved, "feature 'exponential of f65"),
+    ("tried.toml", '"tensorflow"', '"tensorfow"', resolved, "tried 1: no Release of 'tensorfow'"),
     # What was published beside what was measured.
     ("published.toml", '"jax-cuda12-pjrt"', '"jax-cuda12-prjt"', resolved, "no Release of 'jax-"),
     ("published.toml", '"jax-cuda13-pjrt"', '"jax-cuda12-pjrt"', resolved, "-pjrt is duplicated"),

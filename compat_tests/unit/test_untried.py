@@ -10,22 +10,24 @@ from portable.artifact import Artifact
 from portable.prediction import examine, predict
 from portable.releases import find_release
 from portable.releases.advisory import advisories, advisories_for, untried_for
+from portable.releases.table import rows
 from portable.verdict import Outcome, Stage
 
 ARTIFACTS = sorted((Path(__file__).parents[1] / "data" / "artifacts").glob("*.mlir.bc"))
 TENSORFLOW = find_release("tensorflow", "2.21.0")
 _ABOUT_BOTH = {one.feature for one in advisories() if one.distribution == "tensorflow"}
+_TRIED = {row.text("feature") for row in rows("tried", "tried")}
 # What jaxlib fails on in some Release, once compiled, and no Advisory says of TensorFlow.
 _UNTRIED = {
     one.feature
     for one in advisories()
     if one.distribution == "jaxlib" and one.stage >= Stage.COMPILE
-} - _ABOUT_BOTH
+} - {*_ABOUT_BOTH, *_TRIED}
 
 
 def test_every_form_that_the_other_fails_on_is_untried() -> None:
     """Of all Advisories on jaxlib that compiling or executing shows, those without a twin."""
-    found = untried_for(TENSORFLOW, _UNTRIED | _ABOUT_BOTH)
+    found = untried_for(TENSORFLOW, _UNTRIED | _ABOUT_BOTH | _TRIED)
     assert {one.feature for one in found} == _UNTRIED
     assert {one.distribution for one in found} == {"jaxlib"}
     assert untried_for(find_release("jaxlib", "0.9.1"), _UNTRIED) == ()
@@ -46,10 +48,20 @@ def test_nothing_untried_is_green() -> None:
     assert doubted > 20
 
 
+@pytest.mark.parametrize(("version", "is_tried"), [("2.19.1", False), ("2.20.0", True)])
+def test_what_was_tried_and_computed_right_is_known(version: str, is_tried: bool) -> None:
+    """Of the Releases in which it was executed; of an older one nothing is said."""
+    one = "argument or result with a layout mode that is none"
+    assert bool(untried_for(find_release("tensorflow", version), {one})) is not is_tried
+    path = next(one for one in ARTIFACTS if one.name.startswith("layout_of_another_rank"))
+    verdict = predict(path, f"tensorflow {version}", stage=Stage.EXECUTE)
+    assert verdict.holds(Stage.EXECUTE) is (True if is_tried else None)
+
+
 @pytest.mark.parametrize("stage", [Stage.DECODE, Stage.COMPILE])
 def test_what_was_not_tried_is_named_where_it_is_asked_for(stage: Stage) -> None:
     """The reason says which Releases of the other fail; of reading nothing is said."""
-    path = next(one for one in ARTIFACTS if one.name.startswith("dot_general_x6_of_a_column"))
+    path = next(one for one in ARTIFACTS if one.name.startswith("sort_second_from_the_end"))
     verdict = predict(path, TENSORFLOW, stage=stage)
     said = [one.what for one in verdict.not_known if "not tried on tensorflow; jaxlib" in one.what]
     assert bool(said) is (stage is Stage.COMPILE)

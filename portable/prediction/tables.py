@@ -40,6 +40,7 @@ _KEYS = {
     ("refusals", "dialect"): "name distribution specifier form source date",
     ("refusals", "late"): f"{_FORM} refused",
     ("refusals", "refusal"): f"{_FORM} last",
+    ("tried", "tried"): "distribution specifier feature tried",
     ("versions", "version"): "version date seen tag tag_date feature bytecode_format source note",
 }
 
@@ -54,8 +55,12 @@ def demand_resolved() -> None:
     for (table, kind), keys in _KEYS.items():
         for row in rows(table, kind):
             row.demand_known(keys.split())
-    for row in (*rows("advisories", "advisory"), *rows("refusals", "dialect")):
+    tried = rows("tried", "tried")
+    for row in (*rows("advisories", "advisory"), *rows("refusals", "dialect"), *tried):
         demand_reachable(row)
+    demand_once((row, (row.text("distribution"), row.text("feature"))) for row in tried)
+    for row in tried:
+        _demand_feature(row.text("feature"), row.where)
     demand_once((row, row.text("distribution")) for row in rows("published", "published"))
     for row in rows("published", "published"):
         demand_published(row)

@@ -123,10 +123,13 @@ def untried_for(release: Release, features: Container[str]) -> tuple[Advisory, .
     Returns:
         Advisories about other Releases, in table order: whether the Release fails is not known.
     """
+    tried = _tried(release.distribution)
     return tuple(
         advisory
         for feature, row in _untried(release.distribution)
-        if feature in features and (advisory := _advisory(row)).stage >= Stage.COMPILE
+        if feature in features
+        and not (feature in tried and tried[feature].contains(release.version))
+        and (advisory := _advisory(row)).stage >= Stage.COMPILE
     )
 
 
@@ -139,6 +142,16 @@ def _untried(distribution: str) -> tuple[tuple[str, Row], ...]:
     tried = {feature for feature, _ in _about(distribution)}
     others = _about(_SAME_COMPILER.get(distribution, ""))
     return tuple((feature, row) for feature, row in others if feature not in tried)
+
+
+@functools.cache
+def _tried(distribution: str) -> dict[str, Specifier]:
+    """Return what the compiler of a distribution fails on elsewhere, and where it was seen not to.
+
+    Each Feature has the Releases in which programs of it were executed and computed right.
+    """
+    table = rows_by_distribution("tried", "tried").get(distribution, ())
+    return {row.text("feature"): Specifier.parse(row.text("specifier")) for row in table}
 
 
 @functools.cache
