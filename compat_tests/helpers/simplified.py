@@ -40,6 +40,17 @@ def _convolved(x: Array, y: Array) -> Array:
     return made
 
 
+def _scattered(x: Array, starts: Array, updates: Array) -> Array:
+    made = x.copy()
+    windows = updates.reshape(len(updates), -1, updates.shape[-1])
+    for start, window in zip(starts, windows, strict=True):
+        row, column = (*start, 0)[:2]
+        for at, value in np.ndenumerate(window):
+            if 0 <= row + at[0] < len(made) and 0 <= column + at[1] < made.shape[1]:
+                made[row + at[0], column + at[1]] += value
+    return made
+
+
 _LARGE = np.float32(1e38)
 _MAGIC = np.float32(12582912)
 _NOT_A_NUMBER = np.full(4, np.nan, np.float32)
@@ -57,6 +68,7 @@ _RAISED_F64 = "exponential of f64 that is computed from NaN"
 _QUOTIENTS = "division of or by a quotient"
 _BY_EXPONENTIAL, _BY_POWER = "division by an exponential", "division by a power"
 _AT_LEAST = "compare of floats that are never negative with zero"
+_OVER_THE_EDGE = "scatter of windows that may be partly out of bounds"
 _PRODUCTS = "sum of products of seven dimensions or more"
 _SORTS = "sort of more than 16 operands"
 
@@ -155,6 +167,10 @@ PROGRAMS = {
     ),
     "nan_below_zero": Program([_SOME_NAN], lambda x: np.abs(x) < 0),
     "nan_at_least_less": Program([_SOME_NAN], lambda x: np.abs(x) >= -1),
+    "scatter_over_the_edge": Program(
+        [(5, 4), [[0, 0], [4, 1], [1, -1]], (3, 2, 3)], _scattered, _OVER_THE_EDGE, perhaps=True
+    ),
+    "scatter_rows_beyond": Program([(5, 4), [[0], [5], [2]], (3, 4)], _scattered),
     "products_of_seven": Program([_SEVEN, _SEVEN], _summed, _PRODUCTS, perhaps=True),
     "products_of_seven_maximum": Program([_SEVEN, _SEVEN], lambda x, y: (x * y).max(axis=3)),
     "products_of_six": Program([_SEVEN[:-1], _SEVEN[:-1]], _summed),
@@ -176,7 +192,7 @@ WRONG = {
         (
             *("division_by_large", "division_by_large_f64", "division_by_computed"),
             *("log_of_power", "quotient_divided", "quotient_as_divisor"),
-            *("quotient_divided_in_a_function", "divided_by_power"),
+            *("quotient_divided_in_a_function", "divided_by_power", "scatter_over_the_edge"),
         ),
         _EVERY,
     ),

@@ -158,6 +158,34 @@ def _has_other_words(reading: Reading) -> bool:
     )
 
 
+def _scatters_over_the_edge(reading: Reading) -> bool | None:
+    """Find perhaps a scatter of windows that begin inside and end outside of what they change.
+
+    Only what is outside is to be left out; XLA leaves the whole window out. Constant indices are
+    taken for right.
+    """
+    wide = {like(one) for one in reading.of(*_SCATTERS) if _is_wide(reading, one)}
+    for visit in reading.walk() if wide else ():
+        if like(visit.operation) in wide and visit.sources:
+            indices = visit.sources[len(visit.sources) // 2]
+            if indices is None or indices[0] not in reading.folded:
+                return None
+    return False
+
+
+def _is_wide(reading: Reading, scatter: OpSignature) -> bool:
+    """Say whether windows have several elements in a dimension that indices choose in."""
+    updates = reading.dimensions((scatter.operand_types or (None,))[-1])
+    numbers = functools.partial(reading.numbers, scatter)
+    gone = {*numbers("inserted_window_dims"), *numbers("input_batching_dims")}
+    chosen = numbers("scatter_dims_to_operand_dims")
+    # Where a window dimension is in the updates, by how many dimensions before it have none.
+    places = (at - sum(one < at for one in gone) for at in chosen if at not in gone)
+    inside = numbers("update_window_dims")
+    found = (inside[place] for place in places if place < len(inside))
+    return any(updates and at < len(updates) and updates[at] > 1 for at in found)
+
+
 def _scatters_parts(reading: Reading) -> bool | None:
     """Find a scatter of windows of several elements in a dimension that indices choose in.
 
@@ -357,6 +385,9 @@ CORNERS: dict[str, FormRule] = {
             len(one.operand_types or ()) > _SCATTERED for one in _used(reading, *_SCATTERS)
         ),
         (ops(*_SCATTERS),),
+    ),
+    "scatter of windows that may be partly out of bounds": FormRule(
+        _scatters_over_the_edge, (ops(*_SCATTERS),)
     ),
     "scatter of windows that are part of a dimension": FormRule(
         _scatters_parts, (ops(*_SCATTERS),)
