@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import struct
+from itertools import product
 from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
@@ -11,7 +14,7 @@ from portable.artifact import Artifact
 from portable.prediction import examine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 _Made: TypeAlias = "tuple[Program, list[int], list[Step]]"
 
@@ -239,3 +242,54 @@ def test_what_is_longer_is_named(make: Callable[[int], _Made], most: int, what: 
         program, arguments, steps = make(count)
         unknown = examine(Artifact.from_bytes(program.written(arguments, steps))).unknown
         assert (what in unknown) is (count > most)
+
+
+def _identities() -> Iterator[tuple[str, str, set[bytes]]]:
+    """Yield each element type, each op and what it changes nothing with, as it is stored."""
+    for element in ("f16_v1", "bf16_v1", "f32_v1", "f64_v1"):
+        least, most = _stored(element, -math.inf), _stored(element, math.inf)
+        zeros = {_stored(element, 0.0), _stored(element, -0.0)}
+        yield element, "add_v1", zeros
+        yield element, "multiply_v1", {_stored(element, 1.0)}
+        yield element, "maximum_v1", {least}
+        yield element, "minimum_v1", {most}
+    for bits, sign in product((8, 16, 32, 64), ("i", "ui")):
+        size = bits // 8
+        zero, ones = bytes(size), bytes([255] * size)
+        greatest = bytes([255] * (size - 1) + [127 if sign == "i" else 255])
+        for op, start in (
+            *(("add_v1", zero), ("or_v1", zero), ("xor_v1", zero), ("and_v1", ones)),
+            *(("multiply_v1", b"\1" + zero[1:]), ("minimum_v1", greatest)),
+            ("maximum_v1", zero[1:] + b"\x80" if sign == "i" else zero),
+        ):
+            yield f"{sign}{bits}_v1", op, {start}
+    for op in ("add_v1", "or_v1", "xor_v1", "maximum_v1"):
+        yield "bool_v1", op, {b"\0"}
+    for op in ("multiply_v1", "and_v1", "minimum_v1"):
+        yield "bool_v1", op, {b"\1", b"\xff"}
+
+
+def _stored(element: str, number: float) -> bytes:
+    if element == "bf16_v1":
+        return struct.pack("<f", number)[2:]
+    return struct.pack({"f16_v1": "<e", "f32_v1": "<f", "f64_v1": "<d"}[element], number)
+
+
+_STARTS = tuple(_identities())
+
+
+@pytest.mark.parametrize(("element", "op", "same"), _STARTS)
+def test_a_reduction_starts_from_what_changes_nothing(
+    element: str, op: str, same: set[bytes]
+) -> None:
+    """What changes nothing with another op of that type does with this one."""
+    form = "reduction of single elements from an initial value that changes them"
+    starts = {one for type_, _, found in _STARTS if type_ == element for one in found}
+    for start in starts:
+        program = Program()
+        scalar = program.tensor(program.scalar(element))
+        given = program.tensor(program.scalar(element), 1)
+        over = {"dimensions": program.integers(0)}
+        reduce = Step("reduce_v1", [0, 1], scalar, over, op, scalar)
+        steps = [program.constant(scalar, start), reduce, Step("return_v1", [2], [])]
+        assert program.forms_of([given], steps)[form] is (start not in same), start
