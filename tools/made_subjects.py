@@ -59,6 +59,8 @@ def of_subjects() -> Iterator[tuple[str, Callable[[], Iterator[str]]]]:
     """Yield each sample by its name."""
     for name, make in _SAMPLES.items():
         yield f"verdicts by {name}", partial(_said, make)
+    for form in FORMS:
+        yield f"verdicts of {form}", partial(_said, partial(_form, form))
 
 
 def _said(make: Callable[[], Iterable[object]]) -> Iterator[str]:
@@ -86,10 +88,8 @@ def _needs() -> Iterator[Subject]:
         yield replace(_EMPTY, features=(feature,), required=required)
 
 
-def _forms() -> Iterator[Subject]:
-    for form, occurs in product(FORMS, (True, None)):
-        yield replace(_EMPTY, forms={**_EMPTY.forms, form: occurs})
-    yield replace(_EMPTY, forms={})
+def _form(form: str) -> Iterator[Subject]:
+    return (replace(_EMPTY, forms={**_EMPTY.forms, form: occurs}) for occurs in (True, None))
 
 
 def _features() -> Iterator[Subject]:
@@ -124,11 +124,12 @@ def _four_bits() -> Iterator[Subject]:
     for form in (one for one in FORMS if "i4" in one):
         for occurs, type_ in product((True, None, False), ("i4", "ui4", "f32")):
             signatures = frozenset(f"{op} {type_}" for op in _OPS)
-            yield replace(_EMPTY, forms={form: occurs}, signatures=signatures)
+            forms = {**_EMPTY.forms, form: occurs}
+            yield replace(_EMPTY, forms=forms, signatures=signatures)
 
 
 def _stages() -> Iterator[tuple[Subject, Stage]]:
-    perhaps = replace(_EMPTY, forms=dict.fromkeys(FORMS, None), devices=2)
+    perhaps = replace(_EMPTY, forms={one: None for one in FORMS if "i4" in one}, devices=2)
     ops = replace(_EMPTY, signatures=frozenset({"unheard f32", "custom_call a", "add f32"}))
     header = replace(_EMPTY, signatures=None)
     return product((_EMPTY, perhaps, ops, header), Stage)
@@ -167,7 +168,7 @@ _SAMPLES: dict[str, Callable[[], Iterable[object]]] = {
     "claim": _claims,
     "format": _formats,
     "what is needed": _needs,
-    "form": _forms,
+    "no form that was looked for": lambda: (replace(_EMPTY, forms={}),),
     "what is present": _features,
     "devices": _devices,
     "op signature": _signatures,
