@@ -285,7 +285,7 @@ def run(
         store: Where observations are kept.
         folder: Where artifacts are kept as long as it runs.
         cases: The Cases.
-        readers: The Releases that the results tell about.
+        readers: The Releases that the results are of.
         but: Those of them that are not asked.
 
     Returns:

@@ -405,7 +405,7 @@ def _object(key: str, size: int, etag: str) -> Object:
     return Object(key, size, "", "its key is no path, as obstore demands: copy it to another key")
 
 
-# What a machine in a cloud has, and is asked for where the environment has none.
+# What a machine in a cloud provides, used where the environment has no credentials.
 _NO_CREDENTIALS = {
     "/latest/api/token": "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, as `aws configure "
     "export-credentials --format env` prints them, or AWS_SKIP_SIGNATURE=true for a public bucket",

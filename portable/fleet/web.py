@@ -47,7 +47,7 @@ class Web(Remote):
         folder, _, self._list = url.rpartition("/")
         if not self._list.endswith(_ENDING):
             folder, self._list = url.rstrip("/"), ""
-        # A server that is asked by https leads nowhere else.
+        # From https no redirect to another scheme is followed.
         plain = urlsplit(url).scheme == "http"
         super().__init__(folder, limits, client_options={"allow_http": plain})
 

@@ -11,7 +11,7 @@ __all__ = ["ForeignCache", "cache_folder", "demand_own"]
 TRUSTED = "PORTABLE_TRUST_CACHE"
 """The variable that lets a folder be used which somebody else can write to."""
 
-# In a folder with the second, as /tmp is, nobody replaces what is not his own.
+# With the second bit set, as on /tmp, only owners replace their files.
 _OTHERS_WRITE, _ONLY_OWN = 0o002, 0o1000
 
 
@@ -36,7 +36,7 @@ def demand_own(*paths: str | os.PathLike[str]) -> None:
     for path in paths:
         try:
             link, found = os.lstat(path), os.stat(path)
-        except OSError:  # who uses it says so
+        except OSError:  # whoever opens it reports this
             continue
         if not {link.st_uid, found.st_uid} <= {0, os.geteuid()}:
             raise ForeignCache("belongs to another user", where=os.fspath(path), hint=_HINT)

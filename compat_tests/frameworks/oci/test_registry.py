@@ -539,7 +539,7 @@ class Guarded(BaseHTTPRequestHandler):
         asked = self.path.startswith("/token")
         self.send_response(200 if asked else 401)
         if not asked:
-            port = self.server.server_address[1]
+            port = self.connection.getsockname()[1]
             self.send_header("WWW-Authenticate", self.challenge.format(port))
         endless = asked and self.token == b"endless"
         if not endless:
