@@ -129,7 +129,8 @@ def _four_bits() -> Iterator[Subject]:
 
 
 def _stages() -> Iterator[tuple[Subject, Stage]]:
-    perhaps = replace(_EMPTY, forms={one: None for one in FORMS if "i4" in one}, devices=2)
+    forms = {one: None if "i4" in one else False for one in FORMS}
+    perhaps = replace(_EMPTY, forms=forms, devices=2)
     ops = replace(_EMPTY, signatures=frozenset({"unheard f32", "custom_call a", "add f32"}))
     header = replace(_EMPTY, signatures=None)
     return product((_EMPTY, perhaps, ops, header), Stage)
@@ -168,7 +169,6 @@ _SAMPLES: dict[str, Callable[[], Iterable[object]]] = {
     "claim": _claims,
     "format": _formats,
     "what is needed": _needs,
-    "no form that was looked for": lambda: (replace(_EMPTY, forms={}),),
     "what is present": _features,
     "devices": _devices,
     "op signature": _signatures,
