@@ -16,6 +16,7 @@ import pytest
 from compat_tests.adversarial.generators.amplification import ARTIFACTS, COUNTED
 from compat_tests.adversarial.generators.sharing import sharing
 from compat_tests.adversarial.measuring import measured
+from compat_tests.helpers.counting import calls
 from portable.artifact import Artifact
 from portable.bytecode.vhlo import ops
 from portable.inspection import inspect
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 SIZE = 8000
 SMALL, LARGE = 1100, 3300  # nesting is not looked into where less than 1,000 entries nest
 CALLS, GROWTH = 20, 1.5
+# In which every form that looks at operations of a name is looked for (427 calls before).
+MORE_CALLS = {"operations_of_all_forms": 40}
 SHARING = (30, 90)
 # Operations of eight bytes of which each has another form: more is looked up for a byte of them.
 CALLS_OF_FORMS, GROWTH_OF_FORMS = 50, 1.3
@@ -50,22 +53,6 @@ def test_what_reads_an_artifact_is_linear(name: str, job: str, tmp_path: Path) -
     assert taken.printed < 10_000 + PRINTED * size
 
 
-def calls(work: Callable[[], object]) -> int:
-    """Count the calls of functions, those of C included, which no load of the machine changes."""
-    found = 0
-
-    def count(_: object, event: str, __: object) -> None:
-        nonlocal found
-        found += event in {"call", "c_call"}
-
-    sys.setprofile(count)
-    try:
-        work()
-    finally:
-        sys.setprofile(None)
-    return found
-
-
 WORK: dict[str, Callable[[bytes], object]] = {
     "inspect": lambda data: inspect(data).record(),
     "examine": lambda data: examine.__wrapped__(Artifact.from_bytes(data)),  # past its cache
@@ -80,7 +67,7 @@ def test_the_work_for_each_byte_is_bounded(name: str, work: str) -> None:
     for size in (LARGE, LARGE, SMALL, LARGE):  # the first two read tables and compile patterns
         data = ARTIFACTS[name](size)
         found.append(calls(partial(do, data)) / len(data))
-    assert found[-1] < CALLS
+    assert found[-1] < MORE_CALLS.get(name, CALLS)
     assert found[-1] < GROWTH * found[-2]
 
 

@@ -6,10 +6,10 @@ import contextlib
 import re
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from compat_tests.helpers.counting import CountedBytes
 from compat_tests.helpers.written import Program, Step, signed
 from portable.artifact import Artifact
 from portable.bytecode import MalformedArtifact, read
@@ -427,18 +427,6 @@ def test_a_sum_of_booleans_is_folded_where_nothing_but_constants_is_added() -> N
     }  # fmt: skip
 
 
-class _Counted(bytes):
-    """Bytes that count what is copied out of them in large pieces."""
-
-    copied = 0
-
-    def __getitem__(self, key: Any) -> Any:
-        found = super().__getitem__(key)
-        if isinstance(found, bytes) and len(found) > 1000:
-            self.copied += len(found)
-        return found
-
-
 @pytest.mark.parametrize("sums", [10, 100])
 def test_booleans_that_many_sums_share_are_read_once(sums: int) -> None:
     """Else a small file, a constant and many sums of it, takes its size times their number."""
@@ -446,7 +434,7 @@ def test_booleans_that_many_sums_share_are_read_once(sums: int) -> None:
     type_ = program.tensor(program.scalar("bool_v1"), 40_000)
     value = program.constant(type_, b"\0" * 39_999 + b"\1")
     add = Step("add_v1", [1, 1], type_)
-    data = _Counted(program.written([type_], [value, *[add] * sums]))
+    data = CountedBytes(program.written([type_], [value, *[add] * sums]))
     reading = Reading(read(data), data)
     assert COMPUTED["add of constants of booleans"].find(reading) is None
     assert data.copied <= 2 * 40_000

@@ -32,6 +32,9 @@ _WINDOW_NUMBERS = ("window_dimensions", "window_strides", "base_dilations", "win
 # YNNPACK computes windows of these, over so many elements: 3,840 are computed by XLA itself.
 _BY_YNNPACK = frozenset({"f32_v1", "f64_v1"})
 _LEAST_BY_YNNPACK = 4096
+# The bytes of a complex number of two f64. An initial value is a scalar, and any number of ops may
+# begin with what a damaged file calls one.
+_LARGEST_SCALAR = 16
 # What devices compute together.
 _TOGETHER = frozenset({_ADD, _MULTIPLY, _AND, _MAXIMUM, _MINIMUM, "vhlo.or", "vhlo.xor"})
 # What is no other number if it is computed with another time.
@@ -70,31 +73,28 @@ class _Applied(NamedTuple):
 
 def _applied(reading: Reading, *names: str) -> Iterator[_Applied]:
     """Yield the ops of some names, with what their bodies compute."""
-    kinds = reading.kinds
-    seen: list[tuple[Operation, tuple[Source | None, ...]]] = []
-    around: list[int] = []
-    for number, (_, operation, sources, constants) in enumerate(reading.walk()):
-        del around[operation.depth :]
-        if kinds[operation.name] == _RETURN and around:
-            owner, starts = seen[around[-1]]
-            if reading.names[owner.name] in names:
-                made = [constants.get(one[0], seen[one[0]][0]) if one else None for one in starts]
-                alone = [bool(one and one[0] in reading.folded) for one in starts]
-                yield _Applied(owner, made, [_root(kinds, seen, one) for one in sources], alone)
-        seen.append((operation, sources))
-        around.append(number)
+    walk, done = reading.walk, {-1}
+    for visit in walk.of([_RETURN]):
+        around = walk.around[visit.number]
+        # They have one region; what a damaged file gives more is not looked at for each.
+        if around not in done and reading.names[walk.head(around).name] in names:
+            done.add(around)
+            owner = walk[around]
+            makers = [one and walk.head(one[0]) for one in owner.sources]
+            starts = [
+                owner.constant(one) or made for one, made in zip(owner.sources, makers, strict=True)
+            ]
+            alone = [bool(one and one[0] in reading.folded) for one in owner.sources]
+            roots = [_root(reading, one) for one in visit.sources]
+            yield _Applied(owner.operation, starts, roots, alone)
 
 
-def _root(
-    kinds: Sequence[str],
-    seen: Sequence[tuple[Operation, tuple[Source | None, ...]]],
-    source: Source | None,
-) -> str:
+def _root(reading: Reading, source: Source | None) -> str:
     if source is None:
         return ""
-    operation, before = seen[source[0]]
+    _, _, operation, before, _ = reading.walk[source[0]]
     plain = len(set(operation.operands)) == len(before) == 2 and not any(before)
-    kind = kinds[operation.name]
+    kind = reading.kinds[operation.name]
     return kind if plain or kind in _INLINED | {_CONSTANT, _CONVERT} else "?"
 
 
@@ -150,14 +150,14 @@ def _starts_otherwise(
 
     def found(reading: Reading) -> bool | None:
         reductions = reading.of(_REDUCE, _WINDOW)
-        single = {like(one) for one in reductions if is_simple(reading, one)}
-        if not single or single.isdisjoint(reading.used):
+        single = {like(one) for one in reductions if is_simple(reading, one)} & reading.used
+        if not single:
             return False
         # What is like one of these may be of another operand, which is not in what they are like.
         other = {like(one) for one in reductions if not is_simple(reading, one)}
         perhaps = False
         for one in _applied(reading, _REDUCE, _WINDOW):
-            if like(one.op) not in single & reading.used:
+            if like(one.op) not in single:
                 continue
             starts = one.starts[len(one.starts) // 2 :]
             for start, root in zip(starts, one.roots, strict=False):
@@ -268,7 +268,7 @@ def _changes(reading: Reading, start: Operation | None, root: str) -> bool | Non
     if start is None or reading.names[start.name].rpartition("_v")[0] != _CONSTANT:
         return None
     data = reading.value(start, "value").get("data")
-    if root not in _TOGETHER or not isinstance(data, Blob):
+    if root not in _TOGETHER or not isinstance(data, Blob) or data.size > _LARGEST_SCALAR:
         return None
     value = int.from_bytes(bytes(reading.data[data.offset : data.offset + data.size]), "little")
     same = _identities(reading.element(start.results[0]), root)

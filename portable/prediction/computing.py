@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import struct
 from typing import TYPE_CHECKING
 
 from portable.bytecode.entries import Blob
@@ -12,7 +13,7 @@ from portable.bytecode.operations import IN_FUNCTION, like
 from portable.prediction.form import NEGATIVE, FormRule, kinds, ops, types
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from portable.bytecode.operations import Operation, OpSignature, Source
     from portable.prediction.forms import Reading
@@ -91,6 +92,9 @@ _NARROW = frozenset(
 _FEW_BITS = TWO_BITS | _FOUR_BITS | (_NARROW - {"bf16_v1", "f16_v1"})
 _FLOATS = _NARROW | {"f32_v1", "f64_v1"}
 _WHOLE = _INTEGERS | _FOUR_BITS | TWO_BITS
+# As `struct` calls signed integers of so many bytes; so many bytes are decoded at once.
+_CODES = {1: "b", 2: "h", 4: "i", 8: "q"}
+_PART = 1 << 16
 _REAL = _WHOLE | _FLOATS | _BOOLEAN
 # What XLA compiled of four-bit integers from the beginning; functions and regions are no ops of it.
 _ALWAYS_FOUR_BITS = frozenset(
@@ -182,13 +186,10 @@ def _splits_a_complex_constant(reading: Reading) -> bool | None:
     Perhaps of what is folded to one, or one in a body.
     """
     several: dict[tuple[int, int], bool] = {}
-    made: list[Operation] = []
     perhaps = False
-    for visit in reading.walk():
-        name, operation, sources, _ = visit
-        made.append(operation)
-        source = sources[0] if name in _SPLITTING and sources else None
-        if source is None or reading.element(made[source[0]].results[source[1]]) not in _COMPLEX:
+    for visit in reading.walk.of(_SPLITTING):
+        source, operation = (*visit.sources[:1], None)[0], visit.operation
+        if source is None or reading.element(reading.walk.type(source)) not in _COMPLEX:
             continue
         if (constant := visit.constant(source)) is None:
             perhaps |= source[0] in reading.folded
@@ -329,7 +330,7 @@ def _chained(reading: Reading) -> bool | None:
         return False
     known: set[object] = set()
     before: list[frozenset[object]] = []
-    for _, operation, sources, _ in reading.walk():
+    for _, _, operation, sources, _ in reading.walk:
         found = frozenset().union(*(before[source[0]] for source in sources if source))
         kind = reading.kinds[operation.name]
         own = channel(reading, operation) if kind in COMMUNICATING else None
@@ -372,9 +373,9 @@ def _constant_operands(
         The op, whether the operand is an argument of a block, and the constant that it is, also
         where that was given another shape.
     """
-    for visit in reading.walk() if _giving(reading, [name], elements) else ():
+    for visit in reading.walk.of([name]) if _giving(reading, [name], elements) else ():
         operation = visit.operation
-        if visit.name == name and any(reading.element(n) in elements for n in operation.results):
+        if any(reading.element(n) in elements for n in operation.results):
             source = visit.sources[operand] if operand < len(visit.sources) else None
             yield operation, source is None, visit.constant(source)
 
@@ -382,20 +383,49 @@ def _constant_operands(
 def integers(reading: Reading, constant: Operation) -> Iterator[int]:
     """Yield the elements of a constant of integers; none of what a damaged file calls one.
 
+    Any number of ops may take the same constant: do not walk through it for each.
+
     Args:
         reading: An artifact's ops.
         constant: The constant.
     """
+    return itertools.chain.from_iterable(_parts(reading, constant))
+
+
+def _parts(reading: Reading, constant: Operation) -> Iterator[Sequence[int]]:
+    """Yield the elements of a constant of integers, so many at once as take little memory."""
     index = reading.content.inherent(constant, "value")
     data = None if index is None else reading.content.pool.attribute(index).fields.get("data")
     elements = {reading.element(type_) for type_ in constant.results[:1]} & _WHOLE
-    if isinstance(data, Blob) and elements:
-        name = elements.pop().removesuffix("_v1")
-        bits = int(name.lstrip("ui"))
-        size, modulus = max(bits // 8, 1), 1 << bits
-        for at in range(data.offset, data.offset + data.size, size):
-            number = int.from_bytes(reading.data[at : at + size], "little") % modulus
-            yield number - modulus if name[0] == "i" and number >= modulus >> 1 else number
+    if not isinstance(data, Blob) or not elements:
+        return
+    name = elements.pop().removesuffix("_v1")
+    bits = int(name.lstrip("ui"))
+    size, half = max(bits // 8, 1), 1 << bits - 1 if name[0] == "i" else 0
+    code = _CODES[size] if half else _CODES[size].upper()
+    for start in range(data.offset, data.offset + data.size, _PART):
+        stop = min(start + _PART, data.offset + data.size)
+        raw = bytes(reading.data[start : stop - (stop - start) % size])
+        found = struct.unpack(f"<{len(raw) // size}{code}", raw)
+        # Below a byte only the lowest bits count.
+        yield found if bits >= 8 else [(one + half) % (1 << bits) - half for one in found]
+
+
+def _ends(reading: Reading) -> Callable[[Operation], tuple[int, int]]:
+    """Return what tells the least and the largest integer of a constant, 0 where it has none.
+
+    Each is read once: any number of ops may take the same.
+    """
+    known: dict[tuple[int | None, tuple[int, ...]], tuple[int, int]] = {}
+
+    def ends(constant: Operation) -> tuple[int, int]:
+        key = reading.attribute(constant, "value"), constant.results[:1]
+        if key not in known:
+            pairs = [(min(part), max(part)) for part in _parts(reading, constant) if part]
+            known[key] = min([0, *(one for one, _ in pairs)]), max([0, *(one for _, one in pairs)])
+        return known[key]
+
+    return ends
 
 
 def _counts_zeros_of_a_constant(reading: Reading) -> bool | None:
@@ -405,11 +435,11 @@ def _counts_zeros_of_a_constant(reading: Reading) -> bool | None:
     XLA may fold it.
     """
     functions = sum(reading.signatures[one] for one in reading.of(_FUNCTION))
-    perhaps = False
+    perhaps, ends = False, _ends(reading)
     for operation, given, constant in _constant_operands(reading, _ZEROS, 0, _NARROW_SIGNED):
         if constant is None:
             perhaps |= functions > 1 or not given or operation.depth > IN_FUNCTION
-        elif any(number < 0 for number in integers(reading, constant)):
+        elif ends(constant)[0] < 0:
             return True
     return None if perhaps else False
 
@@ -421,10 +451,8 @@ def _adds_constant_booleans(reading: Reading) -> bool | None:
     """
     # Each constant is read once: any number of ops may add the same.
     perhaps, truth = False, functools.cache(functools.partial(_truth, reading))
-    for visit in reading.walk() if _giving(reading, [_ADD], _BOOLEAN) else ():
-        if visit.name != _ADD or not any(
-            reading.element(n) in _BOOLEAN for n in visit.operation.results
-        ):
+    for visit in reading.walk.of([_ADD]) if _giving(reading, [_ADD], _BOOLEAN) else ():
+        if not any(reading.element(n) in _BOOLEAN for n in visit.operation.results):
             continue
         if not all(source and source[0] in reading.folded for source in visit.sources):
             continue
@@ -467,11 +495,11 @@ def _complex_splat(reading: Reading, constant: Operation) -> bool:
 
 def _raises_to_64(reading: Reading) -> bool | None:
     """Find a power of integers by a constant of 64 or more; perhaps by what is no constant."""
-    perhaps = False
+    perhaps, ends = False, _ends(reading)
     for _, _, constant in _constant_operands(reading, _POWER, 1, _INTEGERS):
         if constant is None:
             perhaps = True
-        elif any(number >= 64 for number in integers(reading, constant)):
+        elif ends(constant)[1] >= 64:
             return True
     return None if perhaps else False
 
@@ -505,7 +533,7 @@ def _computes_with_signed_bits(reading: Reading) -> bool | None:
         return False
     unsigned: set[Source] = set()
     perhaps = False
-    for number, (name, operation, sources, _) in enumerate(reading.walk()):
+    for number, name, operation, sources, _ in reading.walk:
         if name == _BITS and len(operation.results) > 1:
             if not reading.element(operation.results[1]).startswith("ui"):
                 unsigned.add((number, 1))
@@ -535,19 +563,25 @@ def _asks_for_the_device_in_a_loop(reading: Reading) -> bool | None:
     around: list[str] = []
     begins: list[bool] = []
     ends: list[bool | None] = []
+    # Whether each of them is in a while, and in one from a constant to another.
+    inside: list[tuple[bool, bool]] = []
     perhaps = False
-    for number, (name, operation, sources, _) in enumerate(reading.walk()):
-        del around[operation.depth :], begins[operation.depth :], ends[operation.depth :]
+    for number, name, operation, sources, _ in reading.walk:
+        depth = operation.depth
+        del around[depth:], begins[depth:], ends[depth:], inside[depth:]
         if name == _CONSTANT:
             constants.add(number)
         given = [source is not None and source[0] in constants for source in sources]
         if around and around[-1] == _WHILE and ends[-1] is None:  # in its condition
             ends[-1] = True if any(given) else (False if name == _RETURN else None)
+        loops, known = inside[-1] if inside else (False, False)
+        if around and around[-1] == _WHILE:
+            loops, known = True, known or (begins[-1] and ends[-1] is not False)
         if name in _DEVICES:
-            loops = [at for at, one in enumerate(around) if one == _WHILE]
-            if any(begins[at] and ends[at] is not False for at in loops):
+            if known:
                 return True
-            perhaps |= bool(loops) or functions > 1
+            perhaps |= loops or functions > 1
+        inside.append((loops, known))
         around.append(name)
         begins.append(any(given))
         ends.append(None)

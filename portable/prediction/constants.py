@@ -44,8 +44,8 @@ def _sized_at_runtime(*sized: str) -> FormRule:
 
     def find(reading: Reading) -> bool | None:
         perhaps = False
-        for visit in reading.walk():
-            of = visit.sources[_SIZED[visit.name]] if visit.name in sized else ()
+        for visit in reading.walk.of(sized):
+            of = visit.sources[_SIZED[visit.name]]
             if any(visit.constant(source) is None for source in of):
                 known = all(source is None or visit.constant(source) for source in of)
                 if known and like(visit.operation) in reading.used:
@@ -65,7 +65,7 @@ def _kept(elements: frozenset[str]) -> FormRule:
     def find(reading: Reading) -> bool | None:
         found: set[int] = set()
         perhaps = False
-        for number, (name, operation, sources, _) in enumerate(reading.walk()):
+        for number, name, operation, sources, _ in reading.walk:
             if any(source is not None and source[0] in found for source in sources):
                 if name == _RETURN and operation.depth == IN_FUNCTION:
                     return True

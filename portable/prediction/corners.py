@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
 from portable.bytecode.operations import like
@@ -13,7 +14,7 @@ from portable.prediction.form import FormRule, ops, repeated, signed, types
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from portable.bytecode.operations import Operation, OpSignature
+    from portable.bytecode.operations import OpSignature
     from portable.prediction.forms import Reading
 
 __all__ = ["CORNERS"]
@@ -165,7 +166,7 @@ def _scatters_over_the_edge(reading: Reading) -> bool | None:
     taken for right.
     """
     wide = {like(one) for one in reading.of(*_SCATTERS) if _is_wide(reading, one)}
-    for visit in reading.walk() if wide else ():
+    for visit in reading.walk.of(_SCATTERS) if wide else ():
         if like(visit.operation) in wide and visit.sources:
             indices = visit.sources[len(visit.sources) // 2]
             if indices is None or indices[0] not in reading.folded:
@@ -180,7 +181,8 @@ def _is_wide(reading: Reading, scatter: OpSignature) -> bool:
     gone = {*numbers("inserted_window_dims"), *numbers("input_batching_dims")}
     chosen = numbers("scatter_dims_to_operand_dims")
     # Where a window dimension is in the updates, by how many dimensions before it have none.
-    places = (at - sum(one < at for one in gone) for at in chosen if at not in gone)
+    before = sorted(gone)
+    places = (at - bisect_left(before, at) for at in chosen if at not in gone)
     inside = numbers("update_window_dims")
     found = (inside[place] for place in places if place < len(inside))
     return any(updates and at < len(updates) and updates[at] > 1 for at in found)
@@ -303,16 +305,15 @@ def _sums_up_unsigned(reading: Reading) -> bool:
 
 def _compares_with_its_integer(reading: Reading) -> bool:
     """Find a compare, for whether they are equal, of numbers with their own floor or ceil."""
-    made: list[Operation] = []
-    for name, operation, sources, _ in reading.walk():
-        made.append(operation)
-        asked = reading.value(operation, "comparison_direction") if name == _COMPARE else {}
-        if asked.get("value") not in _EQUALITY or len(sources) != 2:
+    for _, _, operation, sources, _ in reading.walk.of([_COMPARE]):
+        asked = reading.value(operation, "comparison_direction").get("value")
+        if asked not in _EQUALITY or len(sources) != 2:
             continue
         for source, other in zip(sources, reversed(operation.operands), strict=True):
-            rounded = made[source[0]] if source else None
-            if rounded is None or reading.names[rounded.name] not in _TO_INTEGERS:
+            made = reading.walk[source[0]] if source else None
+            if made is None or made.name not in _TO_INTEGERS:
                 continue
+            rounded = made.operation
             if rounded.depth == operation.depth and rounded.operands == (other,):
                 return True
     return False
@@ -321,14 +322,15 @@ def _compares_with_its_integer(reading: Reading) -> bool:
 def _reverses_a_strided_slice(reading: Reading) -> bool:
     """Find a reverse of what a slice takes one of several elements of."""
     known: dict[tuple[int, int], bool] = {}  # any number of slices may share theirs
-    strided: list[bool] = []
-    for name, operation, sources, _ in reading.walk():
-        if name == _REVERSE and sources and sources[0] and strided[sources[0][0]]:
+    for visit in reading.walk.of([_REVERSE]):
+        made = None if visit.first is None else reading.walk[visit.first]
+        if made is None or made.name != _SLICE:
+            continue
+        key = made.operation.properties, made.operation.attributes
+        if key not in known:
+            known[key] = max(reading.numbers(made.operation, "strides"), default=1) > 1
+        if known[key]:
             return True
-        key = operation.properties, operation.attributes
-        if name == _SLICE and key not in known:
-            known[key] = max(reading.numbers(operation, "strides"), default=1) > 1
-        strided.append(name == _SLICE and known[key])
     return False
 
 

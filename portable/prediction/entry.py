@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 import re
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ from portable.bytecode.operations import IN_FUNCTION
 from portable.prediction.form import FormRule, ops, types
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from portable.bytecode.operations import Operation, OpSignature
     from portable.prediction.forms import Reading
@@ -39,8 +40,7 @@ def _calls_itself(reading: Reading) -> bool:
     """Find a function that is called by what it calls; what main does not call is removed."""
     called: dict[str, set[str]] = {}
     inside = ""
-    for operation in reading.content.operations():
-        name = reading.names[operation.name]
+    for _, name, operation, _, _ in reading.walk.of([_FUNCTION, _CALL]):
         if name == _FUNCTION and operation.depth == _OUTERMOST:
             inside = _text(reading, operation, "sym_name")
         elif name == _CALL:
@@ -161,7 +161,7 @@ def _is_overwritten(reading: Reading) -> bool | None:
     if not results:
         return False
     used, function = set[int](), ""
-    for name, operation, _, _ in reading.walk():
+    for _, name, operation, _, _ in reading.walk:
         # Values of a function are numbered from its arguments on.
         operands = operation.operands
         if name == _FUNCTION and operation.depth == _OUTERMOST:
@@ -204,25 +204,30 @@ def _laid_out(reading: Reading) -> bool | None:
     perhaps = False
     types_ = reading.sides(reading.value(reading.main, "function_type").get("value"))
     sides = (reading.argument_attributes, reading.result_attributes)
+    orders = functools.cache(_order)
     for (listed, known), edges in zip(sides, types_, strict=True):
         # Any number of arguments may be of one type and have one dictionary.
         pairs = {pair for pair in zip(listed, edges, strict=False) if _MODE in known[pair[0]]}
         for one, type_ in pairs:
-            fits = _fits(str(known[one][_MODE]), reading.dimensions(type_))
+            fits, dimensions = orders(str(known[one][_MODE])), reading.dimensions(type_)
+            if isinstance(fits, list):
+                fits = dimensions is None or fits == sorted(map(str, range(len(dimensions))))
             if fits is False:
                 return True
             perhaps |= fits is None
     return None if perhaps else False
 
 
-def _fits(mode: str, dimensions: Sequence[int] | None) -> bool | None:
-    """Say whether a layout mode is one of a tensor; None where it has several parts."""
+def _order(mode: str) -> list[str] | bool | None:
+    """Return the dimensions that a layout mode orders, sorted as text; else whether it is a mode.
+
+    That is not known where it has several parts.
+    """
     if not _LAYOUT.fullmatch(mode):
         return None if mode.startswith("{") else False
-    if not mode.startswith("{") or dimensions is None:
+    if not mode.startswith("{"):
         return True
-    order = sorted(map(int, filter(None, mode[1:-1].split(","))))
-    return order == [*range(len(dimensions))]
+    return sorted(one.lstrip("0") or "0" for one in filter(None, mode[1:-1].split(",")))
 
 
 ENTRY: dict[str, FormRule] = {

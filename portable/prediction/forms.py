@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import struct
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from portable.bytecode.entries import ATTRIBUTES, TYPES, Blob
 from portable.bytecode.layouts import BUILTIN, VHLO
@@ -30,13 +30,14 @@ from portable.prediction.signatures import FLOATS, has_operand_types
 from portable.prediction.simplified import SIMPLIFIED
 from portable.prediction.unsigned import UNSIGNED
 from portable.prediction.unused import used
+from portable.prediction.walk import CONSTANT, MOST_KEPT, Walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from portable.bytecode import Bytecode, MalformedArtifact
     from portable.bytecode.encoding import Buffer
-    from portable.bytecode.operations import Operation, OpSignature, Source
+    from portable.bytecode.operations import Operation, OpSignature
     from portable.bytecode.view import View
 
 __all__ = ["FORMS", "KINDS", "LOCATIONS", "Reading", "forms_in"]
@@ -53,40 +54,7 @@ _MOST_DIMENSIONS = 256
 _MOST_NUMBERS = 2 * _MOST_DIMENSIONS
 
 
-# To follow the values of more takes longer than reading everything else, and to keep them more
-# memory than their bytes account for.
-_MOST_OPS = 2_000
-_CONSTANT = "vhlo.constant_v1"
-_FROM_NOTHING = frozenset({_CONSTANT, "vhlo.iota_v1"})
-# The ops that are a constant of another shape where their operand is a constant.
-_RESHAPING = frozenset({"vhlo.broadcast_in_dim_v1", "vhlo.reshape_v1"})
-
-
-class Visit(NamedTuple):
-    """One operation on the way through a program.
-
-    Args:
-        name: Its name, as `vhlo.tan_v1`.
-        operation: The operation.
-        sources: What its operands are results of; see `Bytecode.uses`.
-        constants: The operations so far that are constants, also of another shape, by their
-            numbers, each with the operation that says of what.
-    """
-
-    name: str
-    operation: Operation
-    sources: tuple[Source | None, ...]
-    constants: Mapping[int, Operation]
-
-    @property
-    def first(self) -> int | None:
-        """The number of the operation that gives the first operand; None if there is none."""
-        source = self.sources[0] if self.sources else None
-        return source[0] if source else None
-
-    def constant(self, source: Source | None) -> Operation | None:
-        """Return the constant that an operand is; None if it is none."""
-        return None if source is None else self.constants.get(source[0])
+_FROM_NOTHING = frozenset({CONSTANT, "vhlo.iota_v1"})
 
 
 class Reading:
@@ -189,38 +157,24 @@ class Reading:
     @cached_property
     def is_large(self) -> bool:
         """Whether there are so many ops that values are not followed to find what is unused."""
-        return sum(self.signatures.values()) > _MOST_OPS
+        return sum(self.signatures.values()) > MOST_KEPT
 
     @cached_property
     def folded(self) -> frozenset[int]:
         """The operations that are computed from constants alone, by their numbers in `walk`."""
         found: set[int] = set()
-        for number, visit in enumerate(self.walk()):
+        for visit in self.walk:
             sources = visit.sources
             if visit.name in _FROM_NOTHING or (
                 sources and all(one and one[0] in found for one in sources)
             ):
-                found.add(number)
+                found.add(visit.number)
         return frozenset(found)
 
-    def walk(self) -> Iterable[Visit]:
-        """Follow values from op to op; unless the artifact is large, the ops are read once."""
-        return self._visits() if self.is_large else self._walked
-
     @cached_property
-    def _walked(self) -> list[Visit]:
-        return [*self._visits()]
-
-    def _visits(self) -> Iterator[Visit]:
-        constants: dict[int, Operation] = {}
-        for number, (operation, sources) in enumerate(self.content.uses()):
-            name = self.names[operation.name]
-            visit = Visit(name, operation, sources, constants)
-            if name == _CONSTANT:
-                constants[number] = operation
-            elif name in _RESHAPING and sources and (known := visit.constant(sources[0])):
-                constants[number] = known
-            yield visit
+    def walk(self) -> Walk:
+        """The ops in their order, with what they use."""
+        return Walk(self.content.uses(), self.names)
 
     @cached_property
     def argument_attributes(self) -> tuple[list[int], dict[int, dict[str, object]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import TYPE_CHECKING
 
@@ -37,13 +38,16 @@ def _called_otherwise(reading: Reading) -> bool:
     """Find a call of one with other attributes, of another type, or by the untyped interface."""
     pool = reading.content.pool
     given: dict[int | None, frozenset[str] | None] = {}
+    # Any number of calls may have one target, and one type.
+    kernel = functools.cache(_TARGET.fullmatch)
+    text = functools.cache(functools.partial(type_text, pool))
     for signature in reading.of(_CALL):
         target = reading.value(signature, "call_target_name").get("value")
-        match = _TARGET.fullmatch(target) if isinstance(target, str) else None
+        match = kernel(target) if isinstance(target, str) else None
         if match is None or match[2] not in _ATTRIBUTES:
             continue
         element = pool.type(reading.result(signature)).fields.get("element")
-        if not isinstance(element, int) or type_text(pool, element) != _ELEMENTS[match[1]]:
+        if not isinstance(element, int) or text(element) != _ELEMENTS[match[1]]:
             return True
         where = _configuration(reading, signature)
         if where not in given:  # any number of calls may have one

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from portable.bytecode.operations import OpSignature
-    from portable.prediction.forms import Reading, Visit
+    from portable.prediction.forms import Reading
+    from portable.prediction.walk import Visit
 
 __all__ = ["MERGED"]
 
@@ -178,7 +179,8 @@ def _updates(reading: Reading) -> Iterator[tuple[int, Visit, bool | None]]:
         The number of the op, the op, and whether it reads what it writes, if written in place.
     """
     known: dict[int, _Computed] = {}
-    for number, visit in enumerate(reading.walk()):
+    for visit in reading.walk:
+        number = visit.number
         if visit.name == _UPDATE or visit.name in _SCATTERS:
             reads = _reads_what_it_writes(reading, visit, known)
             if reads is not False:
@@ -206,14 +208,14 @@ def _slices_a_slice(reading: Reading) -> bool | None:
     out of bounds alone. An update of a part that is put back is the same.
     """
     slices: dict[int | None, _Sliced] = {}
-    for number, visit in enumerate(reading.walk()):
-        inner = slices.get(visit.first)
+    for visit in reading.walk.of([_RESHAPE, _DYNAMIC_SLICE, _UPDATE]):
+        number, inner = visit.number, slices.get(visit.first)
         if visit.name == _RESHAPE and inner:
             # What has sizes other than 1 in the same order is sliced where it was.
             after = _shape(reading, visit)
             if _without_ones(after) == _without_ones(inner.shape):
                 slices[number] = inner._replace(shape=after)
-        elif visit.name in (_DYNAMIC_SLICE, _UPDATE):
+        elif visit.name != _RESHAPE:
             first = 1 if visit.name == _DYNAMIC_SLICE else 2
             shape = _shape(reading, visit)
             of = inner.shape if inner else shape
@@ -253,11 +255,11 @@ def _pads_what_it_cuts(reading: Reading) -> bool:
     """
     cuts = {like(one): _cut(reading, one) for one in reading.of(_PAD)}
     pads: dict[int, list[int]] = {}
-    for number, visit in enumerate(reading.walk() if any(cuts.values()) else ()):
+    for visit in reading.walk.of([_PAD, _WINDOW]) if any(cuts.values()) else ():
         if visit.name == _PAD:
             if cut := cuts.get(like(visit.operation)):
-                pads[number] = cut
-        elif visit.name == _WINDOW and visit.first in pads:
+                pads[visit.number] = cut
+        elif visit.first in pads:
             amounts = pads[visit.first]
             added = repeated(reading.numbers(visit.operation, "padding"), len(amounts), 0)
             if any(cut >= NEGATIVE > adds > 0 for cut, adds in zip(amounts, added, strict=True)):
@@ -284,15 +286,15 @@ def _computes_from_a_gather(reading: Reading) -> bool | None:
     """
     gathered: dict[int, bool] = {}
     perhaps = False
-    for number, visit in enumerate(reading.walk()):
-        if number not in reading.folded:
+    for visit in reading.walk.of(_ELEMENTWISE.union(_GATHERS)):
+        if visit.number not in reading.folded:
             continue
         kind = reading.kinds[visit.operation.name]
         sources = [one[0] for one in visit.sources if one]
         if visit.name in _GATHERS and _puts_offsets_first(reading, visit):
             constant = visit.constant(visit.sources[0])
             if constant is None or not is_splat(reading, constant):
-                gathered[number] = constant is not None
+                gathered[visit.number] = constant is not None
         elif kind in _ELEMENTWISE and not gathered.keys().isdisjoint(sources):
             if any(gathered.get(one) for one in sources):
                 return True
@@ -309,15 +311,15 @@ def _reduces_products(reading: Reading) -> bool | None:
     """Find perhaps a product over three elements that is reduced, of more than one thread takes."""
     large = {like(one) for one in reading.of(*DOTS) if _is_over_three(reading, one)}
     products: set[int] = set()
-    for number, visit in enumerate(reading.walk() if large else ()):
+    for visit in reading.walk if large else ():
         kind = reading.kinds[visit.operation.name]
         if like(visit.operation) in large:
-            products.add(number)
+            products.add(visit.number)
         elif any(one and one[0] in products for one in visit.sources):
             if visit.name == _REDUCE:
                 return None
             if kind not in IN_NO_LOOP:
-                products.add(number)
+                products.add(visit.number)
     return False
 
 

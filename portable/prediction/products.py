@@ -166,11 +166,9 @@ def _computed_matrices(
     if all(_algorithm(reading, one) not in algorithms for one in reading.of(DOT)):
         return
     functions = sum(reading.signatures[one] for one in reading.of("vhlo.func_v1"))
-    ops: list[Operation] = []
     turned: set[int] = set()
     products = _Products(reading)
-    for number, (name, operation, sources, _) in enumerate(reading.walk()):
-        ops.append(operation)
+    for number, name, operation, sources, _ in reading.walk.of(_IN_THE_LOOP | {_TRANSPOSE, DOT}):
         kind = reading.kinds[operation.name]
         before = [source[0] for source in sources if source]
         if kind == _TRANSPOSE or (kind in _IN_THE_LOOP and not turned.isdisjoint(before)):
@@ -182,7 +180,7 @@ def _computed_matrices(
                 if functions > 1 or operation.depth > IN_FUNCTION:
                     yield "", None, False
                 continue
-            made = ops[source[0]]
+            made = reading.walk.head(source[0])
             if products.meets_a_vector(operation, side, made.results[source[1]]):
                 yield reading.kinds[made.name], made, source[0] in turned
 

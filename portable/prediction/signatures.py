@@ -21,6 +21,7 @@ import operator
 import re
 from typing import TYPE_CHECKING
 
+from portable.bytecode.encoding import brief
 from portable.bytecode.layouts import VHLO
 from portable.bytecode.text import type_text
 from portable.releases.capability import APART, HALVED, OF_NOTHING
@@ -28,7 +29,7 @@ from portable.releases.capability import APART, HALVED, OF_NOTHING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from portable.bytecode.entries import Pool
+    from portable.bytecode.entries import Pool, PoolEntry
     from portable.bytecode.operations import OpSignature
     from portable.prediction.forms import Reading
 
@@ -71,6 +72,9 @@ FLOATS = ("f", "bf", "tf")
 # Functions, what ends a region and what is inlined are no ops of a compiler.
 _LEFT_OUT = frozenset({"call", "composite", "func", "return"})
 _VERSION = re.compile(r"_v\d+$")
+# How deep an element type is said to lie, so that little is written of one in which many others
+# nest: `tensor<2xcomplex<f32>>` is all of it.
+_INSIDE = 2
 
 
 def has_operand_types(op: str) -> bool:
@@ -92,15 +96,11 @@ def signatures_by_name(reading: Reading) -> dict[str, list[OpSignature]]:
         The signatures as capabilities name them, each with those that it stands for.
     """
     naming = _Naming(reading)
-    found: dict[str, list[OpSignature]] = {}
-    for signature in reading.signatures:
-        for text in naming.texts(signature):
-            found.setdefault(text, []).append(signature)
+    found = naming.by_text(reading.signatures)
     for owner, inside in reading.content.scan().bodies.items():
         if (op := naming.ops[owner]) in _APPLYING:
-            for signature in inside:
-                for text in naming.texts(signature):
-                    found.setdefault(f"{text}{IN}{op}", []).append(signature)
+            for text, ones in naming.by_text(inside).items():
+                found.setdefault(f"{text}{IN}{op}", []).extend(ones)
     return found
 
 
@@ -113,6 +113,16 @@ class _Naming:
         self._elements = _Elements(reading.content.pool)
         # Most of the ops of an artifact are of few kinds and types.
         self._known: dict[tuple[object, ...], list[str]] = {}
+        self._texts: dict[str, str] = {}
+        self._call = functools.cache(lambda target, more="": f"{CALL} {target}{more}")
+
+    def by_text(self, signatures: Iterable[OpSignature]) -> dict[str, list[OpSignature]]:
+        """Return some signatures by what capabilities call them."""
+        found: dict[str, list[OpSignature]] = {}
+        for signature in signatures:
+            for text in self.texts(signature):
+                found.setdefault(text, []).append(signature)
+        return found
 
     def texts(self, signature: OpSignature) -> list[str]:
         """Return what capabilities call a signature; nothing for an op that no compiler sees."""
@@ -126,7 +136,8 @@ class _Naming:
         if key not in self._known:
             texts = _texts(op, signature.results, operands or (), self._elements)
             nothing = signature.results and all(map(self._elements.is_none, signature.results))
-            self._known[key] = [text + OF_NOTHING if nothing else text for text in texts]
+            named = [text + OF_NOTHING if nothing else text for text in texts]
+            self._known[key] = [self._texts.setdefault(text, text) for text in named]
         if op == _SELECTING and _windows_are_apart(self._reading, signature):
             return [text + APART for text in self._known[key]]
         if op == _TRANSFORMING and _halves(self._reading, signature):
@@ -136,14 +147,14 @@ class _Naming:
     def _called(self, signature: OpSignature) -> Iterator[str]:
         """Yield the target of a custom call; and of MHLO's, with what else they were not tried."""
         target = self._reading.value(signature, "call_target_name").get("value")
-        yield f"{CALL} {target}"
+        yield self._call(target)  # any number of calls may have one long target
         if not str(target).startswith("mhlo."):
             return
         element = next((self._elements.of(type_) for type_ in signature.results), "unknown")
         if not element.startswith(FLOATS if target != _TOPK else (*FLOATS, "i", "ui")):
-            yield f"{CALL} {target} of {element}"
+            yield self._call(target, f" of {element}")
         if target == _TOPK and self._largest(signature) != 1:
-            yield f"{CALL} {target} of the smallest"
+            yield self._call(target, " of the smallest")
 
     def _largest(self, signature: OpSignature) -> object:
         """Return whether a call of topk says that it takes the largest; None if it does not say."""
@@ -218,33 +229,41 @@ class _Elements:
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
-        self._known: dict[int | None, str] = {None: "unknown"}
-        self._none: dict[int, bool] = {}
+        # Of each type its text, and whether its tensors have no elements.
+        self._known: dict[int | None, tuple[str, bool]] = {None: ("unknown", False)}
+        self._inner = functools.cache(self._text)
 
     def of(self, type_: int | None) -> str:
         """Return the element type of a tensor, with `?` if its shape is dynamic, or any type."""
-        known = self._known.get(type_)
-        if known is None and type_ is not None:
-            known = self._known[type_] = self._find(type_)
-        return known or "unknown"
+        return self._about(type_)[0] or "unknown"
 
     def is_none(self, type_: int) -> bool:
         """Say whether tensors of a type have no elements, whatever their size at run time."""
-        if type_ not in self._none:
-            shape = self._pool.type(type_).fields.get("shape")
-            self._none[type_] = isinstance(shape, list) and 0 in shape and min(shape) == 0
-        return self._none[type_]
+        return self._about(type_)[1]
 
-    def _find(self, type_: int) -> str:
-        entry = self._pool.type(type_)
+    def _about(self, type_: int | None) -> tuple[str, bool]:
+        known = self._known.get(type_)
+        if known is None and type_ is not None:
+            entry = self._pool.type(type_)
+            shape = entry.fields.get("shape")
+            is_none = isinstance(shape, list) and 0 in shape and min(shape) == 0
+            known = self._known[type_] = self._find(entry), is_none
+        return known or ("unknown", False)
+
+    def _text(self, element: int) -> str:
+        # Parameters of quantization do not decide whether a compiler supports it.
+        inner = self._pool.type(element).name.removesuffix("_v1")
+        return (
+            inner if inner.startswith("quant") else brief(type_text(self._pool, element, _INSIDE))
+        )
+
+    def _find(self, entry: PoolEntry) -> str:
         element, shape = entry.fields.get("element"), entry.fields.get("shape")
         if not isinstance(element, int):
             return _VERSION.sub("", entry.name)
-        # Parameters of quantization do not decide whether a compiler supports it.
-        inner = self._pool.type(element).name.removesuffix("_v1")
-        text = inner if inner.startswith("quant") else type_text(self._pool, element)
+        text = self._inner(element)
         if entry.name != "tensor_v1":
             return f"{_VERSION.sub('', entry.name)}<{text}>"
         dynamic = isinstance(shape, list) and any(size < 0 for size in shape)
         bounded = entry.fields.get("encoding") is not None
-        return f"{text}{'?' * dynamic}{'bounded' * bounded}"
+        return text + "?" * dynamic + "bounded" * bounded

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from portable.bytecode.operations import Operation
-    from portable.prediction.forms import Reading, Visit
+    from portable.prediction.forms import Reading
+    from portable.prediction.walk import Visit
 
 __all__ = ["SIMPLIFIED"]
 
@@ -185,12 +186,12 @@ def _divides_by_a_large_constant(reading: Reading) -> bool | None:
     """
     numbers, perhaps = _numbers(reading), False
     large: set[int] = set()
-    for number, visit in enumerate(reading.walk()):
+    for visit in reading.walk:
         kind = reading.kinds[visit.operation.name]
-        if number in reading.folded and kind != _BARRIER:
+        if visit.number in reading.folded and kind != _BARRIER:
             above = any(one and one[0] in large for one in visit.sources)
             if above or (kind == _CONSTANT and numbers(visit.operation).largest > _LARGE):
-                large.add(number)
+                large.add(visit.number)
         elif kind == _DIVIDE and len(visit.sources) > 1:
             type_, divisor = _float(reading, visit), visit.sources[1]
             if type_ is None or divisor is None or divisor[0] not in large:
@@ -220,15 +221,15 @@ class _Made(NamedTuple):
 
 def _made(reading: Reading, of: frozenset[str], by: frozenset[str]) -> Iterator[_Made]:
     """Yield some ops, each with what makes its operands, if it is one of others."""
-    known: dict[int, Visit] = {}
-    for number, visit in enumerate(reading.walk()):
-        kind = reading.kinds[visit.operation.name]
-        if kind in of:
-            makers = [known.get(one[0]) if one else None for one in visit.sources]
-            names = [reading.kinds[one.operation.name] if one else "" for one in makers]
-            yield _Made(visit, kind, makers, names)
-        if kind in by:
-            known[number] = visit
+    kinds, walk = reading.kinds, reading.walk
+    for visit in walk.of(of):
+        names = [kinds[walk.head(one[0]).name] if one else "" for one in visit.sources]
+        names = [one if one in by else "" for one in names]
+        makers = [
+            walk[one[0]] if one and name else None
+            for one, name in zip(visit.sources, names, strict=True)
+        ]
+        yield _Made(visit, kinds[visit.operation.name], makers, names)
 
 
 def _logs_of_powers(reading: Reading) -> bool | None:
@@ -238,10 +239,7 @@ def _logs_of_powers(reading: Reading) -> bool | None:
     the power of zero NaN, where the log of one is zero.
     """
     numbers = _numbers(reading)
-    positive: set[int] = set()
-    for number, visit in enumerate(reading.walk()):
-        if reading.kinds[visit.operation.name] in _POSITIVE:
-            positive.add(number)
+    positive = {visit.number for visit in reading.walk.of(_POSITIVE)}
     for one in _made(reading, frozenset({_LOG}), frozenset({_POWER})):
         power = one.by[0] if one.by else None
         if power is None or len(power.sources) != 2 or _float(reading, power) is None:
@@ -459,7 +457,7 @@ class _Handed(NamedTuple):
 def _handing(reading: Reading) -> Iterator[_Handed]:
     """Yield each op with what makes its operands."""
     is_main = False
-    for visit in reading.walk():
+    for visit in reading.walk:
         kind = reading.kinds[visit.operation.name]
         if kind == _FUNCTION:
             is_main = reading.value(visit.operation, "sym_name").get("value") == _MAIN
@@ -513,7 +511,7 @@ def _compares_none_with_zero(reading: Reading) -> bool | None:
     """Find perhaps whether floats that are never negative are at least zero, which NaN is not."""
     numbers = _numbers(reading)
     positive: set[int] = set()
-    for number, visit in enumerate(reading.walk()):
+    for visit in reading.walk:
         kind = reading.kinds[visit.operation.name]
         of = [one is not None and one[0] in positive for one in visit.sources]
         if kind == _COMPARE and len(of) == len(_SIDES):
@@ -531,7 +529,7 @@ def _compares_none_with_zero(reading: Reading) -> bool | None:
             or (kind in _SAME_SIGN and of and all(of))
             or (kind in (_MULTIPLY, _POWER) and _is_square(reading, visit, numbers))
         ) and _float(reading, visit):
-            positive.add(number)
+            positive.add(visit.number)
     return False
 
 
@@ -594,8 +592,8 @@ def _divides_by(kind: str) -> Callable[[Reading], bool | None]:
 
 def _on_floats(reading: Reading, of: frozenset[str]) -> Iterator[Visit]:
     """Yield some ops, where their result has floats."""
-    for visit in reading.walk():
-        results = visit.operation.results if reading.kinds[visit.operation.name] in of else ()
+    for visit in reading.walk.of(of):
+        results = visit.operation.results
         if results and reading.element(results[0]).startswith(_FLOATING):
             yield visit
 
@@ -644,15 +642,13 @@ def _sorts_too_many(reading: Reading) -> bool | None:
 
     Perhaps it is one where a result is not used: what is not compared either is removed.
     """
-    used: dict[int, set[int]] = {}
-    counts: dict[int, int] = {}
-    for number, visit in enumerate(reading.walk()):
-        for source in visit.sources if used else ():
+    sorts = [(visit.number, len(visit.operation.operands)) for visit in reading.walk.of([_SORT])]
+    counts = {number: count for number, count in sorts if count > _MOST_SORTED}
+    used: dict[int, set[int]] = {number: set() for number in counts}
+    for visit in reading.walk if used else ():
+        for source in visit.sources:
             if source and source[0] in used:
                 used[source[0]].add(source[1])
-        count = len(visit.operation.operands)
-        if reading.kinds[visit.operation.name] == _SORT and count > _MOST_SORTED:
-            used[number], counts[number] = set(), count
     found = [(len(used[number]), count) for number, count in counts.items()]
     if any(taken > _MOST_SORTED and count != _ALSO_SORTED for taken, count in found):
         return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from portable.bytecode.operations import Operation, OpSignature
-    from portable.prediction.forms import Reading, Visit
+    from portable.prediction.forms import Reading
+    from portable.prediction.walk import Visit
 
 __all__ = ["UNSIGNED"]
 
@@ -27,7 +29,7 @@ _INTEGER_BITS = {**_BITS, **{f"i{bits}_v1": bits for bits in (2, 4, 8, 16, 32, 6
 
 
 class _Widened:
-    """Tells which operands were unsigned integers with fewer bits, as ops are walked through.
+    """Tells which operands were unsigned integers with fewer bits.
 
     What an argument of a function or region is, only what is like the op that takes it says:
     perhaps it is another where such ops take several types.
@@ -42,27 +44,14 @@ class _Widened:
         self._like: dict[tuple[object, ...], list[OpSignature]] = {}
         for one in reading.of(_CONVERT, *widening):
             self._like.setdefault(like(one), []).append(one)
-        self._elements: dict[int, str] = {}
-        self._converted: dict[int, bool | None] = {}
-        self._moved: set[int] = set()
+        self._by_likeness = functools.cache(self._found)  # any number of ops may be alike
 
-    def pass_by(self, number: int, visit: Visit) -> None:
-        """Note an op that other ops may take the result of.
-
-        Args:
-            number: Its number in `Reading.walk`.
-            visit: The op.
-        """
-        results = visit.operation.results
-        element = self._reading.element(results[0]) if results else ""
-        if element in _BITS:
-            self._elements[number] = element
-        if self._reading.kinds[visit.operation.name] in _MOVING:
-            self._moved.add(number)
-        if visit.name == _CONVERT:
-            widened = self._directly(visit, 0)
-            moved = visit.first in self._moved
-            self._converted[number] = None if widened and moved else widened
+    def _converted(self, visit: Visit) -> bool | None:
+        """Say whether a conversion widens what it takes."""
+        widened = self._directly(visit, 0)
+        first = None if visit.first is None else self._reading.walk.head(visit.first)
+        moved = first is not None and self._reading.kinds[first.name] in _MOVING
+        return None if widened and moved else widened
 
     def operand(self, visit: Visit, at: int) -> bool | None:
         """Say whether an operand was widened, by the op itself or by a conversion.
@@ -75,25 +64,26 @@ class _Widened:
             None for perhaps.
         """
         source = visit.sources[at] if at < len(visit.sources) else None
-        if source is not None and self._converted.get(source[0], False) is not False:
-            return self._converted[source[0]]
-        return self._directly(visit, at)
+        made = None if source is None else self._reading.walk[source[0]]
+        converted = made is not None and made.name == _CONVERT and self._converted(made)
+        return self._directly(visit, at) if converted is False else converted
 
     def _directly(self, visit: Visit, at: int) -> bool | None:
         source = visit.sources[at] if at < len(visit.sources) else None
         if source is not None:
-            return self._widens(self._elements.get(source[0], ""), visit.operation)
-        found = {
-            self._widens(self._taken(one, at), visit.operation)
-            for one in self._like.get(like(visit.operation), ())
-        }
+            element = self._reading.element(self._reading.walk.head(source[0]).results[0])
+            return self._widens(element, visit.operation)
+        return self._by_likeness(like(visit.operation), at)
+
+    def _found(self, likeness: tuple[object, ...], at: int) -> bool | None:
+        found = {self._widens(self._taken(one, at), one) for one in self._like.get(likeness, ())}
         return found.pop() if len(found) == 1 else None if found else False
 
     def _taken(self, one: OpSignature, at: int) -> str:
         type_ = (*(one.operand_types or ())[at : at + 1], None)[0]
         return "" if type_ is None else self._reading.element(type_)
 
-    def _widens(self, element: str, operation: Operation) -> bool:
+    def _widens(self, element: str, operation: Operation | OpSignature) -> bool:
         if element not in _BITS or not operation.results:
             return False
         result = self._reading.element(operation.results[0])
@@ -105,13 +95,11 @@ def _multiplies_widened(*products: str, both: bool) -> Callable[[Reading], bool 
 
     def find(reading: Reading) -> bool | None:
         widened, perhaps = _Widened(reading, *products), False
-        for number, visit in enumerate(reading.walk()):
-            if visit.name in products:
-                sides = [widened.operand(visit, at) for at in range(2)]
-                if all(sides) if both else any(sides):
-                    return True
-                perhaps |= None in sides and not (both and False in sides)
-            widened.pass_by(number, visit)
+        for visit in reading.walk.of(products):
+            sides = [widened.operand(visit, at) for at in range(2)]
+            if all(sides) if both else any(sides):
+                return True
+            perhaps |= None in sides and not (both and False in sides)
         return None if perhaps else False
 
     return find

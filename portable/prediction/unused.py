@@ -48,7 +48,7 @@ def used(reading: Reading) -> frozenset[tuple[object, ...]]:
     functions: dict[object, list[int]] = {}
     waiting: list[int] = []
     around: list[int] = []
-    for number, (_, operation, sources, _) in enumerate(reading.walk()):
+    for number, _, operation, sources, _ in reading.walk:
         del around[operation.depth :]
         kind = kinds[operation.name]
         if kind == _FUNCTION and calls and _symbol(reading, operation, _VISIBILITY) == _PRIVATE:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from compat_tests.helpers.bytecode_writer import Artifact, entry, operation, region, varint
+from portable.bytecode.vhlo import ops as op_forms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -149,6 +150,30 @@ def operations_different(n: int) -> bytes:
     types = [_F32, *[_tensor(at) for at in range(n)]]
     ops = [operation(1, results=[1 + at]) for at in range(n)]
     return _artifact(ops, values=n, names=("vhlo.iota_v1",), types=types)
+
+
+def operations_of_all_forms(n: int) -> bytes:
+    """One operation of each sort and type, so that all forms are looked for among many others."""
+    # bool, bf16, f16, f32, f64, i4, i8, i32, i64, ui8, ui32, i2, and complex of f32.
+    codes = ((0,), (2,), (3,), (4,), (5,), (10,), (11,), (13,), (14,), (16,), (18,), (31,), (1, 3))
+    scalars = [("vhlo", entry(*code)) for code in codes]
+    types = [*scalars, *[("vhlo", entry(20, 1, 8, at)) for at in range(len(scalars))]]
+    names = [name for name in op_forms() if name not in {"func_v1", "return_v1", "constant_v1"}]
+    data = [_blob("vhlo", 15, len(scalars) + at, bytes(8)) for at in range(len(scalars))]
+    made = [operation(1, properties=1 + at, results=[len(scalars) + at]) for at in range(len(data))]
+    for at in range(len(names) * len(data)):
+        of, kind = at % len(data), at % len(names)
+        made.append(operation(2 + kind, operands=[of] * 3, results=[len(scalars) + of]))
+    add = operation(2 + names.index("add_v1"), operands=[3, 3], results=[len(scalars) + 3])
+    made += [add] * n
+    return _artifact(
+        made,
+        values=len(made),
+        names=("vhlo.constant_v1", *(f"vhlo.{name}" for name in names)),
+        types=types,
+        attributes=data,
+        properties=[entry(1 + at) for at in range(len(data))],
+    )
 
 
 def results_wide(n: int) -> bytes:
@@ -317,6 +342,56 @@ def argument_attributes_wide_shared(n: int) -> bytes:
     )
 
 
+def layout_modes_long(n: int) -> bytes:
+    """Many arguments of main, each of its own type, that share one long layout mode."""
+    text = [("vhlo", entry(14, at)) for at in range(4)]
+    types = [_F32, *[_tensor(at) for at in range(n)]]
+    function = ("vhlo", entry(8, n, *range(1, n + 1), 0))
+    attributes = [*text, ("vhlo", entry(17, n + 1)), ("vhlo", entry(6, 1, 3, 4))]
+    return _artifact(
+        [operation(1, properties=1)],
+        names=("vhlo.func_v1",),
+        types=[*types, function],
+        attributes=[*attributes, _array(*[6] * n), _array()],
+        strings=["", "main", "mhlo.layout_mode", "{0" + ",0" * n + ";}"],
+        properties=[entry(7, 5, 8, 2, 1)],
+    )
+
+
+def elements_nested(n: int) -> bytes:
+    """Many tensors of one type in which many others nest."""
+    tuples = [("vhlo", entry(23, 6, *[at] * 6)) for at in range(8)]
+    tensors = [("vhlo", entry(20, 1, at << 1, len(tuples))) for at in range(n)]
+    ops = [operation(1, results=[1 + len(tuples) + at]) for at in range(n)]
+    types = [_F32, *tuples, *tensors]
+    return _artifact(ops, values=n, names=("vhlo.iota_v1",), types=types)
+
+
+def initial_values_wide(n: int) -> bytes:
+    """Many reductions of single elements that begin with one wide constant."""
+    types = [_I64, _tensor(n), _tensor(1), *[_tensor(1, 1 + at) for at in range(n)]]
+    attributes = [_blob("vhlo", 15, 1, bytes(8 * n)), _blob("vhlo", 15, 2, bytes(8))]
+    total = n + 1
+    inside = [
+        operation(3, operands=[total, total + 1], results=[2]),
+        operation(4, operands=[total]),
+    ]
+    body = region(inside, 3, [2, 2])
+    ops = [operation(1, properties=1, results=[2])]
+    ops += [
+        operation(2, properties=2, operands=[0, 0], results=[3 + at], regions=[body])
+        for at in range(n)
+    ]
+    return _artifact(
+        ops,
+        values=total,
+        names=("vhlo.constant_v1", "vhlo.reduce_v1", "vhlo.add_v1", "vhlo.return_v1"),
+        types=types,
+        attributes=attributes,
+        properties=[entry(1), entry(2)],
+    )
+
+
 def meshes_wide_shared(n: int) -> bytes:
     """Many meshes of the same many axes."""
     axis, axes = ("vhlo", entry(24, 1, 4)), _array(*[2] * n)
@@ -385,6 +460,22 @@ def properties_many(n: int) -> bytes:
         strings=["t" * n, ""],
         attributes=attributes,
         properties=[fields] * n,
+    )
+
+
+def kernel_names_long(n: int) -> bytes:
+    """Calls, each with properties of its own, of one kernel of LAPACK with a long name."""
+    attributes = [("vhlo", entry(14, at)) for at in range(2)]
+    attributes += [("vhlo", entry(2, 0)), _array(), ("vhlo", entry(5, 1))]
+    ops = [operation(1, properties=1 + at, results=[1]) for at in range(n)]
+    return _artifact(
+        ops,
+        values=n,
+        names=("vhlo.custom_call_v1",),
+        types=[_F32, _tensor(1)],
+        strings=[f"lapack_s{'t' * n}_ffi", ""],
+        attributes=attributes,
+        properties=[entry(5, 2, 1, 4, 3, 4, 4, 4)] * n,
     )
 
 
@@ -497,13 +588,15 @@ ARTIFACTS: dict[str, Callable[[int], bytes]] = {
     for made in (
         strings_many, string_long_shared, dialect_long_attributes_many,
         dialect_long_types_many, operations_plain,
-        operations_with_results, operations_different, results_wide, dictionary_wide,
+        operations_with_results, operations_different, operations_of_all_forms, results_wide,
+        dictionary_wide,
         dictionary_wide_shared, dictionary_shared_properties_many, integer_wide,
         integer_wide_and_known, integer_wide_shared, array_wide_shared, arrays_dense, types_dense,
         function_wide_shared, function_types_wide_shared, function_types_wide_shared_computing,
         function_types_wide_shared_refused, argument_attributes_wide_shared,
         meshes_wide_shared, mesh_named_dictionary_shared, tensor_wide_shared, blob_shared,
-        properties_many, discardable_many,
+        layout_modes_long, elements_nested, initial_values_wide,
+        properties_many, kernel_names_long, discardable_many,
         locations_many, location_files_many, locations_fused, locations_long_on_features,
         regions_many, blocks_many, arguments_many, use_lists_many, use_list_long, successors_many,
         resources_many, numbers_long, texts_many,

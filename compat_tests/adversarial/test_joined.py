@@ -1,0 +1,77 @@
+"""What many operations share is not looked at again for each of them, whatever form they have.
+
+`PORTABLE_JOINED_SHARE=1` looks for every form in every way, else for one in so many.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from compat_tests.adversarial.generators.joined import JOINTS, joined, needed, of_constants
+from compat_tests.helpers.counting import CountedBytes, steps
+from portable.bytecode import read
+from portable.bytecode.vhlo import ops
+from portable.features import analyze
+from portable.prediction.forms import FORMS, Reading
+from portable.prediction.subject import subject_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# So many operations, then twice and four times as many.
+FEW = 20
+# How much more may be done for each byte of the last ones than of those before: twice as much where
+# each looks back at the others.
+GROWTH = 1.1
+# Numbers from 128 on take two bytes, and are not read as fast.
+GROWTH_OF_MANY = 1.3
+
+
+def _work(data: CountedBytes) -> int:
+    """Return the steps that an artifact takes, and the bytes that are copied out of it."""
+
+    def examined() -> None:
+        reading = Reading(read(data), data)
+        subject_of(reading, analyze(reading.content))
+
+    examined()  # a first time reads tables and compiles patterns
+    data.copied = 0
+    return steps(examined) + data.copied
+
+
+def growth(make: Callable[[int], bytes]) -> float:
+    """Return how much more each of many operations takes than each of few."""
+    made = [CountedBytes(make(n)) for n in (FEW, 2 * FEW, 4 * FEW)]
+    (one, first), (two, second), (four, third) = [(len(data), _work(data)) for data in made]
+    return (third - second) / (four - two) / ((second - first) / (two - one))
+
+
+BESIDE: dict[str, list[str]] = {}
+for _rule in FORMS.values():
+    for _group in (_groups := needed(_rule).groups):
+        for _name in _group:
+            BESIDE.setdefault(_name, []).extend(one[0] for one in _groups)
+
+
+@pytest.mark.parametrize("name", ops())
+def test_a_constant_that_many_operations_take_is_not_read_for_each(name: str) -> None:
+    """Of every op of VHLO, and constants of all sorts: full, of one value, in another shape."""
+    assert growth(lambda n: of_constants(name, n, sorted({*BESIDE.get(name, ())}))) < GROWTH
+
+
+# Forms that need the same are looked for in the same artifacts.
+PAIRS = [
+    (form, joint)
+    for form in {str(needed(rule)): form for form, rule in FORMS.items()}.values()
+    for joint in JOINTS
+]
+SHARE = int(os.environ.get("PORTABLE_JOINED_SHARE", "4"))
+
+
+@pytest.mark.parametrize(("form", "joint"), PAIRS[::SHARE])
+def test_a_form_does_not_look_back_for_each_operation(form: str, joint: str) -> None:
+    """Of what a form needs, as many as can be, joined in every way."""
+    assert growth(lambda n: joined(FORMS[form], joint, n)) < GROWTH_OF_MANY
