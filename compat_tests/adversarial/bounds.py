@@ -10,16 +10,26 @@ that is for the second half of these bytes than for the first: 1 where it is lin
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 import time
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from compat_tests.adversarial.generators.amplification import ARTIFACTS
 from compat_tests.adversarial.generators.containers import CONTAINERS
 from compat_tests.adversarial.measuring import measured, size_of
+from compat_tests.helpers.bytecode_writer import entry, operation
+from portable.bytecode import read
+from portable.bytecode.encoding import WIDTHS
+from portable.bytecode.operations import OpSignature
+from portable.features import analyze
+from portable.prediction.forms import Reading
+from portable.prediction.signatures import signatures_by_name
+from portable.prediction.subject import subject_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,6 +37,9 @@ if TYPE_CHECKING:
 JOBS = ("inspect", "check", "minimum")
 BYTES = 30_000  # of the smallest, about
 _PROBE = 1000
+# What is explained step by step, and of how many operations.
+_EXPLAINED = ("operations_of_all_forms", "operations_different", "properties_many")
+_OPS = 10_000
 
 
 class _Point(NamedTuple):
@@ -50,6 +63,48 @@ def _bare(data: bytes) -> float:
             found.append(int.from_bytes(data[at : at + width], "little") >> width)
             at += width
     return time.process_time() - began
+
+
+def _barely(n: int) -> float:
+    """Return the seconds for each byte to decode different operations and their types in one loop.
+
+    And to count them by what they are: the least that something has to do which is said of each.
+    """
+    data = ARTIFACTS["operations_different"](n)
+    one = bytes(operation(1, results=[1000])) + bytes(entry(20, 1, 1000, 0))
+    began, counts = time.process_time(), dict[tuple[object, ...], int]()
+    types: dict[int, tuple[object, ...]] = {}
+    for number in range(n):
+        at, found = 0, []
+        while at < len(one):
+            first = one[at]
+            width = WIDTHS[first]
+            found.append(int.from_bytes(one[at : at + width], "little") >> width)
+            at += width
+        signature = OpSignature(found[0], -1, -1, (number,), 0, 0)
+        counts[signature] = counts.get(signature, 0) + 1
+        types[number] = (found[5], found[6:-1], found[-1])
+    return (time.process_time() - began) / len(data)
+
+
+def _shares(name: str, n: int) -> dict[str, float]:
+    """Return the seconds for each byte of what `check` does with an artifact, step by step."""
+    data = ARTIFACTS[name](n)
+    found, times = {}, [time.process_time()]
+    content = read(data)
+    reading = Reading(content, data)
+    times.append(time.process_time())
+    analysis = analyze(content)
+    times.append(time.process_time())
+    signatures_by_name(reading)
+    times.append(time.process_time())
+    subject_of(reading, analysis)
+    times.append(time.process_time())
+    steps = ("its operations", "entries, and which Version they need", "op signatures", "forms")
+    for step, (start, stop) in zip(steps, pairwise(times), strict=True):
+        found[step] = (stop - start) / len(data)
+    found["forms"] = max(0.0, found["forms"] - found["op signatures"])  # which it finds again
+    return found
 
 
 def _artifact(make: Callable[[int], bytes], n: int, folder: Path) -> Path:
@@ -96,9 +151,10 @@ def _slope(points: list[_Point], of: Callable[[_Point], float]) -> tuple[float, 
 def main() -> None:
     """Print the table, the worst first; takes ten minutes."""
     rows: list[tuple[float, str]] = []
-    bare = []
+    bare, loads = [], []
     for name, make in _classes():
         sample = bytes(range(1, 256)) * 400
+        loads.append(os.getloadavg()[0])
         bare.append(_bare(sample) / len(sample) * 1e6)
         points = _points(make)
         cells, worst = [], 0.0
@@ -114,8 +170,18 @@ def main() -> None:
     print(f"Written by `python -m {__spec__.name}`, which says how.\n")
     print(
         "A loop that decodes numbers from bytes and does nothing else took "
-        f"{min(bare):.2f} to {max(bare):.2f} us for each byte on the same machine meanwhile.\n"
+        f"{min(bare):.2f} to {max(bare):.2f} us for each byte on the same machine meanwhile, where "
+        f"{min(loads):.0f} to {max(loads):.0f} processes waited for {os.cpu_count()} cores.\n"
     )
+    print(
+        f"One that decodes {_OPS:,} different operations and their types, and counts them, took "
+        f"{_barely(_OPS) * 1e6:.2f} us for each byte of such an artifact. What `check` takes, step "
+        "by step, without the start of a process and without its text:\n"
+    )
+    for name in _EXPLAINED:
+        shares = ", ".join(f"{of} {value * 1e6:.2f}" for of, value in _shares(name, _OPS).items())
+        print(f"- {name}: {shares} us")
+    print()
     head = " | ".join(f"{job}: us/B | B/B" for job in JOBS)
     print(f"| class | bytes of the largest | {head} |")
     print("|---" * (2 + 2 * len(JOBS)) + "|")
