@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import shutil
 import subprocess
 import sys
@@ -21,7 +22,7 @@ from compat_tests.adversarial.generators.bypass import (
 )
 from compat_tests.adversarial.generators.containers import call, field
 from portable.cli import main
-from portable.containers.finding import EXCLUDED_FOLDERS
+from portable.containers.finding import EXCLUDED_FOLDERS, find
 from portable.policy import GateResult, PolicyError, gate, load_policy, parse_policy
 from portable.policy.report import as_github, as_junit, as_record, as_text
 from portable.releases import matching_releases
@@ -78,6 +79,24 @@ def test_a_node_of_two_ops_is_refused(first: bytes, tmp_path: Path) -> None:
     (model / "saved_model.pb").write_bytes(field(2, field(2, graph)))
     result = gate([tmp_path], parse_policy({"consumers": {"all": ["tensorflow==2.20.0"]}}))
     assert "field 2 is duplicated" in as_text(result)
+
+
+@pytest.mark.parametrize(
+    "disguise", ["zip", "zip-bzip2", "zip-twice", "tar-gnu", "tar-gzip", "xz-otherwise", "zlib"]
+)
+def test_a_damaged_packing_ends_nothing(disguise: str, tmp_path: Path) -> None:
+    """Whatever the standard library raises over it, it is that file's."""
+    path = plant(disguise, tmp_path).path
+    luck, data = random.Random(7), path.read_bytes()  # noqa: S311 - no secrets
+    for _ in range(60):
+        changed = bytearray(data)
+        for _ in range(luck.choice((1, 2, 8))):
+            at = luck.choice((luck.randrange(64), len(data) - 1 - luck.randrange(90)))
+            changed[at] = luck.choice((0, 255, luck.randrange(256)))
+        del changed[luck.randrange(len(data)) : luck.choice((0, 9, len(data)))]
+        path.write_bytes(changed)
+        found = [one for one in find([tmp_path]) if one.path == str(path)]
+        assert len(found) == 1
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +15,8 @@ import pytest
 
 from compat_tests.fleet.conftest import Bucket, killed_audit
 from portable.cli import main
+from portable.cli.matrix import ClusterUnreachable
+from portable.cli.matrix import cluster as connected
 from portable.fleet import Audit, audit
 
 CORPUS = Path(__file__).parents[2] / "corpus"
@@ -96,3 +100,33 @@ def test_a_cluster_that_is_not_there_is_an_error(
     assert "cannot reach a Dask scheduler" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
     assert main(["audit", "x.parquet", "--query", "damaged", "--cluster", "tcp://x:1"]) == 2
+
+
+@pytest.mark.parametrize(
+    "address", ["ucx://127.0.0.1:1", "tls://127.0.0.1:1", "inproc://x", "file:///x"]
+)
+def test_what_is_no_scheduler_is_told(address: str) -> None:
+    """Whatever Dask raises over an address."""
+    with pytest.raises(ClusterUnreachable), connected(address):
+        pass
+
+
+@pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 400 Bad\r\n\r\n", b"\xff" * 4096])
+def test_a_server_that_is_no_scheduler_is_told(answer: bytes) -> None:
+    """Whatever Dask takes its answer for: also a message of any size."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            while True:
+                try:
+                    client, _ = server.accept()
+                except OSError:
+                    return
+                with client:
+                    client.sendall(answer)
+
+        threading.Thread(target=serve, daemon=True).start()
+        port = server.getsockname()[1]
+        with pytest.raises(ClusterUnreachable), connected(f"tcp://127.0.0.1:{port}"):
+            pass
+        server.shutdown(socket.SHUT_RDWR)

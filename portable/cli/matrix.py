@@ -333,9 +333,10 @@ def cluster(address: str) -> Iterator[Executor]:
         ) from None
     try:
         client = Client(address, timeout=_CONNECT_S)
-    except (OSError, ValueError) as error:
+    except Exception as error:  # Dask raises anything over what is no scheduler
+        said = str(error) or type(error).__name__
         raise ClusterUnreachable(
-            f"cannot reach a Dask scheduler: {error}",
+            f"cannot reach a Dask scheduler: {said}",
             where=address,
             hint="give its address, e.g. tcp://host:8786",
         ) from error
