@@ -215,7 +215,7 @@ def _span(file: IO[bytes], member: ZipInfo) -> tuple[int, int, int]:
 
     Some readers believe what stands before it, others the directory at the end of the archive.
     """
-    file.seek(member.header_offset)
+    file.seek(max(0, member.header_offset))
     head = file.read(_ZIP_LOCAL.size)
     if len(head) < _ZIP_LOCAL.size or not head.startswith(_ZIP):
         raise NotUnpacked("an archive that cannot be read")
