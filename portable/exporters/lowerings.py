@@ -85,7 +85,9 @@ def lowerings() -> dict[Any, Callable[..., Any]]:
         aten.pow.Tensor_Scalar: _powers,
         aten.pow.Tensor_Tensor: _powers,
         aten.repeat_interleave.Tensor: _repeated,
-        torch.ops.prims.convert_element_type.default: lambda x, dtype: x.astype(dtype_name(dtype)),
+        torch.ops.prims.convert_element_type.default: _converted,
+        aten._to_copy.default: lambda x, dtype=None, **_: _converted(x, dtype),  # noqa: SLF001 - ATen's name
+        aten.scalar_tensor.default: _held,
         aten.scatter_reduce.two: _scattered,
         aten.searchsorted.Scalar: _searched,
         aten.searchsorted.Tensor: _searched,
@@ -522,6 +524,27 @@ def _running_sum_of_powers(x: Any, axis: int) -> Any:
     import jax
 
     return jax.lax.cumlogsumexp(x, axis % x.ndim) if x.ndim else x
+
+
+def _converted(x: Any, dtype: Any) -> Any:
+    """Convert as PyTorch does on x86: of a float, integers keep the lowest bits; XLA saturates."""
+    import jax.numpy as jnp
+
+    if dtype is None:
+        return x
+    wanted = jnp.dtype(dtype_name(dtype))
+    if jnp.issubdtype(x.dtype, jnp.floating) and jnp.issubdtype(wanted, jnp.integer):
+        x = x.astype(jnp.int64 if wanted.itemsize < _WIDE else wanted)
+    return x.astype(wanted)
+
+
+def _held(value: Any, *, dtype: Any = None, **_: Any) -> Any:
+    """Return a number as PyTorch holds it, without the bits that its type has no place for."""
+    import jax.numpy as jnp
+
+    if isinstance(value, int) and dtype is not None and not dtype.is_floating_point:
+        return jnp.asarray(np.asarray(value).astype(dtype_name(dtype)))
+    return jnp.asarray(value, None if dtype is None else dtype_name(dtype))
 
 
 def _filled(x: Any, value: Any, *, dtype: Any = None, **_: Any) -> Any:

@@ -120,10 +120,10 @@ def _put(x: Any, values: Any, axis: int, start: Any, step: int = 1) -> Any:
 
 
 def numbers_as_arrays(args: Any, nodes: Any) -> Any:
-    """Return numbers in the dtype in which PyTorch computes with them.
+    """Return numbers, and tensors without dimensions, as PyTorch computes with them beside others.
 
-    A float beside integers is float32, an integer beside a truth int64, and both beside floats are
-    of the dtype of those.
+    They do not widen those: beside floats they are floats of that type, integers beside integers
+    integers of that type; a float that was taken out of a tensor is float32 beside integers.
 
     Args:
         args: What a pointwise op is called with.
@@ -131,20 +131,32 @@ def numbers_as_arrays(args: Any, nodes: Any) -> Any:
     """
     import jax.numpy as jnp
 
-    tensors = [
-        a for a, n in zip(args, nodes, strict=True) if hasattr(a, "dtype") and not is_number(n)
+    taken = list(map(is_number, nodes))
+    arrays = [hasattr(arg, "dtype") for arg in args]
+    one = [
+        t or (is_array and not a.ndim) for t, is_array, a in zip(taken, arrays, args, strict=True)
     ]
-    kinds = [a.dtype for a in tensors]
-    if not kinds or not any(map(is_number, nodes)):
+    kinds = [
+        a.dtype for a, is_array, no in zip(args, arrays, one, strict=True) if is_array and not no
+    ]
+    if not kinds:  # none has dimensions
+        kinds = [
+            a.dtype
+            for a, is_array, t in zip(args, arrays, taken, strict=True)
+            if is_array and not t
+        ]
+        one = taken
+    if not kinds or not any(one):
         return args
     held = functools.reduce(jnp.promote_types, kinds)
 
-    def typed(value: Any) -> Any:
-        if jnp.issubdtype(held, jnp.inexact):
+    def typed(value: Any, number: bool) -> Any:
+        floats = jnp.issubdtype(value.dtype, jnp.floating)
+        whole = jnp.issubdtype(value.dtype, jnp.integer)
+        if (floats or whole) and jnp.issubdtype(held, jnp.inexact):
             return value.astype(held)
-        if jnp.issubdtype(value.dtype, jnp.floating):
+        if floats and number:
             return value.astype(jnp.float32)
-        whole = jnp.issubdtype(value.dtype, jnp.integer) and jnp.issubdtype(held, jnp.integer)
-        return value.astype(held) if whole else value
+        return value.astype(held) if whole and jnp.issubdtype(held, jnp.integer) else value
 
-    return tuple(typed(a) if is_number(n) else a for a, n in zip(args, nodes, strict=True))
+    return tuple(typed(a, t) if o else a for a, t, o in zip(args, taken, one, strict=True))

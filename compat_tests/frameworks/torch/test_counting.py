@@ -132,6 +132,25 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Tensor, ...]]] = {
         ),
         (WHOLE.abs() + 1, (WHOLE.abs() + 2).byte()),
     ),
+    "beyond_the_type": (
+        lambda u, x, n: (
+            torch.where(u > 3, u, -1),
+            u.masked_fill(u > 3, -1),
+            u.index_fill(0, torch.tensor([1]), -1),
+            torch.maximum(u, torch.tensor(-1)),
+            u < torch.tensor(-1),
+            torch.where(n > 1, u, torch.tensor(300)),
+            x.to(torch.uint8),
+            x.to(torch.int8),
+            x.half() + torch.tensor(0.1, dtype=torch.float64),
+            n + torch.tensor(True),
+        ),
+        (
+            torch.tensor([0, 3, 200, 255], dtype=torch.uint8),
+            torch.tensor([-1.5, 300.0, 200.7, -129.0]),
+            torch.arange(4, dtype=torch.int32),
+        ),
+    ),
     "norms_of_nothing": (
         lambda x: torch.native_group_norm(x, None, None, 0, 2, 1, 1, 1e-5),
         (torch.ones(0, 2),),
