@@ -10,6 +10,7 @@ and a second one only does what is new.
     python -m tools full_matrix              run it: docs/matrix/*.tsv and the pages made of them
     python -m tools full_matrix --missing    only the Cases that are not there, beside what is there
     python -m tools full_matrix --missing --but 'torch-xla<2.9'    and without these Releases
+    python -m tools full_matrix --missing --executing jaxlib==0.12.0.1    the others only read
 """
 
 from __future__ import annotations
@@ -216,7 +217,11 @@ class Marks:
 
 
 def observe_all(
-    items: Sequence[Item], cases: Sequence[Case], store: Store, asked: Collection[Release]
+    items: Sequence[Item],
+    cases: Sequence[Case],
+    store: Store,
+    asked: Collection[Release],
+    executing: Collection[Release],
 ) -> Marks:
     """Have every Release read, and execute what it can.
 
@@ -225,6 +230,7 @@ def observe_all(
         cases: What is executed.
         store: Where observations are kept.
         asked: The Releases.
+        executing: Those of them that execute too.
 
     Returns:
         What they did.
@@ -235,13 +241,15 @@ def observe_all(
         for pick in (Pick.ENDS, Pick.LOWEST)
     )
 
-    def among(names: Collection[str], *, others: bool = False) -> list[Release]:
-        return [one for one in asked if (one.distribution in names) is not others]
+    def among(
+        of: Collection[Release], names: Collection[str], *, others: bool = False
+    ) -> list[Release]:
+        return [one for one in of if (one.distribution in names) is not others]
 
-    marks.observe(ends, among(SLOW), Stage.DECODE)
-    marks.observe(items, among(SLOW | READS_BY_EXECUTING, others=True), Stage.DECODE)
-    marks.observe(_executable(lowest), among(EXECUTES_LOWEST), Stage.EXECUTE)
-    marks.observe(_executable(ends), among(EXECUTES_LOWEST, others=True), Stage.EXECUTE)
+    marks.observe(ends, among(asked, SLOW), Stage.DECODE)
+    marks.observe(items, among(asked, SLOW | READS_BY_EXECUTING, others=True), Stage.DECODE)
+    marks.observe(_executable(lowest), among(executing, EXECUTES_LOWEST), Stage.EXECUTE)
+    marks.observe(_executable(ends), among(executing, EXECUTES_LOWEST, others=True), Stage.EXECUTE)
     return marks
 
 
@@ -277,7 +285,9 @@ def run(
     folder: Path,
     cases: Sequence[Case],
     readers: Sequence[str],
+    *,
     but: Collection[Release] = (),
+    executing: Collection[Release] = (),
 ) -> Results:
     """Run the matrix of some Cases.
 
@@ -287,6 +297,7 @@ def run(
         cases: The Cases.
         readers: The Releases that the results are of.
         but: Those of them that are not asked.
+        executing: Those that execute too; by default all.
 
     Returns:
         The raw results.
@@ -297,7 +308,8 @@ def run(
     sealed = [item for case in cases for item in case_items(case, Pick.ALL)]
     items = items_of(sealed, written, folder)
     asked = [one for one in map(find_release, readers) if one not in but]
-    marks = observe_all(items, cases, store, asked)
+    execute = [one for one in asked if one in executing or not executing]
+    marks = observe_all(items, cases, store, asked, execute)
     digests = {item.digest for item in sealed}
     artifacts = tuple(
         Row(
@@ -351,6 +363,7 @@ def main() -> int:
     parser.add_argument("--cache", default=str(default_path()), help="where observations are kept")
     parser.add_argument("--missing", action="store_true", help="only Cases that are not there")
     parser.add_argument("--but", nargs="+", default=(), metavar="SPEC", help="who is not asked")
+    parser.add_argument("--executing", nargs="+", default=(), metavar="SPEC", help="who executes")
     chosen = parser.parse_args()
     cases = load_corpus(CORPUS)
     readers = tuple(str(release) for release in consumers().values())
@@ -358,9 +371,11 @@ def main() -> int:
     if old is not None:
         there, readers = {row.case for row in old.artifacts}, old.consumers
         cases = tuple(case for case in cases if case.name not in there)
-    but = runnable_releases(*chosen.but) if chosen.but else ()
+    but, executing = (
+        runnable_releases(*specs) if specs else () for specs in (chosen.but, chosen.executing)
+    )
     with tempfile.TemporaryDirectory(prefix="portable-") as name, Store(chosen.cache) as store:
-        results = run(store, Path(name), cases, readers, but)
+        results = run(store, Path(name), cases, readers, but=but, executing=executing)
     if old is not None:
         results = beside(old, results)
     save_results(results)

@@ -10,6 +10,8 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import tomllib
+from collections import Counter
 from pathlib import Path
 
 from portable.fuzz.campaign import Campaign
@@ -18,7 +20,11 @@ from portable.fuzz.hunting import ELEMENTS
 from portable.system.files import read_file, write_file
 
 KEPT = Path(__file__).with_name("hunts")
+_REPRODUCERS = Path(__file__).with_name("reproducers.toml")
+NEWEST = ("jaxlib 0.12.0.1", "iree-base-compiler 3.13.0", "tensorflow 2.21.0")
+"""The newest Release of each distribution that reproducers are tried on."""
 PAGE = Path(__file__).parent.parent / "docs" / "findings" / "hunt.md"
+_BEFORE = "\n## Defects\n"
 _NOTE = "<!-- Derived from tools/hunts by `python -m tools hunt`. -->"
 
 
@@ -29,7 +35,30 @@ def written() -> str:
     ]
     folders = (path.parent.name for path in sorted(PAGE.parent.glob("*/README.md")))
     links = {name: f"{name}/README.md" for name in folders}
-    return f"{_NOTE}\n\n{page(hunts, ELEMENTS, links)}"
+    shown = page(hunts, ELEMENTS, links)
+    return f"{_NOTE}\n\n{shown.replace(_BEFORE, f'{_causes()}{_BEFORE}', 1)}"
+
+
+def reproducers() -> dict[str, dict[str, bool]]:
+    """Return whether the reproducer of each finding shows it, by name and Release."""
+    return tomllib.loads(read_file(_REPRODUCERS).decode())
+
+
+def _causes() -> str:
+    """Count the findings that have a folder, one for each cause, and those that are alive."""
+    of = reproducers()
+    alive = Counter(
+        next(name for name in NEWEST if shown.get(name))
+        for shown in of.values()
+        if any(shown.get(name) for name in NEWEST)
+    )
+    places = ", ".join(f"{alive[name]} in {name}" for name in NEWEST)
+    return (
+        "\n## Causes with a reproducer\n\n"
+        f"{len(of)} causes have a folder with a reproducer that needs the wheel alone, of hunts and"
+        " of all that was found otherwise. Where each is counted once, in the first that has it,"
+        f" {alive.total()} are alive: {places}.\n"
+    )
 
 
 def keep(folder: Path, name: str) -> None:

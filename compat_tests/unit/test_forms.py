@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import struct
 import tomllib
 from pathlib import Path
 
@@ -425,6 +426,28 @@ def test_a_sum_of_booleans_is_folded_where_nothing_but_constants_is_added() -> N
         "throughout": True, "somewhere": None, "nowhere": False, "argument": False,
         "computed": None,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("numbers", "kernel", "expected"),
+    [
+        ([127, 1], [1, 2], None),
+        ([-128, 1], [1, 1], None),
+        ([31, 1], [2, 1], False),
+        ([1, 2], None, False),
+    ],
+)
+def test_a_sum_of_a_convolution_of_constants_may_be_cut(
+    numbers: list[int], kernel: list[int] | None, expected: bool | None
+) -> None:
+    """Where the largest of each, as often as the kernel has elements, is no number of the type."""
+    program = Program()
+    type_ = program.tensor(program.scalar("i8_v1"), 1, 2, 1)
+    given = program.constant(type_, struct.pack("2b", *numbers))
+    other = program.constant(type_, struct.pack("2b", *(kernel or [0, 0])))
+    convolution = Step("convolution_v1", [1, 0 if kernel is None else 2], type_)
+    found = program.forms_of([type_], [given, other, convolution])
+    assert found["convolution of constants of integers that may overflow"] is expected
 
 
 @pytest.mark.parametrize("sums", [10, 100])

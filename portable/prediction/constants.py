@@ -6,14 +6,18 @@ values, and a type of a constant that is left, shows in where values come from.
 
 from __future__ import annotations
 
+import functools
+import math
 from typing import TYPE_CHECKING
 
 from portable.bytecode.operations import IN_FUNCTION, like
+from portable.prediction.computing import integers
 from portable.prediction.form import FormRule, ops, types
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from portable.bytecode.operations import Operation
     from portable.prediction.forms import Reading
 
 __all__ = ["CONSTANTS"]
@@ -30,6 +34,14 @@ _SIZED = {
     _SLICE: slice(1, 4),
 }
 _FOUR_BITS = frozenset({"i4_v1", "ui4_v1"})
+_CONVOLUTIONS = ("vhlo.convolution_v1", "vhlo.dynamic_conv_v1", "vhlo.dynamic_conv_v2")
+# The largest number of either operand, and how many of them are summed up.
+_FACTORS = 3
+# The greatest number of each type whose sums XLA cuts; those of 64 bits, i2 and i4 wrap.
+_LIMITS = {
+    **{f"i{bits}_v1": (1 << bits - 1) - 1 for bits in (8, 16, 32)},
+    **{f"ui{bits}_v1": (1 << bits) - 1 for bits in (2, 4, 8, 16, 32)},
+}
 
 
 def _of(*elements: str) -> frozenset[str]:
@@ -92,7 +104,38 @@ def _odd_fours(reading: Reading) -> bool | None:
     return None if odd(inside) else False
 
 
+def _convolves_too_large(reading: Reading) -> bool | None:
+    """Find perhaps a convolution of constants of integers with a sum that its type does not hold.
+
+    XLA folds it, and cuts the sum to the least or greatest number instead of wrapping it.
+    """
+    # Each constant is read once: any number of ops may take the same.
+    sizes = functools.cache(functools.partial(_largest, reading))
+    for visit in reading.walk.of(_CONVOLUTIONS):
+        element = reading.element(visit.operation.results[0]) if visit.operation.results else ""
+        if element not in _LIMITS:
+            continue
+        operands = visit.sources[:2]
+        if not all(source and source[0] in reading.folded for source in operands):
+            continue
+        held = [sizes(visit.constant(source)) for source in operands]
+        kernel = visit.constant(operands[1]) if len(operands) > 1 else None
+        count = reading.content.pool.count(kernel.results[0]) if kernel else None
+        known = [one for one in (*held, count) if one is not None]
+        if len(known) < _FACTORS or math.prod(known) > _LIMITS[element]:
+            return None
+    return False
+
+
+def _largest(reading: Reading, constant: Operation | None) -> int | None:
+    """Return the largest magnitude in a constant of integers, or None for what is none."""
+    return None if constant is None else max(map(abs, integers(reading, constant)), default=None)
+
+
 CONSTANTS: dict[str, FormRule] = {
+    "convolution of constants of integers that may overflow": FormRule(
+        _convolves_too_large, (ops(*_CONVOLUTIONS), types(_LIMITS))
+    ),
     "dynamic_conv, dynamic_gather or dynamic_pad by what is not constant": _sized_at_runtime(
         *(op for op in _SIZED if op != _SLICE)
     ),

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
+from portable.bytecode.entries import Blob
 from portable.bytecode.operations import like
 from portable.features.devices import replicas_and_partitions
 from portable.prediction.form import FormRule, ops, repeated, signed, types
@@ -278,6 +280,40 @@ def _windows(reading: Reading, one: OpSignature) -> Iterator[_Window]:
         yield _Window(size, of, apart, stride, spread, amount, times)
 
 
+def _reverses_all(reading: Reading) -> bool:
+    """Find a convolution that reverses a kernel of one element or all of what it goes over.
+
+    Of one input and one output feature, and moved by one: XLA makes it a product.
+    """
+    for one in _used(reading, _CONVOLUTION):
+        if not one.results or any(reading.numbers(one, "padding")):
+            continue
+        kernel = reading.dimensions((*(one.operand_types or ()), None, None)[1]) or ()
+        windows = [*_windows(reading, one)]
+        # The other two dimensions are the features.
+        single = math.prod(kernel) == math.prod(window.size for window in windows)
+        if not windows or not single or len(kernel) != len(windows) + 2:
+            continue
+        plain = all(w.stride == w.base_spread == w.spread == 1 for w in windows)
+        turned = [w.size > 1 for w in windows if w.size in {1, w.base}]
+        if plain and len(turned) == len(windows):
+            reversed_ = _truths(reading, one, "window_reversal", len(windows))
+            if any(map(operator.and_, turned, reversed_)):
+                return True
+    return False
+
+
+def _truths(reading: Reading, one: OpSignature, name: str, count: int) -> list[bool]:
+    """Return the booleans of an attribute: in a byte each, a bit each, or one for all."""
+    data = reading.value(one, name).get("data")
+    if not isinstance(data, Blob):
+        return [False] * count
+    held = bytes(reading.data[data.offset : data.offset + data.size])
+    if len(held) == count > 1:
+        return [*map(bool, held)]
+    return [bool(byte >> bit & 1) for byte in held for bit in range(8)][:count]
+
+
 def _fits_once(reading: Reading) -> bool:
     """Find a window that fits once over more than it covers."""
     return any(
@@ -397,6 +433,9 @@ CORNERS: dict[str, FormRule] = {
     "stable sort of several operands": FormRule(_is_stable, (ops(_SORT),)),
     "window that fits once, by its stride, over more than it covers": FormRule(
         _fits_once, (ops(_CONVOLUTION, _REDUCE_WINDOW),)
+    ),
+    "convolution whose reversed window fits once, of one feature": FormRule(
+        _reverses_all, (ops(_CONVOLUTION),)
     ),
     "rng_bit_generator with a state that its algorithm does not have": FormRule(
         _other_state, (ops(_BITS),)

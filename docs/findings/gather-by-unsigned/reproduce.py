@@ -1,0 +1,17 @@
+"""Needs jaxlib and numpy alone. Exits with 1 where the result is wrong."""
+
+import sys
+from pathlib import Path
+
+from jaxlib import xla_client
+
+TEXT = Path(__file__).with_name("program.mlir").read_text()
+RIGHT = [200.0, 255.0, 3.0]
+
+client = xla_client.make_cpu_client()
+program = client.compile(TEXT, xla_client.CompileOptions())
+(result,) = program.execute_sharded([]).disassemble_into_single_device_arrays()
+array = result[0]._single_device_array_to_np_array()
+found = array.tolist()
+print(f"right: {RIGHT}, found: {found}")
+sys.exit(found != RIGHT)
