@@ -40,6 +40,7 @@ _CONVERT, _CONVOLUTION = "vhlo.convert_v1", "vhlo.convolution_v1"
 _ADD = "vhlo.add_v1"
 _REDUCE, _MAXIMUM = "vhlo.reduce_v1", "vhlo.maximum_v1"
 _CONCATENATE, _DYNAMIC_PAD = "vhlo.concatenate_v1", "vhlo.dynamic_pad_v1"
+_SORT = "vhlo.sort_v1"
 _GREATEST = (_MAXIMUM, "vhlo.minimum_v1")
 _SPLITTING = frozenset(
     f"vhlo.{name}" for name in ("abs_v1", "cosine_v1", "cosine_v2", "sine_v1", "sine_v2")
@@ -357,6 +358,17 @@ def _takes_two_bits(*taking: str) -> FormRule:
         )
 
     return FormRule(find, (types(TWO_BITS), ops(*taking)))
+
+
+def _sorts_two_bits(reading: Reading) -> bool | None:
+    """Find a sort of two-bit integers; perhaps one of constants, which is done before it runs."""
+    folded = [
+        source is not None and source[0] in reading.folded
+        for visit in reading.walk.of([_SORT])
+        for result, source in zip(visit.operation.results, visit.sources, strict=False)
+        if reading.element(result) in TWO_BITS
+    ]
+    return None if folded and all(folded) else bool(folded)
 
 
 def channel(reading: Reading, op: Operation | OpSignature) -> object:
@@ -712,6 +724,7 @@ COMPUTED: dict[str, FormRule] = {
     "collective op computed from another of its channel": FormRule(_chained, _CHANNELS),
     "convolution of i2 or ui2": _takes_two_bits(*_CONVOLUTIONS),
     "pad of i2 or ui2": _takes_two_bits(_PAD),
+    "sort of i2 or ui2": FormRule(_sorts_two_bits, (types(TWO_BITS), ops(_SORT))),
     "constant of several complex<f64>": FormRule(
         _constants_of_complex_f64, (types(_COMPLEX), ops(_CONSTANT))
     ),
