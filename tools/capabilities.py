@@ -7,8 +7,8 @@ in a worker that is kept warm. What one of them refuses is put down to the only 
 computed in none of its programs. A result is right where two Releases agree on it, or one and the
 reference interpreter.
 
-    python -m tools capabilities                        do what is missing, and write the table
-    python -m tools capabilities --on 'jaxlib 0.5.3'    execute on one Release more
+    python -m tools capabilities                        on all Releases of the table; write it
+    python -m tools capabilities --on 'jaxlib 0.5.3'    on these, which it may not have yet
 
 What was executed is kept in `.tox/capabilities`, one file for each Release; a run that was ended
 goes on where it was. All takes some minutes for each Release.
@@ -37,10 +37,11 @@ from portable.artifact import Artifact
 from portable.bytecode import read
 from portable.errors import PortableError
 from portable.fuzz import one_op_programs
-from portable.prediction import predict
+from portable.prediction import examine, predict
 from portable.prediction.forms import Reading
 from portable.prediction.signatures import CALL, IN, signatures_by_name
 from portable.releases import find_release, releases
+from portable.releases.advisory import advisories_for
 from portable.releases.capability import TABLE, Ability, is_inside, parse
 from portable.runtime.environments import Environments, Recipe
 from portable.runtime.executors import (
@@ -57,7 +58,7 @@ from portable.system.files import read_file, write_file
 from portable.verdict import Outcome, Stage
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from portable.releases import Release
     from portable.releases.capability import Executions
@@ -84,14 +85,6 @@ __all__ = [
 
 STORE = Path(__file__).parent.parent / ".tox" / "capabilities"
 _PROGRAMS = STORE / "programs.jsonl"
-# Releases of every era of jaxlib: the wider the gaps, the more is not known between them.
-RELEASES = tuple(
-    f"jaxlib {version}"
-    for version in (
-        *("0.4.13", "0.4.20", "0.4.26", "0.4.30", "0.4.33", "0.4.36", "0.5.3", "0.6.2"),
-        *("0.7.2", "0.8.3", "0.9.2", "0.10.2", "0.11.2", "0.12.0.1"),
-    )
-)
 # What counts first for what is right: the interpreter of this Release.
 _REFERENCE = ("interpreter", "jaxlib 0.10.2")
 _CALLS = Path(__file__).with_name("custom_calls.toml")
@@ -101,6 +94,8 @@ _CALLED_AT = "0.14.0"
 _UNKNOWN_CALL = f"{CALL} no_such_target"
 _DIGITS = 12
 _SEED = 0
+# How often a program is run, because a result may be another each time.
+_TIMES = 4
 LIMIT_S = 30.0
 # After how many crashes of an op it is not tried any more: those that the interpreter lacks end its
 # process each time, and starting TensorFlow takes seconds.
@@ -230,7 +225,8 @@ def execute(engine: str, release: Release, programs: Sequence[Program]) -> None:
                     "reason": "the op crashed each time",
                 }
             else:
-                result = executed(executor, program.artifact, release)
+                times = 1 if program.op in _RANDOM else _TIMES
+                result = executed(executor, program.artifact, release, times)
             if result is None:
                 result = {"ended": Ability.UNTRIED.value, "reason": "took too long"}
             crashed[program.op] += result["ended"] == Ability.CRASHES.value
@@ -247,13 +243,16 @@ def executor_for(release: Release) -> str:
     return executor_of(Recipe.of(release, to_execute=True).driver)
 
 
-def executed(executor: Executor, artifact: Artifact, release: Release) -> dict[str, Any] | None:
+def executed(
+    executor: Executor, artifact: Artifact, release: Release, times: int = 1
+) -> dict[str, Any] | None:
     """Execute a program.
 
     Args:
         executor: What executes it.
         artifact: The program.
         release: What it runs on: what this one does not read is not tried.
+        times: How often it is run.
 
     Returns:
         The letter of an Ability as `ended`, and `reason`, or `outputs` as they are kept; None where
@@ -264,7 +263,10 @@ def executed(executor: Executor, artifact: Artifact, release: Release) -> dict[s
         return {"ended": Ability.UNTRIED.value, "reason": predicted.reason}
     try:
         executable = executor.compile(artifact)
-        outputs = executable.run(random_inputs(executable.signature, _SEED))
+        inputs = random_inputs(executable.signature, _SEED)
+        outputs, *others = (
+            [_kept(array) for array in executable.run(inputs)] for _ in range(times)
+        )
     except ExecutionFailed as failure:
         verdict = failure.verdict
         if verdict.outcome is Outcome.HUNG:
@@ -273,7 +275,9 @@ def executed(executor: Executor, artifact: Artifact, release: Release) -> dict[s
         return {"ended": ended, "reason": verdict.reason[:_LONGEST_REASON]}
     except PortableError as error:  # what the Executor cannot be given
         return {"ended": Ability.UNTRIED.value, "reason": error.what}
-    return {"ended": Ability.COMPUTES.value, "outputs": [_kept(array) for array in outputs]}
+    if any(other != outputs for other in others):
+        return {"ended": Ability.MIXED.value, "reason": "computes something else each time"}
+    return {"ended": Ability.COMPUTES.value, "outputs": outputs}
 
 
 def _kept(array: Array) -> list[Any]:
@@ -332,7 +336,10 @@ def _near(dtype: np.dtype[Any]) -> Tolerance:
 
 
 def supports(
-    programs: Sequence[Program], results: Results, right: Mapping[str, list[Array]]
+    programs: Sequence[Program],
+    results: Results,
+    right: Mapping[str, list[Array]],
+    advised: Callable[[Program], bool] = lambda _: False,
 ) -> dict[str, Ability]:
     """Say what a Release makes of op signatures.
 
@@ -340,6 +347,8 @@ def supports(
         programs: What was executed.
         results: What became of each, by its name.
         right: What they compute.
+        advised: Whether an Advisory says why a program fails: where each of its signatures is
+            computed in others, none of them is to blame.
 
     Returns:
         What it makes of each signature that programs show.
@@ -363,7 +372,7 @@ def supports(
         for signature in blamed:
             # One that is refused here and crashes there may crash anywhere.
             found[signature] = max(end, found.get(signature, end), key=_GRAVITY.index)
-        if not blamed:
+        if not blamed and not advised(program):
             mixed = Ability.MIXED if end in _NOT_COMPILED else Ability.COMPILES
             for signature in own:
                 found[signature] = max(mixed, found.get(signature, mixed), key=_GRAVITY.index)
@@ -444,7 +453,9 @@ def table(programs: Sequence[Program], known: str, *, adding: bool = False) -> s
         of = [one for one in group if one in runs or one.version in earlier]
         if not of:
             continue
-        learnt = {one.version: _learnt(programs, runs[one], right) for one in of if one in runs}
+        learnt = {
+            one.version: _learnt(programs, one, runs[one], right) for one in of if one in runs
+        }
         if adding:
             earlier |= {one: column | earlier[one] for one, column in learnt.items()}
         found = [(earlier if adding else earlier | learnt)[one.version] for one in of]
@@ -467,12 +478,21 @@ def _earlier(section: Executions) -> dict[str, Column]:
 
 
 def _learnt(
-    programs: Sequence[Program], results: Results, right: Mapping[str, list[Array]]
+    programs: Sequence[Program],
+    release: Release,
+    results: Results,
+    right: Mapping[str, list[Array]],
 ) -> Column:
     carried = results[_HANDLERS]["targets"]
     calls = {f"{CALL} {target}": Ability.COMPUTES for target in carried}
     tried = [program for program in programs if program.name in results]
-    return supports(tried, results, right) | calls
+
+    def advised(program: Program) -> bool:
+        subject = examine(program.artifact)
+        forms = (name for name, occurs in subject.forms.items() if occurs is not False)
+        return bool(advisories_for(release, {*subject.present, *forms}))
+
+    return supports(tried, results, right, advised) | calls
 
 
 def _fill(found: Sequence[Column], earlier: Sequence[Column], names: Collection[str]) -> None:
@@ -526,10 +546,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--on", nargs="+", default=RELEASES, metavar="RELEASE")
+    known = read_file(TABLE).decode()
+    standing = [f"{name} {one}" for name, of in parse(known).items() for one in of.executed]
+    parser.add_argument("--on", nargs="+", default=standing, metavar="RELEASE")
     parser.add_argument("--new", action="store_true", help="only what the table has no row of")
     chosen = parser.parse_args()
-    known = read_file(TABLE).decode()
     programs = load_programs()
     if chosen.new:
         programs = unknown(programs, known)

@@ -59,7 +59,7 @@ class _Named(signatures._Elements):
     """Types by their numbers."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
-        self._known = dict(enumerate(names))
+        self._known = {number: (name, False) for number, name in enumerate(names)}
 
 
 def _subject(*signatures: str) -> Subject:
