@@ -8,7 +8,7 @@ import numpy as np
 
 from compat_tests.helpers.merged import Program
 
-__all__ = ["BY_CHANCE", "PROGRAMS", "UNSIGNED", "WRONG", "WRONG_ON_IREE"]
+__all__ = ["BY_CHANCE", "ON_IREE", "PROGRAMS", "WRONG", "WRONG_ON_IREE"]
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
@@ -48,6 +48,11 @@ def _scattered(x: Array, starts: Array, updates: Array) -> Array:
         for at, value in np.ndenumerate(window):
             if 0 <= row + at[0] < len(made) and 0 <= column + at[1] < made.shape[1]:
                 made[row + at[0], column + at[1]] += value
+    return made
+
+
+def _rows(x: Array, starts: Array) -> Array:
+    made: Array = x[np.clip(starts[:, 0], 0, len(x) - 1)]
     return made
 
 
@@ -218,9 +223,11 @@ WRONG = {
 _WIDENED = "dot_general of unsigned integers that are widened"
 _CONVOLVED = "convolution of two operands of unsigned integers that are widened"
 _GATHERED = "gather by single unsigned indices"
+_GATHERED_OUTSIDE = "gather by indices that may be out of bounds"
+_ROWS = (5, 4)
 _IMAGE, _MATRIX, _WINDOW, _PIXELS = (4, 5), (5, 3), (3, 3, 3, 4), (1, 5, 6, 3)
 
-UNSIGNED = {
+ON_IREE = {
     "dot_of_unsigned_widened": Program([_IMAGE, _MATRIX], _product, _WIDENED),
     "dot_of_unsigned_itself": Program([_IMAGE, _MATRIX], _product, _WIDENED),
     "dot_of_an_image": Program([_IMAGE, _MATRIX], _product, _WIDENED),
@@ -236,7 +243,34 @@ UNSIGNED = {
     "gather_by_unsigned": Program(
         [(300,), [[200], [255], [3]]], lambda x, i: x[i[:, 0]], _GATHERED, perhaps=True
     ),
+    "gather_rows": Program([_ROWS, [[0], [5], [-2]]], _rows, _GATHERED_OUTSIDE, perhaps=True),
+    "gather_rows_clamped": Program([_ROWS, [[0], [5], [-2]]], _rows),
+    "gather_rows_clamped_less": Program(
+        [_ROWS, [[0], [5], [-2]]], _rows, _GATHERED_OUTSIDE, perhaps=True
+    ),
+    "gather_rows_limited": Program([_ROWS, [[0], [5], [-2]]], _rows),
+    "gather_rows_above": Program([_ROWS, [[0], [5], [-2]]], _rows, _GATHERED_OUTSIDE, perhaps=True),
+    "gather_rows_narrowed": Program(
+        [_ROWS, [[0], [1 << 31], [2]]],
+        lambda x, _: x[[0, 0, 2]],
+        _GATHERED_OUTSIDE,
+        perhaps=True,
+    ),
+    "gather_rows_counted": Program([_ROWS], lambda x: x[:3]),
+    "gather_rows_constant": Program([_ROWS], lambda x: x[[4, 0, 2]]),
+    "gather_rows_constant_beyond": Program(
+        [_ROWS], lambda x: x[[4, 0, 2]], _GATHERED_OUTSIDE, perhaps=True
+    ),
+    "scatter_rows_before": Program(
+        [_ROWS, [[0], [-1], [2]], (3, 4)],
+        _scattered,
+        "scatter by indices that may be out of bounds",
+        perhaps=True,
+    ),
+    "scatter_rows_clamped": Program(
+        [_ROWS, [[0], [-1], [2]], (3, 4)], lambda x, i, u: _scattered(x, np.clip(i, 0, 4), u)
+    ),
 }
-"""Those of unsigned integers, which jaxlib from 0.4.18 on computes right."""
-WRONG_ON_IREE = frozenset(name for name, program in UNSIGNED.items() if program.form)
-"""Where iree-base-compiler 3.13.0 computed another result on 2026-11-24."""
+"""Those of unsigned integers, and of indices, which jaxlib from 0.4.18 on computes right."""
+WRONG_ON_IREE = frozenset(name for name, program in ON_IREE.items() if program.form)
+"""Where iree-base-compiler 3.13.0 computed another result, or ended, on 2026-11-24 and 25."""

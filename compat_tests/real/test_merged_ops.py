@@ -26,7 +26,7 @@ _RELATIVE = 1e-5
 _IREE = "iree-base-compiler 3.13.0"
 
 
-_JAXLIB = {**merged.PROGRAMS, **simplified.PROGRAMS, **simplified.UNSIGNED}
+_JAXLIB = {**merged.PROGRAMS, **simplified.PROGRAMS, **simplified.ON_IREE}
 _WRONG = {**merged.WRONG, **simplified.WRONG}
 
 
@@ -42,12 +42,12 @@ def test_results_are_numpy_s_where_they_are_predicted_to_be(
 
 
 @pytest.mark.parametrize("name", [marked([_IREE], _IREE)])
-def test_iree_takes_unsigned_integers_for_signed_ones(
+def test_iree_takes_integers_as_signed_and_indices_as_they_are(
     name: str, release: Callable[[str], Environment]
 ) -> None:
-    """Where it multiplies them, and where they are indices."""
+    """Where it multiplies unsigned ones, and where it gathers and scatters."""
     with find_executor("iree", release(name)) as executor:
-        otherwise = _computed_otherwise(executor, simplified.UNSIGNED)
+        otherwise = _computed_otherwise(executor, simplified.ON_IREE)
     assert otherwise == simplified.WRONG_ON_IREE
 
 

@@ -8,14 +8,15 @@ from compat_tests.helpers import merged, simplified
 from compat_tests.helpers.compiled import artifact_of
 from portable.artifact import Artifact
 from portable.prediction import examine, predict
+from portable.prediction.indices import INDICES
 from portable.prediction.merged import MERGED
 from portable.prediction.simplified import SIMPLIFIED
 from portable.prediction.unsigned import UNSIGNED
 from portable.verdict import Stage
 
-PROGRAMS = {**merged.PROGRAMS, **simplified.PROGRAMS, **simplified.UNSIGNED}
+PROGRAMS = {**merged.PROGRAMS, **simplified.PROGRAMS, **simplified.ON_IREE}
 WRONG = {**merged.WRONG, **simplified.WRONG}
-FORMS = {*MERGED, *SIMPLIFIED, *UNSIGNED}
+FORMS = {*MERGED, *SIMPLIFIED, *UNSIGNED, *INDICES}
 RELEASES = sorted({version for versions in WRONG.values() for version in versions})
 
 
@@ -27,9 +28,9 @@ def test_what_is_computed_otherwise_is_not_green(version: str, name: str) -> Non
     _check(name, holds.holds(Stage.EXECUTE), otherwise=version in WRONG.get(name, ()))
 
 
-@pytest.mark.parametrize("name", simplified.UNSIGNED)
+@pytest.mark.parametrize("name", simplified.ON_IREE)
 def test_what_iree_computes_otherwise_is_not_green(name: str) -> None:
-    """As above, of unsigned integers."""
+    """As above, of unsigned integers and of indices."""
     verdict = predict(artifact_of(name), "iree-base-compiler 3.13.0", stage=Stage.EXECUTE)
     otherwise = name in simplified.WRONG_ON_IREE
     _check(name, verdict.holds(Stage.EXECUTE), otherwise=otherwise)

@@ -18,7 +18,16 @@ if TYPE_CHECKING:
     from portable.bytecode.operations import Operation, OpSignature, Source
     from portable.prediction.forms import Reading
 
-__all__ = ["COMMUNICATING", "COMPUTED", "TWO_BITS", "TYPED", "channel", "integers"]
+__all__ = [
+    "COMMUNICATING",
+    "COMPUTED",
+    "TWO_BITS",
+    "TYPED",
+    "WHOLE",
+    "channel",
+    "ends_of",
+    "integers",
+]
 
 _COLLECTIVES = (
     "vhlo.all_reduce_v1",
@@ -92,11 +101,12 @@ _NARROW = frozenset(
 # What XLA:CPU has no reduction of between devices.
 _FEW_BITS = TWO_BITS | _FOUR_BITS | (_NARROW - {"bf16_v1", "f16_v1"})
 _FLOATS = _NARROW | {"f32_v1", "f64_v1"}
-_WHOLE = _INTEGERS | _FOUR_BITS | TWO_BITS
+WHOLE = _INTEGERS | _FOUR_BITS | TWO_BITS
+"""The element types that are integers."""
 # As `struct` calls signed integers of so many bytes; so many bytes are decoded at once.
 _CODES = {1: "b", 2: "h", 4: "i", 8: "q"}
 _PART = 1 << 16
-_REAL = _WHOLE | _FLOATS | _BOOLEAN
+_REAL = WHOLE | _FLOATS | _BOOLEAN
 # What XLA compiled of four-bit integers from the beginning; functions and regions are no ops of it.
 _ALWAYS_FOUR_BITS = frozenset(
     f"vhlo.{name}" for name in ("constant_v1", "convert_v1", "func_v1", "return_v1")
@@ -408,7 +418,7 @@ def _parts(reading: Reading, constant: Operation) -> Iterator[Sequence[int]]:
     """Yield the elements of a constant of integers, so many at once as take little memory."""
     index = reading.content.inherent(constant, "value")
     data = None if index is None else reading.content.pool.attribute(index).fields.get("data")
-    elements = {reading.element(type_) for type_ in constant.results[:1]} & _WHOLE
+    elements = {reading.element(type_) for type_ in constant.results[:1]} & WHOLE
     if not isinstance(data, Blob) or not elements:
         return
     name = elements.pop().removesuffix("_v1")
@@ -423,10 +433,13 @@ def _parts(reading: Reading, constant: Operation) -> Iterator[Sequence[int]]:
         yield found if bits >= 8 else [(one + half) % (1 << bits) - half for one in found]
 
 
-def _ends(reading: Reading) -> Callable[[Operation], tuple[int, int]]:
+def ends_of(reading: Reading) -> Callable[[Operation], tuple[int, int]]:
     """Return what tells the least and the largest integer of a constant, 0 where it has none.
 
     Each is read once: any number of ops may take the same.
+
+    Args:
+        reading: An artifact's ops.
     """
     known: dict[tuple[int | None, tuple[int, ...]], tuple[int, int]] = {}
 
@@ -447,7 +460,7 @@ def _counts_zeros_of_a_constant(reading: Reading) -> bool | None:
     XLA may fold it.
     """
     functions = sum(reading.signatures[one] for one in reading.of(_FUNCTION))
-    perhaps, ends = False, _ends(reading)
+    perhaps, ends = False, ends_of(reading)
     for operation, given, constant in _constant_operands(reading, _ZEROS, 0, _NARROW_SIGNED):
         if constant is None:
             perhaps |= functions > 1 or not given or operation.depth > IN_FUNCTION
@@ -507,7 +520,7 @@ def _complex_splat(reading: Reading, constant: Operation) -> bool:
 
 def _raises_to_64(reading: Reading) -> bool | None:
     """Find a power of integers by a constant of 64 or more; perhaps by what is no constant."""
-    perhaps, ends = False, _ends(reading)
+    perhaps, ends = False, ends_of(reading)
     for _, _, constant in _constant_operands(reading, _POWER, 1, _INTEGERS):
         if constant is None:
             perhaps = True

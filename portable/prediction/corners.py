@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from portable.bytecode.operations import OpSignature
     from portable.prediction.forms import Reading
 
-__all__ = ["CORNERS"]
+__all__ = ["CORNERS", "is_wide"]
 
 _BITS, _SORT, _MODULE = "vhlo.rng_bit_generator_v1", "vhlo.sort_v1", "builtin.module"
 _COMPARE = "vhlo.compare_v1"
@@ -167,7 +167,7 @@ def _scatters_over_the_edge(reading: Reading) -> bool | None:
     Only what is outside is to be left out; XLA leaves the whole window out. Constant indices are
     taken for right.
     """
-    wide = {like(one) for one in reading.of(*_SCATTERS) if _is_wide(reading, one)}
+    wide = {like(one) for one in reading.of(*_SCATTERS) if is_wide(reading, one)}
     for visit in reading.walk.of(_SCATTERS) if wide else ():
         if like(visit.operation) in wide and visit.sources:
             indices = visit.sources[len(visit.sources) // 2]
@@ -176,8 +176,13 @@ def _scatters_over_the_edge(reading: Reading) -> bool | None:
     return False
 
 
-def _is_wide(reading: Reading, scatter: OpSignature) -> bool:
-    """Say whether windows have several elements in a dimension that indices choose in."""
+def is_wide(reading: Reading, scatter: OpSignature) -> bool:
+    """Say whether windows have several elements in a dimension that indices choose in.
+
+    Args:
+        reading: An artifact's ops.
+        scatter: The op.
+    """
     updates = reading.dimensions((scatter.operand_types or (None,))[-1])
     numbers = functools.partial(reading.numbers, scatter)
     gone = {*numbers("inserted_window_dims"), *numbers("input_batching_dims")}

@@ -21,6 +21,7 @@ from portable.prediction.constants import CONSTANTS
 from portable.prediction.corners import CORNERS
 from portable.prediction.entry import ENTRY, aliased, dictionaries
 from portable.prediction.form import FormRule, FormSearch, attributes, key, ops, types
+from portable.prediction.indices import INDICES
 from portable.prediction.lapack import LAPACK
 from portable.prediction.merged import MERGED
 from portable.prediction.parts import PARTS
@@ -713,6 +714,7 @@ FORMS: dict[str, FormRule] = {
     **MERGED,
     **PARTS,
     **PRODUCTS,
+    **INDICES,
     **SIMPLIFIED,
     **UNSIGNED,
 }

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from portable.runtime.executors import Executor
 
-_PROGRAMS = {**merged.PROGRAMS, **simplified.PROGRAMS, **simplified.UNSIGNED}
+_PROGRAMS = {**merged.PROGRAMS, **simplified.PROGRAMS, **simplified.ON_IREE}
 _RELATIVE = 1e-5
 
 
