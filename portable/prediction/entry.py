@@ -20,6 +20,13 @@ __all__ = ["ENTRY", "aliased", "dictionaries"]
 
 _FUNCTION, _CALL, _MAIN = "vhlo.func_v1", "vhlo.call_v1", "main"
 _RETURN = "vhlo.return_v1"
+_NO_ARGUMENT = -1
+# What may update operands in place, and how many of the first ones; None for all.
+_UPDATED = {
+    "vhlo.sort_v1": None,
+    "vhlo.dynamic_update_slice_v1": 1,
+    **dict.fromkeys(("vhlo.scatter_v1", "vhlo.scatter_v2"), 1),
+}
 _HIDDEN = frozenset({"nested", "private"})
 # How deep a function is that stands in the module itself.
 _OUTERMOST = 1
@@ -178,6 +185,22 @@ def _is_overwritten(reading: Reading) -> bool | None:
     return False
 
 
+def _returns_updated(reading: Reading) -> bool:
+    """Find an argument of main that is returned, and taken by an op that may update it in place."""
+    taken, function = set[int](), ""
+    for _, name, operation, sources, _ in reading.walk:
+        if name == _FUNCTION and operation.depth == _OUTERMOST:
+            function = _text(reading, operation, "sym_name")
+        elif function == _MAIN and operation.depth == IN_FUNCTION:
+            pairs = zip(operation.operands, sources, strict=False)
+            arguments = [_NO_ARGUMENT if source else value for value, source in pairs]
+            if name in _UPDATED:
+                taken |= {*arguments[: _UPDATED[name]]} - {_NO_ARGUMENT}
+            elif name == _RETURN:
+                return not taken.isdisjoint(arguments)
+    return False
+
+
 def _shares_its_result(reading: Reading) -> bool:
     """Find two arguments that are to become one result."""
     results = reading.aliased.values()
@@ -246,6 +269,7 @@ ENTRY: dict[str, FormRule] = {
     "aliased argument of another size than its result": FormRule(_aliases(operator.eq)),
     "aliased argument that is smaller than its result": FormRule(_aliases(operator.ge)),
     "aliased argument that is used for more than its result": FormRule(_is_overwritten),
+    "argument returned beside an update of it": FormRule(_returns_updated, (ops(*_UPDATED),)),
     "two arguments aliased to one result": FormRule(_shares_its_result),
     "aliased argument with a buffer donor attribute": FormRule(_is_given_twice),
     "argument or result in a memory that XLA:CPU does not have": FormRule(_elsewhere),
