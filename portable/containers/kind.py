@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -10,6 +11,8 @@ from portable.bytecode import MAGIC, MalformedArtifact, read_header
 from portable.system.files import FileError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from portable.bytecode.encoding import Buffer
     from portable.containers.folder import Folder
     from portable.containers.source import Source
@@ -158,7 +161,7 @@ def spelled(data: Buffer | Source, most: int) -> str:
         piece = bytes(data[start : min(start + _PIECE, most)])
         piece = before + piece.translate(None, _PUNCTUATION)
         lowered = piece.lower()
-        for way, words in _SPELLED.items():
+        for way, words in _spellings().items():
             if any(word in (lowered if way == _HEXADECIMAL else piece) for word in words):
                 return way
         at = piece.find(_PRODUCER)
@@ -176,18 +179,44 @@ _PUNCTUATION = b" \t\r\n\0,;:'\"\\{}[]()<>%=-"
 # Behind the magic and the format each portable artifact has this word.
 _PRODUCER, _BEFORE, _HEXADECIMAL = b"StableHLO_v", 24, "hexadecimal"
 _ESCAPED = re.compile(rb"ML(?:\xef|\xc3\xaf|(?:u00|x)?ef|357)R[^`]{0,12}\Z", re.IGNORECASE)
-_SPELLED = {
-    # Without the letters that what is before or behind changes.
-    "base64": (b"U3RhYmxlSExPX3", b"N0YWJsZUhMT192", b"TdGFibGVITE9fd"),
-    "numbers": tuple(b"".join(form % one for one in _PRODUCER) for form in (b"%d", b"%03o")),
-    _HEXADECIMAL: tuple(
-        before.join(b"%02x" % one for one in _PRODUCER) for before in (b"", b"x", b"0x", b"u00")
-    ),
-    # MLIR has these ops once it is serialized; where they stand in a program.
-    "MLIR": tuple(
-        b"vhlo.func_v1" + word for word in (b"@", b"^", b"arg_attrs", b"sym_name", b"function_type")
-    ),
-}
+# MLIR has these ops once it is serialized; where they stand in a program.
+_OPS = (b"@", b"^", b"arg_attrs", b"sym_name", b"function_type")
+
+
+@functools.cache
+def _spellings() -> dict[str, tuple[bytes, ...]]:
+    """Return how texts spell who wrote a portable artifact, without `_PUNCTUATION`."""
+    import base64
+    import binascii
+
+    return {
+        "base64": _grouped(base64.b64encode, 3),
+        "base32": _grouped(base64.b32encode, 5),
+        "base85": (*_grouped(base64.b85encode, 4), *_grouped(base64.a85encode, 4)),
+        "uuencode": _grouped(lambda data: binascii.b2a_uu(data)[1:-1], 3),
+        "numbers": tuple(b"".join(form % one for one in _PRODUCER) for form in (b"%d", b"%03o")),
+        _HEXADECIMAL: tuple(
+            before.join(b"%02x" % one for one in _PRODUCER) for before in (b"", b"x", b"0x", b"u00")
+        ),
+        "MLIR": tuple(b"vhlo.func_v1" + word for word in _OPS),
+    }
+
+
+def _grouped(encode: Callable[[bytes], bytes], size: int) -> tuple[bytes, ...]:
+    """Return what is sure to stand in a text that encodes groups of so many bytes each by itself.
+
+    Args:
+        encode: Encodes whole groups.
+        size: How many bytes one has: so many ways there are to begin in one.
+    """
+    words = []
+    for before in range(size):
+        data = bytes(before) + _PRODUCER
+        groups = len(data) // size
+        text = encode(data[: groups * size])
+        # What is before the word is in its first group too.
+        words.append(text[len(text) // groups if before else 0 :].translate(None, _PUNCTUATION))
+    return tuple(words)
 
 
 def kind_of_directory(path: str) -> Kind:

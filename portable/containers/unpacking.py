@@ -54,7 +54,13 @@ _UNREAD = {
     b"# v3 git bundle\n": "a bundle of git",
     b"PACK\0\0\0\2": "a pack of git",
 }
-_LHA = re.compile(rb"..-(?:lh|lz|pm)[0-9a-z]-", re.DOTALL)
+# What is known by more than how it begins.
+_UNREAD_FORMS = {
+    "lha": re.compile(rb"..-(?:lh|lz|pm)[0-9a-z]-", re.DOTALL),
+    # The size of a header, at most 2,600, and that of its first part, 30 or more.
+    "arj": re.compile(rb"\x60\xea.[\0-\x0a][\x1e-\x40]", re.DOTALL),
+    "ace": re.compile(rb".{7}\*\*ACE\*\*", re.DOTALL),
+}
 _ZIP, _ZIP_LISTED, _ZIP_END = b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06"
 _ZIP_TAIL = 22 + 65_535
 # What stands before a member: flags, method, checksum, both sizes, and how long two names are.
@@ -153,7 +159,8 @@ def _opened(source: Source, *, tail: bool) -> Iterator[tuple[str, IO[bytes], int
 def _unread(head: bytes) -> str:
     """Name the packing of what begins so, where it is one that is not read; empty otherwise."""
     known = next((name for magic, name in _UNREAD.items() if head.startswith(magic)), "")
-    return known or ("lha" if _LHA.match(head) else "")
+    forms = (name for name, form in _UNREAD_FORMS.items() if form.match(head))
+    return known or next(forms, "")
 
 
 def _compression(head: bytes) -> str:

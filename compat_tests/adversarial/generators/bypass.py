@@ -17,7 +17,7 @@ import struct
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import reduce
 from hashlib import sha256
@@ -463,8 +463,29 @@ def _compressed_exported(folder: Path) -> Path:
     return path
 
 
+# What each encodes in groups of so many bytes.
+_ENCODINGS: dict[str, tuple[Callable[[bytes], bytes], int]] = {
+    "base64": (base64.b64encode, 3),
+    "base32": (base64.b32encode, 5),
+    "b85": (base64.b85encode, 4),
+    "ascii85": (base64.a85encode, 4),
+    "uuencode": (lambda data: b"".join(map(binascii.b2a_uu, _lines(data))), 3),
+}
+
+
+def _lines(data: bytes) -> Iterator[bytes]:
+    return (data[at : at + 45] for at in range(0, len(data), 45))
+
+
+def _encoded(encode: Callable[[bytes], bytes], before: int) -> Callable[[bytes], bytes]:
+    """Return what encodes data, so many bytes behind the beginning of a group."""
+    return lambda data: b"text " + encode(b"." * before + data)
+
+
 # How packings begin that are not read.
 _PACKINGS = (
+    b"\x60\xea\x2c\0\x22\x0b\1",
+    b"\x12\x34\x31\0\0\0\x90**ACE**",
     *(b"\xed\xab\xee\xdb\3\0", b"MSCF\0\0\0\0", b"hsqs\1\0", b"sqsh", b"\x89LZO\0\r\n\x1a\n"),
     *(b"\x02\x21\x4c\x18", b"LRZI\0", b"RZIP", b"xar!\0\x1c", b"7kSt\xa0\x31", b"ZOO 2", b"SIT!"),
     *(b"# v2 git bundle\n", b"# v3 git bundle\n", b"PACK\0\0\0\2", b"\x21\x13-lh5-"),
@@ -604,6 +625,11 @@ DISGUISES: dict[str, Callable[[Path], Path]] = {
     "yaml-base64": _file("m.yaml", lambda data: b"p: " + base64.b64encode(b"." + data)),
     "url-base64": _file("m.html", lambda data: b"data:," + base64.urlsafe_b64encode(b".." + data)),
     "lines-of-base64": _file("m.pem", lambda data: b"-----\n" + base64.encodebytes(data)),
+    **{
+        f"{name}-from-{at}": _file("m.txt", _encoded(encode, at))
+        for name, (encode, size) in _ENCODINGS.items()
+        for at in range(size)
+    },
     "zip-base64": _file("w.bin", lambda data: _zip("a")(base64.b64encode(data))),
     "json-hexadecimal": _file("m.json", _json(bytes.hex)),
     "spaced-hexadecimal": _file("m.txt", lambda data: data.hex(" ").upper().encode()),
