@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from compat_tests.helpers.eras import marked
-from portable.runtime.environments import Environment
+from portable.releases import find_release
+from portable.runtime.environments import Environments
 from tools.hunt import reproducers
 
 FINDINGS = Path(__file__).parents[2] / "docs" / "findings"
@@ -26,11 +26,12 @@ def test_every_finding_has_a_reproducer() -> None:
 
 
 @pytest.mark.parametrize(("name", "on"), [marked([on], name, on) for name, on in SHOWN])
-def test_a_reproducer_shows_it(name: str, on: str, release: Callable[[str], Environment]) -> None:
+def test_a_reproducer_shows_it(name: str, on: str) -> None:
     """It exits with 1, or crashes, where the result is wrong, and with 0 where it is right."""
     own = FINDINGS / name / f"reproduce_{on.partition(' ')[0]}.py"
     program = own if own.exists() else own.with_name("reproduce.py")
-    command = [str(release(on).python), "-I", str(program)]
+    environment = Environments().get(find_release(on), to_execute=True)
+    command = [str(environment.python), "-I", str(program)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert "found: " in done.stdout or done.returncode < 0, done.stderr
     assert bool(done.returncode) is SHOWN[name, on]
