@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 # So many operations, then twice and four times as many.
-FEW = 20
+# A number that many others divide, so that the last operation is of the same kind in each size.
+FEW = 24
 # How much more may be done for each byte of the last ones than of those before: twice as much where
 # each looks back at the others.
 GROWTH = 1.1
