@@ -460,11 +460,11 @@ def _counts_zeros_of_a_constant(reading: Reading) -> bool | None:
     XLA may fold it.
     """
     functions = sum(reading.signatures[one] for one in reading.of(_FUNCTION))
-    perhaps, ends = False, ends_of(reading)
+    perhaps = False
     for operation, given, constant in _constant_operands(reading, _ZEROS, 0, _NARROW_SIGNED):
         if constant is None:
             perhaps |= functions > 1 or not given or operation.depth > IN_FUNCTION
-        elif ends(constant)[0] < 0:
+        elif reading.ends(constant)[0] < 0:
             return True
     return None if perhaps else False
 
@@ -520,11 +520,11 @@ def _complex_splat(reading: Reading, constant: Operation) -> bool:
 
 def _raises_to_64(reading: Reading) -> bool | None:
     """Find a power of integers by a constant of 64 or more; perhaps by what is no constant."""
-    perhaps, ends = False, ends_of(reading)
+    perhaps = False
     for _, _, constant in _constant_operands(reading, _POWER, 1, _INTEGERS):
         if constant is None:
             perhaps = True
-        elif ends(constant)[1] >= 64:
+        elif reading.ends(constant)[1] >= 64:
             return True
     return None if perhaps else False
 

@@ -16,7 +16,7 @@ from portable.features import asks_operand_types
 from portable.features.verifier import lacks_defaults
 from portable.prediction import quantized
 from portable.prediction.bodies import BODIES
-from portable.prediction.computing import COMMUNICATING, COMPUTED, TWO_BITS, TYPED
+from portable.prediction.computing import COMMUNICATING, COMPUTED, TWO_BITS, TYPED, ends_of
 from portable.prediction.constants import CONSTANTS
 from portable.prediction.corners import CORNERS
 from portable.prediction.entry import ENTRY, aliased, dictionaries
@@ -34,7 +34,7 @@ from portable.prediction.unused import used
 from portable.prediction.walk import CONSTANT, MOST_KEPT, Walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from portable.bytecode import Bytecode, MalformedArtifact
     from portable.bytecode.encoding import Buffer
@@ -171,6 +171,11 @@ class Reading:
             ):
                 found.add(visit.number)
         return frozenset(found)
+
+    @cached_property
+    def ends(self) -> Callable[[Operation], tuple[int, int]]:
+        """Tells the least and the largest integer of a constant, and reads each once."""
+        return ends_of(self)
 
     @cached_property
     def walk(self) -> Walk:

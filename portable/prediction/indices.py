@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, TypeAlias
 
 from portable.bytecode.operations import like
-from portable.prediction.computing import WHOLE, ends_of
+from portable.prediction.computing import WHOLE
 from portable.prediction.corners import is_wide
 from portable.prediction.form import FormRule, kinds, ops
 
@@ -91,14 +91,13 @@ def _greatest(reading: Reading, op: OpSignature, windows: Mapping[int, float]) -
 
 def _given(reading: Reading) -> dict[int, Ends]:
     """Return the least and the greatest integer that ops give, as far as constants say."""
-    ends = ends_of(reading)
     found: dict[int, Ends] = {}
     for visit in reading.walk:
         results = visit.operation.results
         if len(results) != 1 or reading.element(results[0]) not in WHOLE:
             continue
         if visit.number in visit.constants:
-            passed: Ends = ends(visit.constants[visit.number])
+            passed: Ends = reading.ends(visit.constants[visit.number])
         else:
             passed = _passed(
                 reading, visit, [found.get(one[0], _ANY) if one else _ANY for one in visit.sources]
