@@ -61,7 +61,7 @@ def _unreadable(blocks: Sequence[str], owner: int = _IF) -> str:
         (["r"], _SOUND),
         (["p r"], _SOUND),
         (["p a0 r1"], _SOUND),
-        (["p"], _SOUND),  # it may end a block: nobody knows
+        (["p"], _SOUND),  # whether it ends a block is not known
         (["p a0"], _END),
         (["r", "p a0"], _END),
         (["r r"], _EARLY_END),

@@ -440,7 +440,7 @@ def test_a_sum_of_booleans_is_folded_where_nothing_but_constants_is_added() -> N
 def test_a_sum_of_a_convolution_of_constants_may_be_cut(
     numbers: list[int], kernel: list[int] | None, expected: bool | None
 ) -> None:
-    """Where the largest of each, as often as the kernel has elements, is no number of the type."""
+    """Where the product of the largest numbers and the size of the kernel exceeds the type."""
     program = Program()
     type_ = program.tensor(program.scalar("i8_v1"), 1, 2, 1)
     given = program.constant(type_, struct.pack("2b", *numbers))

@@ -320,7 +320,7 @@ class _Unpacked:
                 self._limits.unpack(len(more))
         except _DAMAGED:
             pass
-        except Exception as error:
+        except Exception as error:  # all but zipfile's own is raised again
             from zipfile import BadZipFile  # takes milliseconds
 
             if isinstance(error, BadZipFile):

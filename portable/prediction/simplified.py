@@ -93,7 +93,7 @@ _KEEPING_NONE = kinds(
 )
 # What hands values to other functions or bodies, or back from them.
 _HANDING = kinds("call case composite if return while")
-# Stands for whatever makes what is no result of an op: an argument.
+# Stands for the maker of a value that no op gives: an argument.
 _ARGUMENT = -1
 _EXPONENTIALS = kinds("exponential exponential_minus_one logistic")
 # The element types whose exponentials of NaN are another number, or were once of one release.

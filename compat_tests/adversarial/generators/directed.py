@@ -186,7 +186,7 @@ class _Maker(Program):
         )
 
 
-# Of each kind of attribute that is no list of numbers and no enum, what it holds.
+# What an attribute holds, by its kind; lists of numbers and enums are made elsewhere.
 _VALUES: dict[str, Callable[[_Maker], Sequence[int]]] = {
     "integer_v1": lambda made: (
         made.scalar("i64_v1"),

@@ -109,9 +109,16 @@ class _Program:
             regions=regions,
         )
 
-    def add(self, *args: object, **more: object) -> int:
+    def add(
+        self,
+        name: str,
+        operands: Sequence[int],
+        results: Sequence[int],
+        regions: Sequence[bytes] = (),
+        own: tuple[int, ...] = (),
+    ) -> int:
         """Write an operation with one result, and return the number of that."""
-        self.body.append(self.op(*args, **more))  # type: ignore[arg-type]
+        self.body.append(self.op(name, operands, results, regions, own))
         self.values += 1
         return self.values - 1
 

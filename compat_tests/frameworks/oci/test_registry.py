@@ -569,7 +569,7 @@ GUARDED = [
 def test_a_registry_that_wants_something_odd_is_one_error(
     challenge: str, token: bytes, tmp_path: Path
 ) -> None:
-    """What oras would take for a place, or a token, whatever it is; and what never ends."""
+    """Malformed places and tokens, which oras would use as they are, and an endless answer."""
     handler = type("Handler", (Guarded,), {"challenge": challenge, "token": token})
     began = time.monotonic()
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
