@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "COMMUNICATING",
     "COMPUTED",
+    "KEPT_UNUSED",
     "TWO_BITS",
     "TYPED",
     "WHOLE",
@@ -34,6 +35,8 @@ _COLLECTIVES = (
     "vhlo.all_reduce_v2",
     "vhlo.reduce_scatter_v1",
 )
+KEPT_UNUSED = (*_COLLECTIVES, "vhlo.all_gather_v1", "vhlo.all_gather_v2")
+"""Collective ops that only XLA removes where nothing uses them, after they are lowered."""
 _SCATTERS = ("vhlo.scatter_v1", "vhlo.scatter_v2")
 COMMUNICATING = frozenset(
     f"vhlo.{op}"
@@ -127,6 +130,17 @@ def _gives(giving: Iterable[str], elements: frozenset[str]) -> FormRule:
     return FormRule(
         lambda reading: bool(_giving(reading, giving, elements)), (types(elements), ops(*giving))
     )
+
+
+def _lowers(*kinds: str) -> FormRule:
+    """Find what is lowered though nothing uses it, of some element types."""
+    elements = frozenset(f"{kind}_v1" for kind in kinds)
+
+    def find(reading: Reading) -> bool:
+        taken = any(reading.element(one) in elements for one in reading.edges)
+        return taken or bool(_giving(reading, KEPT_UNUSED, elements))
+
+    return FormRule(find, (types(elements),))
 
 
 def _greatest_of_complex(reading: Reading) -> bool:
@@ -701,8 +715,12 @@ COMPUTED: dict[str, FormRule] = {
     "argument without elements": FormRule(_takes_nothing),
     "negative i4": _perhaps(FormRule(lambda _: True, (types({"i4_v1"}),))),
     "i4 or ui4 in more than constants and conversions": FormRule(_computes_four_bits, _FOURS),
-    "all_gather of i2, ui2, i4 or ui4": _gives(
-        ("vhlo.all_gather_v1", "vhlo.all_gather_v2"), TWO_BITS | _FOUR_BITS
+    "all_gather, all_reduce or reduce_scatter of i2, ui2, i4 or ui4": _gives(
+        KEPT_UNUSED, TWO_BITS | _FOUR_BITS
+    ),
+    "f8E3M4 or f8E4M3 of an argument, result or collective op": _lowers("f8E3M4", "f8E4M3"),
+    "f8E4M3FNUZ or f8E5M2FNUZ of an argument, result or collective op": _lowers(
+        "f8E4M3FNUZ", "f8E5M2FNUZ"
     ),
     "concatenate of i2 or ui2": _gives([_CONCATENATE], TWO_BITS),
     "concatenate of i4 or ui4": _gives([_CONCATENATE], _FOUR_BITS),

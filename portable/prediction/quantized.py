@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from portable.bytecode.entries import TYPES
 from portable.bytecode.operations import like
+from portable.prediction.computing import KEPT_UNUSED
 from portable.prediction.form import FormRule, ops, types
 from portable.prediction.parts import STORED_FLOATS, storages
 
@@ -37,10 +38,14 @@ _SINCE_0_14 = _vhlo(
     " log_v2 logistic_v1 logistic_v2 negate_v1 power_v1 remainder_v1 rsqrt_v1 rsqrt_v2 sign_v1"
     " sine_v1 sine_v2 sqrt_v1 sqrt_v2 subtract_v1 tanh_v1 tanh_v2"
 )
-_SINCE_0_19 = _vhlo(
-    "batch_norm_grad_v1 batch_norm_inference_v1 batch_norm_training_v1 ceil_v1 cholesky_v1 floor_v1"
-    " iota_v1 is_finite_v1 reduce_precision_v1 round_nearest_afz_v1 round_nearest_even_v1"
+_ROUNDED = _vhlo("ceil_v1 floor_v1")
+# Ops that StableHLO took quantized before MHLO did, to which jaxlib converts what nothing uses too.
+_NOT_OF_MHLO = _vhlo(
+    "batch_norm_grad_v1 batch_norm_inference_v1 batch_norm_training_v1 cholesky_v1 iota_v1"
+    " is_finite_v1 reduce_precision_v1 round_nearest_afz_v1 round_nearest_even_v1"
 )
+_SINCE_0_19 = (*_ROUNDED, *_NOT_OF_MHLO)
+_TANS = _vhlo("tan_v1 tan_v2")
 _BITCAST_CONVERT, _CLAMP, _CONVERT, _RESHAPE = _vhlo(
     "bitcast_convert_v1 clamp_v1 convert_v1 reshape_v1"
 )
@@ -52,7 +57,7 @@ _DOTS, _DYNAMIC_CONVS = (
 _QUANTIZE, _DEQUANTIZE = _vhlo("uniform_quantize_v1 uniform_dequantize_v1")
 # What verifiers of ops do not see the types of.
 _FUNCTIONS = frozenset({"builtin.module", *_vhlo("call_v1 func_v1 return_v1")})
-TYPED = (*_ELEMENTWISE, *_SINCE_0_19, _BITCAST_CONVERT, _CLAMP, _CONVERT, *_DOTS, _QUANTIZE)
+TYPED = (*_ELEMENTWISE, *_SINCE_0_19, *_TANS, _BITCAST_CONVERT, _CLAMP, _CONVERT, *_DOTS, _QUANTIZE)
 """The ops whose operand types a form depends on, where there are quantized types."""
 
 
@@ -181,10 +186,11 @@ def _stored_in_floats(reading: Reading) -> bool:
 
 def _is_compiled(reading: Reading) -> bool:
     """Find a quantized type that a function takes or returns, or of an op that is not removed."""
+    kept = frozenset(reading.of(*KEPT_UNUSED))
     made = {
         one
         for signature in reading.signatures
-        if like(signature) in reading.used
+        if signature in kept or like(signature) in reading.used
         for one in signature.results
     }
     return any(reading.element(one) in _QUANTIZED for one in reading.edges | made)
@@ -192,6 +198,9 @@ def _is_compiled(reading: Reading) -> bool:
 
 QUANTIZED: dict[str, FormRule] = {
     "quantized type that is not removed": FormRule(_is_compiled, (_WHERE,)),
+    "quantized type": FormRule(lambda _: True, (_WHERE,)),
+    "ceil or floor of a quantized type": _any(*_ROUNDED),
+    "op of a quantized type that MHLO has not": _any(*_NOT_OF_MHLO, *_TANS),
     "elementwise op or reshape of quantized and other types": FormRule(
         _mixed, (_WHERE, ops(*_ELEMENTWISE))
     ),
