@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from portable.bytecode.entries import TYPES
 from portable.bytecode.operations import like
-from portable.prediction.computing import KEPT_UNUSED
+from portable.prediction.computing import COMMUNICATING, KEPT_UNUSED
 from portable.prediction.form import FormRule, ops, types
 from portable.prediction.parts import STORED_FLOATS, storages
 
@@ -184,16 +184,21 @@ def _stored_in_floats(reading: Reading) -> bool:
     return not reading.ops <= _FUNCTIONS and not STORED_FLOATS.isdisjoint(storages(reading))
 
 
-def _is_compiled(reading: Reading) -> bool:
-    """Find a quantized type that a function takes or returns, or of an op that is not removed."""
+def _is_compiled(reading: Reading) -> bool | None:
+    """Find a quantized type that a function takes or returns, or of an op that is not removed.
+
+    Perhaps that of other ops that communicate: jaxlib keeps those from 0.8.1 on.
+    """
     kept = frozenset(reading.of(*KEPT_UNUSED))
-    made = {
-        one
-        for signature in reading.signatures
-        if signature in kept or like(signature) in reading.used
-        for one in signature.results
-    }
-    return any(reading.element(one) in _QUANTIZED for one in reading.edges | made)
+    perhaps = False
+    for signature in reading.signatures:
+        if any(reading.element(one) in _QUANTIZED for one in signature.results):
+            if signature in kept or like(signature) in reading.used:
+                return True
+            perhaps |= reading.kinds[signature.name] in COMMUNICATING
+    if any(reading.element(one) in _QUANTIZED for one in reading.edges):
+        return True
+    return None if perhaps else False
 
 
 QUANTIZED: dict[str, FormRule] = {
