@@ -7,6 +7,10 @@ predictions are made again.
 
     python -m tools measure_predictions 300 --seed fresh    on Releases of every era
     python -m tools measure_predictions 300 --seed fresh --on 'jaxlib 0.10.2'
+    python -m tools measure_predictions 6000 --around unused --on 'jaxlib 0.4.30'
+
+With `--around` they are the programs of one op from which the table was learnt, each put somewhere
+else: where nothing uses its results, in a function, in a branch, in a loop.
 """
 
 from __future__ import annotations
@@ -21,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from portable import bindings
 from portable.artifact import Artifact
+from portable.bindings import LibraryError
 from portable.fuzz import generate
 from portable.prediction import predict
 from portable.releases import find_release
@@ -29,16 +34,17 @@ from portable.runtime.environments import Environments
 from portable.runtime.executors import find_executor
 from portable.verdict import Stage
 from portable.version import Version
-from tools.capabilities import LIMIT_S, STORE, executed, executor_for
+from tools.capabilities import LIMIT_S, STORE, executed, executor_for, load_programs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from portable.releases import Release
     from portable.verdict import Verdict
+    from tools.capabilities import Program
 
-__all__ = ["Measured", "main", "measure"]
+__all__ = ["AROUND", "Measured", "main", "measure", "surrounded"]
 
 RELEASES = ("jaxlib 0.4.13", "jaxlib 0.4.30", "jaxlib 0.5.3", "jaxlib 0.10.2", "jaxlib 0.12.0.1")
 _OPS = (5, 10, 20, 35, 50)
@@ -92,6 +98,118 @@ def programs(count: int, seed: str) -> Iterator[Artifact]:
         )
         module = library.parse(made.text, context)
         yield Artifact.from_bytes(library.serialize(module, made.since.target))
+
+
+def _unused(ir: Any, module: Any) -> None:
+    """Make main return a constant instead of what it computes, in place."""
+    main = _main(module)
+    *_, last = main.regions[0].blocks[0].operations
+    number = ir.Type.parse("tensor<i32>")
+    with ir.InsertionPoint(last):
+        value = ir.Attribute.parse("dense<7> : tensor<i32>")
+        constant = ir.Operation.create(
+            "stablehlo.constant", results=[number], attributes={"value": value}
+        )
+        ir.Operation.create("func.return", operands=[constant.result])
+    last.erase()
+    taken = ir.FunctionType(ir.TypeAttr(main.attributes["function_type"]).value).inputs
+    main.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(taken, [number]))
+    if "res_attrs" in main.attributes:
+        del main.attributes["res_attrs"]
+
+
+_CALLED = "func.func @main({parameters}) -> ({types}) {{ {call} return {results} : {types} }}"
+_BRANCH = """func.func @main({parameters}) -> ({types}) {{
+    %true = stablehlo.constant dense<true> : tensor<i1>
+    %always = stablehlo.optimization_barrier %true : tensor<i1>
+    %branch:{count} = "stablehlo.if"(%always) ({{
+        {call} stablehlo.return {results} : {types}
+    }}, {{
+        {call} stablehlo.return {results} : {types}
+    }}) : (tensor<i1>) -> ({types})
+    return {branched} : {types}
+}}"""
+_LOOP = """func.func @main({parameters}) -> ({types}) {{
+    %zero = stablehlo.constant dense<0> : tensor<i32>
+    {call}
+    %branch:{next} = "stablehlo.while"({results}, %zero) ({{
+        ^bb0({carried}, %turn: tensor<i32>):
+        %two = stablehlo.constant dense<2> : tensor<i32>
+        %less = stablehlo.compare LT, %turn, %two : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %less : tensor<i1>
+    }}, {{
+        ^bb0({carried}, %turn: tensor<i32>):
+        %one = stablehlo.constant dense<1> : tensor<i32>
+        %after = stablehlo.add %turn, %one : tensor<i32>
+        {again}
+        stablehlo.return {repeated}, %after : {types}, tensor<i32>
+    }}) : ({types}, tensor<i32>) -> ({types}, tensor<i32>)
+    return {branched} : {types}
+}}"""
+AROUND = {"unused": None, "called": _CALLED, "branch": _BRANCH, "loop": _LOOP}
+"""Where a program of one op is put, each with the main that calls it."""
+
+
+def _main(module: Any) -> Any:
+    name = '"main"'
+    return next(one for one in module.body.operations if str(one.attributes["sym_name"]) == name)
+
+
+def _called(ir: Any, module: Any, template: str) -> str:
+    """Make main a function of another name, and return the text of a main that calls it."""
+    inner = _main(module)
+    inner.attributes["sym_name"] = ir.StringAttr.get("inner")
+    inner.attributes["sym_visibility"] = ir.StringAttr.get("private")
+    function = ir.FunctionType(ir.TypeAttr(inner.attributes["function_type"]).value)
+    types, taken = ([str(one) for one in side] for side in (function.results, function.inputs))
+    arguments = ", ".join(f"%arg{number}" for number in range(len(taken)))
+    call = f"= func.call @inner({arguments}) : ({', '.join(taken)}) -> ({', '.join(types)})\n"
+    count = len(types)
+    made, again, branch = (
+        ", ".join(f"{name}#{number}" for number in range(count))
+        for name in ("%made", "%again", "%branch")
+    )
+    return template.format(
+        parameters=", ".join(f"%arg{number}: {one}" for number, one in enumerate(taken)),
+        types=", ".join(types),
+        carried=", ".join(f"%carried{number}: {one}" for number, one in enumerate(types)),
+        call=f"%made:{count} {call}",
+        again=f"%again:{count} {call}",
+        results=made,
+        repeated=again,
+        branched=branch,
+        count=count,
+        next=count + 1,
+    )
+
+
+def surrounded(programs: Iterable[Program], how: str) -> Iterator[Artifact]:
+    """Yield the programs of one op, each put somewhere else.
+
+    Those that return nothing, and the few that MLIR prints otherwise than it parses, are left out.
+
+    Args:
+        programs: The programs.
+        how: A key of `AROUND`.
+    """
+    library = bindings.find("jaxlib")
+    context = library.context()
+    template = AROUND[how]
+    for program in programs:
+        version = program.artifact.header.version
+        assert version is not None  # a serializer of StableHLO wrote it
+        module = library.deserialize(program.artifact.data, context)
+        try:
+            with library.editing(module) as ir:
+                text = template and _called(ir, module, template)
+                if template is None:
+                    _unused(ir, module)
+            if text:
+                whole = f"{str(module).rstrip().removesuffix('}')}{text}\n}}"
+                module = library.parse(whole, context)
+            yield Artifact.from_bytes(library.serialize(module, version))
+        except LibraryError:
+            continue
 
 
 def measure(release: Release, artifacts: Sequence[Artifact], seed: str) -> list[Measured]:
@@ -176,13 +294,18 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("count", type=int, metavar="N", help="how many programs")
-    parser.add_argument("--seed", required=True, help="another seed has other programs")
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--seed", help="another seed has other programs")
+    source.add_argument("--around", choices=AROUND, help="programs of one op, put elsewhere")
     parser.add_argument("--on", nargs="+", default=RELEASES, metavar="RELEASE")
     chosen = parser.parse_args()
-    artifacts = list(programs(chosen.count, chosen.seed))
+    if chosen.around:
+        artifacts = list(surrounded(load_programs()[: chosen.count], chosen.around))
+    else:
+        artifacts = list(programs(chosen.count, chosen.seed))
     for name in chosen.on:
         release = find_release(name)
-        for line in report(release, measure(release, artifacts, chosen.seed)):
+        for line in report(release, measure(release, artifacts, chosen.seed or chosen.around)):
             print(line, flush=True)
     return 0
 
