@@ -268,7 +268,8 @@ _ROOMS = {
     "version": "portable.version",
 }
 
-__all__ = ["__version__", *_NAMES]  # noqa: PLE0604 - the table above is the one place
+__all__ = ["__version__"]
+__all__ += list(_NAMES)
 
 if not TYPE_CHECKING:  # or every misspelt name would be an object
     __getattr__, __dir__ = lazy(__name__, _NAMES | _ROOMS)

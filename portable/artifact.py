@@ -119,7 +119,7 @@ class Artifact:
     @property
     def digest(self) -> str:
         """SHA-256 of the bytes, in hexadecimal."""
-        from hashlib import sha256  # noqa: PLC0415 - loads OpenSSL
+        from hashlib import sha256
 
         return sha256(self.data).hexdigest()
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from compat_tests.helpers.bytecode_writer import UNKNOWN_LOCATION, entry, operation, region, varint
 from compat_tests.helpers.bytecode_writer import Artifact as Written
@@ -14,7 +14,7 @@ from portable.bytecode.vhlo import END
 from portable.bytecode.vhlo import op as row_of
 from portable.prediction import examine
 
-__all__ = ["Program", "Step", "signed"]
+__all__ = ["Part", "Program", "Step", "joined", "signed"]
 
 _UNKNOWN = -(1 << 63)
 
@@ -32,6 +32,7 @@ class Program:
     attributes: list[tuple[str, bytes]] = field(
         default_factory=lambda: [("builtin", entry(UNKNOWN_LOCATION))]
     )
+    strings: Sequence[str] = ()
 
     def scalar(self, name: str) -> int:
         """Return the number of a type that has no parts."""
@@ -145,6 +146,7 @@ class Program:
             self.types,
             [b"".join(map(varint, numbers)) for numbers in entries],
             [top],
+            self.strings,
             producer="StableHLO_v1.9.0",
         )
         return bytes(made)
@@ -181,6 +183,26 @@ class Step(NamedTuple):
     def results(self) -> Sequence[int]:
         """The types of its results."""
         return [self.given] if isinstance(self.given, int) else self.given
+
+
+Part: TypeAlias = tuple[Sequence[int], Sequence[Step]]
+"""The types of arguments, and the ops behind them, as `Program.written` takes them."""
+
+
+def joined(parts: Iterable[Part]) -> Part:
+    """Return the ops of several programs of one `Program`, one behind the other."""
+    known = [*parts]
+    arguments = [one for given, _ in known for one in given]
+    steps: list[Step] = []
+    taken, values = 0, len(arguments)
+    for given, inner in known:
+        own, first = len(given), values
+        for step in inner:
+            numbers = [taken + at if at < own else first + at - own for at in step.operands]
+            steps.append(step._replace(operands=numbers))
+            values += len(step.results)
+        taken += own
+    return arguments, steps
 
 
 def _code(kind: str, name: str) -> int:

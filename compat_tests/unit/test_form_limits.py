@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 
-from compat_tests.helpers.written import Program, Step, signed
+from compat_tests.helpers.written import Program, Step, joined, signed
 from portable.artifact import Artifact
 from portable.prediction import examine
 
@@ -164,6 +164,24 @@ def _complex_constant(size: int) -> _Made:
     return program, [], [program.constant(type_, bytes(size))]
 
 
+def _log_of_power(exponent: float, base: float | None = None) -> _Made:
+    program = Program()
+    given = program.tensor(program.scalar("f32_v1"), 2)
+    numbers = [program.constant(given, struct.pack("<f", one or 0.0)) for one in (exponent, base)]
+    power = Step("power_v1", [0 if base is None else 2, 1], given)
+    log = Step("log_v1", [3], given)
+    return program, [given], [*numbers, power, log, Step("return_v1", [4], [])]
+
+
+def _added(element: str, first: float, second: float, op: str = "add_v1") -> _Made:
+    """The first to an argument, the second to what that gives."""
+    program = Program()
+    given = program.tensor(program.scalar(element), 2)
+    numbers = [program.constant(given, _stored(element, one)) for one in (first, second)]
+    steps = [Step(op, [0, 1], given), Step("add_v1", [3, 2], given)]
+    return program, [given], [*numbers, *steps, Step("return_v1", [4], [])]
+
+
 _VECTOR = "dot_general with an algorithm of a vector and a transposed matrix"
 _REDUCED = "reduce of a dot_general over three elements"
 _SORTED = "sort of more than 16 operands"
@@ -173,6 +191,10 @@ _POWERS = "power of integers by 64 or more"
 _SPREAD = "reduce_window of windows side by side that spreads other dimensions"
 _WORDS = "rng_bit_generator with a state of other than two or three words"
 _END = "sort of a dimension that is counted from the end"
+_LOGS = "log of a power"
+_ADDS = "addition of a constant and of one that takes it away"
+# The digits of each type, as IEEE 754 and bfloat16 have them.
+_DIGITS = {"f16_v1": 11, "bf16_v1": 8, "f32_v1": 24, "f64_v1": 53}
 _ALL: list[tuple[str, Callable[..., _Made], tuple[object, ...], bool | None]] = [
     ("get_dimension_size of a known dimension", _dimensions, (256,), True),
     ("get_dimension_size of a known dimension", _dimensions, (257,), False),
@@ -217,6 +239,21 @@ _ALL: list[tuple[str, Callable[..., _Made], tuple[object, ...], bool | None]] = 
        at < -1) for at in (-3, -2, -1, 0)),
     *(("constant of several complex<f64>", _complex_constant, (size,), size > 16)
       for size in (16, 32)),
+    # Multiplied out, or the same of a negative number as of a positive one.
+    *((_LOGS, _log_of_power, (by,), False) for by in (-2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0)),
+    *((_LOGS, _log_of_power, (by,), None) for by in (-3.0, 0.5, 1.5, 5.0)),
+    *((_LOGS, _log_of_power, (5.0, base), False if base > 0 else None)
+      for base in (-1.0, 0.5, 2.0)),
+    # What is added has at least half of the digits, and all but as many are taken away.
+    *((_ADDS, _added, (element, 2.0**at, -(2.0**at)), None if at >= digits // 2 else False)
+      for element, digits in _DIGITS.items() for at in range(digits // 2 - 3, digits // 2 + 3)),
+    *((_ADDS, _added, (element, 2.0**(digits - 1), left - 2.0**(digits - 1)), found)
+      for element, digits in _DIGITS.items()
+      for left, found in ((2.0**(digits - 1 - digits // 2), False),
+                          (2.0**(digits - 1 - digits // 2) - 1, None))),
+    (_ADDS, _added, ("f32_v1", 4096.0, 4096.0), False),
+    (_ADDS, _added, ("f32_v1", 4096.0, 4096.0, "subtract_v1"), None),
+    (_ADDS, _added, ("f32_v1", 4096.0, -4096.0, "subtract_v1"), False),
 ]  # fmt: skip
 
 
@@ -227,6 +264,23 @@ def test_a_form_begins_where_its_limit_says(
     """Not one before or one behind it."""
     program, arguments, steps = make(*of)
     assert program.forms_of(arguments, steps)[form] is found
+
+
+# What they find depends on how many ops there are, or on all of them together.
+_OF_THE_WHOLE = {"dynamic_conv", _TURNS}
+
+
+@pytest.mark.parametrize("form", [*dict.fromkeys(row[0] for row in _ALL)])
+def test_a_form_is_found_behind_what_has_it_not(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And before it: the first op of a kind does not stand for the others."""
+    rows = [row for row in _ALL if row[0] == form and form not in _OF_THE_WHOLE]
+    without = [row for row in rows if row[3] is False]
+    for row, other in ((row, other) for row in rows if row not in without for other in without):
+        shared = Program()
+        monkeypatch.setitem(globals(), "Program", lambda shared=shared: shared)
+        parts = [make(*of)[1:] for _, make, of, _ in (other, row)]
+        for both in (parts, parts[::-1]):
+            assert shared.forms_of(*joined(both))[form] is row[3], (row[2], other[2])
 
 
 @pytest.mark.parametrize(

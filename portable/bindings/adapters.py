@@ -37,8 +37,8 @@ class _Bindings:
 
 
 def _register_jaxlib(ir: Any, context: Context) -> None:
-    from jaxlib.mlir._mlir_libs import _jax_mlir_ext  # noqa: PLC0415 - imports a compiler
-    from jaxlib.mlir.dialects import chlo, mhlo, sdy  # noqa: PLC0415 - imports a compiler
+    from jaxlib.mlir._mlir_libs import _jax_mlir_ext
+    from jaxlib.mlir.dialects import chlo, mhlo, sdy
 
     registry = ir.DialectRegistry()
     _jax_mlir_ext.register_dialects(registry)
@@ -54,7 +54,7 @@ def _register_nothing(_ir: Any, _context: Context) -> None:
 
 def _refine_jaxlib(program: bytes) -> bytes:
     """Refine shapes by XLA's extension of upstream's passes, which has no name in a pipeline."""
-    from jaxlib._jax import mlir  # noqa: PLC0415 - imports a compiler
+    from jaxlib._jax import mlir
 
     return bytes(mlir.refine_polymorphic_shapes(program))
 

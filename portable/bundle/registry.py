@@ -78,8 +78,8 @@ class Registry:
     def __init__(self, reference: str) -> None:
         self.reference = reference
         try:
-            import oras.container  # noqa: PLC0415 - an extra
-            import oras.provider  # noqa: PLC0415 - the same
+            import oras.container
+            import oras.provider
         except ImportError:
             hint = "pip install 'stablehlo-portable[bundle]'"
             raise RegistryError("needs oras", where=reference, hint=hint) from None
@@ -292,8 +292,8 @@ class Registry:
     @contextlib.contextmanager
     def _failing(self) -> Iterator[None]:
         """Turn whatever fails on the way into a RegistryError."""
-        import requests  # noqa: PLC0415 - as oras
-        from oras.auth import AuthenticationException  # noqa: PLC0415 - the same
+        import requests
+        from oras.auth import AuthenticationException
 
         try:
             yield
@@ -308,7 +308,7 @@ def _limited(
     request: Callable[..., Any], method: str, url: str, *, stream: bool = False, **options: Any
 ) -> Any:
     """Request something, and read an answer that is read whole no further than documents go."""
-    from requests import RequestException  # noqa: PLC0415 - as oras
+    from requests import RequestException
 
     answer = request(method, url, stream=True, timeout=_SECONDS, **options)
     if not stream:

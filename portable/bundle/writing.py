@@ -143,7 +143,7 @@ def pack(
             what = f"the constants of a {container.kind} stay in it"
             hint = "leave out --extract-constants"
             raise Unbundled(what, where=container.path or None, hint=hint)
-        from portable.exporters.exported import ExportedArtifact  # noqa: PLC0415 - and numpy
+        from portable.exporters.exported import ExportedArtifact
 
         with scratch.folder(str(Path(to).absolute().parent)) as folder:
             model = Path(folder, "model")

@@ -12,7 +12,6 @@ directory, also one of torch_xla's own, to a SavedModel for TensorFlow and Tenso
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -114,7 +113,7 @@ def run(chosen: argparse.Namespace) -> int:
         )
         if whole:
             try:
-                os.replace(made, output)  # noqa: PTH105 - a directory
+                Path(made).replace(output)
             except OSError as error:
                 raise file_error("write", error, chosen.output) from error
         else:

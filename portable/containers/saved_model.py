@@ -235,8 +235,9 @@ def _nodes(data: Buffer, meta_graph: Field) -> Iterator[tuple[str, tuple[Field, 
             if library is not None:
                 raise MalformedContainer("two function libraries in one graph", field.start)
             library = field
-    for function in _all(data, library, _FUNCTIONS) if library else ():
-        assert library is not None  # noqa: S101 - for type checkers
+    if library is None:
+        return
+    for function in _all(data, library, _FUNCTIONS):
         name = None
         for node in _all(data, function, _FUNCTION_NODES):
             if name is None:

@@ -49,7 +49,7 @@ def lower(traced: Traced, platform: str) -> Lowered:  # noqa: ARG001 - it lowers
         signature = ready.module_call_graph[0].signature
         signature.out_spec = flat_tree(signature.out_spec)
         module = torch_xla.exported_program_to_stablehlo(ready, options)
-        bundle = module._bundle  # noqa: SLF001 - what it saves; there is no other way to it
+        bundle = module._bundle
         arguments = tuple(_arguments(bundle.stablehlo_funcs[0].meta, traced))
         weights = dict(_weights(bundle, arguments))
     except ExportFailed:
@@ -96,7 +96,7 @@ def _its_own() -> dict[Any, Any]:
     aten = torch.ops.aten
     return {
         **get_decompositions([aten.grid_sampler_2d]),
-        aten._safe_softmax.default: decomposed,  # noqa: SLF001 - ATen's name
+        aten._safe_softmax.default: decomposed,
     }
 
 

@@ -131,7 +131,7 @@ def _demand_ops(functions: Mapping[Any, Callable[..., Any]]) -> None:
     import torch
 
     for op, function in functions.items():
-        if not isinstance(op, (torch._ops.OpOverload, torch._ops.OpOverloadPacket)):  # noqa: SLF001 - they have no public names
+        if not isinstance(op, (torch._ops.OpOverload, torch._ops.OpOverloadPacket)):
             raise ExportFailed(
                 f"a lowering is given for {op!r:.100}, which is not an op of PyTorch",
                 hint="write it as torch.ops.aten.silu.default",
@@ -203,7 +203,7 @@ def _refuse_unknown(nodes: Sequence[Any], options: Lowerings) -> None:
                 refuse_branch(node)
         elif is_random(node) and (target not in drawn or not options.random):
             refuse_random(node)
-        elif isinstance(target, torch._ops.OpOverload):  # noqa: SLF001 - it has no public name
+        elif isinstance(target, torch._ops.OpOverload):
             names = {target, _packet(target)}
             instead = next((how for name, how in _INSTEAD.items() if name in str(target)), None)
             if not names & known or (instead and not names & options.functions.keys()):

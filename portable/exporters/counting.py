@@ -25,9 +25,9 @@ def counting_ops() -> dict[Any, Callable[..., Any]]:
 
     aten = torch.ops.aten
     return {
-        aten._histogramdd_bin_edges.default: _edges,  # noqa: SLF001 - ATen's name
-        aten._histogramdd_from_bin_cts.default: _of_counts,  # noqa: SLF001 - ATen's name
-        aten._histogramdd_from_bin_tensors.default: _histogram,  # noqa: SLF001 - ATen's name
+        aten._histogramdd_bin_edges.default: _edges,
+        aten._histogramdd_from_bin_cts.default: _of_counts,
+        aten._histogramdd_from_bin_tensors.default: _histogram,
         aten.histogram.bin_ct: _of_count,
         aten.histogram.bins_tensor: _of_edges,
         aten.index_reduce.default: _index_reduce,

@@ -37,8 +37,8 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
 
     aten = torch.ops.aten
     return {
-        aten._upsample_bicubic2d_aa.default: functools.partial(_resampled, _cubic, 2.0),  # noqa: SLF001 - ATen's name
-        aten._upsample_bilinear2d_aa.default: functools.partial(_resampled, _linear, 1.0),  # noqa: SLF001 - ATen's name
+        aten._upsample_bicubic2d_aa.default: functools.partial(_resampled, _cubic, 2.0),
+        aten._upsample_bilinear2d_aa.default: functools.partial(_resampled, _linear, 1.0),
         aten.adaptive_max_pool2d.default: _adaptive_maxima,
         aten.adaptive_max_pool3d.default: _adaptive_maxima,
         aten.cholesky.default: _cholesky,
@@ -47,7 +47,7 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
         aten.fractional_max_pool2d.default: functools.partial(_fractional_maxima, (1, 0)),
         aten.fractional_max_pool3d.default: functools.partial(_fractional_maxima, (0, 1, 2)),
         aten.fake_quantize_per_tensor_affine_cachemask.default: _by_tensor,
-        aten._fake_quantize_per_tensor_affine_cachemask_tensor_qparams.default: _by_tensor_tensors,  # noqa: SLF001 - ATen's name
+        aten._fake_quantize_per_tensor_affine_cachemask_tensor_qparams.default: _by_tensor_tensors,
         aten.fake_quantize_per_channel_affine_cachemask.default: _by_channel,
         aten.ldexp.Tensor: lambda x, power: x * torch.pow(2.0, power),
         aten.linalg_pinv.atol_rtol_tensor: _pseudo_inverse,
@@ -76,7 +76,7 @@ def _of_pytorch() -> dict[Any, Callable[..., Any]]:
     """Return PyTorch's own decompositions that `torch.export` leaves out."""
     import torch
 
-    table = torch._decomp.decomposition_table  # noqa: SLF001 - it has no public name
+    table = torch._decomp.decomposition_table
     return {op: how for op, how in table.items() if str(op) in _NOT_IN_EXPORT}
 
 

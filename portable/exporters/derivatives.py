@@ -88,7 +88,7 @@ def pulled_back(
     given = {**defaults, **dict(zip(names, args, strict=False)), **kwargs}
     gradient = args[0]
     taken = {p.name: _taken(p, given, gradient) for p in parameters(forward)}
-    count = len(op._schema.returns)  # noqa: SLF001 - it has no public name
+    count = len(op._schema.returns)
     tensors = [p.name for p in parameters(forward) if "Tensor" in str(p.type)][:count]
     wanted = given.get("output_mask", [True] * count)
     chosen = [name for name, one in zip(tensors, wanted, strict=True) if one]
@@ -137,8 +137,8 @@ def derivative_decompositions() -> dict[_Op, Callable[..., Any]]:
 
     aten = torch.ops.aten
     return {
-        aten._cdist_backward.default: _of_distances,  # noqa: SLF001 - ATen's name
-        aten._pdist_backward.default: _of_pairs,  # noqa: SLF001 - ATen's name
+        aten._cdist_backward.default: _of_distances,
+        aten._pdist_backward.default: _of_pairs,
         aten.max_pool2d_with_indices_backward.default: _of_maxima(2),
         aten.max_pool3d_with_indices_backward.default: _of_maxima(3),
         aten.adaptive_max_pool2d_backward.default: _of_maxima(2),
@@ -146,7 +146,7 @@ def derivative_decompositions() -> dict[_Op, Callable[..., Any]]:
         aten.fractional_max_pool2d_backward.default: _of_maxima(2),
         aten.fractional_max_pool3d_backward.default: _of_maxima(3),
         aten.masked_scatter_backward.default: _of_scattered,
-        aten._embedding_bag_backward.default: _of_bags,  # noqa: SLF001 - ATen's name
+        aten._embedding_bag_backward.default: _of_bags,
         # PyTorch can decompose these, and leaves them as they are for its own compilers.
         aten.batch_norm_backward.default: decomposition_table[aten.batch_norm_backward.default],
         aten.rrelu_with_noise_backward.default: decomposition_table[

@@ -61,12 +61,12 @@ def is_higher_order(op: Any) -> bool:
     """Return whether an op of PyTorch takes functions, as `cond` and `scan` do."""
     import torch
 
-    return isinstance(op, torch._ops.HigherOrderOperator)  # noqa: SLF001 - it has no public name
+    return isinstance(op, torch._ops.HigherOrderOperator)
 
 
 def parameters(op: Any) -> Sequence[Any]:
     """Return what an ATen op declares that it takes: each has a `name` and a `type`."""
-    declared: Sequence[Any] = op._schema.arguments  # noqa: SLF001 - it has no public name
+    declared: Sequence[Any] = op._schema.arguments
     return declared
 
 

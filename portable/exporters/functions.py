@@ -156,7 +156,7 @@ def function_of(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -
     jitted = isinstance(function, jit)
     static: frozenset[int | str] = frozenset()
     if jitted:
-        told = function._jit_info  # noqa: SLF001 - its only home
+        told = function._jit_info
         static = frozenset((*told.static_argnums, *told.static_argnames))
     given = _apart(_parameters(function), static, args, kwargs)
     if jitted:
@@ -337,7 +337,7 @@ def _leaf(array: Array, aval: _Aval) -> Any:
     made = jax.numpy.asarray(array)
     if not is_key(aval):
         return made
-    return jax.random.wrap_key_data(made, impl=aval.dtype._impl)  # noqa: SLF001 - its only home
+    return jax.random.wrap_key_data(made, impl=aval.dtype._impl)
 
 
 def _parameters(function: Any) -> tuple[str, ...]:

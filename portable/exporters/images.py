@@ -28,8 +28,8 @@ def byte_images() -> dict[Any, Callable[..., Any]]:
     return {
         aten.upsample_bilinear2d.default: functools.partial(_resized, (_linear, 1, False)),
         aten.upsample_bicubic2d.default: functools.partial(_resized, (keys, 2, False)),
-        aten._upsample_bilinear2d_aa.default: functools.partial(_resized, (_linear, 1, True)),  # noqa: SLF001 - ATen's name
-        aten._upsample_bicubic2d_aa.default: functools.partial(_resized, (pil, 2, True)),  # noqa: SLF001 - ATen's name
+        aten._upsample_bilinear2d_aa.default: functools.partial(_resized, (_linear, 1, True)),
+        aten._upsample_bicubic2d_aa.default: functools.partial(_resized, (pil, 2, True)),
     }
 
 

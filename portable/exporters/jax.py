@@ -142,7 +142,7 @@ def repin_exported(
             hint="pass what jax.export.export returned, or the path of a file of it",
         )
     pinned = pin.pin(exported.mlir_module_serialized, *wants, **options)
-    derivative = exported._get_vjp  # noqa: SLF001 - its only home
+    derivative = exported._get_vjp
 
     def repinned(primal: _Exported) -> _Exported:
         return repin_exported(derivative(primal), target, **options)

@@ -26,7 +26,7 @@ def loss_ops() -> dict[Any, Callable[..., Any]]:
     return {getattr(ops, name).default: how for name, how in table.items() if hasattr(ops, name)}
 
 
-def _with_derivatives(  # noqa: PLR0917 - PyTorch's signature
+def _with_derivatives(
     x: Any,
     matrix: Any,
     target: Any,
@@ -55,7 +55,7 @@ def _with_derivatives(  # noqa: PLR0917 - PyTorch's signature
     return tuple(one.to(x.dtype) for one in (loss, *chosen))
 
 
-def _of_each(  # noqa: PLR0917 - PyTorch's signature
+def _of_each(
     x: Any, matrix: Any, target: Any, bias: Any, weight: Any, ignored: int, *rest: Any
 ) -> Any:
     """Return the loss of each row."""

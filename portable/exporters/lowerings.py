@@ -76,7 +76,7 @@ def lowerings() -> dict[Any, Callable[..., Any]]:
     found = {getattr(aten, name).default: how for name, how in table.items() if hasattr(aten, name)}
     found |= {
         aten.item.default: number_of,
-        aten._local_scalar_dense.default: number_of,  # noqa: SLF001 - ATen's name
+        aten._local_scalar_dense.default: number_of,
         aten.arange.start_step: _counted,
         # torchax subtracts multiples, which loses digits of floats.
         aten.fmod.Scalar: _remainder,
@@ -86,7 +86,7 @@ def lowerings() -> dict[Any, Callable[..., Any]]:
         aten.pow.Tensor_Tensor: _powers,
         aten.repeat_interleave.Tensor: _repeated,
         torch.ops.prims.convert_element_type.default: _converted,
-        aten._to_copy.default: lambda x, dtype=None, **_: _converted(x, dtype),  # noqa: SLF001 - ATen's name
+        aten._to_copy.default: lambda x, dtype=None, **_: _converted(x, dtype),
         aten.scalar_tensor.default: _held,
         aten.scatter_reduce.two: _scattered,
         aten.searchsorted.Scalar: _searched,
@@ -99,9 +99,9 @@ def lowerings() -> dict[Any, Callable[..., Any]]:
         **{
             getattr(packet, overload): lambda *_, **__: None
             for packet in (
-                aten._assert_async,  # noqa: SLF001 - ATen's names
-                aten._assert_scalar,  # noqa: SLF001
-                aten._linalg_check_errors,  # noqa: SLF001
+                aten._assert_async,
+                aten._assert_scalar,
+                aten._linalg_check_errors,
                 aten.sym_constrain_range,
                 aten.sym_constrain_range_for_size,
             )
@@ -123,8 +123,8 @@ def stored_lowerings() -> dict[Any, Callable[..., Any]]:
 
     aten = torch.ops.aten
     return {
-        aten._linalg_det.default: _determinant,  # noqa: SLF001 - ATen's name
-        aten._linalg_slogdet.default: _log_determinant,  # noqa: SLF001 - ATen's name
+        aten._linalg_det.default: _determinant,
+        aten._linalg_slogdet.default: _log_determinant,
         aten.as_strided.default: _strided,
     }
 
@@ -176,7 +176,7 @@ def _grouped_product(a: Any, b: Any, ends: Any = None, bias: Any = None, dtype: 
     return made
 
 
-def _average(  # noqa: PLR0917 - ATen's signature
+def _average(
     x: Any,
     kernel: Sequence[int],
     stride: Sequence[int] = (),
@@ -219,7 +219,7 @@ def _average(  # noqa: PLR0917 - ATen's signature
     return jax.lax.div(total, counted).astype(x.dtype)
 
 
-def _maxima(  # noqa: PLR0917 - ATen's signature
+def _maxima(
     axes: int,
     x: Any,
     kernel: Sequence[int],
@@ -508,7 +508,7 @@ def _diagonal(x: Any, values: Any, offset: int = 0, dim1: int = 0, dim2: int = 1
     return replace(x, values, offset, dim1 % x.ndim, dim2 % x.ndim)
 
 
-def _sliced(  # noqa: PLR0917 - the arguments of ATen
+def _sliced(
     x: Any,
     values: Any,
     axis: int = 0,
@@ -561,7 +561,7 @@ def _integer_product(a: Any, b: Any) -> Any:
     return jax.lax.dot_general(a, b, dimensions, preferred_element_type=jnp.int32)
 
 
-def _scaled_product(  # noqa: PLR0917 - the arguments of ATen
+def _scaled_product(
     a: Any,
     b: Any,
     scale_a: Any,

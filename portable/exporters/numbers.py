@@ -99,7 +99,7 @@ def _size(like: Any, axis: int) -> int:
     return size
 
 
-def _put_slice(  # noqa: PLR0917 - the arguments of ATen
+def _put_slice(
     _: Any,
     x: Any,
     values: Any,

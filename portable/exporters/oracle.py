@@ -291,7 +291,7 @@ def _inductor(traced: Any, path: Path) -> Callable[..., Any]:
                 timeout=_COMPILE_LIMIT_S,
                 fresh=children.Limits(file=None),
             )
-            loaded: Callable[..., Any] = torch._inductor.aoti_load_package(str(path))  # noqa: SLF001 - its documented home
+            loaded: Callable[..., Any] = torch._inductor.aoti_load_package(str(path))
         except (OSError, RuntimeError, ValueError, children.ChildFailed) as error:
             raise OracleFailed(f"AOTInductor does not compile it: {first_line(error)}") from error
     return loaded
@@ -313,7 +313,7 @@ def _compile(program: str, package: str) -> None:
         mode = getattr(node.meta.get("val"), "fake_mode", None)
         if mode is not None:
             mode.allow_fallback_kernels = True
-    torch._inductor.aoti_compile_and_package(loaded, package_path=package)  # noqa: SLF001 - as above
+    torch._inductor.aoti_compile_and_package(loaded, package_path=package)
 
 
 def _executed(exported: ExportedArtifact, executor: str) -> Callable[..., Any]:

@@ -135,7 +135,7 @@ def random_ops() -> dict[Any, Callable[..., Any]]:
         aten.exponential.default: lambda s, like, _, rate=1.0, **__: (
             s.exponential(like.shape, like.dtype) / rate
         ),
-        aten._standard_gamma.default: lambda s, _, shape, *__: _rejecting(s, "gamma", shape),  # noqa: SLF001 - ATen's name
+        aten._standard_gamma.default: lambda s, _, shape, *__: _rejecting(s, "gamma", shape),
         aten.binomial.default: lambda s, _, count, p, *__: _rejecting(s, "binomial", count, p),
         aten.cauchy.default: lambda s, like, _, median=0.0, sigma=1.0, **__: (
             median + sigma * _tangent(s, like)

@@ -303,4 +303,4 @@ def _state(tensor: Any) -> tuple[int, bytes]:
     flat = tensor.detach().reshape(-1) if tensor.is_contiguous() else tensor.detach()[..., :1]
     step = max(1, flat.numel() // _SAMPLES)
     sample = from_torch(flat.reshape(-1)[::step])
-    return tensor._version, hashlib.sha256(sample.tobytes()).digest()  # noqa: SLF001 - its only home
+    return tensor._version, hashlib.sha256(sample.tobytes()).digest()

@@ -169,10 +169,7 @@ def lacks_defaults(content: Bytecode, signature: OpSignature) -> bool:
     Raises:
         MalformedArtifact: Something does not make sense.
     """
-    for field in _DEFAULTS:  # noqa: SIM110 - of each of any number of functions
-        if content.inherent(signature, field) is None:
-            return True
-    return False
+    return any(content.inherent(signature, field) is None for field in _DEFAULTS)
 
 
 def _of_mlir(content: Bytecode, signature: OpSignature, name: str) -> Iterator[str]:

@@ -262,7 +262,7 @@ def _is_float(array: Array) -> bool:
 def _info(dtype: Any) -> Any:
     if dtype.isbuiltin == 1:
         return np.finfo(dtype)
-    import ml_dtypes  # noqa: PLC0415 - only for the types that numpy lacks
+    import ml_dtypes
 
     return ml_dtypes.finfo(dtype)
 

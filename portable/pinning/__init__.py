@@ -61,7 +61,7 @@ _HOMES = {
     "text": "portable.pinning.program",
 }
 
-__all__ = [*_HOMES]  # noqa: PLE0604 - the table above is the one place
+__all__ = list(_HOMES)
 
 if not TYPE_CHECKING:  # or every misspelt name would be an object
     __getattr__, __dir__ = lazy(__name__, _HOMES)

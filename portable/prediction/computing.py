@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from portable.bytecode.entries import Blob
 from portable.bytecode.layouts import VHLO
 from portable.bytecode.operations import IN_FUNCTION, like
-from portable.prediction.form import NEGATIVE, FormRule, kinds, ops, types
+from portable.prediction.form import CONVOLUTIONS, NEGATIVE, SCATTERS, FormRule, kinds, ops, types
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -37,7 +37,6 @@ _COLLECTIVES = (
 )
 KEPT_UNUSED = (*_COLLECTIVES, "vhlo.all_gather_v1", "vhlo.all_gather_v2")
 """Collective ops that only XLA removes where nothing uses them, after they are lowered."""
-_SCATTERS = ("vhlo.scatter_v1", "vhlo.scatter_v2")
 COMMUNICATING = frozenset(
     f"vhlo.{op}"
     for op in (
@@ -60,7 +59,6 @@ _SPLITTING = frozenset(
 _NARROW_SIGNED = frozenset(f"i{bits}_v1" for bits in (2, 4, 8, 16, 32))
 # Of two and four bits no number is as great as 64.
 _INTEGERS = frozenset(f"{sign}{bits}_v1" for sign in ("i", "ui") for bits in (8, 16, 32, 64))
-_CONVOLUTIONS = (_CONVOLUTION, "vhlo.dynamic_conv_v1", "vhlo.dynamic_conv_v2")
 # What has a body, and what ends one.
 _BODY = (_FUNCTION, "vhlo.return_v1")
 # More are not followed: what an op is computed from would be as many for each op.
@@ -87,7 +85,7 @@ _ALIKE = kinds(
 _ON_SIGNED = kinds("abs reduce select_and_scatter sign sort")
 # Those that return what they take in another shape.
 _RESHAPED = kinds("broadcast broadcast_in_dim optimization_barrier reshape reverse slice transpose")
-TYPED = (*_COLLECTIVES, *_SCATTERS, *_SIZES)
+TYPED = (*_COLLECTIVES, *SCATTERS, *_SIZES)
 """The ops whose operand types a form depends on."""
 
 TWO_BITS = frozenset({"i2_v1", "ui2_v1"})
@@ -262,7 +260,7 @@ def _pads_complex_by_a_constant(reading: Reading) -> bool | None:
 
 def _scatters_nothing(reading: Reading) -> bool:
     """Find a scatter of updates without elements into a tensor that has some."""
-    for signature in reading.of(*_SCATTERS):
+    for signature in reading.of(*SCATTERS):
         sizes = [reading.dimensions(type_) or () for type_ in signature.operand_types or ()]
         if 0 in itertools.chain(*sizes[-1:]) and 0 not in itertools.chain(*sizes[:1]):
             return True
@@ -676,7 +674,7 @@ _FOURS = (types(_FOUR_BITS),)
 _CHANNELS = (ops(*COMMUNICATING),)
 COMPUTED: dict[str, FormRule] = {
     "all_reduce or reduce_scatter to a promoted type": _promotes(*_COLLECTIVES),
-    "scatter to a promoted type": _promotes(*_SCATTERS),
+    "scatter to a promoted type": _promotes(*SCATTERS),
     # Whether the value is widened again is not looked for.
     "convert to a narrower float and back": _perhaps(_gives([_CONVERT], _NARROW)),
     "i4 or ui4 that is not folded away": FormRule(_keeps_four_bits, _FOURS),
@@ -698,7 +696,7 @@ COMPUTED: dict[str, FormRule] = {
         (types(_COMPLEX), ops(_CONVOLUTION, _DYNAMIC_PAD, *_PADDING)),
     ),
     "scatter of updates without elements into a tensor that has some": FormRule(
-        _scatters_nothing, (ops(*_SCATTERS),)
+        _scatters_nothing, (ops(*SCATTERS),)
     ),
     "get_dimension_size of a known dimension": FormRule(_asks_what_is_known, (ops(*_SIZES),)),
     "count_leading_zeros of a negative constant": FormRule(
@@ -753,7 +751,7 @@ COMPUTED: dict[str, FormRule] = {
     "channel of all_reduces of several ranks": _several_ranks("vhlo.all_reduce"),
     "channel of all_gathers of several ranks": _several_ranks("vhlo.all_gather"),
     "collective op computed from another of its channel": FormRule(_chained, _CHANNELS),
-    "convolution of i2 or ui2": _takes_two_bits(*_CONVOLUTIONS),
+    "convolution of i2 or ui2": _takes_two_bits(*CONVOLUTIONS),
     "pad of i2 or ui2": _takes_two_bits(_PAD),
     "sort of i2 or ui2": FormRule(_sorts_two_bits, (types(TWO_BITS), ops(_SORT))),
     "constant of several complex<f64>": FormRule(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from portable.bytecode.operations import IN_FUNCTION, like
 from portable.prediction.computing import integers
-from portable.prediction.form import FormRule, ops, types
+from portable.prediction.form import CONVOLUTIONS, DYNAMIC_CONVOLUTIONS, FormRule, ops, types
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,17 +24,15 @@ __all__ = ["CONSTANTS"]
 
 _CONSTANT, _RETURN, _COMPOSITE = "vhlo.constant_v1", "vhlo.return_v1", "vhlo.composite_v2"
 _SLICE = "vhlo.real_dynamic_slice_v1"
-# The ops of dynamic shapes that have a static twin, and which operands are its attributes.
+# The ops of dynamic shapes that have a static twin, and from which operand on they are attributes.
 _SIZED = {
-    "vhlo.dynamic_conv_v1": slice(2, 3),
-    "vhlo.dynamic_conv_v2": slice(2, 3),
-    "vhlo.dynamic_gather_v1": slice(2, 3),
-    "vhlo.dynamic_gather_v2": slice(2, 3),
-    "vhlo.dynamic_pad_v1": slice(2, 5),
-    _SLICE: slice(1, 4),
+    **dict.fromkeys(DYNAMIC_CONVOLUTIONS, 2),
+    "vhlo.dynamic_gather_v1": 2,
+    "vhlo.dynamic_gather_v2": 2,
+    "vhlo.dynamic_pad_v1": 2,
+    _SLICE: 1,
 }
 _FOUR_BITS = frozenset({"i4_v1", "ui4_v1"})
-_CONVOLUTIONS = ("vhlo.convolution_v1", "vhlo.dynamic_conv_v1", "vhlo.dynamic_conv_v2")
 # The largest number of either operand, and how many of them are summed up.
 _FACTORS = 3
 # The greatest number of each type whose sums XLA cuts; those of 64 bits, i2 and i4 wrap.
@@ -57,7 +55,7 @@ def _sized_at_runtime(*sized: str) -> FormRule:
     def find(reading: Reading) -> bool | None:
         perhaps = False
         for visit in reading.walk.of(sized):
-            of = visit.sources[_SIZED[visit.name]]
+            of = visit.sources[_SIZED[visit.name] :]
             if any(visit.constant(source) is None for source in of):
                 known = all(source is None or visit.constant(source) for source in of)
                 if known and like(visit.operation) in reading.used:
@@ -111,7 +109,7 @@ def _convolves_too_large(reading: Reading) -> bool | None:
     """
     # Each constant is read once: any number of ops may take the same.
     sizes = functools.cache(functools.partial(_largest, reading))
-    for visit in reading.walk.of(_CONVOLUTIONS):
+    for visit in reading.walk.of(CONVOLUTIONS):
         element = reading.element(visit.operation.results[0]) if visit.operation.results else ""
         if element not in _LIMITS:
             continue
@@ -134,7 +132,7 @@ def _largest(reading: Reading, constant: Operation | None) -> int | None:
 
 CONSTANTS: dict[str, FormRule] = {
     "convolution of constants of integers that may overflow": FormRule(
-        _convolves_too_large, (ops(*_CONVOLUTIONS), types(_LIMITS))
+        _convolves_too_large, (ops(*CONVOLUTIONS), types(_LIMITS))
     ),
     "dynamic_conv, dynamic_gather or dynamic_pad by what is not constant": _sized_at_runtime(
         *(op for op in _SIZED if op != _SLICE)

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from portable.bytecode.entries import Blob
 from portable.bytecode.operations import like
 from portable.features.devices import replicas_and_partitions
-from portable.prediction.form import FormRule, ops, repeated, signed, types
+from portable.prediction.form import (
+    DYNAMIC_CONVOLUTIONS,
+    SCATTERS,
+    FormRule,
+    ops,
+    repeated,
+    signed,
+    types,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,10 +37,8 @@ _TO_INTEGERS = ("vhlo.floor_v1", "vhlo.ceil_v1")
 _REVERSE, _SLICE = "vhlo.reverse_v1", "vhlo.slice_v1"
 _UNSIGNED = frozenset(f"ui{bits}_v1" for bits in (2, 4, 8, 16, 32, 64))
 _PERMUTE = "vhlo.collective_permute_v1"
-_DYNAMIC_CONV = ("vhlo.dynamic_conv_v1", "vhlo.dynamic_conv_v2")
 _BROADCAST = "vhlo.broadcast_in_dim_v1"
 _CONVOLUTION, _REDUCE_WINDOW = "vhlo.convolution_v1", "vhlo.reduce_window_v1"
-_SCATTERS = ("vhlo.scatter_v1", "vhlo.scatter_v2")
 _SCATTERED = 3  # one operand, its indices and its updates
 # Collective ops that every device of a group has its own part in.
 _DIVIDING = (
@@ -75,7 +81,7 @@ def _into_a_scalar(*, several: bool) -> Callable[[Reading], bool]:
     """Find a scatter into a scalar, of several updates or of any number."""
 
     def found(reading: Reading) -> bool:
-        for signature in _used(reading, *_SCATTERS):
+        for signature in _used(reading, *SCATTERS):
             types = signature.operand_types or ()
             updates = types[len(types) // 2 + 1 :]
             if reading.dimensions(types[0] if types else None) != []:
@@ -91,13 +97,13 @@ def _without_components(reading: Reading) -> bool:
     """Find a scatter whose indices have no components, so that all updates go to one place."""
     return any(
         not reading.numbers(signature, "scatter_dims_to_operand_dims")
-        for signature in _used(reading, *_SCATTERS)
+        for signature in _used(reading, *SCATTERS)
     )
 
 
 def _scatters_to_one_place(reading: Reading) -> bool:
     """Find a scatter of several single elements by indices without components."""
-    for one in _used(reading, *_SCATTERS):
+    for one in _used(reading, *SCATTERS):
         updates = reading.dimensions((one.operand_types or (None,))[-1]) or ()
         inside = {*reading.numbers(one, "update_window_dims")}
         if reading.numbers(one, "scatter_dims_to_operand_dims"):
@@ -167,8 +173,8 @@ def _scatters_over_the_edge(reading: Reading) -> bool | None:
     Only what is outside is to be left out; XLA leaves the whole window out. Constant indices are
     taken for right.
     """
-    wide = {like(one) for one in reading.of(*_SCATTERS) if is_wide(reading, one)}
-    for visit in reading.walk.of(_SCATTERS) if wide else ():
+    wide = {like(one) for one in reading.of(*SCATTERS) if is_wide(reading, one)}
+    for visit in reading.walk.of(SCATTERS) if wide else ():
         if like(visit.operation) in wide and visit.sources:
             indices = visit.sources[len(visit.sources) // 2]
             if indices is None or indices[0] not in reading.folded:
@@ -202,7 +208,7 @@ def _scatters_parts(reading: Reading) -> bool | None:
     which may become an update of a slice.
     """
     perhaps = False
-    for one in _used(reading, *_SCATTERS):
+    for one in _used(reading, *SCATTERS):
         types = one.operand_types or (None,)
         operand, updates = reading.dimensions(types[0]), reading.dimensions(types[-1])
         if operand is None or updates is None:
@@ -418,23 +424,22 @@ CORNERS: dict[str, FormRule] = {
     ),
     "collective_permute without pairs": FormRule(_has_no_pairs, (ops(_PERMUTE),)),
     "dynamic_conv": FormRule(
-        lambda reading: any(True for _ in _used(reading, *_DYNAMIC_CONV)), (ops(*_DYNAMIC_CONV),)
+        lambda reading: any(True for _ in _used(reading, *DYNAMIC_CONVOLUTIONS)),
+        (ops(*DYNAMIC_CONVOLUTIONS),),
     ),
     "rng_bit_generator with a state of other than two or three words": FormRule(
         _has_other_words, (ops(_BITS),)
     ),
     "scatter of several operands": FormRule(
         lambda reading: any(
-            len(one.operand_types or ()) > _SCATTERED for one in _used(reading, *_SCATTERS)
+            len(one.operand_types or ()) > _SCATTERED for one in _used(reading, *SCATTERS)
         ),
-        (ops(*_SCATTERS),),
+        (ops(*SCATTERS),),
     ),
     "scatter of windows that may be partly out of bounds": FormRule(
-        _scatters_over_the_edge, (ops(*_SCATTERS),)
+        _scatters_over_the_edge, (ops(*SCATTERS),)
     ),
-    "scatter of windows that are part of a dimension": FormRule(
-        _scatters_parts, (ops(*_SCATTERS),)
-    ),
+    "scatter of windows that are part of a dimension": FormRule(_scatters_parts, (ops(*SCATTERS),)),
     "stable sort of several operands": FormRule(_is_stable, (ops(_SORT),)),
     "window that fits once, by its stride, over more than it covers": FormRule(
         _fits_once, (ops(_CONVOLUTION, _REDUCE_WINDOW),)
@@ -448,14 +453,14 @@ CORNERS: dict[str, FormRule] = {
     "compare of complex numbers by their order": FormRule(
         _orders_complex_numbers, (types(["complex_v1"]), ops(_COMPARE))
     ),
-    "scatter into a scalar": FormRule(_into_a_scalar(several=False), (ops(*_SCATTERS),)),
+    "scatter into a scalar": FormRule(_into_a_scalar(several=False), (ops(*SCATTERS),)),
     "scatter of several updates into a scalar": FormRule(
-        _into_a_scalar(several=True), (ops(*_SCATTERS),)
+        _into_a_scalar(several=True), (ops(*SCATTERS),)
     ),
     "scatter of several single elements by indices without components": FormRule(
-        _scatters_to_one_place, (ops(*_SCATTERS),)
+        _scatters_to_one_place, (ops(*SCATTERS),)
     ),
-    "scatter of indices without components": FormRule(_without_components, (ops(*_SCATTERS),)),
+    "scatter of indices without components": FormRule(_without_components, (ops(*SCATTERS),)),
     "sort of a dimension that is counted from the end": FormRule(_from_the_end(1), (ops(_SORT),)),
     "sort of a dimension before the last one that is counted from the end": FormRule(
         _from_the_end(2), (ops(_SORT),)

@@ -8,13 +8,14 @@ import re
 from typing import TYPE_CHECKING
 
 from portable.bytecode.operations import IN_FUNCTION
-from portable.prediction.form import FormRule, ops, types
+from portable.prediction.form import SCATTERS, FormRule, ops, types
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from portable.bytecode.operations import Operation, OpSignature
     from portable.prediction.forms import Reading
+    from portable.prediction.walk import Visit
 
 __all__ = ["ENTRY", "aliased", "dictionaries"]
 
@@ -25,7 +26,7 @@ _NO_ARGUMENT = -1
 _UPDATED = {
     "vhlo.sort_v1": None,
     "vhlo.dynamic_update_slice_v1": 1,
-    **dict.fromkeys(("vhlo.scatter_v1", "vhlo.scatter_v2"), 1),
+    **dict.fromkeys(SCATTERS, 1),
 }
 _HIDDEN = frozenset({"nested", "private"})
 # How deep a function is that stands in the module itself.
@@ -159,39 +160,42 @@ def _bytes(reading: Reading, type_: int) -> int | None:
     return None if count is None or bits < 8 else count * times * bits // 8
 
 
+def _in_main(reading: Reading) -> Iterator[Visit]:
+    """Yield the operations of main, those of its regions too, in their order."""
+    inside = False
+    for visit in reading.walk:
+        if visit.name == _FUNCTION and visit.operation.depth == _OUTERMOST:
+            inside = _text(reading, visit.operation, "sym_name") == _MAIN
+        elif inside:
+            yield visit
+
+
 def _is_overwritten(reading: Reading) -> bool | None:
     """Find an argument that is to become one result, and is returned as another too.
 
     Perhaps what is computed from such an argument is computed too late.
     """
     results = reading.aliased
-    if not results:
-        return False
-    used, function = set[int](), ""
-    for _, name, operation, _, _ in reading.walk:
+    used = set[int]()
+    for _, name, operation, _, _ in _in_main(reading) if results else ():
         # Values of a function are numbered from its arguments on.
         operands = operation.operands
-        if name == _FUNCTION and operation.depth == _OUTERMOST:
-            function = _text(reading, operation, "sym_name")
-        elif function == _MAIN and name == _RETURN and operation.depth == IN_FUNCTION:
+        if name == _RETURN and operation.depth == IN_FUNCTION:
             lost = results.keys() - {
                 one for at, one in enumerate(operands) if results.get(one) == at
             }
             if not lost.isdisjoint(operands):
                 return True
             return None if lost & used else False
-        elif function == _MAIN:
-            used.update(results.keys() & operands)
+        used.update(results.keys() & operands)
     return False
 
 
 def _returns_updated(reading: Reading) -> bool:
     """Find an argument of main that is returned, and taken by an op that may update it in place."""
-    taken, function = set[int](), ""
-    for _, name, operation, sources, _ in reading.walk:
-        if name == _FUNCTION and operation.depth == _OUTERMOST:
-            function = _text(reading, operation, "sym_name")
-        elif function == _MAIN and operation.depth == IN_FUNCTION:
+    taken = set[int]()
+    for _, name, operation, sources, _ in _in_main(reading):
+        if operation.depth == IN_FUNCTION:
             pairs = zip(operation.operands, sources, strict=False)
             arguments = [_NO_ARGUMENT if source else value for value, source in pairs]
             if name in _UPDATED:

@@ -10,7 +10,11 @@ if TYPE_CHECKING:
     from portable.prediction.forms import Reading
 
 __all__ = [
+    "CONVOLUTIONS",
+    "DYNAMIC_CONVOLUTIONS",
+    "GATHERS",
     "NEGATIVE",
+    "SCATTERS",
     "FormRule",
     "FormSearch",
     "attributes",
@@ -21,6 +25,12 @@ __all__ = [
     "signed",
     "types",
 ]
+
+# The versions of an op.
+GATHERS = ("vhlo.gather_v1", "vhlo.gather_v2")
+SCATTERS = ("vhlo.scatter_v1", "vhlo.scatter_v2")
+DYNAMIC_CONVOLUTIONS = ("vhlo.dynamic_conv_v1", "vhlo.dynamic_conv_v2")
+CONVOLUTIONS = ("vhlo.convolution_v1", *DYNAMIC_CONVOLUTIONS)
 
 NEGATIVE = 1 << 63
 """From where on a number of `Reading.numbers`, which has no sign, stands for a negative one."""

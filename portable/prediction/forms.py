@@ -20,7 +20,16 @@ from portable.prediction.computing import COMMUNICATING, COMPUTED, TWO_BITS, TYP
 from portable.prediction.constants import CONSTANTS
 from portable.prediction.corners import CORNERS
 from portable.prediction.entry import ENTRY, aliased, dictionaries
-from portable.prediction.form import FormRule, FormSearch, attributes, key, ops, types
+from portable.prediction.form import (
+    CONVOLUTIONS,
+    DYNAMIC_CONVOLUTIONS,
+    FormRule,
+    FormSearch,
+    attributes,
+    key,
+    ops,
+    types,
+)
 from portable.prediction.indices import INDICES
 from portable.prediction.lapack import LAPACK
 from portable.prediction.merged import MERGED
@@ -373,7 +382,7 @@ def _tf32_splat(reading: Reading) -> bool:
 
 def _dynamic_conv_padding(reading: Reading) -> bool:
     """Find a dynamic_conv whose padding, the third operand, is not of rank 2."""
-    for signature in reading.of(*_DYNAMIC_CONV):
+    for signature in reading.of(*DYNAMIC_CONVOLUTIONS):
         padding = (signature.operand_types or ())[2:3]
         dimensions = reading.dimensions(padding[0]) if padding else None
         if dimensions is not None and len(dimensions) != 2:
@@ -440,7 +449,7 @@ def _compared(reading: Reading, types: Iterable[int | None]) -> set[str]:
 
 def _window_reversal(reading: Reading) -> bool:
     """Find a convolution that reverses its window in some dimensions and not in others."""
-    for signature in reading.of(*_CONVOLUTIONS):
+    for signature in reading.of(*CONVOLUTIONS):
         fields = reading.value(signature, "window_reversal")
         type_, value = fields.get("type"), fields.get("data")
         if not isinstance(value, Blob) or value.size != 1:
@@ -618,17 +627,13 @@ _REDUCING = {
     "vhlo.select_and_scatter_v1": 1,
 }
 # The ops whose operand types a form depends on.
-_DYNAMIC_CONV = ("vhlo.dynamic_conv_v1", "vhlo.dynamic_conv_v2")
-_TYPED = frozenset(
-    {_RNG, *_DYNAMIC_CONV, "vhlo.convolution_v1", *_RETYPED, *_REDUCING, *TYPED, *DOTS}
-)
+_TYPED = frozenset({_RNG, *CONVOLUTIONS, *_RETYPED, *_REDUCING, *TYPED, *DOTS})
 _BATCHING = {
     "vhlo.gather_v2": "operand_batching_dims",
     "vhlo.dynamic_gather_v2": "operand_batching_dims",
     "vhlo.scatter_v2": "input_batching_dims",
 }
 _CONVOLUTION = "vhlo.convolution_v1"
-_CONVOLUTIONS = (_CONVOLUTION, *_DYNAMIC_CONV)
 FORMS: dict[str, FormRule] = {
     "i1 splat constant of 1 or more than 8 elements": FormRule(
         _i1_splat_constant, (ops("vhlo.constant_v1"), types({"bool_v1"}))
@@ -644,10 +649,10 @@ FORMS: dict[str, FormRule] = {
         _tf32_splat, (attributes("tensor_v1"), types({"tf31_v1"}))
     ),
     "dynamic_conv with padding that is not of rank 2": FormRule(
-        _dynamic_conv_padding, (ops(*_DYNAMIC_CONV),)
+        _dynamic_conv_padding, (ops(*DYNAMIC_CONVOLUTIONS),)
     ),
     "convolution of operands of different types": _different_operands(_CONVOLUTION),
-    "dynamic_conv of operands of different types": _different_operands(*_DYNAMIC_CONV),
+    "dynamic_conv of operands of different types": _different_operands(*DYNAMIC_CONVOLUTIONS),
     "dynamic_reshape to another element type": _retypes(_RETYPED[0]),
     "dynamic_broadcast_in_dim to another element type": _retypes(_RETYPED[1]),
     "reduction or scatter of values of another element type, not both floats": FormRule(
@@ -656,14 +661,14 @@ FORMS: dict[str, FormRule] = {
     "dynamic_conv with padding that is not of integers": FormRule(
         lambda reading: any(
             not reading.element(padding).startswith(("i", "ui"))
-            for signature in reading.of(*_DYNAMIC_CONV)
+            for signature in reading.of(*DYNAMIC_CONVOLUTIONS)
             for padding in (signature.operand_types or ())[2:3]
             if padding is not None
         ),
-        (ops(*_DYNAMIC_CONV),),
+        (ops(*DYNAMIC_CONVOLUTIONS),),
     ),
     "window_reversal that is not the same in all dimensions": FormRule(
-        _window_reversal, (ops(*_CONVOLUTIONS),)
+        _window_reversal, (ops(*CONVOLUTIONS),)
     ),
     "add of booleans": FormRule(
         lambda reading: any(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from portable.bytecode.operations import like
 from portable.prediction.computing import WHOLE
 from portable.prediction.corners import is_wide
-from portable.prediction.form import FormRule, kinds, ops
+from portable.prediction.form import GATHERS, SCATTERS, FormRule, kinds, ops
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["INDICES"]
 
-_GATHERS = ("vhlo.gather_v1", "vhlo.gather_v2")
-_SCATTERS = ("vhlo.scatter_v1", "vhlo.scatter_v2")
 _CLAMP, _CONVERT, _IOTA = "vhlo.clamp", "vhlo.convert", "vhlo.iota"
 _EXTREMES = {"vhlo.maximum": max, "vhlo.minimum": min}
 # What gives the integers that it takes.
@@ -143,10 +141,10 @@ def _fits(ends: Ends, element: str) -> bool:
 
 INDICES: dict[str, FormRule] = {
     "gather by indices that may be out of bounds": FormRule(
-        _may_leave(_GATHERS, _greatest_gathered), (ops(*_GATHERS),)
+        _may_leave(GATHERS, _greatest_gathered), (ops(*GATHERS),)
     ),
     "scatter by indices that may be out of bounds": FormRule(
-        _may_leave(_SCATTERS, _greatest_scattered), (ops(*_SCATTERS),)
+        _may_leave(SCATTERS, _greatest_scattered), (ops(*SCATTERS),)
     ),
 }
 """Forms as advisories.toml names them, each with how to find it; see `forms`."""

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from portable.bytecode.operations import like
 from portable.prediction.computing import integers
-from portable.prediction.form import NEGATIVE, FormRule, kinds, ops, repeated, signed
+from portable.prediction.form import (
+    GATHERS,
+    NEGATIVE,
+    SCATTERS,
+    FormRule,
+    kinds,
+    ops,
+    repeated,
+    signed,
+)
 from portable.prediction.products import DOTS, IN_NO_LOOP, is_splat, left_and_contracted
 
 if TYPE_CHECKING:
@@ -26,14 +35,10 @@ _Start: TypeAlias = "int | tuple[int]"
 
 _SLICE, _DYNAMIC_SLICE = "vhlo.slice_v1", "vhlo.dynamic_slice_v1"
 _UPDATE = "vhlo.dynamic_update_slice_v1"
-_SCATTERS = ("vhlo.scatter_v1", "vhlo.scatter_v2")
 _PAD, _WINDOW, _REDUCE = "vhlo.pad_v1", "vhlo.reduce_window_v1", "vhlo.reduce_v1"
 _RESHAPE = "vhlo.reshape_v1"
 _RESHAPES = (_RESHAPE, "vhlo.broadcast_in_dim_v1")
 _AMOUNTS = ("edge_padding_low", "edge_padding_high", "interior_padding")
-_GATHERS = ("vhlo.gather_v1", "vhlo.gather_v2")
-
-
 # What gives elements another place.
 _MOVING = kinds(
     "broadcast broadcast_in_dim concatenate dynamic_slice gather pad reduce reshape reverse slice"
@@ -181,7 +186,7 @@ def _updates(reading: Reading) -> Iterator[tuple[int, Visit, bool | None]]:
     known: dict[int, _Computed] = {}
     for visit in reading.walk:
         number = visit.number
-        if visit.name == _UPDATE or visit.name in _SCATTERS:
+        if visit.name == _UPDATE or visit.name in SCATTERS:
             reads = _reads_what_it_writes(reading, visit, known)
             if reads is not False:
                 yield number, visit, reads
@@ -286,12 +291,12 @@ def _computes_from_a_gather(reading: Reading) -> bool | None:
     """
     gathered: dict[int, bool] = {}
     perhaps = False
-    for visit in reading.walk.of(_ELEMENTWISE.union(_GATHERS)):
+    for visit in reading.walk.of(_ELEMENTWISE.union(GATHERS)):
         if visit.number not in reading.folded:
             continue
         kind = reading.kinds[visit.operation.name]
         sources = [one[0] for one in visit.sources if one]
-        if visit.name in _GATHERS and _puts_offsets_first(reading, visit):
+        if visit.name in GATHERS and _puts_offsets_first(reading, visit):
             constant = visit.constant(visit.sources[0])
             if constant is None or not is_splat(reading, constant):
                 gathered[visit.number] = constant is not None
@@ -338,14 +343,14 @@ def _is_over_three(reading: Reading, product: OpSignature) -> bool:
 
 MERGED: dict[str, FormRule] = {
     "update of a value by an earlier part of itself": FormRule(
-        _copies_itself, (ops(_UPDATE, *_SCATTERS),)
+        _copies_itself, (ops(_UPDATE, *SCATTERS),)
     ),
     "update of a value by an earlier part of itself that is reshaped": FormRule(
-        _updates_by_itself, (ops(_UPDATE, *_SCATTERS), ops(*_RESHAPES))
+        _updates_by_itself, (ops(_UPDATE, *SCATTERS), ops(*_RESHAPES))
     ),
     "dynamic_slice of a dynamic_slice": FormRule(_slices_a_slice, (ops(_DYNAMIC_SLICE),)),
     "elementwise op of a gather of constants": FormRule(
-        _computes_from_a_gather, (ops(*_GATHERS), ops("vhlo.constant_v1"))
+        _computes_from_a_gather, (ops(*GATHERS), ops("vhlo.constant_v1"))
     ),
     "reduce_window that pads what a pad takes away": FormRule(
         _pads_what_it_cuts, (ops(_WINDOW), ops(_PAD))

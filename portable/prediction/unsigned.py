@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING
 
 from portable.bytecode.operations import like
-from portable.prediction.form import FormRule, kinds, ops, types
+from portable.prediction.form import GATHERS, FormRule, kinds, ops, types
 from portable.prediction.products import DOTS
 
 if TYPE_CHECKING:
@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["UNSIGNED"]
 
-_CONVERT = "vhlo.convert_v1"
-_CONVOLUTIONS = ("vhlo.convolution_v1",)
-_GATHERS = ("vhlo.gather_v1", "vhlo.gather_v2")
+_CONVERT, _CONVOLUTION = "vhlo.convert_v1", "vhlo.convolution_v1"
 _BITS = {"ui8_v1": 8, "ui16_v1": 16, "ui32_v1": 32, "ui64_v1": 64}
 # By what is converted after them, a product is not always computed in one with the conversion.
 _MOVING = kinds("broadcast broadcast_in_dim concatenate pad reshape reverse slice transpose")
@@ -107,7 +105,7 @@ def _multiplies_widened(*products: str, both: bool) -> Callable[[Reading], bool 
 
 def _gathers_by_unsigned(reading: Reading) -> bool | None:
     """Find perhaps a gather by single unsigned indices: those in the upper half are negative."""
-    for one in reading.of(*_GATHERS):
+    for one in reading.of(*GATHERS):
         indices = (*(one.operand_types or ())[1:2], None)[0]
         single = len(reading.numbers(one, "start_index_map")) == 1
         if single and indices is not None and reading.element(indices) in _BITS:
@@ -121,8 +119,8 @@ UNSIGNED: dict[str, FormRule] = {
         _multiplies_widened(*DOTS, both=False), (_NEEDED, ops(*DOTS))
     ),
     "convolution of two operands of unsigned integers that are widened": FormRule(
-        _multiplies_widened(*_CONVOLUTIONS, both=True), (_NEEDED, ops(*_CONVOLUTIONS))
+        _multiplies_widened(_CONVOLUTION, both=True), (_NEEDED, ops(_CONVOLUTION))
     ),
-    "gather by single unsigned indices": FormRule(_gathers_by_unsigned, (_NEEDED, ops(*_GATHERS))),
+    "gather by single unsigned indices": FormRule(_gathers_by_unsigned, (_NEEDED, ops(*GATHERS))),
 }
 """Forms as advisories.toml names them, each with how to find it; see `forms`."""

@@ -31,7 +31,7 @@ _HOMES = {
     "verify": "portable.runtime.verification",
 }
 
-__all__ = [*_HOMES]  # noqa: PLE0604 - the table above is the one place
+__all__ = list(_HOMES)
 
 if not TYPE_CHECKING:  # or every misspelt name would be an object
     __getattr__, __dir__ = lazy(__name__, _HOMES)

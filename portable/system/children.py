@@ -360,8 +360,7 @@ def run(
         raise ChildHung(f"{action[1]} timed out after {timeout:g} s") from None
     finally:
         _end(process)
-        for stream in (line, process.stdout, process.stderr):
-            assert stream is not None  # noqa: S101 - both are pipes
+        for stream in filter(None, (line, process.stdout, process.stderr)):
             stream.close()
     texts = (text.decode("utf-8", "replace") for text in (output, errors))
     return subprocess.CompletedProcess(list(action), process.returncode, *texts)

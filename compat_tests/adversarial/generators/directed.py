@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from compat_tests.helpers.bytecode_writer import Artifact, entry, operation, region, varint
-from compat_tests.helpers.written import Program, signed
+from compat_tests.helpers.written import Part, Program, Step, signed
 from portable.bytecode.vhlo import APPLYING, FUNCTION, enums, lifetimes, op, ops
 from portable.prediction.forms import FORMS
 from portable.prediction.parts import property_kinds
@@ -20,7 +20,7 @@ from portable.prediction.parts import property_kinds
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["is_directed", "program"]
+__all__ = ["is_directed", "program", "several"]
 
 _ELEMENTS = (
     *("bool_v1", "i8_v1", "ui8_v1", "i32_v1", "i64_v1", "i4_v1", "bf16_v1", "f32_v1", "f64_v1"),
@@ -258,6 +258,40 @@ def program(form: str, number: int) -> bytes:
             producer=f"StableHLO_v1.{luck.choice((3, 9, 20))}.0",
         )
     )
+
+
+def several(form: str, number: int) -> tuple[Program, list[Part]]:
+    """Return two programs of a form that can be one: each with its arguments and its ops.
+
+    Each returns all that its ops give.
+    """
+    luck = random.Random(f"{form} twice {number}")  # noqa: S311 - samples, no secrets
+    made = _Maker(luck=luck, strings=_STRINGS)
+    return made, [_steps(made, form) for _ in range(2)]
+
+
+def _steps(made: _Maker, form: str) -> Part:
+    names, elements = _chosen(form, made.luck)
+    shapes = made.luck.sample(_SHAPES, 2)
+    arguments = [made.any_tensor(elements, shapes) for _ in range(3)]
+    values = [_Value(at, one) for at, one in enumerate(arguments)]
+    steps = []
+    for name in names:
+        regions = _REGIONS.get(name.rpartition("_v")[0], 0)
+        if regions > 1:
+            continue
+        given = _operands(made.luck, name, values)
+        results = _results(made, name, given, elements, shapes)
+        of = given[0].type if given else results[0] if results else 0
+        numbers = {
+            one: made.value(one, results[0] if one == "value" and results else of)
+            for one in op(name).attributes
+        }
+        body = made.luck.choice(_BODIES[:6]) if regions else ""
+        scalar = made.tensor(made.tensors.get(of, ("", made.scalar("f32_v1"), ()))[1])
+        steps.append(Step(name, [one.number for one in given], results, numbers, body, scalar))
+        values += [_Value(len(values) + at, one) for at, one in enumerate(results)]
+    return arguments, [*steps, Step("return_v1", range(len(arguments), len(values)), [])]
 
 
 def _chosen(form: str, luck: random.Random) -> tuple[list[str], list[str]]:

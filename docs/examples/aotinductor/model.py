@@ -37,7 +37,7 @@ def main(folder: Path) -> None:
     batch = torch.export.Dim("batch", min=2, max=1024)
     example = (torch.randn(8, FEATURES),)
     program = torch.export.export(Model().eval(), example, dynamic_shapes=({0: batch},))
-    torch._inductor.aoti_compile_and_package(program, package_path=str(folder / "model.pt2"))  # noqa: SLF001 - its documented home
+    torch._inductor.aoti_compile_and_package(program, package_path=str(folder / "model.pt2"))
     exported = export_torch(program, target="0.9.0")
     exported.save(folder / "model")
     inputs = np.random.default_rng(0).standard_normal((BATCH, FEATURES)).astype(np.float32)

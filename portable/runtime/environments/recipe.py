@@ -128,7 +128,7 @@ _CACHE: dict[str, dict[str, Any]] = {}
 
 def _recipes() -> dict[str, dict[str, Any]]:
     if not _CACHE:
-        import tomllib  # noqa: PLC0415 - only where environments are made
+        import tomllib
 
         _CACHE.update(tomllib.loads(_TABLE.read_text(encoding="utf-8")))
     return _CACHE

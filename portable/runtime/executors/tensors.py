@@ -111,7 +111,7 @@ def dtype_named(name: str) -> np.dtype[Any]:
     except TypeError:
         pass
     try:
-        import ml_dtypes  # noqa: PLC0415 - only for the types that numpy lacks
+        import ml_dtypes
 
         found: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
     except (ImportError, AttributeError):
