@@ -29,7 +29,7 @@ WHEEL = "my_plugin-1.2.3-py3-none-any.whl"
 
 
 def _wheel(path: Path, **members: bytes) -> Path:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for name, data in members.items():
             archive.writestr(name, data)
     return path
@@ -210,7 +210,7 @@ def _encrypted() -> bytes:
 
 def _zipped(members: dict[str, bytes]) -> bytes:
     stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for name, data in members.items():
             archive.writestr(name, data)
     return stream.getvalue()

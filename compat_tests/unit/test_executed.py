@@ -10,16 +10,14 @@ from typing import Any
 
 import pytest
 
+from compat_tests.helpers.sealed import CASES
 from portable.artifact import Artifact
-from portable.corpus import load_corpus
 from portable.corpus.execution import Ending
 from portable.prediction import Subject, examine
 from portable.releases import find_release
 from portable.releases.advisory import Effect, advisories_for
 from tools.execute_corpus import RUNS, Run, load_executed
 
-CORPUS = Path(__file__).parents[2] / "corpus"
-CASES = {case.name: case for case in load_corpus(CORPUS)}
 EXECUTED = load_executed()
 OTHERWISE = tomllib.loads(
     (Path(__file__).parents[1] / "data" / "executed_otherwise.toml").read_text("utf-8")

@@ -1,17 +1,20 @@
 """The gate: a tree of artifacts against a policy, as text, JSON, JUnit and annotations."""
 
 import datetime
+import io
 import json
 import re
 import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
 
 from portable.artifact import Artifact
+from portable.cli import main
 from portable.policy import (
     Depth,
     ExpiredWaiver,
@@ -296,14 +299,18 @@ def test_the_record_is_json(tree: Path) -> None:
 
 
 def _run(tree: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "portable", "gate", *words],
-        cwd=tree, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    """Run the command in this process."""
+    told, wrong = io.StringIO(), io.StringIO()
+    with chdir(tree), redirect_stdout(told), redirect_stderr(wrong):
+        code = main(["gate", *words])
+    return subprocess.CompletedProcess(words, code, told.getvalue(), wrong.getvalue())
 
 
 def test_the_command_ends_with_0_1_or_2(tree: Path) -> None:
     """0 passes, 1 fails, 2 could not check; without a traceback."""
+    process = [sys.executable, "-m", "portable", "gate", "missing"]
+    ended = subprocess.run(process, cwd=tree, capture_output=True, check=False)
+    assert (ended.returncode, ended.stderr[:7]) == (2, b"error: ")
     (tree / "portable.toml").write_text('[consumers]\na = ["jaxlib>=0.5"]\n')
     passed = _run(tree, ".")
     assert (passed.returncode, passed.stderr) == (0, "")
