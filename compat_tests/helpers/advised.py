@@ -15,7 +15,7 @@ from tools.execute_corpus import Run, execute
 if TYPE_CHECKING:
     from portable.releases.advisory import Advisory
 
-__all__ = ["ENDINGS", "edges", "endings", "shown"]
+__all__ = ["edges", "ending", "endings", "shown"]
 
 EXECUTORS = {
     "jaxlib": "pjrt",
@@ -23,7 +23,7 @@ EXECUTORS = {
     "tensorflow": "tensorflow",
     "torch-xla": "torch_xla",
 }
-ENDINGS = {
+_ENDINGS = {
     Effect.REFUSES: Ending.REFUSED,
     Effect.WRONG_RESULT: Ending.WRONG,
     Effect.CRASHES: Ending.CRASHED,
@@ -54,11 +54,17 @@ def edges(advisory: Advisory) -> tuple[list[str], list[str]]:
     return inside, outside
 
 
-def endings(advisory: Advisory, release: str) -> set[Ending]:
-    """Execute the Cases of an Advisory on one Release; return how they ended."""
+def ending(advisory: Advisory) -> tuple[Ending, Stage]:
+    """Return how the Cases of an Advisory have to end, and where."""
+    at_once = advisory.distribution == "tensorflow"  # it compiles where it executes
+    return _ENDINGS[advisory.effect], Stage.EXECUTE if at_once else advisory.stage
+
+
+def endings(advisory: Advisory, release: str) -> set[tuple[Ending, Stage]]:
+    """Execute the Cases of an Advisory on one Release; return how they ended, and where."""
     run = Run(EXECUTORS[advisory.distribution], release)
     became = execute(run, [CASES[name] for name in _cases(advisory)])
-    return {one.ending for one in became.values()}
+    return {(one.ending, one.stage or Stage.EXECUTE) for one in became.values()}
 
 
 def _cases(advisory: Advisory) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import portable
-from compat_tests.helpers.advised import ENDINGS, edges, endings, shown
+from compat_tests.helpers.advised import edges, ending, endings, shown
 from compat_tests.helpers.compiled import COMPILED, FOLDED, artifact_of
 from compat_tests.helpers.eras import marked, versions
 from compat_tests.helpers.sealed import CASES
@@ -86,9 +86,9 @@ def test_the_corpus_finds_it_again(advisory: Advisory) -> None:
     """The Cases that an Advisory names end as it says on its Releases, and not beside them."""
     inside, outside = edges(advisory)
     for name in inside:
-        assert endings(advisory, name) == {ENDINGS[advisory.effect]}, name
+        assert endings(advisory, name) == {ending(advisory)}, name
     for name in outside:
-        assert ENDINGS[advisory.effect] not in endings(advisory, name), name
+        assert ending(advisory) not in endings(advisory, name), name
 
 
 @pytest.mark.parametrize(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from portable.artifact import Artifact
 from portable.corpus.tensors import load_tensor
 from portable.errors import PortableError
 from portable.runtime.executors import ExecutionFailed, compare_all
-from portable.verdict import Outcome
+from portable.verdict import Outcome, Stage
 
 if TYPE_CHECKING:
     from portable.corpus.case import Case
@@ -51,10 +51,12 @@ class Became:
     Args:
         ending: What.
         reason: In the words of the Release, or the first difference; empty when it was computed.
+        stage: Where it was refused, or ended; None when it was executed.
     """
 
     ending: Ending
     reason: str = ""
+    stage: Stage | None = field(default=None, compare=False)
 
 
 def attempt(executor: Executor, case: Case, newest: Version) -> tuple[Became, list[Array]]:
@@ -78,7 +80,8 @@ def attempt(executor: Executor, case: Case, newest: Version) -> tuple[Became, li
             outputs.append(executor.compile(Artifact.load(path)).run(inputs))
         except ExecutionFailed as failure:
             verdict = failure.verdict
-            return Became(_FAILED.get(verdict.outcome, Ending.REFUSED), _short(verdict.reason)), []
+            ending = _FAILED.get(verdict.outcome, Ending.REFUSED)
+            return Became(ending, _short(verdict.reason), verdict.stage), []
         except PortableError as error:
             return Became(Ending.EXCLUDED, _short(error.what)), []
     return _judged(case, outputs), outputs[-1]

@@ -1,0 +1,56 @@
+"""Each defect of a Release that an Advisory knows has a folder in docs/findings, or a reason."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from portable.releases.advisory import Effect, advisories
+
+DOCS = Path(__file__).parents[2] / "docs"
+FOLDERS = sorted(path for path in (DOCS / "findings").iterdir() if path.is_dir())
+# Why there is none: not each is a defect, and not each can be shown by a wheel alone.
+WITHOUT = {
+    "initial-value-dropped": "the specification leaves it open",
+    "initial-value-dropped-iree": "the specification leaves it open",
+    "initial-value-dropped-tensorflow": "the specification leaves it open",
+    "sort-from-the-end-in-some-processes": "none of 52 processes on 2026-11-25 showed it",
+    "torch-xla-newer-target": "torch_xla 2.1.0 runs on Python 3.11 and earlier, with torch 2.1",
+}
+WRONG = (
+    *("Wrong", "Different", "Differs", "Refused", "Crashes", "Aborts", "Hangs", "Does not end"),
+)
+_NAMED = re.compile(r"`([a-z0-9][a-z0-9-]*)`")
+_SHORT = re.compile(r"`(-[a-z0-9-]+)`")
+
+
+def named(text: str) -> set[str]:
+    """Return the Advisories that a page names, those too of which only the last words are said."""
+    whole = set(_NAMED.findall(text))
+    return whole | {name + ending for name in whole for ending in _SHORT.findall(text)}
+
+
+NAMED = {path.name: named((path / "README.md").read_text("utf-8")) for path in FOLDERS}
+DEFECTS = [row for row in advisories() if row.effect is not Effect.REFUSES]
+
+
+@pytest.mark.parametrize("advisory", [row.id for row in DEFECTS])
+def test_an_advisory_of_a_defect_has_a_folder_or_a_reason(advisory: str) -> None:
+    """One of them, and not both."""
+    has = any(advisory in names for names in NAMED.values())
+    assert has is (advisory not in WITHOUT)
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_folder_is_whole(name: str) -> None:
+    """It says where it is wrong and right, what is specified, and who knows; the page names it."""
+    folder = DOCS / "findings" / name
+    text = (folder / "README.md").read_text("utf-8")
+    assert "\n- Specification: " in text
+    assert re.search(rf"\n- (?:{'|'.join(WRONG)}): ", text)
+    assert re.search(r"(?:\n- |\. )(?:Known|Reported|Not reported)", text)
+    assert list(folder.glob("reproduce*.py"))
+    assert list(folder.glob("*.mlir*")) or "program.mlir" not in text
+    assert f"](findings/{name}/README.md)" in (DOCS / "findings.md").read_text("utf-8")
