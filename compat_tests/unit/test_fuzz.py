@@ -256,3 +256,27 @@ def test_programs_are_written_with_their_inputs(
     said = capsys.readouterr().err.splitlines()
     assert "destination exists" in said[0]
     assert "missing --output" in said[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("generate --hours 2", "--hours is for hunt alone"),
+        ("generate --cluster tcp://x:1", "--cluster is for hunt alone"),
+        ("generate --for jaxlib", "--for is for hunt alone"),
+        ("hunt --for jaxlib --count 3", "--count is for generate alone"),
+        ("hunt --for jaxlib --target 1.0.0", "--target is for generate alone"),
+        ("hunt", "--for is required by hunt"),
+        ("generate --only revers", "unknown op 'revers'; did you mean 'reverse'?"),
+        ("generate --only add nosuchop", "unknown op 'nosuchop'; ops are those of StableHLO"),
+        ("hunt --for jaxlib --only revers", "unknown op 'revers'"),
+    ],
+)
+def test_an_option_that_does_nothing_is_refused(
+    words: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Those of the other action, and ops that there are not; before anything is written."""
+    place = tmp_path / "made"
+    assert main(["fuzz", *words.split(), "-o", str(place)]) == 2
+    assert said in capsys.readouterr().err
+    assert not place.exists()

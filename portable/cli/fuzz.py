@@ -16,6 +16,7 @@ the same command again continues there.
 from __future__ import annotations
 
 import contextlib
+import difflib
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,7 +27,7 @@ from portable.cli.options import add
 from portable.cli.output import note, print_json, say
 from portable.cli.progress import counting
 from portable.cli.usage import BadUsage, count, limit, natural
-from portable.fuzz import generate, inputs_for
+from portable.fuzz import generate, inputs_for, language
 from portable.fuzz.campaign import Campaign
 from portable.fuzz.causes import grouped
 from portable.fuzz.generation import OPS
@@ -57,6 +58,17 @@ EXIT_CODES = {
 }
 
 
+_COUNT, _HOURS = 10, 1.0
+# What does nothing for the other action: the option, where it is parsed to, and whose it is.
+_ALONE = {
+    "--for": ("consumers", "hunt"),
+    "--hours": ("hours", "hunt"),
+    "--cluster": ("cluster", "hunt"),
+    "--count": ("count", "generate"),
+    "--target": ("target", "generate"),
+}
+
+
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("action", choices=sorted(_ACTIONS), help="what to do")
@@ -70,9 +82,8 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--count",
         type=count,
-        default=10,
         metavar="K",
-        help="generate: how many programs to make (default: %(default)s)",
+        help=f"generate: how many programs to make (default: {_COUNT})",
     )
     parser.add_argument(
         "--size",
@@ -91,9 +102,8 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--hours",
         type=limit,
-        default=1.0,
         metavar="H",
-        help="hunt: begin no other round after so many hours (default: %(default)g)",
+        help=f"hunt: begin no other round after so many hours (default: {_HOURS:g})",
     )
     add(parser, "--for", "--target", "--cluster", "--output", "--format")
 
@@ -102,30 +112,37 @@ def run(chosen: argparse.Namespace) -> int:
     """Generate programs, or hunt with them."""
     if chosen.output in {None, "-"}:
         raise BadUsage("missing --output", hint="name a directory: -o programs")
-    if bool(chosen.consumers) != (chosen.action == "hunt"):
-        raise BadUsage("--for is required by hunt, and for hunt only")
-    if chosen.cluster and chosen.action != "hunt":
-        raise BadUsage("--cluster is for hunt alone")
+    for option, (name, action) in _ALONE.items():
+        if getattr(chosen, name) and chosen.action != action:
+            raise BadUsage(f"{option} is for {action} alone")
+    if chosen.action == "hunt" and not chosen.consumers:
+        raise BadUsage("--for is required by hunt")
+    ops = {form.op for form in language()}
+    for op in chosen.only:
+        if op not in ops:
+            near = difflib.get_close_matches(op, sorted(ops), 1)
+            known = f"did you mean {near[0]!r}?" if near else "ops are those of StableHLO, as add"
+            raise BadUsage(f"unknown op {op!r}", hint=known)
     return _ACTIONS[chosen.action](chosen)
 
 
 def _generate(chosen: argparse.Namespace) -> int:
     # Of a Version that never was, the Window says so.
     version = window(resolve_target(chosen.target).version).version if chosen.target else None
-    written = []
+    wanted, written = chosen.count or _COUNT, []
     with new_directory(chosen.output) as folder, counting("programs") as tell:
-        for number in range(chosen.count):
+        for number in range(wanted):
             seed = f"{chosen.seed}/{number}"
             made = generate(seed, ops=chosen.size or OPS, version=version, only=chosen.only)
             name = f"{chosen.seed}-{number:06}"
             write_file(Path(folder, f"{name}.mlir"), made.text.encode())
             write_file(Path(folder, f"{name}.npz"), stored_arrays(inputs_for(made.arguments, seed)))
             written.append({"name": name, "since": str(made.since), "forms": made.forms})
-            tell(number + 1, chosen.count)
+            tell(number + 1, wanted)
     if chosen.format == "json":
         print_json({"directory": chosen.output, "programs": written})
     else:
-        say(f"{chosen.output}: {chosen.count} programs, with inputs")
+        say(f"{chosen.output}: {wanted} programs, with inputs")
     return 0
 
 
@@ -156,7 +173,7 @@ def _hunt(chosen: argparse.Namespace) -> int:
             only=chosen.only,
             executor=executor,
         )
-        hunt.run(time.monotonic() + chosen.hours * _HOUR_S, tell)
+        hunt.run(time.monotonic() + (chosen.hours or _HOURS) * _HOUR_S, tell)
     hunted = campaign.hunted()
     write_file(page, hunted_page([hunted], ELEMENTS).encode())
     groups = grouped(hunted.causes)
