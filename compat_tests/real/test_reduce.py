@@ -208,3 +208,24 @@ def test_an_interruption_keeps_the_smallest(tmp_path: Path) -> None:
         assert process.wait(30) == 128 + signal.SIGTERM
     assert "dot_general" in output.read_text()
     portable.serialize(output, "current")
+
+
+@pytest.mark.parametrize(
+    ("check", "said"),
+    [
+        ("false", "it exited with 1"),
+        ("no_such_command {}", "it exited with 127"),
+        ("sleep 60", "it was stopped after 0.5 s (--timeout)"),
+        (" ", "--check must be a non-empty command"),
+    ],
+)
+def test_why_a_command_does_not_succeed(
+    check: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """How it ended is told, and nothing is written."""
+    (tmp_path / "p.mlir").write_text(IN_REGIONS)
+    small = tmp_path / "small.mlir"
+    words = ["reduce", str(tmp_path / "p.mlir"), "--check", check, "--timeout", "0.5"]
+    assert main([*words, "-o", str(small)]) == 2
+    assert said in capsys.readouterr().err
+    assert not small.exists()

@@ -19,7 +19,7 @@ from portable.cli.options import add
 from portable.cli.output import demand_apart, note, print_json, say
 from portable.cli.progress import waiting
 from portable.cli.usage import BadUsage, count
-from portable.fuzz.reduction import Candidate, reduce
+from portable.fuzz.reduction import Candidate, ConditionNeverHolds, reduce
 from portable.pinning.locations import naming
 from portable.runtime.executors.signature import ordered
 from portable.runtime.executors.tensors import load_arrays, stored_arrays
@@ -64,6 +64,8 @@ def run(chosen: argparse.Namespace) -> int:
     """Reduce one program."""
     if chosen.output in {None, "-"}:
         raise BadUsage("missing --output", hint="name a file: -o small.mlir")
+    if not chosen.check.strip():
+        raise BadUsage("--check must be a non-empty command", hint="an empty one always succeeds")
     demand_apart(chosen.output, chosen.program, chosen.inputs)
     if chosen.inputs:
         beside = _inputs_of(Path(chosen.output))
@@ -77,11 +79,18 @@ def run(chosen: argparse.Namespace) -> int:
         _write_whole(candidate, Path(chosen.output))
         note(f"{candidate.ops} ops")
 
+    ended = ""
+
     def succeeds(candidate: Candidate) -> bool:
-        return _succeeds(candidate, chosen.check, chosen.timeout)
+        nonlocal ended
+        ended = _ended(candidate, chosen.check, chosen.timeout)
+        return not ended
 
     with waiting(f"reducing {chosen.program}"), naming(chosen.program):
-        found = reduce(program, succeeds, inputs=inputs, workers=chosen.jobs or 0, keep=keep)
+        try:
+            found = reduce(program, succeeds, inputs=inputs, workers=chosen.jobs or 0, keep=keep)
+        except ConditionNeverHolds as error:
+            raise ConditionNeverHolds(f"{error.what}: {ended}", hint=error.hint) from None
     _write_whole(found.smallest, Path(chosen.output))
     if chosen.format == "json":
         fields = {"ops": found.smallest.ops, "ops_before": found.ops, "tried": found.tried}
@@ -127,7 +136,8 @@ def _inputs_of(program: Path) -> Path:
     return program.with_suffix(".npz")
 
 
-def _succeeds(candidate: Candidate, check: str, limit: float) -> bool:
+def _ended(candidate: Candidate, check: str, limit: float) -> str:
+    """Run the command; return how it ended, nothing where it succeeded."""
     with scratch.folder() as folder:
         path = Path(folder, "program.mlir")
         _write(candidate, path)
@@ -137,5 +147,5 @@ def _succeeds(candidate: Candidate, check: str, limit: float) -> bool:
         try:
             done = children.run(action, timeout=limit, folder=str(Path.cwd()))
         except children.ChildHung:
-            return False
-        return done.returncode == 0
+            return f"it was stopped after {limit:g} s (--timeout)"
+    return f"it exited with {done.returncode}" if done.returncode else ""
