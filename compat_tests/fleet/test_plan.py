@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import html
+import importlib.metadata
 import itertools
 import json
 import shlex
@@ -244,7 +245,7 @@ def test_the_commands_show_it(fleet: Path, capsys: pytest.CaptureFixture[str]) -
     found = json.loads(capsys.readouterr().out)
     stops = sum(len(e["artifacts"]) for e in found["outlooks"] if e["change"] == "stops")
     assert stops == found["counts"]["stops"]
-    assert f"{stops} stops" in text
+    assert f"{stops} stop; " in text
     assert main(["plan", str(fleet), "--today"]) == 1
     assert "within 90 days" in capsys.readouterr().out
 
@@ -325,6 +326,76 @@ def test_a_plan_takes_the_consumer_sets_of_a_policy(
     assert main([*words, *named]) == 1
     assert by_set == json.loads(capsys.readouterr().out)
     assert main([*words, "--from", "@now", "--to", "@none", "--policy", str(policy)]) == 2
+
+
+@pytest.mark.parametrize(
+    ("move", "said", "code"),
+    [
+        # jaxlib opens no SavedModel; these hold artifacts that TensorFlow reads from 2.20 on.
+        (("jaxlib==0.12.0.1", "tensorflow==2.20.0"), ["the new consumers get through"], 0),
+        (("tensorflow==2.20.0", "jaxlib==0.12.0.1"), ["jaxlib 0.12.0.1: not known: "], 2),
+        (("tensorflow==2.14.0", "jaxlib==0.12.0.1"), ["jaxlib 0.12.0.1: not known: "], 0),
+        (("jaxlib==0.12.0.1", "tensorflow==2.14.0"),
+         ["jaxlib 0.12.0.1: not known: ", "tensorflow 2.14.0: incompatible: "], 2),
+    ],
+)  # fmt: skip
+def test_what_is_not_known_may_not_stop(
+    move: tuple[str, str], said: list[str], code: int,
+    tmp_path: Path, capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    """What the new consumers read stops nowhere, nor does what the old ones do not read."""
+    fleet = str(tmp_path / "fleet.parquet")
+    shutil.copytree(
+        ARTIFACTS.parent / "containers" / "gate-jax2tf-0.7.1-tensorflow-2.20.0", tmp_path / "models"
+    )
+    audit([str(tmp_path / "models")], fleet, depth="content")
+    words = ["plan", fleet, "--from", move[0], "--to", move[1]]
+    assert main([*words, "--format", "json"]) == code
+    found = json.loads(capsys.readouterr().out)
+    assert found["compatible"] is {0: True, 2: None}[code]
+    (outlook,) = found["outlooks"]
+    assert (outlook["change"], outlook["harmless"]) == ("not known", code == 0)
+    assert all(words in outlook["reason"] for words in said)
+
+
+def test_a_plan_promises_what_repin_all_does(tmp_path: Path) -> None:
+    """What a plan says to pin is written, what it says has no remedy is not, and so the reverse."""
+    models, fleet = tmp_path / "models", tmp_path / "fleet.parquet"
+    models.mkdir()
+    shutil.copytree(ARTIFACTS.parent / "containers", models / "containers")
+    for path in CORPUS.glob("locations/*/artifacts/*.mlir.bc"):
+        shutil.copy(path, models / f"{path.parents[1].name}-{path.name}")
+    for case in ("elementwise/tan_*", "elementwise/cbrt_*", "quantized/*dot*"):
+        for path in CORPUS.glob(f"{case}/artifacts/*.mlir.bc"):
+            shutil.copy(path, models / f"{path.parents[1].name}-{path.name}")
+    audit([str(models)], fleet, depth="content")
+    newest = find_release(f"jaxlib {importlib.metadata.version('jaxlib')}")
+    seen, wrong = Counter[tuple[str, str]](), []
+    for after in ("jaxlib 0.4.20", "jaxlib 0.4.33", "jaxlib 0.5.3"):
+        done = {
+            one.place: one.outcome
+            for one in repin_all(fleet, after.replace(" ", "=="), to=tmp_path / after)
+        }
+        for outlook in plan(fleet, [newest], [find_release(after)]).outlooks:
+            remedy = outlook.remedy.partition(" ")[0]
+            for name in outlook.artifacts:
+                place = name if name in done else name.partition(": ")[0]
+                outcome = done[place]
+                seen[remedy, str(outcome)] += 1
+                # A container may hold one program that can be pinned and one that cannot.
+                if place == name and (remedy, outcome) not in _PROMISED:
+                    wrong.append((after, name, outlook.reason, outlook.remedy, str(outcome)))
+    assert not wrong
+    assert {remedy for remedy, _ in seen} >= {"pin", "none", "none:"}
+
+
+_PROMISED = {
+    ("pin", CopyOutcome.WRITTEN),
+    ("none:", CopyOutcome.FAILED),
+    ("none", CopyOutcome.FAILED),
+    ("", CopyOutcome.READ),
+    ("", CopyOutcome.FAILED),  # not known whether they read it
+}
 
 
 def test_a_plan_says_who_moves_first_and_what_pins_again(
@@ -463,7 +534,7 @@ def test_the_calendar_says_what_ends_soon(
 @pytest.mark.parametrize(
     ("held", "said"),
     [
-        ({}, "Nothing stops: 7 artifacts, from jaxlib 0.9.1 to jaxlib 0.5.3 and 1 more Releases."),
+        ({}, "Nothing stops: 7 artifacts, from jaxlib 0.9.1 to jaxlib 0.5.3 and 1 more Release."),
         (
             {"by_claim": 5},
             "Nothing is known to stop of 7 artifacts, 5 judged by what they claim alone",
@@ -472,6 +543,14 @@ def test_the_calendar_says_what_ends_soon(
         (
             {"outlooks": (Outlook(Transition.STOPS, "why", "", ("a", "b")),)},
             "2 of 9 artifacts stop",
+        ),
+        (
+            {"outlooks": (Outlook(Transition.UNKNOWN, "why", "", ("a",)),)},
+            "Not known whether anything stops, from jaxlib 0.9.1 to jaxlib 0.5.3 and 1 more",
+        ),
+        (
+            {"outlooks": (Outlook(Transition.UNKNOWN, "why", "", ("a",), harmless=True),)},
+            "Nothing stops: 8 artifacts",
         ),
     ],
 )

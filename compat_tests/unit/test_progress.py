@@ -8,14 +8,17 @@ from portable.cli.progress import counting
 
 
 @pytest.mark.parametrize(
-    ("total", "said"),
+    ("done", "total", "said"),
     [
-        (None, "500 objects, 50 a second"),
-        (2000, "500 of 2,000 objects, 50 a second, 0:00:30 left"),
-        (400, "500 of 400 objects, 50 a second"),
+        (500, None, "500 objects, 50 a second"),
+        (500, 2000, "500 of 2,000 objects, 50 a second, 0:00:30 left"),
+        (500, 400, "500 of 400 objects, 50 a second"),
+        (4, None, "4 objects, 0.4 a second"),
+        (71_239, None, "71,239 objects, 7,124 a second"),
     ],
 )
 def test_a_line_says_rate_and_time_left(
+    done: int,
     total: int | None,
     said: str,
     monkeypatch: pytest.MonkeyPatch,
@@ -27,6 +30,6 @@ def test_a_line_says_rate_and_time_left(
     with counting("objects") as tell:
         tell(250, total)
         assert not capsys.readouterr().err
-        tell(500, total)
+        tell(done, total)
     assert said in capsys.readouterr().err
     assert not capsys.readouterr().err

@@ -91,7 +91,7 @@ class DiagnosticCapture:
         first = errors[0] if errors else Diagnostic(Severity.ERROR, _shorten(str(error)))
         return LibraryError(
             f"{self._what}: {first.message}",
-            where=first.location or None,
+            where=first.location if first.location != "unknown" else None,
             diagnostics=tuple(self._heard) or (first,),
         )
 

@@ -1,9 +1,9 @@
 """Predict what breaks when other consumers have to read a fleet, or when a Window ends.
 
-FLEET is what `portable audit` wrote. Every artifact that --from reads and --to does not stops, also
-where it is read and known not to compile, or not to compute the same; of those that are read before
-and after only the number is shown. Verdicts are predicted from what the audit read and from today's
-tables; with --depth content it read more than what artifacts claim.
+FLEET is what `portable audit` wrote. An artifact stops if the consumers of --from read it, and one
+of --to does not, or is known not to compile it or to compute something else. Of artifacts that they
+all get through only the number is shown. Verdicts are predicted from what the audit read and from
+today's tables: of artifacts that were audited without --depth content from what they claim.
 
 --today is a calendar instead: until when upstream promises that artifacts are read, counted from
 the day on which their Version was first available, since no artifact of it is older. An artifact
@@ -49,6 +49,12 @@ EXIT_CODES = {
     2: "not known whether something stops or ends, or bad usage",
 }
 _ENDINGS = {".json": "json", ".html": "html"}
+_VERBS = {
+    Transition.STOPS: "stop",
+    Transition.STARTS: "start",
+    Transition.FAILS: "fail before and after",
+    Transition.UNKNOWN: "not known",
+}
 _DAYS = (30, SOON, 365)
 _SHOWN = 5
 
@@ -139,8 +145,7 @@ def _say(found: Plan, command: str, shown: int | None) -> None:
         say(found.order)
     if command:
         say(f"pin again: {command}")
-    changes = [one for one in Transition if one is not Transition.KEEPS and found.count(one)]
-    counts = [f"{found.count(one):,} {one}" for one in changes]
+    counts = [f"{found.count(one):,} {verb}" for one, verb in _VERBS.items() if found.count(one)]
     if found.damaged:
         counts.append(f"{len(found.damaged):,} could not be read in the audit")
     if found.by_claim:
@@ -149,7 +154,7 @@ def _say(found: Plan, command: str, shown: int | None) -> None:
             "audit with --depth content for that"
         )
     does = found.stage.says(passed=True)
-    say("; ".join([*counts, f"{found.kept:,} are kept: the new consumer {does} (predicted)"]))
+    say("; ".join([*counts, f"{found.kept:,} unchanged (each new consumer {does}, predicted)"]))
     say(conclusion(found))
 
 

@@ -141,6 +141,7 @@ def _lines(what: str) -> Callable[[int, int | None], None]:
         if now - told >= _EVERY_S:
             told = now
             rate = done / (now - started)
-            note(f"{_done(done, total, what)}, {rate:,.3g} a second{_left(done, total, rate)}")
+            said = f"{rate:,.0f}" if rate >= 100 else f"{rate:.2g}"
+            note(f"{_done(done, total, what)}, {said} a second{_left(done, total, rate)}")
 
     return tell

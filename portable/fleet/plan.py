@@ -7,7 +7,7 @@ import functools
 from collections import Counter
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from portable.containers import Kind
 from portable.containers.opening import CONTAINERS
@@ -16,7 +16,15 @@ from portable.fleet.rows import OTHER, columns_of
 from portable.fleet.subjects import read_subject
 from portable.policy import Depth
 from portable.prediction import predict_all
-from portable.releases import NoTarget, Release, UnknownVersion, resolve_target, window
+from portable.releases import (
+    NoTarget,
+    Release,
+    UnknownVersion,
+    advisories,
+    bytecode_format,
+    resolve_target,
+    window,
+)
 from portable.verdict import Stage, worst
 from portable.version import Version
 
@@ -51,12 +59,15 @@ class Outlook:
         reason: The Verdict that says why, with its consumer; empty where nothing is in the way.
         remedy: What to do about it; empty where nothing has to be done.
         artifacts: Their names: place, and name in a container.
+        harmless: Of what is not known: the new consumers get through, or the old ones do not, so
+            that it cannot stop.
     """
 
     change: Transition
     reason: str
     remedy: str = ""
     artifacts: tuple[str, ...] = ()
+    harmless: bool = False
 
     def record(self) -> dict[str, object]:
         """Return it as plain data for JSON."""
@@ -64,6 +75,7 @@ class Outlook:
             "change": str(self.change),
             "reason": self.reason,
             "remedy": self.remedy,
+            "harmless": self.harmless,
             "artifacts": list(self.artifacts),
         }
 
@@ -108,11 +120,17 @@ class Plan:
         return sum(len(one.artifacts) for one in self.outlooks if one.change is change)
 
     @property
+    def doubtful(self) -> int:
+        """Of how many artifacts it is not known whether they stop."""
+        unknown = (one for one in self.outlooks if one.change is Transition.UNKNOWN)
+        return len(self.damaged) + sum(len(one.artifacts) for one in unknown if not one.harmless)
+
+    @property
     def holds(self) -> bool | None:
         """Whether nothing stops: False where something does, None where that is not known."""
         if self.count(Transition.STOPS):
             return False
-        return None if self.damaged or self.count(Transition.UNKNOWN) else True
+        return None if self.doubtful else True
 
     def record(self) -> dict[str, object]:
         """Return it as plain data for JSON."""
@@ -150,9 +168,9 @@ def plan(
     Raises:
         FleetError: It is no fleet file.
     """
-    judge = functools.cache(functools.partial(_judged, tuple(before), tuple(after), stage))
     target = resolve_target(*after).version
-    named: dict[tuple[Transition, str, str], list[str]] = {}
+    judge = functools.cache(functools.partial(_judged, tuple(before), tuple(after), stage, target))
+    named: dict[tuple[Transition, str, str, bool], list[str]] = {}
     kept, by_claim, damaged = 0, 0, []
     subjects, held = Counter[_Members](), Counter[tuple[str | None, str]]()
     for name, is_bundle, rows in _judged_together(fleet):
@@ -163,21 +181,26 @@ def plan(
         by_claim += rows[0].depth == str(Depth.HEADER)
         members = tuple((str(one.claimed) if is_bundle else "", str(one.subject)) for one in rows)
         subjects[members] += 1
-        change, reason, at, _ = judge(members)
-        if change is Transition.KEEPS:
+        found = judge(members)
+        if found.change is Transition.KEEPS:
             kept += 1
             continue
-        remedy = _BUNDLE if at and is_bundle else _remedy(at, rows[0].minimum, target)
-        named.setdefault((change, reason, remedy), []).append(name)
+        in_bundle = is_bundle and found.at is not None
+        remedy = _BUNDLE if in_bundle else _remedy(found, rows[0].minimum, target)
+        alike = found.change, found.reason, remedy, found.harmless
+        named.setdefault(alike, []).append(name)
     rank = list(Transition)
     gravest = sorted(
-        (Outlook(*key, tuple(names)) for key, names in named.items()),
+        (
+            Outlook(change, reason, remedy, tuple(names), harmless)
+            for (change, reason, remedy, harmless), names in named.items()
+        ),
         key=lambda one: (rank.index(one.change), -len(one.artifacts)),
     )
     who, others = (tuple(map(str, releases)) for releases in (before, after))
     refused = Counter[str]()
     for members, count in subjects.items():
-        refused.update(dict.fromkeys(judge(members)[3], count))
+        refused.update(dict.fromkeys(judge(members).refusing, count))
     order = _order(before, after) if refused else ""
     return Plan(
         who, others, stage, tuple(gravest), kept, by_claim, tuple(damaged),
@@ -228,17 +251,64 @@ _CHANGES: dict[tuple[bool | None, bool | None], Transition] = {
 }
 
 
+class _Judgement(NamedTuple):
+    """What a move changes for an artifact, or for a bundle.
+
+    Args:
+        change: What changes.
+        reason: Why.
+        at: At which Stage something is in the way.
+        blocked: What would still be in the way of a copy that is pinned again.
+        harmless: As of `Outlook`.
+        refusing: The new consumers that it does not get through.
+    """
+
+    change: Transition
+    reason: str
+    at: Stage | None
+    blocked: str
+    harmless: bool
+    refusing: tuple[str, ...]
+
+
 def _judged(
-    before: tuple[Release, ...], after: tuple[Release, ...], stage: Stage, members: _Members
-) -> tuple[Transition, str, Stage | None, tuple[str, ...]]:
-    """Return what changes, why, at which Stage something is in the way, and for whom."""
+    before: tuple[Release, ...],
+    after: tuple[Release, ...],
+    stage: Stage,
+    target: Version,
+    members: _Members,
+) -> _Judgement:
     found = {
         str(number): replace(read_subject(text), member=member)
         for number, (member, text) in enumerate(members)
     }
     then, was, _, _ = _held(found, before, stage)
     now, reason, at, refusing = _held(found, after, stage)
-    return _CHANGES.get((then, now), Transition.UNKNOWN), reason or was, at, refusing
+    change = _CHANGES.get((then, now), Transition.UNKNOWN)
+    harmless = change is Transition.UNKNOWN and (then is False or now is True)
+    if then is None:  # what is after it may be known
+        reason = f"{was}; {reason or 'the new consumers get through'}"
+    blocked = ""
+    if at is Stage.WINDOW:
+        pinned = {name: _pinned(subject, target) for name, subject in found.items()}
+        still, why, _, _ = _held(pinned, after, stage)
+        blocked = why if still is False else ""
+    return _Judgement(change, reason or was, at, blocked, harmless, refusing)
+
+
+def _pinned(subject: Subject, target: Version) -> Subject:
+    """Return what a copy is that is pinned for a target, if the program can be expressed at it."""
+    written = bytecode_format(target)
+    return replace(
+        subject,
+        claimed=target,
+        format=subject.format if written is None else written,
+        required=min(subject.required or target, target),
+        features=[one for one in subject.features if one.version <= target],
+        present=subject.present - _BY_PIN,
+        forms={form: occurs for form, occurs in subject.forms.items() if form not in _BY_PIN}
+        | dict.fromkeys(_BY_PIN & subject.forms.keys(), False),
+    )
 
 
 def _held(
@@ -252,24 +322,37 @@ def _held(
     refusing = tuple(one.consumer for one in verdicts if one.holds(stage) is False)
     first = next(verdict for verdict in verdicts if verdict.holds(stage) is held)
     if held is False:
-        return False, f"{first.consumer}: {first.says}: {first.reason}", first.stage, refusing
+        # What pinning writes in another way, whatever the program, is no more than a Version.
+        at = Stage.WINDOW if first.reason.partition(": ")[0] in _repinned() else first.stage
+        return False, f"{first.consumer}: {first.says}: {first.reason}", at, refusing
     unknown = (one.what for one in first.not_known if one.stage <= stage)
     reason = next(unknown, f"{stage} is not predicted")
     return None, f"{first.consumer}: not known: {reason}", None, ()
 
 
-def _remedy(at: Stage | None, minimum: str | None, target: Version) -> str:
-    if at is None:
+@functools.cache
+def _repinned() -> frozenset[str]:
+    """Return the ids of the Advisories about what pinning for a reader writes in another way."""
+    return frozenset(one.id for one in advisories() if one.feature in _BY_PIN)
+
+
+_BY_PIN = frozenset({"location:file_line_col_range", "bytecode format 6", "target 0.15.0 or later"})
+
+
+def _remedy(found: _Judgement, minimum: str | None, target: Version) -> str:
+    if found.at is None:
         return ""
-    if at is Stage.OPEN:
+    if found.at is Stage.OPEN:
         return "repin-all writes its container in an older form, where there is one"
-    if at is not Stage.WINDOW:  # another Version of the program has other ops
-        return f"{_NONE} known: it is not the Version that is in the way"
+    if found.at is not Stage.WINDOW:  # another Version of the program has other ops
+        return f"{_NONE} known: no other Version of the artifact avoids it"
     if minimum is None:
         return "audit with --depth content, to know whether pin can mend it"
-    if Version.parse(minimum) <= target:
-        return f"pin for {target}"
-    return f"{_NONE}: the program needs {minimum}, and {target} is what they all read"
+    if Version.parse(minimum) > target:
+        return f"{_NONE}: the program needs {minimum}, and {target} is what they all read"
+    if found.blocked:
+        return f"{_NONE}: pinned for {target}, {found.blocked}"
+    return f"pin for {target}"
 
 
 _NONE = "none"

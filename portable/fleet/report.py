@@ -48,8 +48,7 @@ def conclusion(plan: Plan) -> str:
     Args:
         plan: What is predicted.
     """
-    stops, unknown = plan.count(Transition.STOPS), plan.count(Transition.UNKNOWN)
-    unknown += len(plan.damaged)
+    stops, unknown = plan.count(Transition.STOPS), plan.doubtful
     every = sum(map(plan.count, Transition)) + len(plan.damaged)
     move = f"from {_who(plan.before)} to {_who(plan.after)}"
     if plan.holds and plan.by_claim:
@@ -60,7 +59,7 @@ def conclusion(plan: Plan) -> str:
     known = (
         f"{stops:,} of {every:,} artifacts stop" if stops else "Not known whether anything stops"
     )
-    left = f"; of {unknown:,} it is not known" if unknown else ""
+    left = f"; not known of {unknown:,}" if unknown else ""
     return f"{known}, {move}{left}."
 
 
@@ -149,15 +148,17 @@ def _body(plan: Plan, uncovered: Sequence[str], command: str) -> Iterator[str]:
         yield f"<tr><th scope=row>{change}</th>"
         yield f"<td class=share-{_SHARES[change]}>{plan.count(change):,}</td></tr>\n"
     yield "</tbody></table>\n"
-    for text in (plan.order and f"First: {plan.order}.", command and f"Pin again: {command}"):
-        yield f"<p>{_text(text)}</p>\n" if text else ""
+    if plan.order:
+        yield f"<p>{_text(plan.order[0].upper() + plan.order[1:])}.</p>\n"
+    if command:
+        yield f"<p>Pin again: <code>{_text(command)}</code></p>\n"
     for outlook in plan.outlooks:
         yield from _section(outlook)
     if plan.damaged:
         yield "<section><h2>Could not be read in the audit</h2>\n"
         yield from _names(plan.damaged)
         yield "</section>\n"
-    yield from _table("Who does not", ("consumer", "artifacts"), plan.refused)
+    yield from _table("Consumers that do not get through", ("consumer", "artifacts"), plan.refused)
     when = [(f"{one.kind}, {one.version or 'not known'}", one.until or "not known", one.artifacts)
             for one in plan.expiring]  # fmt: skip
     yield from _table("Containers", ("kind and version", "promised until", "artifacts"), when)
@@ -210,7 +211,7 @@ def _list(names: Sequence[str]) -> str:
 
 
 def _who(consumers: Sequence[str]) -> str:
-    more = f" and {len(consumers) - 1} more Releases" if len(consumers) > 1 else ""
+    more = f" and {many(len(consumers) - 1, 'more Release')}" if len(consumers) > 1 else ""
     return f"{consumers[0]}{more}" if consumers else "no Release"
 
 

@@ -266,4 +266,13 @@ def _demand_shallow(source: str | bytes) -> None:
 
 def _decode(artifact: Artifact, context: Any, library: Library) -> Module:
     _demand_shallow(artifact.data)
-    return library.deserialize(artifact.data, context)
+    try:
+        return library.deserialize(artifact.data, context)
+    except bindings.LibraryError as error:
+        claimed = artifact.header.version
+        if claimed and claimed > library.current:
+            error.hint = (
+                f"the artifact is for StableHLO {claimed}, {library.name} reads {library.current}: "
+                f"pip install --upgrade {library.distribution}"
+            )
+        raise

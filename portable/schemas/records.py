@@ -293,6 +293,7 @@ class OutlookRecord(TypedDict):
     change: TransitionName
     reason: str
     remedy: str
+    harmless: bool
     artifacts: list[str]
 
 

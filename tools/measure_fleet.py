@@ -1,0 +1,257 @@
+"""Measure audits and plans of many objects, in a folder or in a bucket.
+
+Of the objects 1% are damaged and 10% containers, all of them small. Each audit and plan is a
+process of its own, of which the time of the CPU, the whole time and the most memory are measured;
+ratios of one run stand also where other work runs beside it. What an audit wrote is compared with
+what was made: nothing is lost or twice.
+
+    python -m tools measure_fleet /tmp/models --count 1000000      a new folder
+    python -m tools measure_fleet s3://models --count 20000        an empty bucket
+    python -m tools measure_fleet /tmp/models --count 100000 --kill    kill -9, Dask
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import functools
+import itertools
+import operator
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+__all__ = ["main"]
+
+DATA = Path(__file__).parents[1] / "compat_tests" / "data"
+_MOST = 4096
+"""How many bytes an object has at most: a block of the disk."""
+_IN_FOLDER = 1000
+_CHANGED = 1000
+"""One of how many objects is written again."""
+_RANGE = 32 << 10
+"""What an audit reads of an object at most, and a bare read of a range too."""
+_AT_ONCE = 16
+_EVERY_S = 0.02
+_PLANS = {
+    "plan, one Release": ("--from", "jaxlib==0.9.1", "--to", "jaxlib==0.12.0.1"),
+    "plan, many Releases": ("--from", "jaxlib>=0.5,<0.8", "--to", "jaxlib>=0.5"),
+    "calendar": ("--today",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a process took.
+
+    Args:
+        cpu: Seconds of CPU time, of the user and of the system.
+        wall: Seconds.
+        memory: The most that was resident, bytes.
+    """
+
+    cpu: float
+    wall: float
+    memory: int
+
+
+def main() -> int:
+    """Make the objects where there are none, measure, and print a table; 1 where a row is wrong."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("place", metavar="PLACE")
+    parser.add_argument("--count", type=int, default=100_000)
+    parser.add_argument("--kill", action="store_true", help="kill clients, and a worker of Dask")
+    parser.add_argument("--single-folder", action="store_true", help="all of them in one folder")
+    chosen = parser.parse_args()
+    per_folder = chosen.count if chosen.single_folder else _IN_FOLDER
+    keys = [f"{at // per_folder:04}/{at:07}{_object(at)[0]}" for at in range(chosen.count)]
+    write, bare = _bucket(chosen.place) if "://" in chosen.place else _folder(chosen.place)
+    for at, key in enumerate(keys):
+        write(key, _object(at)[1])
+    wrong = 0
+    with tempfile.TemporaryDirectory() as folder:
+        fleet = Path(folder, "fleet.parquet")
+        audit = ("audit", chosen.place, "-o", str(fleet))
+        before = bare(keys)
+        first = _measured("first audit", chosen.count, *audit)
+        if both := [*before, *bare(keys)]:
+            share = chosen.count / first.wall * len(both) / sum(both)
+            print(f"  {share:.2f} of the bare ranged reads before and after, "
+                  f"{both[0]:,.0f} and {both[1]:,.0f} a second")  # fmt: skip
+        wrong += _differs(fleet, chosen.place, keys)
+        for at in range(0, chosen.count, _CHANGED):
+            write(keys[at], _object(at + 1)[1])
+        again = _measured("again, 0.1% changed", chosen.count, *audit)
+        print(f"  {again.cpu / first.cpu:.3f} of the CPU time of the first, "
+              f"{again.wall / first.wall:.3f} of the whole")  # fmt: skip
+        wrong += _differs(fleet, chosen.place, keys)
+        for name, words in _PLANS.items():
+            _measured(name, chosen.count, "plan", str(fleet), *words, "--format", "json")
+        if chosen.kill:
+            wrong += _killed(chosen.place, keys, fleet, first.wall)
+    return int(wrong > 0)
+
+
+def _object(at: int) -> tuple[str, bytes]:
+    """Return the ending and the bytes of an object."""
+    artifacts, containers = _samples()
+    if at % 100 == 99:
+        return ".mlir.bc", artifacts[at % len(artifacts)][: 6 + at % 3]  # cut off in the producer
+    if at % 10 == 5:
+        return ".jax_exported", containers[at % len(containers)]
+    return ".mlir.bc", artifacts[at % len(artifacts)]
+
+
+@functools.cache
+def _samples() -> list[list[bytes]]:
+    return [
+        [data for path in sorted(DATA.glob(names)) if len(data := path.read_bytes()) <= _MOST]
+        for names in ("artifacts/*.bc", "containers/*.exported")
+    ]
+
+
+_Write: TypeAlias = "Callable[[str, bytes], object]"
+_Bare: TypeAlias = "Callable[[Sequence[str]], list[float]]"
+
+
+def _folder(place: str) -> tuple[_Write, _Bare]:
+    """Return what writes a file, and what measures bare reads: nothing, of files."""
+    root = Path(place)
+
+    def write(key: str, data: bytes) -> None:
+        path = root / key
+        try:
+            path.write_bytes(data)
+        except FileNotFoundError:
+            path.parent.mkdir(parents=True)
+            path.write_bytes(data)
+
+    return write, lambda _: []
+
+
+def _bucket(place: str) -> tuple[_Write, _Bare]:
+    """Return what writes an object, and what returns how many a second bare ranged reads reach."""
+    import obstore.store
+
+    store = obstore.store.from_url(place)
+
+    def read(key: str) -> None:
+        obstore.get(store, key, options={"range": (0, _RANGE)}).bytes()
+
+    def bare(keys: Sequence[str]) -> list[float]:
+        start = time.perf_counter()
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            for _ in pool.map(read, keys):
+                pass
+        return [len(keys) / (time.perf_counter() - start)]
+
+    return lambda key, data: obstore.put(store, key, data), bare
+
+
+def _portable(*words: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-m", "portable", *words], stdout=subprocess.DEVNULL)
+
+
+def _measured(what: str, count: int, *words: str) -> Cost:
+    start = time.perf_counter()
+    child = _portable(*words)
+    memory = 0
+    while True:
+        # What wait4 says of memory is that of this process where it is more.
+        memory = max(memory, _most(child.pid))
+        time.sleep(_EVERY_S)
+        ended, _, used = os.wait4(child.pid, os.WNOHANG)
+        if ended:
+            break
+    child.returncode = 0  # it was waited for
+    cost = Cost(used.ru_utime + used.ru_stime, time.perf_counter() - start, memory)
+    print(
+        f"{what}: {cost.cpu:.2f} s of CPU time ({count / cost.cpu:,.0f} objects a second), "
+        f"{cost.wall:.1f} s in all, {cost.memory / 1e6:.0f} MB resident",
+        flush=True,
+    )
+    return cost
+
+
+_COMPARED = ["place", "inside", "size", "etag", "kind", "claimed", "error"]
+
+
+def _rows(fleet: Path) -> Any:
+    import pyarrow.parquet
+
+    rows = pyarrow.parquet.read_table(fleet, columns=_COMPARED)
+    # Equal words may have other numbers in another file.
+    types = [one.type for one in rows.schema]
+    words = [one.value_type if pyarrow.types.is_dictionary(one) else one for one in types]
+    return rows.cast(pyarrow.schema(zip(rows.schema.names, words, strict=True)))
+
+
+def _differs(fleet: Path, place: str, keys: Sequence[str]) -> bool:
+    """Say whether an audit has other objects than were made, or one of them twice."""
+    rows = _rows(fleet)
+    artifacts = list(
+        zip(*(rows.column(one).to_pylist() for one in ("place", "inside")), strict=True)
+    )
+    names = [name for name, _ in itertools.groupby(artifacts, operator.itemgetter(0))]
+    damaged = len(rows) - rows.column("error").null_count
+    good = (
+        names == [f"{place.rstrip('/')}/{key}" for key in keys]
+        and len(set(artifacts)) == len(artifacts)
+        and damaged == sum(at % 100 == 99 for at in range(len(keys)))
+    )
+    print(f"  {len(names):,} objects in {len(rows):,} rows, {damaged:,} of them damaged: "
+          f"{'as made' if good else 'NOT as made'}")  # fmt: skip
+    return not good
+
+
+def _killed(place: str, keys: Sequence[str], whole: Path, wall: float) -> bool:
+    """Kill the client three times and end the audit; then the same on Dask, and one worker."""
+    fleet = whole.with_name("killed.parquet")
+    for turn in range(3):
+        child = _portable("audit", place, "-o", str(fleet))
+        time.sleep(wall * (turn + 1) / 5)
+        child.kill()
+        print(f"client killed: {child.wait()}")
+    _measured("the rest", len(keys), "audit", place, "-o", str(fleet))
+    differs = not _rows(fleet).equals(_rows(whole))
+    print(f"  rows {'differ from' if differs else 'are'} those of the audit that was not killed")
+
+    import distributed
+
+    fleet = whole.with_name("cluster.parquet")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as cluster:
+        pids = [worker.pid for worker in cluster.workers.values()]
+        words = ("audit", place, "-o", str(fleet), "--cluster", cluster.scheduler_address)
+        child = _portable(*words)
+        time.sleep(wall / 2)
+        most = [_most(pid) for pid in pids]
+        os.kill(pids[0], signal.SIGKILL)
+        child.wait()
+        most += [_most(worker.pid) for worker in cluster.workers.values()]
+    other = not _rows(fleet).equals(_rows(whole))
+    print(f"on Dask, one of two workers killed: rows {'differ from' if other else 'are'} those of "
+          f"this machine; at most {max(most) / 1e6:.0f} MB a worker")  # fmt: skip
+    return differs or other
+
+
+def _most(pid: int) -> int:
+    """Return the most bytes that were resident of a process."""
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{pid}/status").read_text("utf-8").splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) << 10
+    return 0
