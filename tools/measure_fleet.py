@@ -232,7 +232,7 @@ def _killed(place: str, keys: Sequence[str], whole: Path, wall: float) -> bool:
 
     fleet = whole.with_name("cluster.parquet")
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
     ) as cluster:
         pids = [worker.pid for worker in cluster.workers.values()]
         words = ("audit", place, "-o", str(fleet), "--cluster", cluster.scheduler_address)

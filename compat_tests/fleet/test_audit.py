@@ -150,6 +150,15 @@ def test_a_second_audit_reads_what_changed_and_nothing_else(tree: Path, tmp_path
     assert audit([str(tree)], fleet, depth="header").unchanged == 0
 
 
+def test_a_second_audit_knows_how_many_objects_there_are(tmp_path: Path) -> None:
+    """Of a container with several artifacts, each a row, one."""
+    (tmp_path / "models").mkdir()
+    shutil.copy(CONTAINERS / "gate-vjp2-jax-0.10.2.exported", tmp_path / "models")
+    fleet = tmp_path / "fleet.parquet"
+    assert audit([str(tmp_path / "models")], fleet).artifacts == 3
+    assert audit([str(tmp_path / "models")], fleet).expected == 1
+
+
 @pytest.mark.parametrize("rows_at_once", [1, 2, 7, 1000])
 def test_nothing_is_lost_where_pages_of_the_old_file_end(
     tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows_at_once: int

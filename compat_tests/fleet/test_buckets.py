@@ -176,9 +176,10 @@ def test_what_is_read_by_blocks_is_what_is_read_whole() -> None:
 
 
 def test_a_bucket_that_cannot_be_listed_is_an_error(bucket: Bucket, tmp_path: Path) -> None:
-    """One that is not there; nothing is written."""
-    with pytest.raises(PlaceError):
+    """One that is not there, in words of the server; nothing is written."""
+    with pytest.raises(PlaceError, match=r"(?i)bucket|container|not.?found") as raised:
         audit([bucket.url + "-missing"], tmp_path / "fleet.parquet")
+    assert "xml" not in str(raised.value)
     assert not (tmp_path / "fleet.parquet").exists()
 
 

@@ -32,7 +32,7 @@ def _rows(path: Path) -> list[dict[str, object]]:
 def cluster() -> Iterator[distributed.LocalCluster]:
     """A Dask scheduler on this machine, with two workers that are processes."""
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
     ) as cluster:
         yield cluster
 
@@ -82,7 +82,7 @@ def test_a_bucket_is_read_by_the_workers(
     alone, fleet = tmp_path / "alone.parquet", tmp_path / "fleet.parquet"
     audit([bucket.url], alone)
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
     ) as cluster:
         words = ["audit", bucket.url, "-o", str(fleet), "--cluster", cluster.scheduler_address]
         assert main(words) == 0

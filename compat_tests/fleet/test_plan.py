@@ -217,6 +217,32 @@ def test_every_query_answers(fleet: Path) -> None:
     assert answers["advised"]
 
 
+def test_a_question_about_consumers_names_them(
+    fleet: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No answer that is empty since nobody was asked."""
+    for words in (["--query", "unread"], ["--query", "advised"], ["--sql", "FROM verdicts"]):
+        assert main(["audit", str(fleet), *words]) == 2
+        assert "name consumers (--for)" in capsys.readouterr().err
+
+
+def test_what_expires_is_asked_by_a_date(fleet: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By default in 90 days; the day itself is one of them."""
+    today = datetime.date.today()
+    ends = sorted({one.until for one in calendar(fleet) if one.until})
+
+    def told(*words: str) -> set[datetime.date]:
+        assert main(["audit", str(fleet), "--query", "expiring", "--format", "json", *words]) == 0
+        rows = json.loads(capsys.readouterr().out)["rows"]
+        return {datetime.date.fromisoformat(row["until"]) for row in rows}
+
+    soon = today + datetime.timedelta(90)
+    assert told() == {end for end in ends if end <= soon}
+    assert told("--by", ends[-2].isoformat()) == set(ends[:-1])
+    assert main(["audit", str(fleet), "--query", "expiring", "--by", "soon"]) == 2
+    assert main(["audit", "models", "-o", "x.parquet", "--by", "2027-01-01"]) == 2
+
+
 @pytest.mark.parametrize(
     "sql",
     [

@@ -161,7 +161,7 @@ def test_a_cluster_that_loses_a_worker_loses_nothing(tmp_path: Path) -> None:
     path = tmp_path / "store.sqlite"
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster) as client,
         Store(path) as store,

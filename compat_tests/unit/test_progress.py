@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from portable.cli.output import begin
 from portable.cli.progress import counting
 
 
@@ -25,6 +26,7 @@ def test_a_line_says_rate_and_time_left(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """A line every ten seconds; without the time left where the total is not known."""
+    begin(everything=False, quiet=False)  # another command may have been quiet
     clock = iter([100.0, 105.0, 110.0])
     monkeypatch.setattr("portable.cli.progress.time.monotonic", lambda: next(clock))
     with counting("objects") as tell:

@@ -23,7 +23,7 @@ from portable.cli.matrix import cluster
 from portable.cli.options import add
 from portable.cli.output import demand_apart, print_json, print_table, say
 from portable.cli.progress import counting
-from portable.cli.usage import BadUsage, amount, count, demand_name
+from portable.cli.usage import BadUsage, amount, count, date, demand_name
 from portable.fleet import Audit, Politeness, ask, audit, query_names, query_text
 from portable.releases import named_consumers
 from portable.system.wording import many
@@ -40,7 +40,7 @@ __doc__ = __doc__.replace(  # the table of queries is its one place
 EXAMPLES = """
 portable audit models/ -o fleet.parquet --depth content
 portable audit models/ s3://serving/models -o fleet.parquet
-portable audit fleet.parquet --query expiring
+portable audit fleet.parquet --query expiring --by 2027-06-30
 portable audit fleet.parquet --query unread --for 'jaxlib==0.5.3'
 portable audit fleet.parquet --sql 'SELECT kind, count(*) FROM fleet GROUP BY kind'
 """
@@ -65,19 +65,25 @@ def options(parser: argparse.ArgumentParser) -> None:
         type=count,
         default=16,
         metavar="N",
-        help="how many requests a server has to answer at once (default: %(default)s)",
+        help="requests that a server gets at once, at most (default: %(default)s)",
     )
     parser.add_argument(
         "--per-second",
         type=amount,
         default=0.0,
         metavar="N",
-        help="how many requests a second a server has to answer (default: as many as it does)",
+        help="requests that a server gets a second, at most (default: no limit)",
     )
     add(parser, "--cluster")
     question = parser.add_mutually_exclusive_group()
     question.add_argument("--query", metavar="NAME", help="ask FLEET one of the queries above")
     question.add_argument("--sql", metavar="STATEMENT", help="ask FLEET this")
+    parser.add_argument(
+        "--by",
+        type=date,
+        metavar="DATE",
+        help="the date of --query expiring, as 2027-06-30 (default: in 90 days)",
+    )
     add(parser, "--for")
     add(parser, "--all", "--format")
 
@@ -95,6 +101,8 @@ def run(chosen: argparse.Namespace) -> int:
         raise BadUsage("--cluster is for an audit", hint="a FLEET is asked on this machine")
     if chosen.consumers and not asked:
         raise BadUsage("--for is for --query and --sql", hint="portable plan judges a fleet")
+    if chosen.by and not asked:
+        raise BadUsage("--by is for --query and --sql")
     return _ask(chosen) if asked else _audit(chosen)
 
 
@@ -134,7 +142,7 @@ def _say(done: Audit, output: str) -> None:
 def _ask(chosen: argparse.Namespace) -> int:
     sql = chosen.sql if chosen.sql is not None else query_text(chosen.query)
     consumers = named_consumers(*chosen.consumers).releases
-    names, rows = ask(chosen.places[0], sql, consumers)
+    names, rows = ask(chosen.places[0], sql, consumers, by=chosen.by)
     if chosen.format == "json":
         found = [dict(zip(names, map(_plain, row), strict=True)) for row in rows]
         print_json({"columns": list(names), "rows": found})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ __all__ = [
     "BadUsage",
     "amount",
     "count",
+    "date",
     "demand_name",
     "destination",
     "format_of",
@@ -54,6 +56,16 @@ def count(text: str) -> int:
 def amount(text: str) -> float:
     """Read a finite number from 0 on; see `natural`."""
     return _number(text, float, "a number from 0 on", least=0)
+
+
+def date(text: str) -> datetime.date:
+    """Read a day, as 2027-06-30; see `natural`."""
+    try:
+        return datetime.date.fromisoformat(text)
+    except ValueError:
+        from argparse import ArgumentTypeError
+
+        raise ArgumentTypeError(f"{text[:60]!r} is not a date, e.g. 2027-06-30") from None
 
 
 def size(text: str) -> int:

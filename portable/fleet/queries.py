@@ -2,7 +2,7 @@
 
 DuckDB sees neither files nor the network, only `fleet` (the artifacts), `everything` (with what
 could not be read, and what is none), `windows` (until when upstream promises that a Version is
-read) and `verdicts` (of the consumers that were named).
+read) and `verdicts` (of the consumers, where some were named). The date is the variable `by_date`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from portable.prediction import predict_all
 from portable.verdict import Stage
 
 if TYPE_CHECKING:
+    import datetime
     import os
     from collections.abc import Callable, Iterator, Sequence
 
@@ -59,14 +60,19 @@ def _folder() -> Any:
 
 
 def ask(
-    fleet: str | os.PathLike[str], sql: str, consumers: Sequence[Release] = ()
+    fleet: str | os.PathLike[str],
+    sql: str,
+    consumers: Sequence[Release] = (),
+    *,
+    by: datetime.date | None = None,
 ) -> tuple[tuple[str, ...], Iterator[tuple[object, ...]]]:
     """Ask a fleet in SQL.
 
     Args:
         fleet: What `audit` wrote.
         sql: One statement.
-        consumers: Whose Verdicts `verdicts` holds.
+        consumers: Whose Verdicts `verdicts` holds; without them there is no such view.
+        by: What `getvariable('by_date')` is.
 
     Returns:
         The names of the columns, and the rows.
@@ -78,16 +84,20 @@ def ask(
     duckdb, arrow = _duckdb(), parquet()
     connection = duckdb.connect(config={"enable_external_access": False})
     tables = {"everything": opened(fleet), "windows": _windows(arrow, fleet)}
-    tables["verdicts"] = _verdicts(arrow, fleet, consumers)
+    if consumers:
+        tables["verdicts"] = _verdicts(arrow, fleet, consumers)
     for name, table in tables.items():
         connection.register(name, table)
     connection.execute(_ARTIFACTS)
+    if by:
+        connection.execute(f"SET VARIABLE by_date = DATE '{by.isoformat()}'")
 
     def asked(call: Callable[..., Any], *given: str) -> Any:
         try:
             return call(*given)
         except duckdb.Error as error:
-            raise InvalidQuery(str(error).partition("\n")[0]) from None
+            hint = None if consumers or "verdicts" not in str(error) else "name consumers (--for)"
+            raise InvalidQuery(str(error).partition("\n")[0], hint=hint) from None
 
     answer = asked(connection.execute, sql)
     if answer is None:
@@ -112,7 +122,7 @@ def _windows(arrow: Any, fleet: str | os.PathLike[str]) -> Any:
 
 
 def _verdicts(arrow: Any, fleet: str | os.PathLike[str], consumers: Sequence[Release]) -> Any:
-    subjects = {text for (text,) in columns_of(fleet, ("subject",)) if text} if consumers else ()
+    subjects = {text for (text,) in columns_of(fleet, ("subject",)) if text}
     rows = []
     for text in subjects:
         for verdict in predict_all(read_subject(text), consumers):

@@ -149,7 +149,7 @@ def _body(plan: Plan, uncovered: Sequence[str], command: str) -> Iterator[str]:
         yield f"<td class=share-{_SHARES[change]}>{plan.count(change):,}</td></tr>\n"
     yield "</tbody></table>\n"
     if plan.order:
-        yield f"<p>{_text(plan.order[0].upper() + plan.order[1:])}.</p>\n"
+        yield f"<p>Order: {_text(plan.order)}.</p>\n"
     if command:
         yield f"<p>Pin again: <code>{_text(command)}</code></p>\n"
     for outlook in plan.outlooks:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from portable.version import Version
 
 __all__ = [
+    "COUNT",
     "OTHER",
     "SCHEMA",
     "FleetError",
@@ -40,9 +41,9 @@ __all__ = [
     "batched",
     "batches_of",
     "columns_of",
+    "object_count",
     "opened",
     "parquet",
-    "row_count",
     "rows_of",
     "schema",
     "table_of",
@@ -249,15 +250,16 @@ def opened(path: str | os.PathLike[str]) -> Any:
     return pyarrow.dataset.dataset(os.fspath(path), schema=schema(), format="parquet")
 
 
-def row_count(where: str) -> int:
-    """Return how many rows a fleet file has.
+def object_count(where: str) -> int:
+    """Return how many objects a fleet file knows.
 
     Raises:
         FleetError: As `columns_of`.
     """
     next(batches_of(where, ["place"]), None)  # demands that it is one
-    count: int = parquet().parquet.read_metadata(where).num_rows
-    return count
+    known = parquet().parquet.read_metadata(where)
+    count = known.metadata.get(COUNT.encode(), b"")[:18]
+    return int(count) if count.isdigit() else int(known.num_rows)
 
 
 def batches_of(where: str, columns: Sequence[str] | None = None) -> Iterator[Any]:
@@ -291,6 +293,8 @@ def batches_of(where: str, columns: Sequence[str] | None = None) -> Iterator[Any
 
 
 _BATCH = 10_000
+COUNT = "portable.fleet.objects"
+"""Under which key of the metadata of the whole file it says how many objects it knows."""
 PART = ".arrow"
 """How the names of the files end that hold a part of an audit, as Arrow has it."""
 

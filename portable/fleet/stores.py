@@ -267,7 +267,8 @@ class Remote:
             raise FileError(_CHANGED, where=where, hint="audit again") from None
         except (errors.BaseError, OSError, ValueError) as error:  # the last: a key that is none
             said = _said(error)
-            hint = next((hint for path, hint in _NO_CREDENTIALS.items() if path in said), None)
+            text = str(error)
+            hint = next((hint for path, hint in _NO_CREDENTIALS.items() if path in text), None)
             what = "no credentials, neither in the environment nor of this machine"
             raise error_type(what if hint else said, where=where, hint=hint) from None
 
@@ -462,5 +463,16 @@ def _obstore() -> Any:
 
 
 def _said(error: Exception) -> str:
-    """Return the first line of what obstore says; the others are for its developers."""
-    return str(error).partition("\n")[0] or type(error).__name__
+    """Return what the server says, else the first line of what obstore says."""
+    text = str(error)
+    if answer := _ANSWER.search(text):
+        return ": ".join(answer.groups())
+    return text.partition("\n")[0] or type(error).__name__  # the others are for its developers
+
+
+# How S3 and those who speak as it say what is wrong, in the middle of what obstore says.
+_ANSWER = re.compile(
+    r"status code: (\d{3} [\w ]+): .{0,99}?<Error>.{0,99}?<Code>([^<]{1,99})</Code>.{0,99}?"
+    r"<Message>([^<]{1,999})</Message>",
+    re.DOTALL,
+)

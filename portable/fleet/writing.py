@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from portable.fleet.earlier import Known
-from portable.fleet.rows import OTHER, PART, Row, parquet, row_count, schema, table_of
+from portable.fleet.rows import COUNT, OTHER, PART, Row, object_count, parquet, schema, table_of
 from portable.fleet.subjects import FleetError
 from portable.system.files import demand_output, file_error, write_through
 
@@ -113,7 +113,7 @@ class Writer:
         self.done = Audit()
         if Path(target).exists():
             self.earlier.append([target])
-            self.done = Audit(expected=row_count(target))
+            self.done = Audit(expected=object_count(target))
         self._whole: Any = None
         self._part: list[list[Row] | Known] = []
         self._group: list[Any] = []
@@ -153,6 +153,7 @@ class Writer:
         """Write everything to its place, and remove the parts."""
         self._end_part()
         self._end_group()
+        self._whole.add_key_value_metadata({COUNT: str(self.done.objects)})
         self._whole.close()
         with (self._now / _WHOLE).open("rb") as whole:
             write_through(self._target, lambda stream: shutil.copyfileobj(whole, stream))
