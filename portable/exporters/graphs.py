@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
+import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from portable.exporters.decompositions import all_decompositions
@@ -271,7 +272,9 @@ class GraphLowering:
         total = weights.sum(-1, keepdims=True)
         weights = weights / jnp.where(total == 0, 1, total)
         made = jnp.einsum("bhqk,bhkd->bhqd", weights, value.astype(wide)).astype(query.dtype)
-        return made, (jnp.log(total) + top)[..., 0], top[..., 0]
+        # Of base two: PyTorch makes natural logarithms of them outside of this op.
+        sums, top = (jnp.log(total) + top)[..., 0] / _LOG2, top[..., 0] / _LOG2
+        return made, sums, top
 
     control_flow: ClassVar[dict[str, Callable[..., Any]]] = {
         "cond": _cond,
@@ -283,6 +286,9 @@ class GraphLowering:
         "flex_attention": _flex_attention,
     }
     """What PyTorch calls higher-order ops, by name, with their lowerings."""
+
+
+_LOG2 = math.log(2)
 
 
 def _own(value: Any) -> Any:

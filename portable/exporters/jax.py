@@ -88,7 +88,7 @@ def export_jax(
         title = getattr(function, "__name__", type(function).__name__)
         raise ExportFailed(
             f"jax.export cannot export {title}: {first_line(error)}",
-            hint=_CALLBACK if "host_callback" in str(error) else None,
+            hint=next((hint for words, hint in _HINTS.items() if words in str(error)), None),
         ) from error
     arguments = tuple(_arguments(exported, given))
     lowered = Lowered(
@@ -101,9 +101,13 @@ def export_jax(
     return dataclasses.replace(made, convention=_convention(exported, given))
 
 
-_CALLBACK = (
-    "an artifact cannot call Python: take out jax.debug.print, jax.pure_callback and io_callback"
-)
+_HINTS = {
+    "host_callback": "an artifact cannot call Python: take out jax.debug.print, jax.pure_callback "
+    "and io_callback",
+    "Memory kinds passed to jax.jit": "what an AbstractMesh shards is on no device: pass "
+    "jax.ShapeDtypeStruct(x.shape, x.dtype) for each array",
+}
+"""What JAX says of what it cannot export -> what to do."""
 
 
 def repin_exported(

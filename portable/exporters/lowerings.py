@@ -46,7 +46,6 @@ def lowerings() -> dict[Any, Callable[..., Any]]:
         "_linalg_svd": _singular_values,
         "_scaled_mm": _scaled_product,
         "_weight_int8pack_mm": lambda x, rows, scales: x @ rows.T.astype(x.dtype) * scales,
-        "angle": jnp.angle,
         "avg_pool1d": _average,
         "avg_pool2d": _average,
         "avg_pool3d": _average,
@@ -57,6 +56,7 @@ def lowerings() -> dict[Any, Callable[..., Any]]:
         "cumsum": lambda x, axis, dtype=None: _running(jnp.sum, x, axis, dtype),
         "diagonal_scatter": _diagonal,
         "full_like": _filled,
+        "hash_tensor": _hashed,
         "geqrf": _reflections,
         "linalg_cholesky_ex": _cholesky,
         "linalg_inv_ex": _inverse,
@@ -88,6 +88,7 @@ def lowerings() -> dict[Any, Callable[..., Any]]:
         torch.ops.prims.convert_element_type.default: _converted,
         aten._to_copy.default: lambda x, dtype=None, **_: _converted(x, dtype),
         aten.scalar_tensor.default: _held,
+        aten.view.dtype: _bits,
         aten.scatter_reduce.two: _scattered,
         aten.searchsorted.Scalar: _searched,
         aten.searchsorted.Tensor: _searched,
@@ -126,6 +127,7 @@ def stored_lowerings() -> dict[Any, Callable[..., Any]]:
         aten._linalg_det.default: _determinant,
         aten._linalg_slogdet.default: _log_determinant,
         aten.as_strided.default: _strided,
+        aten.resize.default: _resized,
     }
 
 
@@ -670,6 +672,58 @@ def _strided(base: Any, x: Any, sizes: Any, strides: Any, offset: int | None = N
         shape = [1] * axis + [size] + [1] * (len(sizes) - axis - 1)
         places = places + jnp.arange(size, dtype=jnp.int64).reshape(shape) * stride
     return jnp.transpose(x, order).ravel()[places]
+
+
+def _resized(base: Any, x: Any, sizes: Sequence[int], **_: Any) -> Any:
+    """Read the memory of a tensor from its beginning in another shape."""
+    import torch
+
+    count = math.prod(sizes)
+    if count > base.numel():
+        raise ExportFailed(
+            f"resize of {base.numel()} elements to {count}: the rest has no values",
+            hint="pad it: torch.nn.functional.pad",
+        )
+    return _strided(base, x, sizes, torch.empty(sizes, device="meta").stride())
+
+
+def _bits(x: Any, dtype: Any) -> Any:
+    """Read the bits of a tensor as another type; its last axis gets as much longer or shorter."""
+    import jax
+    import jax.numpy as jnp
+
+    wanted = jnp.dtype(dtype_name(dtype))
+    real = jnp.finfo(wanted).dtype if jnp.issubdtype(wanted, jnp.complexfloating) else wanted
+    if jnp.iscomplexobj(x):
+        x = jnp.stack([x.real, x.imag], -1).reshape(*x.shape[:-1], -1)
+    if x.dtype == jnp.bool_:
+        x = x.astype(jnp.uint8)
+    held = jnp.dtype(jnp.uint8) if real == jnp.bool_ else real
+    old, new = x.dtype.itemsize, held.itemsize
+    if old < new:
+        x = x.reshape(*x.shape[:-1], -1, new // old)
+    x = jax.lax.bitcast_convert_type(x, held)
+    if old > new:
+        x = x.reshape(*x.shape[:-2], -1)
+    if real == jnp.bool_:
+        return x != 0
+    return x if real == wanted else jax.lax.complex(x[..., ::2], x[..., 1::2])
+
+
+def _hashed(
+    x: Any, axes: Sequence[int] = (), *, keepdim: bool = False, mode: int = 0, **_: Any
+) -> Any:
+    """Combine the bits of all elements, as float64 or int64, by exclusive or."""
+    import jax
+    import jax.numpy as jnp
+
+    if mode:
+        raise NotImplementedError(f"mode={mode}")
+    wide = jnp.float64 if jnp.issubdtype(x.dtype, jnp.floating) else jnp.int64
+    bits = jax.lax.bitcast_convert_type(x.astype(wide), jnp.uint64)
+    axes = tuple(axis % x.ndim for axis in axes) or tuple(range(x.ndim))
+    made = jax.lax.reduce(bits, np.uint64(0), jax.lax.bitwise_xor, axes)
+    return jnp.expand_dims(made, axes) if keepdim else made
 
 
 def _eigen(a: Any, half: str = "L", compute_v: bool = True) -> tuple[Any, Any]:

@@ -6,6 +6,8 @@ import functools
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -34,14 +36,27 @@ def _doubled(x: Any, _: Any, one: Any, before: Any) -> Any:
     return 2 * x * one - before
 
 
+def _hermite(factor: int, x: Any, k: Any, one: Any, before: Any) -> Any:
+    return factor * (x * one - k * before)
+
+
+def _laguerre(x: Any, k: Any, one: Any, before: Any) -> Any:
+    return ((2 * k + 1 - x) * one - k * before) / (k + 1)
+
+
 def _legendre(x: Any, k: Any, one: Any, before: Any) -> Any:
     return ((2 * k + 1) * x * one - k * before) / (k + 1)
 
 
 # Whether it is shifted to [0, 1]; the polynomial of order one; the next one from the last two.
 _POLYNOMIALS: dict[str, tuple[bool, Callable[[Any], Any], Callable[..., Any]]] = {
+    "chebyshev_polynomial_t": (False, lambda x: x, _doubled),
+    "chebyshev_polynomial_u": (False, lambda x: 2 * x, _doubled),
     "chebyshev_polynomial_v": (False, lambda x: 2 * x - 1, _doubled),
     "chebyshev_polynomial_w": (False, lambda x: 2 * x + 1, _doubled),
+    "hermite_polynomial_h": (False, lambda x: 2 * x, functools.partial(_hermite, 2)),
+    "hermite_polynomial_he": (False, lambda x: x, functools.partial(_hermite, 1)),
+    "laguerre_polynomial_l": (False, lambda x: 1 - x, _laguerre),
     "legendre_polynomial_p": (False, lambda x: x, _legendre),
     "shifted_chebyshev_polynomial_t": (True, lambda x: x, _doubled),
     "shifted_chebyshev_polynomial_u": (True, lambda x: 2 * x, _doubled),
@@ -52,7 +67,7 @@ _POLYNOMIALS: dict[str, tuple[bool, Callable[[Any], Any], Callable[..., Any]]] =
 
 def special_functions() -> dict[Any, Callable[..., Any]]:
     """Return the lowerings: the op -> a function of JAX arrays, with the arguments of the op."""
-    import jax.numpy as jnp
+    import jax.scipy.special
     import torch
 
     aten = torch.ops.aten
@@ -63,13 +78,60 @@ def special_functions() -> dict[Any, Callable[..., Any]]:
     }
     return {
         **polynomials,
-        aten.special_spherical_bessel_j0.default: lambda x: jnp.sinc(_floats(x)[0] / jnp.pi),
+        aten.angle.default: _angle,
+        aten.igamma.default: functools.partial(_gamma_integral, 0),
+        aten.igammac.default: functools.partial(_gamma_integral, 1),
+        aten.sgn.default: _sign,
+        aten.sign.default: _sign,
+        aten.special_modified_bessel_i1.default: lambda x: jax.scipy.special.i1(_floats(x)[0]),
+        aten.special_spherical_bessel_j0.default: _spherical,
+        aten.special_airy_ai.default: _airy,
+        aten.special_erfcx.default: _scaled_erfc,
+        aten.special_scaled_modified_bessel_k0.default: functools.partial(_scaled_bessel, 0),
+        aten.special_scaled_modified_bessel_k1.default: functools.partial(_scaled_bessel, 1),
         aten.digamma.default: _digamma,
         aten.polygamma.default: _polygamma,
         aten.special_zeta.default: _zeta,
         aten.special_zeta.other_scalar: _zeta,
         aten.special_zeta.self_scalar: _zeta,
     }
+
+
+def _angle(x: Any) -> Any:
+    """Return pi where a number is below zero, which -0.0 is not."""
+    import jax.numpy as jnp
+
+    if jnp.iscomplexobj(x):
+        return jnp.angle(x)
+    (x,) = _floats(x)
+    return jnp.where(jnp.isnan(x), x, jnp.where(x < 0, jnp.pi, 0))
+
+
+def _sign(x: Any) -> Any:
+    """Return the sign; of NaN it is 0 in PyTorch."""
+    import jax.numpy as jnp
+
+    made = jnp.sign(x.astype(jnp.int8)).astype(bool) if x.dtype == jnp.bool_ else jnp.sign(x)
+    return jnp.where(jnp.isnan(x), 0, made) if jnp.issubdtype(x.dtype, jnp.floating) else made
+
+
+def _spherical(x: Any) -> Any:
+    import jax.numpy as jnp
+
+    (x,) = _floats(x)
+    return jnp.where(jnp.isinf(x), 0, jnp.sinc(x / jnp.pi))
+
+
+def _gamma_integral(above: int, a: Any, x: Any) -> Any:
+    """Compute the incomplete gamma function; JAX has NaN where `a` is 0 or infinite."""
+    import jax
+    import jax.numpy as jnp
+
+    a, x = jnp.broadcast_arrays(*_floats(a, x))
+    made = (jax.lax.igammac if above else jax.lax.igamma)(a, x)
+    made = jnp.where((a == 0) & (x > 0), 1 - above, made)
+    least = jnp.isposinf(a) & (x >= 0)
+    return jnp.where(least, jnp.where(jnp.isinf(x), jnp.nan, above), made)
 
 
 def _digamma(x: Any) -> Any:
@@ -147,6 +209,92 @@ def _polynomial(
     start = jnp.ones((), x.dtype), first(x), jnp.ones_like(x)
     _, made, _ = jax.lax.while_loop(lambda values: (values[0] < order).any(), step, start)
     return jnp.where(order < 0, 0, jnp.where(order == 0, 1, made))
+
+
+# The trapezoidal rule for what is multiplied by exp(-s**2), from 0 on: exact to float64 where it
+# has no pole nearer than about 1.4, since its error falls as exp(-2 pi distance / step).
+_STEP = 0.25
+_NODES = np.arange(27) * _STEP
+_SHARES = np.exp(-(_NODES**2)) * np.where(_NODES == 0, _STEP / 2, _STEP)
+_FAR = 2.0  # from where on the rule is used
+
+
+def _integral(function: Callable[[Any], Any], at: Any) -> Any:
+    """Integrate exp(-s**2) * function(s) over s from 0 on, for each element of `at`.
+
+    Args:
+        function: Of the nodes; they are the last axis, which `at` lacks.
+        at: An array of the type of the result.
+    """
+    import jax.numpy as jnp
+
+    real = at.real.dtype
+    return (function(jnp.asarray(_NODES, real)) * jnp.asarray(_SHARES, real)).sum(-1)
+
+
+def _scaled_erfc(x: Any) -> Any:
+    """Compute exp(x**2) erfc(x), of which torchax makes NaN where one overflows."""
+    import jax
+    import jax.numpy as jnp
+
+    (x,) = _floats(x)
+    far = jnp.where(x > _FAR, x, _FAR)
+    inverse = 1 / far[..., None]
+    above = _integral(lambda s: 1 / (1 + (s * inverse) ** 2), far) * (2 / math.pi) / far
+    near = jnp.exp(x * x) * jax.lax.erfc(x)
+    return jnp.where(x > _FAR, above, near)
+
+
+def _scaled_bessel(order: int, x: Any) -> Any:
+    """Compute exp(x) K(x) of order 0 or 1; far from 0 by an integral over cosh, scaled by s."""
+    import jax.numpy as jnp
+    import torch
+    from torchax.ops.ops_registry import all_aten_ops
+
+    (x,) = _floats(x)
+    near = all_aten_ops[getattr(torch.ops.aten, f"special_modified_bessel_k{order}")].func(x)
+    far = jnp.where(x > _FAR, x, _FAR)
+    inverse = 1 / far[..., None]
+
+    def terms(s: Any) -> Any:
+        square = s * s * inverse
+        return (1 + square if order else 1) / jnp.sqrt(1 + square / 2)
+
+    return jnp.where(x > _FAR, jnp.sqrt(2 / far) * _integral(terms, far), jnp.exp(x) * near)
+
+
+def _airy(x: Any) -> Any:
+    """Compute Ai: near 0 by its series, elsewhere by K of order 1/3, of -x at x exp(i pi / 3)."""
+    import jax.numpy as jnp
+
+    (x,) = _floats(x)
+    complexes = jnp.result_type(x, jnp.complex64)
+    turn = jnp.asarray(complex(0.5, math.sqrt(3) / 2), complexes)
+    z = jnp.where(abs(x) > _FAR, abs(x), _FAR) * jnp.where(x < 0, turn, 1)
+    zeta = z * jnp.sqrt(z) * (2 / 3)
+
+    def terms(s: Any) -> Any:
+        u = s / jnp.sqrt(2 * zeta[..., None])
+        root = jnp.sqrt(1 + u * u)
+        power = jnp.exp(jnp.log(u + root) * (2 / 3))
+        return (power + 1 / power) / (2 * root)
+
+    decay = jnp.exp(-zeta) * jnp.sqrt(z / 3) * jnp.sqrt(2 / zeta) / math.pi
+    far = _integral(terms, zeta) * decay
+    far = jnp.where(x < 0, 2 * (turn * far).real, far.real)
+    at = jnp.where(abs(x) > _FAR, 0, x)
+    cube = at**3
+    even = one = jnp.ones_like(at)
+    odd = other = at
+    for k in range(0, 3 * _TERMS, 3):
+        one, other = one * cube / ((k + 2) * (k + 3)), other * cube / ((k + 3) * (k + 4))
+        even, odd = even + one, odd + other
+    near = even * _AIRY[0] - odd * _AIRY[1]
+    return jnp.where(jnp.isnan(x), x, jnp.where(abs(x) > _FAR, far, near))
+
+
+_TERMS = 12  # of the series, up to _FAR
+_AIRY = 3 ** (-2 / 3) / math.gamma(2 / 3), 3 ** (-1 / 3) / math.gamma(1 / 3)  # Ai(0), -Ai'(0)
 
 
 def _floats(*values: Any) -> list[Any]:

@@ -212,6 +212,8 @@ _UNTRACEABLE = {
     "DynamicOutputShape": "the size of what it makes depends on data: compute with a fixed size "
     "and a mask",
     "DataDependentOutput": "PyTorch looks at values there: write it out of simpler ops",
+    "Cache'> in output": "pass use_cache=False, or register what transformers calls DynamicCache: "
+    "transformers.integrations.executorch.register_dynamic_cache_export_support()",
     "register a pytree": "torch.export.register_dataclass(the class) before exporting",
     "__obj_flatten__": "quantize by PT2E or torchao: what torch.ao.quantization.quantize_dynamic "
     "makes cannot be traced",

@@ -115,6 +115,17 @@ def test_rules_of_sharding_go_from_inside_of_loops() -> None:
     assert b"sdy" not in made.artifact.data
 
 
+def test_arrays_where_a_mesh_has_no_devices() -> None:
+    """JAX takes no arrays there; the error says what it takes, which is exported."""
+    mesh = jax.sharding.AbstractMesh((2,), ("rows",))
+    rows = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("rows"))
+    sharded = jax.jit(lambda x: x + 1, in_shardings=rows)
+    with pytest.raises(ExportFailed, match=r"AbstractMesh.*jax\.ShapeDtypeStruct"):
+        export_jax(sharded, jnp.ones((4, 2)), target="1.0.0", allow=["drop-sharding"])
+    shape = jax.ShapeDtypeStruct((4, 2), jnp.float32)
+    assert export_jax(sharded, shape, target="1.0.0", allow=["drop-sharding"])
+
+
 def test_calls_of_python_are_refused_with_what_to_do() -> None:
     """By what they are called in JAX."""
     with pytest.raises(ExportFailed, match=r"take out.*jax\.debug\.print"):

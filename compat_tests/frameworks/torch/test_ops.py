@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812 - what everybody calls it
 from torch import Tensor, nn
 from torch.fx.experimental.proxy_tensor import make_fx
-from torch.nn.attention.flex_attention import flex_attention
+from torch.nn.attention.flex_attention import AuxRequest, flex_attention
 from torch.utils import _pytree as pytree
 
 from compat_tests.helpers.torch_calls import Calls
@@ -27,6 +27,11 @@ pytestmark = pytest.mark.filterwarnings(
 
 def _slanted(score: Tensor, batch: Tensor, head: Tensor, row: Tensor, column: Tensor) -> Tensor:
     return score + 0.1 * (row - column) + batch + head
+
+
+def _with_sums(made: Any) -> tuple[Tensor, Tensor]:
+    output, others = made
+    return output, others.lse
 
 
 torch.manual_seed(0)
@@ -102,6 +107,37 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Tensor, ...]]] = {
     "flex": (
         lambda q, k, v: flex_attention(q, k, v, score_mod=_slanted),
         (HEADS, HEADS + 1, HEADS - 1),
+    ),
+    "flex with its sums": (
+        lambda q, k, v: _with_sums(
+            flex_attention(q, k, v, score_mod=_slanted, return_aux=AuxRequest(lse=True))
+        ),
+        (HEADS, HEADS + 1, HEADS - 1),
+    ),
+    "bits": (
+        lambda x, flags: [
+            x.view(torch.int32),
+            x.view(torch.uint8),
+            x.view(torch.float16).view(torch.int16),
+            x.view(torch.uint8).view(torch.int64),
+            x.view(torch.complex64),
+            x.view(torch.complex64).view(torch.float64).view(torch.int64),
+            flags.view(torch.uint8),
+            flags.view(torch.uint8).view(torch.bool),
+        ],
+        (TABLE, TABLE > 0),
+    ),
+    "another size": (
+        lambda x, y: x.clone().resize_as_(y) + 1,
+        (TABLE, torch.ones(5, 3)),
+    ),
+    "hash": (
+        lambda x, i: [
+            torch.hash_tensor(x).long(),
+            torch.hash_tensor(x, 1, keepdim=True).long(),
+            torch.hash_tensor(i, 0).long(),
+        ],
+        (TABLE, INTEGERS),
     ),
 }
 
@@ -213,6 +249,13 @@ def test_sizes_that_depend_on_data_are_refused(name: str) -> None:
     assert caught.value.where
 
 
+class DynamicCache:
+    """Named as the one of transformers, which is no dataclass either."""
+
+    def __init__(self, key: Tensor) -> None:
+        self.key = key
+
+
 UNTRACEABLE: dict[str, tuple[Callable[..., Any], str]] = {
     "branch": (lambda x: x if x.sum() > 0 else -x, r"torch\.cond"),
     "number": (lambda x: x * float(x.sum()), "keep it there"),
@@ -232,6 +275,7 @@ UNTRACEABLE: dict[str, tuple[Callable[..., Any], str]] = {
     "equality": (lambda x: x if torch.equal(x, x + 1) else -x, "simpler ops"),
     "another memory": (lambda x: x.resize_(2), "return a new tensor"),
     "class": (lambda x: Pair(x, x), "register_dataclass"),
+    "cache": (DynamicCache, "use_cache=False, or register .* DynamicCache"),
     "derivative": (torch.func.grad(lambda x: (x**3).sum()), "make_fx"),
 }
 

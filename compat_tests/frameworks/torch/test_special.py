@@ -37,6 +37,9 @@ FUNCTIONS |= {
     "zeta at a number": (lambda s: torch.special.zeta(s, 0.3), (EVERYWHERE,)),
 }
 
+HUGE = 2.0**127
+ENDS = torch.tensor([0.0, -0.0, 1.0, -1.0, HUGE, torch.inf, -torch.inf, torch.nan])
+AT = torch.tensor([0.0, 0.3, 5.0, torch.inf])[:, None]
 AROUND = torch.cat([torch.linspace(-1.3, 1.3, 27), torch.tensor([-1.0, 1.0, 0.0])])
 ORDERS = torch.tensor([-1, 0, 1, 2, 3, 5, 6, 9])[:, None]
 FUNCTIONS |= {
@@ -50,7 +53,38 @@ FUNCTIONS |= {
     )
 }
 FUNCTIONS |= {
+    f"{name} polynomials of one order": (
+        functools.partial(getattr(torch.special, name), n=5),
+        (AROUND,),
+    )
+    for name in (
+        "chebyshev_polynomial_t",
+        "chebyshev_polynomial_u",
+        "hermite_polynomial_h",
+        "hermite_polynomial_he",
+        "laguerre_polynomial_l",
+    )
+}
+FUNCTIONS |= {
     "spherical_bessel_j0": (torch.special.spherical_bessel_j0, (EVERYWHERE,)),
+    **{
+        f"{name} at its ends": (function, (ENDS,))
+        for name, function in {
+            "angle": torch.angle,
+            "sgn": torch.sgn,
+            "sign": torch.sign,
+            "spherical_bessel_j0": torch.special.spherical_bessel_j0,
+        }.items()
+    },
+    "gammainc at its ends": (torch.special.gammainc, (ENDS[(ENDS >= 0) & (ENDS != HUGE)], AT)),
+    "gammaincc at its ends": (torch.special.gammaincc, (ENDS[(ENDS >= 0) & (ENDS != HUGE)], AT)),
+    "modified_bessel_i1": (torch.special.modified_bessel_i1, (EVERYWHERE[EVERYWHERE < 99],)),
+    "airy_ai": (torch.special.airy_ai, (EVERYWHERE[EVERYWHERE > -20],)),
+    "erfcx": (torch.special.erfcx, (EVERYWHERE,)),
+    "log_ndtr": (torch.special.log_ndtr, (EVERYWHERE,)),
+    "scaled_modified_bessel_k0": (torch.special.scaled_modified_bessel_k0, (EVERYWHERE,)),
+    "scaled_modified_bessel_k1": (torch.special.scaled_modified_bessel_k1, (EVERYWHERE,)),
+    "scaled bessel in double": (torch.special.scaled_modified_bessel_k1, (EVERYWHERE.double(),)),
 }
 
 
