@@ -54,8 +54,8 @@ def samples() -> dict[str, bytes]:
                 ranked.append((header.version, size, str(path)))
     missing = {name.encode() for name, form in ops().items() if form.attributes}
     found = {}
-    for _, _, path in sorted(ranked):
-        data = Path(path).read_bytes()
+    for _, _, place in sorted(ranked):
+        data = Path(place).read_bytes()
         # Names stand in artifacts as they are; most have none that is missing.
         if any(name in data for name in missing):
             names = {one.name.encode() for one in read(data).names if one.dialect == VHLO}
