@@ -22,14 +22,13 @@ from portable.containers.kind import (
     LAYOUT,
     MODEL,
     Kind,
-    embedded,
     is_text,
     kind_of_directory,
     kind_of_file,
-    spelled,
 )
 from portable.containers.opening import CONTAINERS, open_folder, open_path, open_source
 from portable.containers.source import Source
+from portable.containers.spelling import embedded, spelled
 from portable.containers.unpacking import NotUnpacked, unpacked
 from portable.errors import PortableError
 from portable.system.files import FileError, file_error, is_special
@@ -68,12 +67,16 @@ _POINTERS = {
     b"version https://hawser.github.com/spec/": "a Git LFS pointer",
     b"version http://git-media.io/": "a Git LFS pointer",
     b"/annex/objects/": "a git-annex pointer",
+    b"../.git/annex/objects/": "a git-annex link",
+    b"#$# git-fat ": "a git-fat pointer",
+    b"# xet version ": "a Xet pointer",
 }
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".lz4", ".br", ".zip", ".7z", ".z")
+_POINTING = (".dvc",)
 
 # How much of a file that is nothing else is searched for an artifact in it: of files in folders, of
 # one alone (an object, of which that much is read anyway), and of what is in archives.
-_SCANNED, _SCANNED_ALONE, _SCANNED_INSIDE = 8 << 20, 32 << 10, 4 << 10
+_SCANNED, _SCANNED_ALONE, _SCANNED_INSIDE = 8 << 20, 32 << 10, 64 << 10
 
 
 class NothingFound(FileError):
@@ -309,7 +312,7 @@ class _Search:
             if named and (found := _model(path, lambda: source)):
                 return found
             kind = kind_of_file(source)
-            if kind in _ARTIFACTS and (why := self._packed(source)):
+            if kind in _ARTIFACTS and (why := self._packed(source, 0)):
                 return Found(path, Fate.NOT_JUDGED, why=f"can be read in two ways, as {why}")
             if marked or kind in _ARTIFACTS:
                 return _opened(path, partial(open_source, kind, source))
@@ -322,29 +325,40 @@ class _Search:
 
     def _hidden(self, path: str, source: Source) -> str:
         """Say what keeps an artifact that is in a file from being read."""
+        return (
+            self._named_otherwise(path, source)
+            or self._packed(source, self._scanned)
+            or self._held(path, source, self._scanned)
+        )
+
+    def _named_otherwise(self, path: str, source: Source) -> str:
         stem, suffix = os.path.splitext(os.path.basename(path).lower())
         while suffix:
             if self.marked(stem):
                 if suffix in _COMPRESSED:
                     return "a compressed artifact"
+                if suffix in _POINTING:
+                    return "a pointer: what it stands for is not here"
                 if len(source) and not is_text(source):
                     return "the name of an artifact and an ending; what it holds is not read"
             stem, suffix = os.path.splitext(stem)
-        if why := self._packed(source):
-            return why
-        if at := embedded(source, self._scanned):
+        return ""
+
+    def _held(self, path: str, source: Source, scanned: int) -> str:
+        """Say what is in a file that is not packed."""
+        if at := embedded(source, scanned):
             return f"a file with an artifact in it (at byte {at:,})"
-        if way := spelled(source, self._scanned):
-            return f"a text with an artifact in it, as {way}"
+        if way := spelled(source, scanned):
+            return way
         head = source[: max(map(len, _POINTERS))]
         for begins, pointer in _POINTERS.items():
             if head.startswith(begins):
                 return f"{pointer}: what it stands for is not here"
         return _MODELS.get(os.path.basename(path).lower(), "")
 
-    def _packed(self, source: Source) -> str:
+    def _packed(self, source: Source, scanned: int) -> str:
         """Say what artifact is packed in a file; empty where none is."""
-        for inside, one in unpacked(source):
+        for inside, one in unpacked(source, scanned):
             if self._is_artifact(inside, one):
                 return (
                     f"an archive with an artifact ({inside})" if inside else "a compressed artifact"
@@ -352,14 +366,13 @@ class _Search:
         return ""
 
     def _is_artifact(self, inside: str, source: Source) -> bool:
-        name = os.path.basename(inside).lower()
-        model = name == MODEL and _model(inside, lambda: Source(source.read()))
-        return (
-            bool(model)
-            or name in _MODELS
+        model = os.path.basename(inside).lower() == MODEL
+        return bool(
+            (model and _model(inside, lambda: Source(source.read())))
             or self.marked(inside)
             or kind_of_file(source) in _ARTIFACTS
-            or bool(embedded(source, _SCANNED_INSIDE) or spelled(source, _SCANNED_INSIDE))
+            or self._named_otherwise(inside, source)
+            or self._held(inside, source, _SCANNED_INSIDE)
         )
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import importlib
 import io
+import itertools
 import lzma
 import re
 import struct
 import zlib
 from typing import IO, TYPE_CHECKING
 
+from portable.containers.kind import is_text
 from portable.containers.source import Source
+from portable.containers.spelling import pieces
 from portable.errors import PortableError
 
 if TYPE_CHECKING:
@@ -53,6 +56,30 @@ _UNREAD = {
     b"# v2 git bundle\n": "a bundle of git",
     b"# v3 git bundle\n": "a bundle of git",
     b"PACK\0\0\0\2": "a pack of git",
+    b"\x1f\x1e": "pack",
+    b"\x1f\xa0": "lzh",
+    b"\x1f\x9f": "freeze",
+    **{bytes([number]) + b"\xb5\x2f\xfd": "an old zstd" for number in (0x1E, *range(0x22, 0x28))},
+    b"BZ3v1": "bzip3",
+    b"\x06\x22\x4d\x18": "lizard",
+    b"ALZ\1": "alz",
+    b"EGGA": "egg",
+    b"RE~^": "rar",
+    b"zPQ\1": "zpaq",
+    b"bvx": "lzfse",
+    b"SZDD\x88\xf0\x27\x33": "compress of MS-DOS",
+    b"KWAJ\x88\xf0\x27\xd1": "compress of MS-DOS",
+    b"ISc(": "InstallShield",
+    b"QFI\xfb": "a disk image",
+    b"KDMV": "a disk image",
+    b"LUKS\xba\xbe": "encrypted",
+    b"Salted__": "encrypted",
+    b"age-encryption.org/": "encrypted",
+    b"-----BEGIN AGE ENCRYPTED FILE-----": "encrypted",
+    b"-----BEGIN PGP MESSAGE-----": "encrypted",
+    b"$ANSIBLE_VAULT;": "encrypted",
+    b"(This file must be converted with BinHex": "BinHex",
+    b"=ybegin ": "yEnc",
 }
 # What is known by more than how it begins.
 _UNREAD_FORMS = {
@@ -61,6 +88,35 @@ _UNREAD_FORMS = {
     "arj": re.compile(rb"\x60\xea.[\0-\x0a][\x1e-\x40]", re.DOTALL),
     "ace": re.compile(rb".{7}\*\*ACE\*\*", re.DOTALL),
 }
+# How what is packed begins in other files; patterns that begin with one byte are found fastest.
+_DEFLATED = re.compile(rb"x[\x01\x5e\x9c\xda]")
+_MEMBER = re.compile(rb"PK\x03\x04(?=.{4}\x08\0)", re.DOTALL)
+_MAGICS = {
+    re.compile(rb"\x1f\x8b\x08"): "gzip",
+    re.compile(rb"BZh[1-9]1AY&SY"): "bz2",
+    re.compile(rb"\xfd7zXZ\0"): "lzma",
+    _DEFLATED: "gzip",
+    _MEMBER: "gzip",
+}
+# So many bytes tell whether something is packed, and give so many: no artifact has fewer.
+_TRIED, _SHORT = 96, 32
+# How base64 and hexadecimal spell the beginnings, and as much of such a text as is looked at.
+_BASE64_TEXT = rb"(?:[\w+/-]|\s|\\n){60,12000}"
+_HEXADECIMAL_TEXT = rb"(?:[0-9a-f]|\s){80,24000}"
+_SPELLED = (
+    *(
+        re.compile(begins + _BASE64_TEXT)
+        for begins in (
+            *(rb"H4sI", rb"e(?:J[w-z]|N[o-r]|F[4-7]|A[E-H])", rb"UEsDB", rb"QlpoO"),
+            *(rb"/Td6WF", rb"_Td6WF"),
+        )
+    ),
+    *(
+        re.compile(rb"(?P<hex>)" + begins + _HEXADECIMAL_TEXT)
+        for begins in (rb"1f8b08", rb"78(?:9c|da|5e|01)", rb"504b0304", rb"425a68", rb"fd377a58")
+    ),
+)
+_BASE64 = bytes.maketrans(b"-_", b"+/")
 _ZIP, _ZIP_LISTED, _ZIP_END = b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06"
 _ZIP_TAIL = 22 + 65_535
 # What stands before a member: flags, method, checksum, both sizes, and how long two names are.
@@ -70,7 +126,9 @@ _ZIP_LATER, _ZIP_BEHIND, _ZIP_ELSEWHERE = 8, 24, 0xFFFFFFFF
 # Methods have lower numbers, and none makes more of what it cannot pack.
 _ZIP_NEWEST, _ZIP_PACKED = 100, 64
 _ZIP_METHODS = {0, 8, 12}  # stored, deflate, bzip2; LZMA takes as much memory as an archive says
-_BLOCK, _CHECKSUM, _TAR_HEAD = 512, slice(148, 156), 4096  # of tar
+_BLOCK, _CHECKSUM = 512, slice(148, 156)  # of tar
+# How much of a file tells what it is packed as, and of a member what is packed behind.
+_SAMPLE = 4096
 _DAMAGED = (EOFError, OSError, MemoryError, zlib.error, lzma.LZMAError)
 # What zipfile and tarfile raise besides over wrong sizes, offsets, names and methods.
 _MALFORMED = (*_DAMAGED, IndexError, OverflowError, RuntimeError, ValueError, struct.error)
@@ -104,13 +162,14 @@ class _Limits:
             raise NotUnpacked("an archive of very many members")
 
 
-def unpacked(source: Source) -> Iterator[tuple[str, Source]]:
+def unpacked(source: Source, most: int) -> Iterator[tuple[str, Source]]:
     """Find everything in a compressed file or an archive, and in what is packed inside of that.
 
     Nothing is unpacked before it is read. Work and memory are linear in the size of the file.
 
     Args:
         source: Any file.
+        most: How many of its bytes are searched for what is packed behind something else.
 
     Yields:
         The path of a member inside, which is empty for what is compressed alone, and its bytes,
@@ -122,38 +181,83 @@ def unpacked(source: Source) -> Iterator[tuple[str, Source]]:
     """
     size = 0 if source.is_far else len(source)  # far away, each piece is a request
     limits = _Limits(_FLOOR + _GROWTH * size, _MEMBERS + size // _MEMBER_BYTES)
-    yield from _inside(source, "", limits, _DEEPEST, tail=not source.is_far)
+    yield from _inside(source, "", limits, _DEEPEST, most, tail=not source.is_far)
 
 
 def _inside(
-    source: Source, path: str, limits: _Limits, deeper: int, *, tail: bool = False
+    source: Source, path: str, limits: _Limits, deeper: int, most: int, *, tail: bool = False
 ) -> Iterator[tuple[str, Source]]:
-    for name, stream, size in _opened(source, tail=tail):
+    for name, stream, size in _opened(source, most, tail=tail):
         limits.enter()
         if not deeper:
             raise NotUnpacked(f"is packed more than {_DEEPEST} times")
         one = Source(_Unpacked(stream, size, limits))
         inner = f"{path}/{name}".strip("/")
         yield inner, one
-        yield from _inside(one, inner, limits, deeper - 1)
+        yield from _inside(one, inner, limits, deeper - 1, _SAMPLE)
 
 
-def _opened(source: Source, *, tail: bool) -> Iterator[tuple[str, IO[bytes], int | None]]:
+def _opened(source: Source, most: int, *, tail: bool) -> Iterator[tuple[str, IO[bytes], int | None]]:
     """Yield the name of each member, a stream of it, and its size where that is known."""
-    head = source[:_TAR_HEAD]
+    head = source[:_SAMPLE]
     if unread := _unread(head):
         raise NotUnpacked(f"is packed as {unread}, which is not read")
     if name := _compression(head):
         packed = _buffered(source, _GZIP, _ZLIB) if name == "zlib" else _buffered(source)
         with importlib.import_module("gzip" if name == "zlib" else name).open(packed) as stream:
             yield "", stream, None
-        return
     archived = head.startswith((_ZIP, _ZIP_END))
     if archived or (tail and _ZIP_END in source[-_ZIP_TAIL:]):
         yield from _zipped(source, sure=archived)
     # As tar does, look behind headers that are damaged.
     elif any(_is_tar(head[at : at + _BLOCK]) for at in range(0, len(head), _BLOCK)):
         yield from _tarred(source)
+    else:
+        yield from _behind(source, most)
+
+
+def _behind(source: Source, most: int) -> Iterator[tuple[str, IO[bytes], int | None]]:
+    """Yield what is packed behind something else: a program, a picture, a document, a text."""
+    for begin, piece in pieces(source, most):
+        for magic, name in _MAGICS.items():
+            for match in magic.finditer(piece):
+                at, head = match.start(), b""
+                if magic in {_MEMBER, _DEFLATED}:
+                    head, at = _GZIP, _content(piece, at) if magic is _MEMBER else at + _ZLIB
+                # What begins the file is read as that.
+                if not begin + match.start() or (head and not _inflates(piece[at : at + _TRIED])):
+                    continue
+                packed = _buffered(source, head, begin + at)
+                with importlib.import_module(name).open(packed) as stream:
+                    yield f"at byte {begin + match.start():,}", stream, _FLOOR
+        if is_text(source):
+            for match in itertools.chain.from_iterable(one.finditer(piece) for one in _SPELLED):
+                # Not at the beginning, where it would be taken for the file itself.
+                yield from _behind(Source(b"." + _decoded(match)), len(match[0]))
+
+
+def _content(piece: bytes, at: int) -> int:
+    """Return where the content of a member of a zip archive begins."""
+    fields = piece[at : at + _ZIP_LOCAL.size].ljust(_ZIP_LOCAL.size, b"\xff")
+    return at + _ZIP_LOCAL.size + sum(_ZIP_LOCAL.unpack(fields)[-2:])
+
+
+def _inflates(data: bytes) -> bool:
+    """Say whether the first bytes are packed as deflate, as few others are."""
+    try:
+        return len(zlib.decompressobj(-15).decompress(data, _SHORT)) == _SHORT
+    except zlib.error:
+        return False
+
+
+def _decoded(match: re.Match[bytes]) -> bytes:
+    """Return what is encoded in a text, as far as it is whole."""
+    text = match[0].replace(b"\\n", b"").translate(_BASE64, b" \t\r\n\\,;:'\"")
+    if "hex" in match.groupdict():
+        return bytes.fromhex(text[: len(text) // 2 * 2].decode())
+    from base64 import b64decode  # takes a millisecond
+
+    return b64decode(text[: len(text) // 4 * 4])
 
 
 def _unread(head: bytes) -> str:
@@ -297,6 +401,7 @@ class _Unpacked:
         self._stream, self._limits = stream, limits
         self._cut = size is None or size > limits.size
         self._size = limits.size if size is None else min(size, limits.size)
+        self._head = b""
 
     def __len__(self) -> int:
         return self._size
@@ -304,6 +409,12 @@ class _Unpacked:
     def read(self, start: int = 0, stop: int | None = None) -> bytes:
         """Return some of the bytes; fewer where they end or are damaged."""
         stop = self._size if stop is None else stop
+        if stop <= _PIECE:  # most is asked of the beginning, and more than once
+            self._head = self._head or self._read(0, min(_PIECE, self._size))
+            return self._head[start:stop]
+        return self._read(start, stop)
+
+    def _read(self, start: int, stop: int) -> bytes:
         if self._cut and start >= self._size:
             self._limits.unpack(self._limits.size + 1)
         found = bytearray()

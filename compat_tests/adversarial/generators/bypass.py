@@ -435,6 +435,10 @@ def _json(spell: Callable[[bytes], object], **options: Any) -> Callable[[bytes],
     return lambda data: json.dumps({"name": "m", "program": spell(data)}, **options).encode()
 
 
+def _as_base64(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
 def _bytes_as(form: str, between: str = "", around: str = "{}") -> Callable[[bytes], bytes]:
     return lambda data: around.format(between.join(form % one for one in data)).encode()
 
@@ -482,6 +486,61 @@ def _encoded(encode: Callable[[bytes], bytes], before: int) -> Callable[[bytes],
     return lambda data: b"text " + encode(b"." * before + data)
 
 
+def _png(data: bytes) -> bytes:
+    """Put it into the comment of a picture."""
+    chunk = b"zTXtmodel\0\0" + zlib.compress(data)
+    sum_ = zlib.crc32(chunk).to_bytes(4, "big")
+    return b"\x89PNG\r\n\x1a\n" + (len(chunk) - 4).to_bytes(4, "big") + chunk + sum_
+
+
+def _packed_number(form: str) -> Callable[[bytes], bytes]:
+    """Store each byte as a wider number, as arrays of numbers do."""
+    return lambda data: b"\xff" * 9 + struct.pack(f"{form[0]}{len(data)}{form[1]}", *data)
+
+
+def _wide(data: bytes) -> bytes:
+    out = io.BytesIO()
+    np.savez_compressed(out, np.frombuffer(data, np.uint8).astype(np.int64))
+    return out.getvalue()
+
+
+def _escaped_as(form: str) -> Callable[[bytes], bytes]:
+    """Spell what is no letter as an escape, as the strings of a language do."""
+    return lambda data: "".join(
+        form % one if one in b"\"'\\<>&" or not 32 <= one < 127 else chr(one) for one in data
+    ).encode()
+
+
+def _words(form: str, between: str) -> Callable[[bytes], bytes]:
+    """Spell it as 32-bit words, behind one that is no part of it."""
+
+    def change(data: bytes) -> bytes:
+        data = b"...." + data + bytes(-len(data) % 4)
+        return between.join(form % one for (one,) in struct.iter_unpack("<I", data)).encode()
+
+    return change
+
+
+def _z85(data: bytes) -> bytes:
+    """Spell it as ZeroMQ does (RFC 32)."""
+    digits = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
+    groups = (int.from_bytes(data[at : at + 4].ljust(4), "big") for at in range(0, len(data), 4))
+    return bytes(digits[one // 85**place % 85] for one in groups for place in (4, 3, 2, 1, 0))
+
+
+# What separates numbers, in one language or another.
+_SEPARATORS = ".|/_+&#;*^~$@!"
+# Numbers of more than a byte: how `struct` calls them.
+_WIDE = ("<H", ">H", "<I", ">I", "<Q", ">Q", "<e", ">e", "<f", ">f", "<d", ">d")
+_PACKERS = {
+    "gzip": gzip.compress,
+    "zlib": zlib.compress,
+    "zlib-best": lambda data: zlib.compress(data, 9),
+    "bz2": bz2.compress,
+    "xz": lzma.compress,
+    "zip": _zip("x"),
+}  # fmt: skip
+
 # How packings begin that are not read.
 _PACKINGS = (
     b"\x60\xea\x2c\0\x22\x0b\1",
@@ -490,6 +549,12 @@ _PACKINGS = (
     *(b"\x02\x21\x4c\x18", b"LRZI\0", b"RZIP", b"xar!\0\x1c", b"7kSt\xa0\x31", b"ZOO 2", b"SIT!"),
     *(b"# v2 git bundle\n", b"# v3 git bundle\n", b"PACK\0\0\0\2", b"\x21\x13-lh5-"),
     *(b"MSWIM\0\0\0", b"!<arch>\ndebian-binary   ", b"DWARFS\2"),
+    *(b"\x1f\x1e", b"\x1f\xa0", b"\x1f\x9f", b"\x1e\xb5\x2f\xfd", b"\x27\xb5\x2f\xfd", b"BZ3v1"),
+    *(b"\x06\x22\x4d\x18", b"ALZ\x01", b"EGGA", b"RE~^", b"zPQ\1", b"bvx2", b"SZDD\x88\xf0\x27\x33"),
+    *(b"KWAJ\x88\xf0\x27\xd1", b"ISc(", b"Salted__", b"age-encryption.org/v1\n", b"LUKS\xba\xbe"),
+    *(b"-----BEGIN PGP MESSAGE-----\n", b"-----BEGIN AGE ENCRYPTED FILE-----\n"),
+    *(b"$ANSIBLE_VAULT;1.1;AES256\n", b"QFI\xfb\0\0\0\3", b"KDMV\1\0\0\0"),
+    *(b"(This file must be converted with BinHex 4.0)\n", b"=ybegin line=128 size=9 name=x\n"),
 )
 
 DISGUISES: dict[str, Callable[[Path], Path]] = {
@@ -648,6 +713,60 @@ DISGUISES: dict[str, Callable[[Path], Path]] = {
     "exported-text-behind-bytes": _file("w", _exported_text_behind(b"// \xff\0\n")),
     "name-encrypted": _file("x.mlir.bc.gpg", _scrambled),
     "name-otherwise": _file("X.Exported.tar.enc", _scrambled),
+    **{
+        f"script-{name}": _file("install.run", lambda data, p=pack: b"#!/bin/sh\n" * 900 + p(data))
+        for name, pack in _PACKERS.items()
+    },
+    "script-tar": _file("i.run", lambda data: b"#!/bin/sh\n" + gzip.compress(_tar("x")(data))),
+    "picture-zlib": _file("logo.png", _png),
+    "zip-without-directory": _file("w.bin", lambda data: b"\x7fELF" + _zip("x")(data)[:-40]),
+    "zip-before-much": _file("w.bin", lambda data: b"\x7fELF" + _zip("x")(data) + bytes(70_000)),
+    "bz2-behind-another": _file("w", lambda data: bz2.compress(b"") + b"." + bz2.compress(data)),
+    "xz-behind-another": _file("w", lambda data: lzma.compress(b"") + bytes(4) + lzma.compress(data)),
+    "xz-behind-zeros": _file("w.bin", lambda data: bytes(4) + lzma.compress(data)),
+    **{f"numbers-{form}": _file("w.npy", _packed_number(form)) for form in _WIDE},
+    "zip-wide-numbers": _file("w.npz", _wide),
+    **{
+        f"pickle-{form}": _file("w.pkl", lambda data, f=form: pickle.dumps([b"\xff" * 9, data], f))
+        for form in range(pickle.HIGHEST_PROTOCOL + 1)
+    },
+    **{
+        f"{name}-by-{at}": _file("m.txt", _bytes_as(form, between))
+        for name, form in (("numbers", "%d"), ("hexadecimal", "%02x"))
+        for at, between in enumerate(_SEPARATORS)
+    },
+    "utf-7": _file("m.txt", lambda data: data.decode("latin-1").encode("utf-7")),
+    "html-numbers": _file("m.html", _escaped_as("&#%d;")),
+    "html-hexadecimal": _file("m.html", _escaped_as("&#x%X;")),
+    "rust-string": _file("m.rs", _escaped_as("\\u{%x}")),
+    "lua-string": _file("m.lua", _escaped_as("\\%03d")),
+    "masm": _file("m.asm", _bytes_as("0%02Xh", ", ", "db {}")),
+    "gas": _file("m.s", _bytes_as("$%02X", "\n.byte ")),
+    "java-bytes": _file("m.java", _bytes_as("(byte) %d", ", ")),
+    "json-floats": _file("m.json", _bytes_as("%.1f", ", ", "[{}]")),
+    "bits": _file("m.txt", lambda data: " ".join(f"{one:08b}" for one in data).encode()),
+    "c-words": _file("m.h", _words("0x%08x", ", ")),
+    "dumped-words": _file("m.txt", _words("%08X", " ")),
+    "z85": _file("m.txt", _z85),
+    "base32hex": _file("m.txt", base64.b32hexencode),
+    **{
+        f"base64-{name}": _file("m.json", lambda data, p=pack: _json(_as_base64)(p(data)))
+        for name, pack in _PACKERS.items()
+    },
+    "lines-of-base64-gzip": _file("m.pem", lambda data: base64.encodebytes(gzip.compress(data))),
+    "url-base64-gzip": _file("m", lambda data: base64.urlsafe_b64encode(gzip.compress(data))),
+    "hexadecimal-gzip": _file("m.txt", lambda data: gzip.compress(data).hex().encode()),
+    "gzip-late": _file("w.bin", lambda data: gzip.compress(bytes(range(256)) * 200 + data)),
+    "zip-late": _file("w.pt", lambda data: _zip("a/data.pkl")(bytes(60_000) + data)),
+    "zip-name-and-ending": _file("w.zip", lambda data: _zip("x.mlir.bc.gpg")(_scrambled(data))),
+    "tar-name-and-ending": _file("w.tar", lambda data: _tar("x.mlir.bc.br")(_scrambled(data))),
+    "zip-git-lfs": _file(
+        "w.zip", lambda data: _zip("x")(_pointer(b"https://git-lfs.github.com/spec/v1")(data))
+    ),
+    "dvc": _file("x.mlir.bc.dvc", lambda _: b"outs:\n- md5: 00\n  path: x.mlir.bc\n"),
+    "git-fat": _file("w.bin", lambda data: b"#$# git-fat %040x %20d\n" % (9, len(data))),
+    "git-xet": _file("w.bin", lambda data: b"# xet version 0\nfilesize = %d\n" % len(data)),
+    "git-annex-link": _file("w.bin", lambda data: b"../.git" + _annexed(data)),
     "linked-file": _linked_file,
     "linked-folder": _linked_folder,
     "linked-model": _linked_model,
