@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -109,6 +110,17 @@ def test_what_is_no_scheduler_is_told(address: str) -> None:
     """Whatever Dask raises over an address."""
     with pytest.raises(ClusterUnreachable), connected(address):
         pass
+
+
+def test_a_server_that_never_answers_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes the connection, and Dask alone waits for its answer without a limit."""
+    monkeypatch.setattr("portable.cli.matrix._CONNECT_S", 2)
+    began = time.monotonic()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        with pytest.raises(ClusterUnreachable, match="no answer within 2 s"), connected(address):
+            pass
+    assert time.monotonic() - began < 20
 
 
 @pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 400 Bad\r\n\r\n", b"\xff" * 4096])

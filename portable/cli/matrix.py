@@ -332,9 +332,12 @@ def cluster(address: str) -> Iterator[Executor]:
             "dask is not installed", hint="pip install 'stablehlo-portable[dask]'"
         ) from None
     try:
+        _demand_answer(address)
         client = Client(address, timeout=_CONNECT_S)
     except Exception as error:  # Dask raises anything over what is no scheduler
         said = str(error) or type(error).__name__
+        if isinstance(error, TimeoutError):
+            said = f"no answer within {_CONNECT_S} s"
         raise ClusterUnreachable(
             f"cannot reach a Dask scheduler: {said}",
             where=address,
@@ -342,3 +345,18 @@ def cluster(address: str) -> Iterator[Executor]:
         ) from error
     with client:
         yield client.get_executor()
+
+
+def _demand_answer(address: str) -> None:
+    """Raise TimeoutError where a server takes a connection and says nothing: Dask has no limit."""
+    import asyncio
+
+    from distributed.comm import connect
+    from distributed.security import Security
+
+    async def reach() -> None:
+        options = Security().get_connection_args("client")
+        comm = await connect(address, timeout=_CONNECT_S, **options)
+        comm.abort()
+
+    asyncio.run(asyncio.wait_for(reach(), _CONNECT_S))

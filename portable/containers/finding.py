@@ -75,8 +75,10 @@ _COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".lz4", ".br", ".zip", ".7z", ".z")
 _POINTING = (".dvc",)
 
 # How much of a file that is nothing else is searched for an artifact in it: of files in folders, of
-# one alone (an object, of which that much is read anyway), and of what is in archives.
+# one alone (an object, of which that much is read anyway), and of what is in archives; and of that
+# for one that is spelled otherwise.
 _SCANNED, _SCANNED_ALONE, _SCANNED_INSIDE = 8 << 20, 32 << 10, 64 << 10
+_SPELLED_INSIDE = 4 << 10
 
 
 class NothingFound(FileError):
@@ -328,7 +330,7 @@ class _Search:
         return (
             self._named_otherwise(path, source)
             or self._packed(source, self._scanned)
-            or self._held(path, source, self._scanned)
+            or self._held(path, source, self._scanned, self._scanned)
         )
 
     def _named_otherwise(self, path: str, source: Source) -> str:
@@ -344,11 +346,11 @@ class _Search:
             stem, suffix = os.path.splitext(stem)
         return ""
 
-    def _held(self, path: str, source: Source, scanned: int) -> str:
+    def _held(self, path: str, source: Source, most: int, most_spelled: int) -> str:
         """Say what is in a file that is not packed."""
-        if at := embedded(source, scanned):
+        if at := embedded(source, most):
             return f"a file with an artifact in it (at byte {at:,})"
-        if way := spelled(source, scanned):
+        if way := spelled(source, most_spelled):
             return way
         head = source[: max(map(len, _POINTERS))]
         for begins, pointer in _POINTERS.items():
@@ -372,7 +374,7 @@ class _Search:
             or self.marked(inside)
             or kind_of_file(source) in _ARTIFACTS
             or self._named_otherwise(inside, source)
-            or self._held(inside, source, _SCANNED_INSIDE)
+            or self._held(inside, source, _SCANNED_INSIDE, _SPELLED_INSIDE)
         )
 
 
