@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from compat_tests.adversarial.generators.joined import JOINTS, joined, needed, of_constants
+from compat_tests.adversarial.generators.programs import PROGRAMS
 from compat_tests.helpers.counting import CountedBytes, steps
+from portable import serialize
 from portable.bytecode import read
 from portable.bytecode.vhlo import ops
 from portable.features import analyze
@@ -83,3 +85,10 @@ SHARE = int(os.environ.get("PORTABLE_JOINED_SHARE", "4"))
 def test_a_form_does_not_look_back_for_each_operation(form: str, joint: str) -> None:
     """Of what a form needs, as many as can be, joined in every way."""
     assert growth(lambda n: joined(FORMS[form], joint, n)) < GROWTH_OF_MANY
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_what_is_named_or_captured_is_not_looked_at_for_each(program: str) -> None:
+    """One function of many calls and composites, one string, dictionary or value of many ops."""
+    pytest.importorskip("jaxlib")
+    assert growth(lambda n: bytes(serialize(PROGRAMS[program](n), "1.9.0"))) < GROWTH_OF_MANY

@@ -29,7 +29,7 @@ from portable.containers.kind import (
 from portable.containers.opening import CONTAINERS, open_folder, open_path, open_source
 from portable.containers.source import Source
 from portable.containers.spelling import embedded, spelled
-from portable.containers.unpacking import NotUnpacked, unpacked
+from portable.containers.unpacking import BEGINNING, NotUnpacked, unpacked
 from portable.errors import PortableError
 from portable.system.files import FileError, file_error, is_special
 
@@ -75,10 +75,9 @@ _COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".lz4", ".br", ".zip", ".7z", ".z")
 _POINTING = (".dvc",)
 
 # How much of a file that is nothing else is searched for an artifact in it: of files in folders, of
-# one alone (an object, of which that much is read anyway), and of what is in archives; and of that
-# for one that is spelled otherwise.
-_SCANNED, _SCANNED_ALONE, _SCANNED_INSIDE = 8 << 20, 32 << 10, 64 << 10
-_SPELLED_INSIDE = 4 << 10
+# one alone (an object, of which that much is read anyway), and of what is in archives for one that
+# is spelled otherwise.
+_SCANNED, _SCANNED_ALONE, _SPELLED_INSIDE = 8 << 20, 32 << 10, 4 << 10
 
 
 class NothingFound(FileError):
@@ -374,7 +373,7 @@ class _Search:
             or self.marked(inside)
             or kind_of_file(source) in _ARTIFACTS
             or self._named_otherwise(inside, source)
-            or self._held(inside, source, _SCANNED_INSIDE, _SPELLED_INSIDE)
+            or self._held(inside, source, BEGINNING, _SPELLED_INSIDE)
         )
 
 

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
     from _typeshed import WriteableBuffer
 
-__all__ = ["NotUnpacked", "unpacked"]
+__all__ = ["BEGINNING", "NotUnpacked", "unpacked"]
+
+BEGINNING = 16 << 10
+"""So much of the beginning of a member is unpacked once, however often it is looked at."""
 
 # How the formats begin that the standard library of every Python reads, and the module for each.
 _FORMATS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "lzma"}
@@ -72,12 +75,12 @@ _UNREAD = {
     b"ISc(": "InstallShield",
     b"QFI\xfb": "a disk image",
     b"KDMV": "a disk image",
-    b"LUKS\xba\xbe": "encrypted",
-    b"Salted__": "encrypted",
-    b"age-encryption.org/": "encrypted",
-    b"-----BEGIN AGE ENCRYPTED FILE-----": "encrypted",
-    b"-----BEGIN PGP MESSAGE-----": "encrypted",
-    b"$ANSIBLE_VAULT;": "encrypted",
+    b"LUKS\xba\xbe": "an encrypted file",
+    b"Salted__": "an encrypted file",
+    b"age-encryption.org/": "an encrypted file",
+    b"-----BEGIN AGE ENCRYPTED FILE-----": "an encrypted file",
+    b"-----BEGIN PGP MESSAGE-----": "an encrypted file",
+    b"$ANSIBLE_VAULT;": "an encrypted file",
     b"(This file must be converted with BinHex": "BinHex",
     b"=ybegin ": "yEnc",
 }
@@ -197,7 +200,9 @@ def _inside(
         yield from _inside(one, inner, limits, deeper - 1, _SAMPLE)
 
 
-def _opened(source: Source, most: int, *, tail: bool) -> Iterator[tuple[str, IO[bytes], int | None]]:
+def _opened(
+    source: Source, most: int, *, tail: bool
+) -> Iterator[tuple[str, IO[bytes], int | None]]:
     """Yield the name of each member, a stream of it, and its size where that is known."""
     head = source[:_SAMPLE]
     if unread := _unread(head):
@@ -239,7 +244,8 @@ def _behind(source: Source, most: int) -> Iterator[tuple[str, IO[bytes], int | N
 def _content(piece: bytes, at: int) -> int:
     """Return where the content of a member of a zip archive begins."""
     fields = piece[at : at + _ZIP_LOCAL.size].ljust(_ZIP_LOCAL.size, b"\xff")
-    return at + _ZIP_LOCAL.size + sum(_ZIP_LOCAL.unpack(fields)[-2:])
+    names: tuple[int, ...] = _ZIP_LOCAL.unpack(fields)[-2:]
+    return at + _ZIP_LOCAL.size + sum(names)
 
 
 def _inflates(data: bytes) -> bool:
@@ -409,8 +415,8 @@ class _Unpacked:
     def read(self, start: int = 0, stop: int | None = None) -> bytes:
         """Return some of the bytes; fewer where they end or are damaged."""
         stop = self._size if stop is None else stop
-        if stop <= _PIECE:  # most is asked of the beginning, and more than once
-            self._head = self._head or self._read(0, min(_PIECE, self._size))
+        if stop <= BEGINNING:
+            self._head = self._head or self._read(0, min(BEGINNING, self._size))
             return self._head[start:stop]
         return self._read(start, stop)
 

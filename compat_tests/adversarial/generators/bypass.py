@@ -486,6 +486,18 @@ def _encoded(encode: Callable[[bytes], bytes], before: int) -> Callable[[bytes],
     return lambda data: b"text " + encode(b"." * before + data)
 
 
+def _behind(before: bytes, pack: Callable[[bytes], bytes]) -> Callable[[bytes], bytes]:
+    return lambda data: before + pack(data)
+
+
+def _pickled(form: int) -> Callable[[bytes], bytes]:
+    return lambda data: pickle.dumps([b"\xff" * 9, data], form)
+
+
+def _spelled(pack: Callable[[bytes], bytes]) -> Callable[[bytes], bytes]:
+    return lambda data: _json(_as_base64)(pack(data))
+
+
 def _png(data: bytes) -> bytes:
     """Put it into the comment of a picture."""
     chunk = b"zTXtmodel\0\0" + zlib.compress(data)
@@ -523,7 +535,9 @@ def _words(form: str, between: str) -> Callable[[bytes], bytes]:
 
 def _z85(data: bytes) -> bytes:
     """Spell it as ZeroMQ does (RFC 32)."""
-    digits = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
+    digits = (
+        b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
+    )
     groups = (int.from_bytes(data[at : at + 4].ljust(4), "big") for at in range(0, len(data), 4))
     return bytes(digits[one // 85**place % 85] for one in groups for place in (4, 3, 2, 1, 0))
 
@@ -550,7 +564,15 @@ _PACKINGS = (
     *(b"# v2 git bundle\n", b"# v3 git bundle\n", b"PACK\0\0\0\2", b"\x21\x13-lh5-"),
     *(b"MSWIM\0\0\0", b"!<arch>\ndebian-binary   ", b"DWARFS\2"),
     *(b"\x1f\x1e", b"\x1f\xa0", b"\x1f\x9f", b"\x1e\xb5\x2f\xfd", b"\x27\xb5\x2f\xfd", b"BZ3v1"),
-    *(b"\x06\x22\x4d\x18", b"ALZ\x01", b"EGGA", b"RE~^", b"zPQ\1", b"bvx2", b"SZDD\x88\xf0\x27\x33"),
+    *(
+        b"\x06\x22\x4d\x18",
+        b"ALZ\x01",
+        b"EGGA",
+        b"RE~^",
+        b"zPQ\1",
+        b"bvx2",
+        b"SZDD\x88\xf0\x27\x33",
+    ),
     *(b"KWAJ\x88\xf0\x27\xd1", b"ISc(", b"Salted__", b"age-encryption.org/v1\n", b"LUKS\xba\xbe"),
     *(b"-----BEGIN PGP MESSAGE-----\n", b"-----BEGIN AGE ENCRYPTED FILE-----\n"),
     *(b"$ANSIBLE_VAULT;1.1;AES256\n", b"QFI\xfb\0\0\0\3", b"KDMV\1\0\0\0"),
@@ -714,7 +736,7 @@ DISGUISES: dict[str, Callable[[Path], Path]] = {
     "name-encrypted": _file("x.mlir.bc.gpg", _scrambled),
     "name-otherwise": _file("X.Exported.tar.enc", _scrambled),
     **{
-        f"script-{name}": _file("install.run", lambda data, p=pack: b"#!/bin/sh\n" * 900 + p(data))
+        f"script-{name}": _file("install.run", _behind(b"#!/bin/sh\n" * 900, pack))
         for name, pack in _PACKERS.items()
     },
     "script-tar": _file("i.run", lambda data: b"#!/bin/sh\n" + gzip.compress(_tar("x")(data))),
@@ -722,12 +744,14 @@ DISGUISES: dict[str, Callable[[Path], Path]] = {
     "zip-without-directory": _file("w.bin", lambda data: b"\x7fELF" + _zip("x")(data)[:-40]),
     "zip-before-much": _file("w.bin", lambda data: b"\x7fELF" + _zip("x")(data) + bytes(70_000)),
     "bz2-behind-another": _file("w", lambda data: bz2.compress(b"") + b"." + bz2.compress(data)),
-    "xz-behind-another": _file("w", lambda data: lzma.compress(b"") + bytes(4) + lzma.compress(data)),
+    "xz-behind-another": _file(
+        "w", lambda data: lzma.compress(b"") + bytes(4) + lzma.compress(data)
+    ),
     "xz-behind-zeros": _file("w.bin", lambda data: bytes(4) + lzma.compress(data)),
     **{f"numbers-{form}": _file("w.npy", _packed_number(form)) for form in _WIDE},
     "zip-wide-numbers": _file("w.npz", _wide),
     **{
-        f"pickle-{form}": _file("w.pkl", lambda data, f=form: pickle.dumps([b"\xff" * 9, data], f))
+        f"pickle-{form}": _file("w.pkl", _pickled(form))
         for form in range(pickle.HIGHEST_PROTOCOL + 1)
     },
     **{
@@ -749,15 +773,12 @@ DISGUISES: dict[str, Callable[[Path], Path]] = {
     "dumped-words": _file("m.txt", _words("%08X", " ")),
     "z85": _file("m.txt", _z85),
     "base32hex": _file("m.txt", base64.b32hexencode),
-    **{
-        f"base64-{name}": _file("m.json", lambda data, p=pack: _json(_as_base64)(p(data)))
-        for name, pack in _PACKERS.items()
-    },
+    **{f"base64-{name}": _file("m.json", _spelled(pack)) for name, pack in _PACKERS.items()},
     "lines-of-base64-gzip": _file("m.pem", lambda data: base64.encodebytes(gzip.compress(data))),
     "url-base64-gzip": _file("m", lambda data: base64.urlsafe_b64encode(gzip.compress(data))),
     "hexadecimal-gzip": _file("m.txt", lambda data: gzip.compress(data).hex().encode()),
-    "gzip-late": _file("w.bin", lambda data: gzip.compress(bytes(range(256)) * 200 + data)),
-    "zip-late": _file("w.pt", lambda data: _zip("a/data.pkl")(bytes(60_000) + data)),
+    "gzip-late": _file("w.bin", lambda data: gzip.compress(bytes(range(256)) * 60 + data)),
+    "zip-late": _file("w.pt", lambda data: _zip("a/data.pkl")(bytes(15_000) + data)),
     "zip-name-and-ending": _file("w.zip", lambda data: _zip("x.mlir.bc.gpg")(_scrambled(data))),
     "tar-name-and-ending": _file("w.tar", lambda data: _tar("x.mlir.bc.br")(_scrambled(data))),
     "zip-git-lfs": _file(
