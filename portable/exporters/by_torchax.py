@@ -13,7 +13,7 @@ from portable.exporters.aten import rename, transform
 from portable.exporters.decompositions import all_decompositions
 from portable.exporters.derivatives import derivative_ops
 from portable.exporters.exported import Argument, ArgumentKind
-from portable.exporters.frameworks import ExportFailed, first_line, is_higher_order
+from portable.exporters.frameworks import ExportFailed, first_line, flat_tree, is_higher_order
 from portable.exporters.graphs import GraphLowering, all_nodes
 from portable.exporters.images import byte_images
 from portable.exporters.lowered import Lowered, cleaned
@@ -169,12 +169,25 @@ def _decomposed(program: Any, functions: Mapping[Any, Callable[..., Any]]) -> An
             # PyTorch's own asks whether the place is below zero.
             del table[torch.ops.aten.select_scatter.default]
         try:
-            return program.run_decompositions(kept(table))
+            return _with_flat_results(program, kept(table))
         except ValueError:
             # Some decompositions have other strides than the op, which views may not take.
             aten = torch.ops.aten
             copied = transform(program, rename({aten.view.default: aten.reshape.default}))
-            return copied.run_decompositions(kept(table))
+            return _with_flat_results(copied, kept(table))
+
+
+def _with_flat_results(program: Any, table: Mapping[Any, Any]) -> Any:
+    """Decompose; PyTorch would make classes that a model returns, and trace what they do then."""
+    signature = program.module_call_graph[0].signature
+    nested = signature.out_spec
+    signature.out_spec = flat_tree(nested)
+    try:
+        made = program.run_decompositions(table)
+    finally:
+        signature.out_spec = nested
+    made.module_call_graph[0].signature.out_spec = nested
+    return made
 
 
 def _packet(op: Any) -> Any:

@@ -9,7 +9,7 @@ from portable.errors import PortableError
 from portable.runtime.executors.tensors import dtype_named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from portable.runtime.executors.tensors import Array
 
@@ -176,8 +176,8 @@ def tree_json(tree: _Tree) -> str | None:
     from torch.utils import _pytree as pytree
 
     try:
-        text: str = pytree.treespec_dumps(pytree.tree_structure(_with_named_as(tuple, tree)))
-    except NotImplementedError:  # a class that was registered without a name for this
+        text: str = pytree.treespec_dumps(pytree.tree_structure(_named_as_plain(tree)))
+    except Exception:  # a class of the user's, of tensors alone or without a name  # noqa: BLE001
         return None
     return text
 
@@ -217,15 +217,35 @@ def leaf_names(tree: _Tree) -> list[str]:
 
     Returns:
         For example `0`, `0.logits`, `values`; `output` for one without a tree, and numbers where
-        a class does not name its parts.
+        a class does not name its parts, or cannot be made without tensors.
     """
+    return [dotted(path) or "output" for path in _paths(tree)]
+
+
+def _paths(tree: _Tree) -> Iterator[tuple[Any, ...]]:
+    if tree.is_leaf():
+        yield ()
+        return
+    for key, number in zip(_keys(tree), range(tree.num_children), strict=True):
+        for path in _paths(tree.child(number)):
+            yield key, *path
+
+
+def _keys(tree: _Tree) -> Sequence[Any]:
+    """Return where the parts of a tree stand in it, not looking into them."""
     from torch.utils import _pytree as pytree
 
+    numbers = range(tree.num_children)
     try:
-        leaves, _ = pytree.tree_flatten_with_path(_with_named_as(_by_name, tree))
-    except ValueError:  # a class that was registered without names of its parts
-        return [str(number) for number in range(tree.num_leaves)]
-    return [dotted(path) or "output" for path, _ in sorted(leaves, key=lambda leaf: leaf[1])]
+        how = pytree.SUPPORTED_NODES[tree.type]
+        whole = how.unflatten_fn(list(numbers), tree.context)
+        if _is_named(whole):
+            return [pytree.GetAttrKey(name) for name in type(whole).__match_args__]
+        keyed, _ = how.flatten_with_keys_fn(whole)
+        keys = {number: key for key, number in keyed}
+        return [keys[number] for number in numbers]
+    except Exception:  # a class of the user's, of tensors alone or without names  # noqa: BLE001
+        return [pytree.SequenceKey(number) for number in numbers]
 
 
 def flat_tree(tree: _Tree) -> _Tree:
@@ -235,18 +255,19 @@ def flat_tree(tree: _Tree) -> _Tree:
     return pytree.tree_structure(list(range(tree.num_leaves)))
 
 
-def _with_named_as(make: Any, tree: _Tree) -> Any:
+def _named_as_plain(tree: _Tree) -> Any:
     """Return the numbers of the leaves, nested as a tree but for PyTorch's tuples with names."""
-    import torch
     from torch.utils import _pytree as pytree
 
-    named = tuple(torch.return_types.all_return_types)
     return pytree.tree_map(
-        lambda value: make(value) if isinstance(value, named) else value,
+        lambda value: tuple(value) if _is_named(value) else value,
         pytree.tree_unflatten(range(tree.num_leaves), tree),
-        is_leaf=lambda value: isinstance(value, named),
+        is_leaf=_is_named,
     )
 
 
-def _by_name(value: Any) -> dict[str, Any]:
-    return dict(zip(type(value).__match_args__, value, strict=True))
+def _is_named(value: Any) -> bool:
+    """Say whether a value is a tuple as `torch.max` or `torch.topk` returns."""
+    import torch
+
+    return isinstance(value, tuple(torch.return_types.all_return_types))

@@ -131,8 +131,10 @@ def trace(
             hint="pass a torch.nn.Module or what torch.export.export returned",
         )
 
+    given, named = _apart(program, (args, dict(kwargs or {})))
+
     def traced() -> _ExportedProgram:
-        return torch.export.export(program, args, dict(kwargs or {}), dynamic_shapes=shapes)
+        return torch.export.export(program, given, named, dynamic_shapes=shapes)
 
     try:
         try:
@@ -145,6 +147,26 @@ def trace(
             f"torch.export cannot trace {type(program).__name__}: {_said(error)}",
             hint=_why_not(program, error),
         ) from error
+
+
+def _apart(module: Any, given: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Return inputs each of which is a tensor of its own: PyTorch traces one that is two as one."""
+    import torch
+    from torch.utils import _pytree as pytree
+
+    held = {id(tensor) for tensor in (*module.parameters(), *module.buffers())}
+
+    def own(tensor: Any) -> Any:
+        if id(tensor) in held:
+            return tensor.detach().clone().requires_grad_(tensor.requires_grad)
+        held.add(id(tensor))
+        return tensor
+
+    leaves = [leaf for leaf in pytree.tree_leaves(given) if isinstance(leaf, torch.Tensor)]
+    if len({id(leaf) for leaf in leaves} - held) == len(leaves):
+        return given
+    made: tuple[Any, Any] = pytree.tree_map_only(torch.Tensor, own, given)
+    return made
 
 
 def _replacing() -> Any:

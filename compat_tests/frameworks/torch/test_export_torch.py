@@ -226,9 +226,11 @@ def test_an_op_without_lowering_is_named() -> None:
 
     class Odd(nn.Module):
         def forward(self, x: Tensor) -> Tensor:
-            return torch.special.airy_ai(x)
+            lengths = torch.tensor([3])
+            made: Tensor = torch.ops.aten._segment_reduce_backward(x, x, x, "sum", lengths=lengths)
+            return made
 
-    with pytest.raises(ExportFailed, match=r"aten\.special_airy_ai.*decompose") as caught:
+    with pytest.raises(ExportFailed, match=r"aten\._segment_reduce_backward.*decompose") as caught:
         export_torch(Odd(), (torch.randn(3),), target=TARGET)
     assert __file__ in str(caught.value.where)
 
@@ -372,6 +374,60 @@ def test_results_in_classes_without_names() -> None:
     got = made(torch.ones(2))
     assert isinstance(got, Pair)
     assert [part.tolist() for part in got.parts] == [[2, 2], [2, 2]]
+
+
+class Cache:
+    """What is made of tensors alone, as the caches of transformers."""
+
+    def __init__(self, parts: list[Tensor]) -> None:
+        self.parts, self.device = parts, parts[0].device
+
+
+pytree.register_pytree_node(
+    Cache,
+    lambda cache: (cache.parts, None),
+    lambda parts, _: Cache(list(parts)),
+    serialized_type_name=f"{__name__}.Cache",
+    flatten_with_keys_fn=lambda cache: (
+        [(pytree.SequenceKey(n), part) for n, part in enumerate(cache.parts)],
+        None,
+    ),
+)
+
+
+def test_classes_that_are_made_of_tensors_alone(tmp_path: Path) -> None:
+    """They are taken and returned; once loaded, the tensors come one by one."""
+
+    class Cached(nn.Module):
+        def forward(self, x: Tensor, past: Cache) -> dict[str, Any]:
+            return {"cache": Cache([past.parts[0] + x, x]), "output": x * 2}
+
+    x = torch.ones(2)
+    made = export_torch(Cached(), (x, Cache([x, x])), target=TARGET)
+    assert [r.name for r in made.results] == ["cache.0", "cache.1", "output"]
+    got = made(x, Cache([x * 3, x]))
+    assert isinstance(got["cache"], Cache)
+    assert torch.equal(got["cache"].parts[0], x * 4)
+    made.save(tmp_path / "net")
+    loaded = ExportedArtifact.load(tmp_path / "net")
+    assert [t.tolist() for t in loaded(x, x * 3, x)] == [[4, 4], [1, 1], [2, 2]]
+
+
+def test_one_tensor_given_as_two_inputs() -> None:
+    """Or as an input that is a weight too: a call may give two values."""
+
+    class Apart(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.scale = nn.Parameter(torch.ones(2))
+
+        def forward(self, x: Tensor, y: Tensor, parts: list[Tensor]) -> Tensor:
+            return x - y + self.scale * parts[0]
+
+    model, x = Apart(), torch.ones(2)
+    made = export_torch(model, (x, x, [model.scale]), target=TARGET)
+    given = x * 3, x * 5, [x * 7]
+    assert torch.equal(made(*given), model(*given))
 
 
 class Fed(nn.Module):
