@@ -116,6 +116,8 @@ _REMEDIES = {
     # As `code` and `graph`.
     "already exists": "a weight of the model has the name of an attribute of PyTorch's graphs: "
     "rename it",
+    "is not in the constants dictionary": "an input is of a class that makes tensors of its own, "
+    "as DynamicCache of transformers: pass tensors, or keep a static cache in the model",
     "num_mutated_inp_runtime_indices": _MOVED,
     "set_ on a graph input": _MOVED,
     "expected compiled_fn to be GraphModule": "the model changes a buffer or an input that shares "
