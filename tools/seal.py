@@ -284,6 +284,13 @@ def main() -> int:
     if arguments.since:
         return _since(arguments.since)
     scanner = Scanner()
+    if Version.parse(scanner.current) < Version.parse(TARGETS[-1]):
+        print(
+            f"the installed jaxlib writes up to {scanner.current}, sealing needs {TARGETS[-1]}: "
+            "install the newest jaxlib, on Python 3.12 or later",
+            file=sys.stderr,
+        )
+        return 2
     jobs = [
         job
         for case in load_corpus(CORPUS)

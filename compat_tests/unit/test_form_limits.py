@@ -182,6 +182,16 @@ def _added(element: str, first: float, second: float, op: str = "add_v1") -> _Ma
     return program, [given], [*numbers, *steps, Step("return_v1", [4], [])]
 
 
+def _booleans(first: int | None, second: int | None, element: str = "bool_v1") -> _Made:
+    """Add two constants, or an argument."""
+    program = Program()
+    given = program.tensor(program.scalar(element), 1)
+    constants = [program.constant(given, bytes([one or 0])) for one in (first, second)]
+    operands = [0 if one is None else 1 + at for at, one in enumerate((first, second))]
+    add = Step("add_v1", operands, given)
+    return program, [given], [*constants, add, Step("return_v1", [3], [])]
+
+
 _VECTOR = "dot_general with an algorithm of a vector and a transposed matrix"
 _REDUCED = "reduce of a dot_general over three elements"
 _SORTED = "sort of more than 16 operands"
@@ -251,6 +261,9 @@ _ALL: list[tuple[str, Callable[..., _Made], tuple[object, ...], bool | None]] = 
       for element, digits in _DIGITS.items()
       for left, found in ((2.0**(digits - 1 - digits // 2), False),
                           (2.0**(digits - 1 - digits // 2) - 1, None))),
+    *(("add of constants of booleans", _booleans, of, found) for of, found in (
+        ((1, 1), True), ((255, 1), True), ((0, 1), False), ((0, 0), False), ((None, 1), False),
+        ((1, None), False), ((None, None), False), ((1, 1, "i8_v1"), False))),
     (_ADDS, _added, ("f32_v1", 4096.0, 4096.0), False),
     (_ADDS, _added, ("f32_v1", 4096.0, 4096.0, "subtract_v1"), None),
     (_ADDS, _added, ("f32_v1", 4096.0, -4096.0, "subtract_v1"), False),

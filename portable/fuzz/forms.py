@@ -416,31 +416,36 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
 }
 
 
-@cache
-def _parsed(expression: str) -> ast.expr:
-    return ast.parse(expression, mode="eval").body
-
-
 def _evaluate(expression: str, variables: Variables) -> Any:
     """Compute an expression of the table."""
-    return _value(_parsed(expression), variables)
+    return _computed(expression)(variables)
 
 
-def _value(node: ast.expr, variables: Variables) -> Any:
+@cache
+def _computed(expression: str) -> Callable[[Variables], Any]:
+    return _computing(ast.parse(expression, mode="eval").body)
+
+
+def _computing(node: ast.expr) -> Callable[[Variables], Any]:
+    """Return what computes a part of an expression."""
     match node:
         case ast.Name(id=name):
-            return variables[name]
+            return operator.itemgetter(name)
         case ast.Constant(value=value):
-            return value
-        case ast.BinOp(left=left, op=op, right=right):
-            return _OPERATORS[type(op)](_value(left, variables), _value(right, variables))
+            return lambda _: value
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return -_value(operand, variables)
-        case ast.Compare(left=left, ops=[op], comparators=[right]):
-            return _OPERATORS[type(op)](_value(left, variables), _value(right, variables))
+            positive = _computing(operand)
+            return lambda variables: -positive(variables)
+        case (
+            ast.BinOp(op=op, left=left, right=right)
+            | ast.Compare(ops=[op], left=left, comparators=[right])
+        ):
+            compute, first, second = _OPERATORS[type(op)], _computing(left), _computing(right)
+            return lambda variables: compute(first(variables), second(variables))
         case ast.BoolOp(op=op, values=values):
-            combine = all if isinstance(op, ast.And) else any
-            return combine(_value(one, variables) for one in values)
-        case ast.Call(func=ast.Name(id=name), args=arguments):
-            return _FUNCTIONS[name](*(_value(one, variables) for one in arguments))
+            combine, parts = all if isinstance(op, ast.And) else any, [*map(_computing, values)]
+            return lambda variables: combine(part(variables) for part in parts)
+        case ast.Call(func=ast.Name(id=name), args=values):
+            function, parts = _FUNCTIONS[name], [*map(_computing, values)]
+            return lambda variables: function(*[part(variables) for part in parts])
     raise MalformedLanguage(f"cannot compute {ast.unparse(node)!r}", where=_TABLE.name)
