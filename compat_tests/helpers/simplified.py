@@ -73,6 +73,10 @@ _RAISED_F64 = "exponential of f64 that is computed from NaN"
 _QUOTIENTS = "division of or by a quotient"
 _BY_EXPONENTIAL, _BY_POWER = "division by an exponential", "division by a power"
 _AT_LEAST = "compare of floats that are never negative with zero"
+_LEAVES = "two constants one after another that leave the range of their type as one"
+_ZERO_ADDED = "sum with zero where the sign of a zero matters"
+_MASKS = "product of floats with booleans"
+_VECTORS = "dot_general of two vectors of which one is made of booleans"
 _OVER_THE_EDGE = "scatter of windows that may be partly out of bounds"
 _PRODUCTS = "sum of products of seven dimensions or more"
 _SORTS = "sort of more than 16 operands"
@@ -84,6 +88,9 @@ _HIGH, _LOW = [89.0, 1.0, 88.5, 2.0], [-1.0, 2.0, -2.0, 2.0]
 _WIDE, _SEVEN = [1e19, 2e19, 1e30, -3.0], (3, 1, 2, 2, 8, 8, 8)
 _INTEGERS = [65535, 7, 46341, -(2**31)]
 _SOME_NAN = [float("nan"), 1.0, -2.0, 0.0]
+_SOME_INFINITE = [float("nan"), float("inf"), 2.0, -float("inf")]
+_NO, _ZEROS = [False, True, True, False], [-0.0, 0.0, 1.0, 2.0]
+_TINY, _ENORMOUS = [1e-30, 2e-30, -1e-29, 0.0], [1e20, 3e38, 1e37, 1.0]
 _GREAT, _LESS = [1e30, 1.0, -8.0, 3.0], [1e20, 4.0, 2.0, 7.0]
 
 PROGRAMS = {
@@ -96,7 +103,17 @@ PROGRAMS = {
     "log_of_power": Program([_BASES, _EXPONENTS], lambda x, y: np.log(x**y), _POWERS, perhaps=True),
     "log_of_cube": Program([_BASES], lambda x: np.log(x * x * x)),
     "log_of_positive_power": Program(
-        [_BASES, _EXPONENTS], lambda x, y: np.log((1 / (1 + np.exp(-x))) ** y)
+        [_BASES, _EXPONENTS],
+        lambda x, y: np.log((1 / (1 + np.exp(-x))) ** y),
+        _POWERS,
+        perhaps=True,
+    ),
+    "log_of_fourth_power": Program([_GREAT], lambda x: np.log(x**4), _POWERS, perhaps=True),
+    "log_of_power_of_two": Program(
+        [[200.0, 1.0, -2.0, 0.5]], lambda x: np.log(np.float32(2) ** x), _POWERS, perhaps=True
+    ),
+    "log_of_root_of_positive": Program(
+        [_BASES], lambda x: np.log((1 / (1 + np.exp(-x))) ** np.float32(0.25))
     ),
     "log_of_exponential": Program([_HIGH], lambda x: np.log(np.exp(x)), _UNDOES, perhaps=True),
     "root_of_square": Program([_WIDE], lambda x: np.sqrt(x * x), _UNDOES, perhaps=True),
@@ -170,6 +187,60 @@ PROGRAMS = {
     "nan_clipped_at_least_zero": Program(
         [_SOME_NAN], lambda x: np.maximum(x, 0) >= 0, _AT_LEAST, perhaps=True
     ),
+    "nan_negated_twice": Program(
+        [_SOME_NAN], lambda x: np.negative(-np.abs(x)) >= 0, _AT_LEAST, perhaps=True
+    ),
+    "nan_selected_at_least_zero": Program(
+        [_SOME_NAN, _SOME_NAN, _NO],
+        lambda x, y, p: np.where(p, np.abs(x), np.abs(y)) >= 0,
+        _AT_LEAST,
+        perhaps=True,
+    ),
+    "nan_of_a_power_at_least_zero": Program(
+        [_SOME_NAN, _EIGHT[:4]], lambda x, y: np.abs(x) ** y >= 0, _AT_LEAST, perhaps=True
+    ),
+    "nan_negated_at_most_zero": Program([_SOME_NAN], lambda x: -np.abs(x) <= 0),
+    "products_merged": Program(
+        [_TINY], lambda x: x * np.float32(1e30) * np.float32(1e30), _LEAVES, perhaps=True
+    ),
+    "products_brought_back": Program(
+        [_ENORMOUS], lambda x: x * np.float32(1e30) * np.float32(1e-30), _LEAVES, perhaps=True
+    ),
+    "products_merged_f16": Program(
+        [[0.001, 0.002, 0.0, -0.001]],
+        lambda x: x * np.float16(1000) * np.float16(1000),
+        _LEAVES,
+        perhaps=True,
+    ),
+    "sums_merged": Program(
+        [[-3e38, 0.0, -3.2e38, 1.0]],
+        lambda x: x + np.float32(3e38) + np.float32(3e38),
+        _LEAVES,
+        perhaps=True,
+    ),
+    "products_apart": Program([_TINY], lambda x: -(x * np.float32(1e30)) * np.float32(1e30)),
+    "zero_added": Program([_ZEROS], lambda x: 1 / (x + np.float32(0)), _ZERO_ADDED, perhaps=True),
+    "zero_below_zero_taken_away": Program(
+        [_ZEROS], lambda x: 1 / (x - np.float32(-0.0)), _ZERO_ADDED, perhaps=True
+    ),
+    "zero_added_as_argument": Program([_ZEROS, [0.0] * 4], lambda x, y: 1 / (x + y)),
+    "masked": Program(
+        [_SOME_INFINITE, [-1.0, 1.0, 1.0, -1.0]], lambda x, y: x * (y > 0), _MASKS, perhaps=True
+    ),
+    "masked_by_argument": Program([_SOME_INFINITE, _NO], np.multiply, _MASKS, perhaps=True),
+    "masked_in_a_function": Program(
+        [_SOME_INFINITE, [-1.0, 1.0, 1.0, -1.0]], lambda x, y: x * (y > 0), _MASKS, perhaps=True
+    ),
+    "masked_by_one_minus": Program(
+        [_SOME_INFINITE, _NO], lambda x, p: x * (1 - p.astype(np.float32))
+    ),
+    "masked_constant": Program([_NO], lambda p: p * np.float32(-1e30)),
+    "vectors_masked": Program(
+        [_SOME_INFINITE[1:3] * 2, [False, True] * 2],
+        lambda x, p: x @ p.astype(np.float32),
+        _VECTORS,
+        perhaps=True,
+    ),
     "nan_below_zero": Program([_SOME_NAN], lambda x: np.abs(x) < 0),
     "nan_at_least_less": Program([_SOME_NAN], lambda x: np.abs(x) >= -1),
     "scatter_over_the_edge": Program(
@@ -198,6 +269,9 @@ WRONG = {
             *("division_by_large", "division_by_large_f64", "division_by_computed"),
             *("log_of_power", "quotient_divided", "quotient_as_divisor"),
             *("quotient_divided_in_a_function", "divided_by_power", "scatter_over_the_edge"),
+            *("log_of_fourth_power", "log_of_power_of_two"),
+            *("zero_added", "zero_below_zero_taken_away"),
+            *("masked", "masked_by_argument", "masked_in_a_function"),
         ),
         _EVERY,
     ),
@@ -206,11 +280,19 @@ WRONG = {
             *("log_of_exponential", "root_of_square", "exponentials_multiplied"),
             *("exponentials_divided", "exponential_raised", "constant_taken_away"),
             *("square_made_positive", "divided_by_exponential"),
+            *("products_merged", "products_brought_back", "products_merged_f16", "sums_merged"),
             *BY_CHANCE,
         ),
         _BEFORE_0_12,
     ),
-    **dict.fromkeys(("nan_at_least_zero", "nan_clipped_at_least_zero"), _EVERY[2:]),
+    **dict.fromkeys(
+        (
+            *("nan_at_least_zero", "nan_clipped_at_least_zero", "nan_negated_twice"),
+            *("nan_selected_at_least_zero", "nan_of_a_power_at_least_zero"),
+        ),
+        _EVERY[2:],
+    ),
+    "vectors_masked": _EVERY[3:],
     "root_of_square_by_powers": _EVERY[1:4],
     "square_compared": _EVERY[2:4],
     "magnitude_compared": _EVERY[2:4],
@@ -261,6 +343,28 @@ ON_IREE = {
     "gather_rows_constant_beyond": Program(
         [_ROWS], lambda x: x[[4, 0, 2]], _GATHERED_OUTSIDE, perhaps=True
     ),
+    "atan2_given": Program(
+        [_ZEROS, [0.0, 1.0, 2.0, -1.0]], np.arctan2, "atan2 of zeros or infinities", perhaps=True
+    ),
+    "atan2_of_positive": Program([_SOME_INFINITE], lambda x: np.arctan2(x, np.float32(2))),
+    "cbrt_given": Program([_SOME_INFINITE], np.cbrt, "cbrt of what may be infinite", perhaps=True),
+    "cbrt_of_tanh": Program([_SOME_INFINITE], lambda x: np.cbrt(np.tanh(x))),
+    "sine_given": Program(
+        [[1e15, 1.0, -2.0, 0.0]], np.sin, "sine or cosine of more than 10,000", perhaps=True
+    ),
+    "cosine_clamped": Program([[1.0, 3.0, -2.0, 0.0]], lambda x: np.cos(np.clip(x, -1e4, 1e4))),
+    "subnormal_added": Program(
+        [[0.0, 1.0, 2.0, 16.0]],
+        lambda x: (1 / np.sqrt(x.astype(np.float32) + np.float16(1e-5))).astype(np.float16),
+        "constant of a subnormal number",
+        perhaps=True,
+    ),
+    "masked_by_broadcast": Program(
+        [[_SOME_INFINITE, _SOME_INFINITE], [False, True]],
+        lambda x, p: x * p[:, None],
+        "product of floats with booleans, or with integers made of them",
+        perhaps=True,
+    ),
     "scatter_rows_before": Program(
         [_ROWS, [[0], [-1], [2]], (3, 4)],
         _scattered,
@@ -271,6 +375,6 @@ ON_IREE = {
         [_ROWS, [[0], [-1], [2]], (3, 4)], lambda x, i, u: _scattered(x, np.clip(i, 0, 4), u)
     ),
 }
-"""Those of unsigned integers, and of indices, which jaxlib from 0.4.18 on computes right."""
+"""Those of unsigned integers, of indices and of special values, right on jaxlib from 0.4.18 on."""
 WRONG_ON_IREE = frozenset(name for name, program in ON_IREE.items() if program.form)
 """Where iree-base-compiler 3.13.0 computed another result, or ended, on 2026-11-24 and 25."""

@@ -11,12 +11,13 @@ from portable.prediction import examine, predict
 from portable.prediction.indices import INDICES
 from portable.prediction.merged import MERGED
 from portable.prediction.simplified import SIMPLIFIED
+from portable.prediction.specials import SPECIALS
 from portable.prediction.unsigned import UNSIGNED
 from portable.verdict import Stage
 
 PROGRAMS = {**merged.PROGRAMS, **simplified.PROGRAMS, **simplified.ON_IREE}
 WRONG = {**merged.WRONG, **simplified.WRONG}
-FORMS = {*MERGED, *SIMPLIFIED, *UNSIGNED, *INDICES}
+FORMS = {*MERGED, *SIMPLIFIED, *SPECIALS, *UNSIGNED, *INDICES}
 RELEASES = sorted({version for versions in WRONG.values() for version in versions})
 
 

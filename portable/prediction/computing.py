@@ -141,10 +141,15 @@ def _lowers(*kinds: str) -> FormRule:
     return FormRule(find, (types(elements),))
 
 
-def _greatest_of_complex(reading: Reading) -> bool:
-    """Find a maximum or minimum of complex numbers that is used."""
-    found = _giving(reading, _GREATEST, _COMPLEX)
-    return bool(found) and not reading.used.isdisjoint(map(like, found))
+def _greatest_of_complex(reading: Reading) -> bool | None:
+    """Find a maximum or minimum of complex numbers that is used.
+
+    Perhaps there is none where each is of a number and itself, which some Releases leave out.
+    """
+    found = {*map(like, _giving(reading, _GREATEST, _COMPLEX))} & reading.used
+    visits = reading.walk.of(_GREATEST) if found else ()
+    operands = [{*one.operation.operands} for one in visits if like(one.operation) in found]
+    return any(len(one) > 1 for one in operands) or (None if operands else False)
 
 
 def _promotes(*promoting: str) -> FormRule:

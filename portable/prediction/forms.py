@@ -38,6 +38,7 @@ from portable.prediction.products import DOT, DOTS, PRODUCTS, prescribes_algorit
 from portable.prediction.quantized import QUANTIZED
 from portable.prediction.signatures import FLOATS, has_operand_types
 from portable.prediction.simplified import SIMPLIFIED
+from portable.prediction.specials import SPECIALS
 from portable.prediction.unsigned import UNSIGNED
 from portable.prediction.unused import used
 from portable.prediction.walk import CONSTANT, MOST_KEPT, Walk
@@ -726,6 +727,7 @@ FORMS: dict[str, FormRule] = {
     **PRODUCTS,
     **INDICES,
     **SIMPLIFIED,
+    **SPECIALS,
     **UNSIGNED,
 }
 """Forms as refusals.toml and advisories.toml name them, each with how to find it."""

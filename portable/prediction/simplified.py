@@ -6,11 +6,12 @@ Most show only for some values: an artifact perhaps has the form.
 from __future__ import annotations
 
 import math
+import operator
 import struct
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from portable.bytecode.entries import Blob
-from portable.bytecode.operations import IN_FUNCTION
+from portable.bytecode.operations import IN_FUNCTION, like
 from portable.prediction.computing import integers
 from portable.prediction.form import FormRule, kinds, ops, types
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
 
-__all__ = ["SIMPLIFIED"]
+__all__ = ["FLOATS", "SIMPLIFIED", "Numbers", "masks_widely", "numbers_of"]
 
 _ABS, _ADD, _COMPARE, _CONSTANT = "vhlo.abs", "vhlo.add", "vhlo.compare", "vhlo.constant"
 _CLAMP = "vhlo.clamp"
@@ -29,6 +30,19 @@ _DIVIDE, _EXPONENTIAL, _LOG = "vhlo.divide", "vhlo.exponential", "vhlo.log"
 _MAXIMUM, _MINIMUM, _MULTIPLY = "vhlo.maximum", "vhlo.minimum", "vhlo.multiply"
 _POWER, _REDUCE, _SORT = "vhlo.power", "vhlo.reduce", "vhlo.sort"
 _SQRT, _SUBTRACT = "vhlo.sqrt", "vhlo.subtract"
+_NEGATE, _SELECT = "vhlo.negate", "vhlo.select"
+_CONVERT, _IOTA, _RESHAPE = "vhlo.convert", "vhlo.iota", "vhlo.reshape"
+_DOT = "vhlo.dot_general_v1"
+_CALLING = kinds("call composite")
+_SPREADING = kinds("broadcast broadcast_in_dim")
+# What asks for the sign of a zero.
+_ASKING_FOR_SIGNS = kinds("atan2 divide power rsqrt")
+# What gives finite numbers where it takes some.
+_KEEPING_FINITE = kinds(
+    "abs broadcast broadcast_in_dim clamp concatenate maximum minimum negate reshape reverse select"
+    " slice transpose"
+)
+_BOOLEAN = "bool_v1"
 _BARRIER, _FUNCTION = "vhlo.optimization_barrier", "vhlo.func"
 _MAIN = "main"
 
@@ -41,20 +55,33 @@ class _Float(NamedTuple):
         size: Its bytes.
         largest: The largest number whose reciprocal is a normal one.
         digits: The bits of a number without its sign and exponent, with the one not stored.
+        exponent: Numbers are below two to this power.
     """
 
     code: str
     size: int
     largest: float
     digits: int
+    exponent: int
+
+    @property
+    def least(self) -> float:
+        """The least normal number."""
+        return 2.0 ** (2 - self.exponent)
+
+    @property
+    def greatest(self) -> float:
+        """The greatest finite number."""
+        return (1 - 2.0**-self.digits) * 2.0 ** (self.exponent - 1) * 2
 
 
-_FLOATS = {
-    "f64_v1": _Float("d", 8, 2.0**1022, 53),
-    "f32_v1": _Float("f", 4, 2.0**126, 24),
-    "f16_v1": _Float("e", 2, math.inf, 11),  # whose reciprocals are rounded, and not zero
-    "bf16_v1": _Float("H", 2, 2.0**126, 8),
+FLOATS = {
+    "f64_v1": _Float("d", 8, 2.0**1022, 53, 1024),
+    "f32_v1": _Float("f", 4, 2.0**126, 24, 128),
+    "f16_v1": _Float("e", 2, math.inf, 11, 16),  # whose reciprocals are rounded, and not zero
+    "bf16_v1": _Float("H", 2, 2.0**126, 8, 128),
 }
+"""The floating-point types whose constants are looked at."""
 # bf16 is the upper half of an f32.
 _HALF = 16
 # A constant of more bytes is not looked into.
@@ -116,12 +143,16 @@ class _Numbers(NamedTuple):
         least: The least of them.
         largest: The largest of their magnitudes, without infinity.
         some_is_none: Whether one of them is no number.
+        finite: Whether all of them are known, and finite.
+        smallest: The least of their magnitudes, without zero.
     """
 
     few: frozenset[float] = frozenset()
     least: float = -math.inf
     largest: float = 0.0
     some_is_none: bool = False
+    finite: bool = False
+    smallest: float = math.inf
 
     @property
     def only(self) -> float | None:
@@ -130,13 +161,16 @@ class _Numbers(NamedTuple):
 
 
 _NOTHING = _Numbers()
-_Reader: TypeAlias = "Callable[[Operation | None], _Numbers]"
+Numbers: TypeAlias = "Callable[[Operation | None], _Numbers]"
 
 
-def _numbers(reading: Reading) -> _Reader:
+def numbers_of(reading: Reading) -> Numbers:
     """Return what tells the numbers of a constant; none of another type, or too many.
 
     Each is read once: any number of ops may take the same.
+
+    Args:
+        reading: An artifact's ops.
     """
     known: dict[int, _Numbers] = {}
 
@@ -146,7 +180,7 @@ def _numbers(reading: Reading) -> _Reader:
             return _NOTHING
         if index not in known:
             data = reading.content.pool.attribute(index).fields.get("data")
-            kind = _FLOATS.get(reading.element(constant.results[0]))
+            kind = FLOATS.get(reading.element(constant.results[0]))
             known[index] = _read(reading, data, kind) if kind else _NOTHING
         return known[index]
 
@@ -169,13 +203,15 @@ def _read(reading: Reading, data: object, kind: _Float) -> _Numbers:
         min(numbers, default=-math.inf),
         max((abs(one) for one in numbers if math.isfinite(one)), default=0.0),
         len(numbers) != len(found),
+        all(map(math.isfinite, found)),
+        min((abs(one) for one in numbers if one), default=math.inf),
     )
 
 
 def _float(reading: Reading, visit: Visit) -> _Float | None:
     """Return the type of an op's first result, if it is one of those that are looked at."""
     results = visit.operation.results
-    return _FLOATS.get(reading.element(results[0])) if results else None
+    return FLOATS.get(reading.element(results[0])) if results else None
 
 
 def _divides_by_a_large_constant(reading: Reading) -> bool | None:
@@ -184,7 +220,7 @@ def _divides_by_a_large_constant(reading: Reading) -> bool | None:
     XLA multiplies by the reciprocal, which is zero on a CPU. Perhaps what is computed from a large
     constant is such a one.
     """
-    numbers, perhaps = _numbers(reading), False
+    numbers, perhaps = numbers_of(reading), False
     large: set[int] = set()
     for visit in reading.walk:
         kind = reading.kinds[visit.operation.name]
@@ -236,23 +272,24 @@ def _logs_of_powers(reading: Reading) -> bool | None:
     """Find perhaps a log of a power, for which XLA multiplies the exponent by a log of the base.
 
     That is of the number without its sign, where the log of a negative power is NaN, and of zero to
-    the power of zero NaN, where the log of one is zero.
+    the power of zero NaN, where the log of one is zero. Of a power that overflows it is a number.
     """
-    numbers = _numbers(reading)
+    numbers = numbers_of(reading)
     positive = {visit.number for visit in reading.walk.of(_POSITIVE)}
     for one in _made(reading, frozenset({_LOG}), frozenset({_POWER})):
         power = one.by[0] if one.by else None
         if power is None or len(power.sources) != 2 or _float(reading, power) is None:
             continue
         base, exponent = power.sources[0], numbers(power.constant(power.sources[1])).only
-        if exponent is not None and (exponent in _MULTIPLIED or exponent % 2 == 0):
+        if exponent in _MULTIPLIED:
             continue
-        if not (base and base[0] in positive) and numbers(power.constant(base)).least <= 0:
+        is_positive = (base and base[0] in positive) or numbers(power.constant(base)).least > 0
+        if exponent is None or abs(exponent) > 1 or not (is_positive or exponent == 0):
             return None
     return False
 
 
-def _is_square(reading: Reading, visit: Visit, numbers: _Reader) -> bool:
+def _is_square(reading: Reading, visit: Visit, numbers: Numbers) -> bool:
     """Say whether an op multiplies a number by itself, or raises it to the power of two."""
     kind, operands = reading.kinds[visit.operation.name], visit.operation.operands
     if kind != _POWER:
@@ -261,7 +298,7 @@ def _is_square(reading: Reading, visit: Visit, numbers: _Reader) -> bool:
     return exponent is not None and 2 in {numbers(exponent).only, _scalar(reading, exponent)}
 
 
-def _factor(visit: Visit, numbers: _Reader) -> float | None:
+def _factor(visit: Visit, numbers: Numbers) -> float | None:
     """Return the number that an op multiplies with, if it is one number throughout."""
     found = (numbers(visit.constant(source)).only for source in visit.sources[:2])
     return next((one for one in found if one is not None), None)
@@ -279,7 +316,7 @@ def _scalar(reading: Reading, constant: Operation) -> int | None:
 
 def _undoes_what_overflows(reading: Reading) -> bool | None:
     """Find perhaps a log of an exponential or a root of a square, which XLA both leaves out."""
-    numbers = _numbers(reading)
+    numbers = numbers_of(reading)
     of, by = frozenset({_LOG, _SQRT, _POWER}), frozenset({_EXPONENTIAL, _MULTIPLY, _POWER})
     for one in _made(reading, of, by):
         maker = one.by[0] if one.by else None
@@ -314,7 +351,7 @@ def _adds_and_takes_away(reading: Reading) -> bool | None:
 
     XLA adds the two constants: what they would have rounded is not.
     """
-    numbers, both = _numbers(reading), frozenset({_ADD, _SUBTRACT})
+    numbers, both = numbers_of(reading), frozenset({_ADD, _SUBTRACT})
     for one in _made(reading, both, both):
         type_ = _float(reading, one.visit)
         added = _added(one.visit, one.kind, numbers) if type_ else None
@@ -329,7 +366,179 @@ def _adds_and_takes_away(reading: Reading) -> bool | None:
     return False
 
 
-def _added(visit: Visit, kind: str, numbers: _Reader) -> float | None:
+def _leaves_the_range(reading: Reading) -> bool | None:
+    """Find perhaps two constants one after another that XLA makes one which its type cannot hold.
+
+    Added, or multiplied or divided with: the number that they meet may bring it back. Or two of
+    which the second brings back what the first may take out of the range.
+    """
+    numbers = numbers_of(reading)
+    for of, constant, merge in (
+        (frozenset({_ADD, _SUBTRACT}), _added, operator.add),
+        (frozenset({_MULTIPLY, _DIVIDE}), _scaled, operator.mul),
+    ):
+        merged: dict[int, float] = {}
+        for visit in reading.walk.of(of):
+            type_ = _float(reading, visit)
+            one = constant(visit, reading.kinds[visit.operation.name], numbers) if type_ else None
+            if type_ is None or one is None or not math.isfinite(one):
+                continue
+            before = next((merged[at[0]] for at in visit.sources if at and at[0] in merged), None)
+            merged[visit.number] = whole = one if before is None else merge(one, before)
+            if before is None:
+                continue
+            if abs(whole) > type_.greatest:
+                return None
+            if merge is operator.mul and (
+                abs(whole) < type_.least or _is_brought_back(abs(before), abs(whole), type_)
+            ):
+                return None
+    return False
+
+
+def _is_brought_back(before: float, whole: float, type_: _Float) -> bool:
+    """Say whether a factor is beyond the root of the range, and both together are not."""
+    most = 2.0 ** (type_.exponent // 2)
+    return not 1 / most < before < most and 1 / most < whole < most
+
+
+def _scaled(visit: Visit, kind: str, numbers: Numbers) -> float | None:
+    """Return the number that an op multiplies with, if it is one number throughout and not zero."""
+    if kind == _MULTIPLY:
+        return _factor(visit, numbers) or None
+    divisor = numbers(visit.constant(visit.sources[1])).only if len(visit.sources) > 1 else None
+    return 1 / divisor if divisor and math.isfinite(divisor) else None
+
+
+def _loses_the_sign_of_zero(reading: Reading) -> bool | None:
+    """Find perhaps a number to which zero is added, where the sign of a zero matters after that.
+
+    XLA leaves the addition out: zero below zero stays so, and what is divided by it is -inf.
+    """
+    numbers = numbers_of(reading)
+    zeros: set[int] = set()
+    for visit in reading.walk:
+        kind = reading.kinds[visit.operation.name]
+        if kind in (_ADD, _SUBTRACT):
+            added = _added(visit, kind, numbers)
+            if added == 0 and math.copysign(1, added) > 0 and _float(reading, visit):
+                zeros.add(visit.number)
+        elif kind in _RESHAPED | {_NEGATE, _SQRT, _ABS} and visit.first in zeros:
+            zeros.add(visit.number)
+        elif kind in _ASKING_FOR_SIGNS:
+            taken = visit.sources[1:] if kind == _DIVIDE else visit.sources
+            if any(one and one[0] in zeros for one in taken):
+                return None
+    return False
+
+
+def _masks(reading: Reading) -> bool | None:
+    """Find perhaps a product of numbers with booleans: NaN where zero meets NaN or an infinity.
+
+    XLA selects zero. Where booleans are handed to a function, perhaps it multiplies with them.
+    """
+    numbers, made = numbers_of(reading), _of_booleans(reading)
+    masks, spread, plain = set[int](), set[int](), set[int]()
+    given = {_ARGUMENT}
+    is_handed = is_multiplied = False
+    for number, one in enumerate(_handing(reading)):
+        visit = one.visit
+        for maker in _multiplied(one, plain):
+            if maker in masks:
+                return None
+            is_multiplied |= maker in given and maker in one.makers
+        is_handed |= one.kind in _CALLING and not masks.isdisjoint(one.makers)
+        if _is_plain(reading, one, plain, numbers):
+            plain.add(number)
+        # What is broadcast first is broadcast last by XLA.
+        if one.kind in _SPREADING or (one.kind == _RESHAPE and visit.first in spread):
+            spread.add(number)
+        elif (made(visit) and visit.first not in spread) or (
+            one.kind == _RESHAPE and visit.first in masks
+        ):
+            masks.add(number)
+    return None if is_handed and is_multiplied else False
+
+
+def masks_widely(reading: Reading) -> bool | None:
+    """Find perhaps a product with booleans as `_masks` does, also with integers made of them.
+
+    And with what is broadcast.
+
+    Args:
+        reading: An artifact's ops.
+    """
+    numbers, made = numbers_of(reading), _of_booleans(reading)
+    masks, plain = set[int](), set[int]()
+    for number, one in enumerate(_handing(reading)):
+        if not masks.isdisjoint(_multiplied(one, plain)) and _float(reading, one.visit):
+            return None
+        if _is_plain(reading, one, plain, numbers):
+            plain.add(number)
+        passes = one.kind == _CONVERT or one.kind in _SPREADING
+        if made(one.visit) or (passes and one.visit.first in masks):
+            masks.add(number)
+    return False
+
+
+def _of_booleans(reading: Reading) -> Callable[[Visit], bool]:
+    """Return what says whether an op converts booleans, perhaps those of an argument."""
+    converts = reading.of(f"{_CONVERT}_v1")
+    typed = [(one, type_) for one in converts for type_ in (one.operand_types or ())[:1]]
+    known = {like(one) for one, type_ in typed if type_ is not None and _is_boolean(reading, type_)}
+
+    def made(visit: Visit) -> bool:
+        if like(visit.operation) not in known or not visit.sources:
+            return False
+        source = visit.sources[0]
+        return source is None or _is_boolean(reading, reading.walk.type(source))
+
+    return made
+
+
+def _is_boolean(reading: Reading, type_: int) -> bool:
+    return reading.element(type_) == _BOOLEAN
+
+
+def _multiplied(one: _Handed, plain: set[int]) -> Iterator[int]:
+    """Yield what makes the operands of a product, each if the other may be NaN or infinite."""
+    if one.kind == _MULTIPLY and len(one.visit.sources) == len(_SIDES):
+        makers = [source[0] if source else _ARGUMENT for source in one.visit.sources]
+        for maker, other in zip(makers, reversed(makers), strict=True):
+            if other not in plain:
+                yield maker
+
+
+def _is_plain(reading: Reading, one: _Handed, plain: set[int], numbers: Numbers) -> bool:
+    """Say whether all that an op gives is finite, whatever the arguments are."""
+    visit = one.visit
+    if one.kind == _CONSTANT:
+        return numbers(visit.operation).finite
+    if one.kind == _CONVERT and visit.sources and visit.sources[0]:
+        return not reading.element(reading.walk.type(visit.sources[0])).startswith(_FLOATING)
+    of = visit.sources[1:] if one.kind == _SELECT else visit.sources
+    return one.kind == _IOTA or (
+        one.kind in _KEEPING_FINITE and bool(of) and all(at and at[0] in plain for at in of)
+    )
+
+
+def _multiplies_vectors_of_booleans(reading: Reading) -> bool | None:
+    """Find perhaps a dot_general of two vectors, one of which is made of booleans."""
+    made = _of_booleans(reading)
+    masks = {visit.number for visit in reading.walk.of([_CONVERT]) if made(visit)}
+    vectors = {
+        like(one)
+        for one in reading.of(_DOT)
+        if [len(reading.dimensions(type_) or ()) for type_ in one.operand_types or ()] == [1, 1]
+    }
+    for visit in reading.walk.of([_DOT]) if masks else ():
+        taken = any(source and source[0] in masks for source in visit.sources)
+        if taken and like(visit.operation) in vectors:
+            return None
+    return False
+
+
+def _added(visit: Visit, kind: str, numbers: Numbers) -> float | None:
     """Return the number that an op adds, if it adds one number throughout."""
     for at, source in enumerate(visit.sources[:2]):
         found = numbers(visit.constant(source)).only
@@ -340,7 +549,7 @@ def _added(visit: Visit, kind: str, numbers: _Reader) -> float | None:
 
 def _takes_squares_for_positive(reading: Reading) -> bool | None:
     """Find perhaps an abs of an integer's square, which is negative where it overflows."""
-    numbers = _numbers(reading)
+    numbers = numbers_of(reading)
     for one in _made(reading, frozenset({_ABS}), frozenset({_MULTIPLY, _POWER})):
         maker = one.by[0] if one.by else None
         if maker and _is_signed(reading, maker) and _is_square(reading, maker, numbers):
@@ -355,7 +564,7 @@ def _is_signed(reading: Reading, made: Visit) -> bool:
 
 def _compares_what_is_positive(reading: Reading) -> bool | None:
     """Find perhaps a compare with zero of an integer's square, or of its abs, which overflow."""
-    numbers = _numbers(reading)
+    numbers = numbers_of(reading)
     for one in _made(reading, frozenset({_COMPARE}), frozenset({_ABS, _MULTIPLY, _POWER})):
         asked = reading.value(one.visit.operation, "comparison_direction").get("value")
         for side, (maker, kind) in enumerate(zip(one.by, one.kinds, strict=True)):
@@ -371,7 +580,7 @@ def _compares_what_is_positive(reading: Reading) -> bool | None:
 
 def _compares_with_none(reading: Reading) -> bool | None:
     """Find perhaps a maximum or minimum of constants, of which one is no number."""
-    numbers = _numbers(reading)
+    numbers = numbers_of(reading)
     of, by = frozenset({_MAXIMUM, _MINIMUM}), _MAKING_NONE | {_CONSTANT}
     folded = reading.folded
     for one in _made(reading, of, by):
@@ -416,7 +625,7 @@ def _raises_e_to_none(raised: Mapping[str, frozenset[str]]) -> Callable[[Reading
 
 def _none_and_given(reading: Reading) -> tuple[set[int], set[int]]:
     """Return the ops that are NaN whatever the arguments are, and those of what is handed over."""
-    numbers, folded = _numbers(reading), reading.folded
+    numbers, folded = numbers_of(reading), reading.folded
     merged = _Merged(numbers)
     none: set[int] = set()
     given = {_ARGUMENT}
@@ -479,7 +688,7 @@ class _Merged:
         numbers: Tells the numbers of a constant.
     """
 
-    def __init__(self, numbers: _Reader) -> None:
+    def __init__(self, numbers: Numbers) -> None:
         self._numbers = numbers
         self._sums: dict[int, float] = {}
         self._products: dict[int, float] = {}
@@ -509,11 +718,14 @@ class _Merged:
 
 def _compares_none_with_zero(reading: Reading) -> bool | None:
     """Find perhaps whether floats that are never negative are at least zero, which NaN is not."""
-    numbers = _numbers(reading)
+    numbers = numbers_of(reading)
     positive: set[int] = set()
+    negated: set[int] = set()
     for visit in reading.walk:
         kind = reading.kinds[visit.operation.name]
         of = [one is not None and one[0] in positive for one in visit.sources]
+        if kind == _NEGATE and any(of):
+            negated.add(visit.number)
         if kind == _COMPARE and len(of) == len(_SIDES):
             asked = reading.value(visit.operation, "comparison_direction").get("value")
             total = reading.value(visit.operation, "compare_type").get("value") == _TOTAL
@@ -527,6 +739,9 @@ def _compares_none_with_zero(reading: Reading) -> bool | None:
             or (kind == _CONSTANT and numbers(visit.operation).least >= 0)
             or (kind == _MAXIMUM and any(of))
             or (kind in _SAME_SIGN and of and all(of))
+            or (kind == _SELECT and all(of[1:]))
+            or (kind == _POWER and of[:1] == [True])
+            or (kind == _NEGATE and visit.first in negated)
             or (kind in (_MULTIPLY, _POWER) and _is_square(reading, visit, numbers))
         ) and _float(reading, visit):
             positive.add(visit.number)
@@ -540,7 +755,7 @@ def _divides_quotients(reading: Reading) -> bool | None:
     divisions do not. A constant divisor is multiplied with before. Where a quotient is handed to
     another function, it is perhaps what that divides.
     """
-    numbers, folded = _numbers(reading), reading.folded
+    numbers, folded = numbers_of(reading), reading.folded
     quotients: set[int] = set()
     given = {_ARGUMENT}
     is_handed = is_divided = False
@@ -575,7 +790,7 @@ def _divides_by(kind: str) -> Callable[[Reading], bool | None]:
     """
 
     def find(reading: Reading) -> bool | None:
-        numbers = _numbers(reading)
+        numbers = numbers_of(reading)
         for one in _made(reading, frozenset({_DIVIDE}), frozenset({kind})):
             divisor = one.by[1] if len(one.by) == len(_SIDES) else None
             merges = {*one.kinds} == {_EXPONENTIAL}  # both are one, of a difference
@@ -604,7 +819,7 @@ def _may_lose_none(reading: Reading) -> bool | None:
     Where XLA compiles them as one instruction of the processor, only a NaN in front is kept; a
     constant stands behind.
     """
-    numbers = _numbers(reading)
+    numbers = numbers_of(reading)
     for visit in _on_floats(reading, frozenset({_MAXIMUM, _MINIMUM})):
         constants = [one for source in visit.sources if (one := visit.constant(source))]
         if not constants or any(numbers(constant).some_is_none for constant in constants):
@@ -686,6 +901,18 @@ SIMPLIFIED: dict[str, FormRule] = {
     ),
     "compare of floats that are never negative with zero": FormRule(
         _compares_none_with_zero, (ops(_COMPARE), ops(_CONSTANT))
+    ),
+    "two constants one after another that leave the range of their type as one": FormRule(
+        _leaves_the_range, (ops(_ADD, _SUBTRACT, _MULTIPLY, _DIVIDE), ops(_CONSTANT))
+    ),
+    "sum with zero where the sign of a zero matters": FormRule(
+        _loses_the_sign_of_zero, (ops(*_ASKING_FOR_SIGNS), ops(_ADD, _SUBTRACT), ops(_CONSTANT))
+    ),
+    "product of floats with booleans": FormRule(
+        _masks, (ops(_CONVERT), types({_BOOLEAN}), ops(_MULTIPLY), types(FLOATS))
+    ),
+    "dot_general of two vectors of which one is made of booleans": FormRule(
+        _multiplies_vectors_of_booleans, (ops(_DOT), ops(_CONVERT), types({_BOOLEAN}))
     ),
     "division of or by a quotient": FormRule(_divides_quotients, (ops(_DIVIDE),)),
     "division by an exponential": FormRule(

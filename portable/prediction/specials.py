@@ -1,0 +1,234 @@
+"""Forms of ops that a compiler has not for all numbers: infinities, zeros, equal real parts."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from portable.bytecode.operations import like
+from portable.prediction.form import FormRule, kinds, ops, types
+from portable.prediction.simplified import FLOATS, masks_widely, numbers_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from portable.prediction.forms import Reading
+    from portable.prediction.simplified import Numbers
+    from portable.prediction.walk import Visit
+
+__all__ = ["SPECIALS"]
+
+_COMPLEX = "complex_v1"
+_COMPARE, _CONSTANT, _SORT = "vhlo.compare_v1", "vhlo.constant_v1", "vhlo.sort_v1"
+_MAXIMUM, _MINIMUM = "vhlo.maximum_v1", "vhlo.minimum_v1"
+_ATAN2, _CBRT = "vhlo.atan2_v1", "vhlo.cbrt_v1"
+_SINES = ("vhlo.cosine", "vhlo.sine")
+_SCATTER = "vhlo.scatter_v2"
+_CLAMP, _IOTA = "vhlo.clamp", "vhlo.iota"
+_MULTIPLY, _REMAINDER = "vhlo.multiply", "vhlo.remainder"
+# As VHLO numbers what compare asks: whether numbers are equal or not, or which is the greater, or
+# which is that or equal.
+_EQUALITY, _OR_EQUAL = frozenset({0, 1}), frozenset({2, 4})
+# Up to here sines are right to the third digit.
+_MOST = 1e4
+# What gives numbers no greater than those that it takes, than one, and than their sum.
+_PASSING = kinds(
+    "abs broadcast broadcast_in_dim concatenate convert floor maximum minimum negate"
+    " optimization_barrier reshape reverse select slice transpose"
+)
+_UP_TO_ONE = kinds("cosine logistic sign sine tanh")
+_SUMS = kinds("add subtract")
+
+
+def _may_have_equal_parts(reading: Reading) -> bool | None:
+    """Find perhaps a maximum or minimum of complex numbers of which the real parts are equal.
+
+    The real parts alone are compared, and where they are equal the first operand is returned.
+    """
+    for visit in reading.walk.of([_MAXIMUM, _MINIMUM]):
+        if _is_complex(reading, visit) and len({*visit.operation.operands}) > 1:
+            return None
+    return False
+
+
+def _is_complex(reading: Reading, visit: Visit) -> bool:
+    return any(reading.element(type_) == _COMPLEX for type_ in visit.operation.results)
+
+
+def _ordered(reading: Reading, asked: Callable[[object], bool]) -> Iterator[Visit]:
+    """Yield the compares of complex numbers that ask for something."""
+    found = {
+        like(one)
+        for one in reading.of(_COMPARE)
+        for type_ in (one.operand_types or ())[:1]
+        if type_ is not None and reading.element(type_) == _COMPLEX
+        if asked(reading.value(one, "comparison_direction").get("value"))
+    }
+    for visit in reading.walk.of([_COMPARE]) if found else ():
+        source = visit.sources[0] if visit.sources else None
+        if like(visit.operation) in found and (
+            source is None or reading.element(reading.walk.type(source)) == _COMPLEX
+        ):
+            yield visit
+
+
+def _asks_or_equal(reading: Reading) -> bool | None:
+    """Find perhaps a compare, by GE or LE, of complex numbers of which the real parts are equal."""
+    return None if any(_ordered(reading, _OR_EQUAL.__contains__)) else False
+
+
+def _orders_constants(reading: Reading) -> bool:
+    """Find a compare of constants of complex numbers by their order."""
+    return any(
+        bool(visit.sources) and all(map(visit.constant, visit.sources))
+        for visit in _ordered(reading, lambda asked: asked not in _EQUALITY)
+    )
+
+
+def _sorts_by_order(reading: Reading) -> bool:
+    """Find a sort that compares complex numbers by their order."""
+    around, walk = reading.walk.around, reading.walk
+    return any(
+        walk[around[visit.number]].name == _SORT
+        for visit in _ordered(reading, lambda asked: asked not in _EQUALITY)
+        if around[visit.number] >= 0
+    )
+
+
+class _Sizes:
+    """How great the numbers are, without NaN, that ops give, as far as constants say.
+
+    Args:
+        reading: An artifact's ops.
+    """
+
+    def __init__(self, reading: Reading) -> None:
+        self._reading, self._numbers = reading, numbers_of(reading)
+        self._known: dict[int, float] = {}
+        for visit in reading.walk:
+            size = self._given(visit)
+            if size < math.inf:
+                self._known[visit.number] = size
+
+    def of(self, visit: Visit) -> list[float]:
+        """Return how great the operands of an op are; infinity where that is not known."""
+        return [self._known.get(one[0], math.inf) if one else math.inf for one in visit.sources]
+
+    def _given(self, visit: Visit) -> float:
+        kind, reading = self._reading.kinds[visit.operation.name], self._reading
+        results = visit.operation.results
+        if len(results) != 1:
+            return math.inf
+        if visit.number in visit.constants:
+            constant = visit.constants[visit.number]
+            if reading.element(results[0]) in FLOATS:
+                numbers = self._numbers(constant)
+                return numbers.largest if numbers.finite else math.inf
+            return max(map(abs, reading.ends(constant)))
+        if kind == _IOTA:
+            return max(reading.dimensions(results[0]) or (), default=math.inf)
+        if kind in _UP_TO_ONE:
+            return 1
+        return self._computed(kind, self.of(visit))
+
+    @staticmethod
+    def _computed(kind: str, taken: Sequence[float]) -> float:
+        """Return how great the result of an op is, by what it takes."""
+        if not taken:
+            return math.inf
+        if kind in _PASSING:
+            return max(taken)
+        if kind in _SUMS:
+            return sum(taken)
+        if kind == _MULTIPLY:
+            return math.prod(taken) if math.inf not in taken else math.inf
+        if kind == _CLAMP and len(taken) == len(("min", "operand", "max")):
+            return max(taken[0], taken[2])
+        if kind == _REMAINDER:
+            return taken[-1]
+        return math.inf
+
+
+def _takes_great(most: float, *names: str) -> Callable[[Reading], bool | None]:
+    """Find perhaps an op of floats that are not known to be below a number.
+
+    Args:
+        most: The number.
+        names: The op.
+    """
+
+    def find(reading: Reading) -> bool | None:
+        sizes = None
+        for visit in reading.walk.of(names):
+            if not any(reading.element(type_) in FLOATS for type_ in visit.operation.results):
+                continue
+            sizes = sizes or _Sizes(reading)
+            if max(sizes.of(visit), default=math.inf) > most:
+                return None
+        return False
+
+    return find
+
+
+def _takes_zeros(reading: Reading) -> bool | None:
+    """Find perhaps an atan2 of two zeros or infinities, or of zero and a negative number."""
+    numbers = numbers_of(reading)
+    for visit in reading.walk.of([_ATAN2]):
+        if any(reading.element(type_) in FLOATS for type_ in visit.operation.results) and not any(
+            _is_positive(numbers, visit, source) for source in visit.sources
+        ):
+            return None
+    return False
+
+
+def _is_positive(numbers: Numbers, visit: Visit, source: tuple[int, int] | None) -> bool:
+    found = numbers(visit.constant(source))
+    return found.finite and found.least > 0
+
+
+def _is_subnormal(reading: Reading) -> bool | None:
+    """Find perhaps a constant of a number too small to be normal, which is taken for zero."""
+    numbers = numbers_of(reading)
+    for visit in reading.walk.of([_CONSTANT]):
+        results = visit.operation.results
+        type_ = FLOATS.get(reading.element(results[0])) if results else None
+        if type_ is not None and numbers(visit.operation).smallest < type_.least:
+            return None
+    return False
+
+
+def _has_one_batch(reading: Reading) -> bool:
+    """Find a scatter with batching dimensions into one element."""
+    return any(
+        math.prod(reading.dimensions((one.operand_types or (None,))[0]) or (0,)) == 1
+        and bool(reading.numbers(one, "input_batching_dims"))
+        for one in reading.of(_SCATTER)
+        if like(one) in reading.used
+    )
+
+
+SPECIALS: dict[str, FormRule] = {
+    "product of floats with booleans, or with integers made of them": FormRule(
+        masks_widely, (ops("vhlo.convert"), types({"bool_v1"}), ops("vhlo.multiply"), types(FLOATS))
+    ),
+    "maximum or minimum of complex numbers with equal real parts": FormRule(
+        _may_have_equal_parts, (types({_COMPLEX}), ops(_MAXIMUM, _MINIMUM))
+    ),
+    "compare of complex numbers with equal real parts by GE or LE": FormRule(
+        _asks_or_equal, (types({_COMPLEX}), ops(_COMPARE))
+    ),
+    "compare of constants of complex numbers by their order": FormRule(
+        _orders_constants, (types({_COMPLEX}), ops(_COMPARE), ops(_CONSTANT))
+    ),
+    "sort by the order of complex numbers": FormRule(
+        _sorts_by_order, (types({_COMPLEX}), ops(_COMPARE), ops(_SORT))
+    ),
+    "atan2 of zeros or infinities": FormRule(_takes_zeros, (ops(_ATAN2),)),
+    "cbrt of what may be infinite": FormRule(
+        _takes_great(math.nextafter(math.inf, 0), _CBRT), (ops(_CBRT),)
+    ),
+    "sine or cosine of more than 10,000": FormRule(_takes_great(_MOST, *_SINES), (ops(*_SINES),)),
+    "constant of a subnormal number": FormRule(_is_subnormal, (ops(_CONSTANT), types(FLOATS))),
+    "scatter with batching dimensions into one element": FormRule(_has_one_batch, (ops(_SCATTER),)),
+}
+"""Forms as advisories.toml names them, each with how to find it; see `forms`."""
