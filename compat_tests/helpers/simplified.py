@@ -192,7 +192,7 @@ PROGRAMS = {
     ),
     "nan_selected_at_least_zero": Program(
         [_SOME_NAN, _SOME_NAN, _NO],
-        lambda x, y, p: np.where(p, np.abs(x), np.abs(y)) >= 0,
+        lambda x, y, p: np.abs(np.where(p, x, y)) >= 0,
         _AT_LEAST,
         perhaps=True,
     ),

@@ -33,7 +33,7 @@ _SQRT, _SUBTRACT = "vhlo.sqrt", "vhlo.subtract"
 _NEGATE, _SELECT = "vhlo.negate", "vhlo.select"
 _CONVERT, _IOTA, _RESHAPE = "vhlo.convert", "vhlo.iota", "vhlo.reshape"
 _DOT = "vhlo.dot_general_v1"
-_CALLING = kinds("call composite")
+_CALLING, _RETURN = kinds("call composite"), "vhlo.return"
 _SPREADING = kinds("broadcast broadcast_in_dim")
 # What asks for the sign of a zero.
 _ASKING_FOR_SIGNS = kinds("atan2 divide power rsqrt")
@@ -435,7 +435,8 @@ def _loses_the_sign_of_zero(reading: Reading) -> bool | None:
 def _masks(reading: Reading) -> bool | None:
     """Find perhaps a product of numbers with booleans: NaN where zero meets NaN or an infinity.
 
-    XLA selects zero. Where booleans are handed to a function, perhaps it multiplies with them.
+    XLA selects zero. Where booleans are handed to a function, or returned, perhaps they are
+    multiplied with on the other side.
     """
     numbers, made = numbers_of(reading), _of_booleans(reading)
     masks, spread, plain = set[int](), set[int](), set[int]()
@@ -447,7 +448,9 @@ def _masks(reading: Reading) -> bool | None:
             if maker in masks:
                 return None
             is_multiplied |= maker in given and maker in one.makers
-        is_handed |= one.kind in _CALLING and not masks.isdisjoint(one.makers)
+        if one.kind in _CALLING:
+            given.add(number)
+        is_handed |= one.kind in _CALLING | {_RETURN} and not masks.isdisjoint(one.makers)
         if _is_plain(reading, one, plain, numbers):
             plain.add(number)
         # What is broadcast first is broadcast last by XLA.
