@@ -185,9 +185,9 @@ def _temporary() -> tempfile.TemporaryDirectory[str]:
 def _said(path: Path, folder: str) -> str:
     """Return what is said of a file or folder, or its error, without where it is."""
     try:
-        return json.dumps(inspect(path).record(), indent=1).replace(folder, "")
+        return json.dumps(inspect(path).record()).replace(folder, "")
     except PortableError as error:
-        return json.dumps(error.record(), indent=1).replace(folder, "")
+        return json.dumps(error.record()).replace(folder, "")
 
 
 def _damaged(path: Path, of: str) -> Iterator[str]:

@@ -174,18 +174,18 @@ def _found(data: bytes) -> str:
 def _said(given: Path | bytes, releases: Iterable[str]) -> Iterator[str]:
     try:
         found = inspect(given, fingerprint=isinstance(given, Path))
-        yield json.dumps(found.record(), indent=1)
+        yield json.dumps(found.record())
         known = subjects(found)
         for entry, subject in known.items():
-            yield json.dumps([entry, _subject(subject)], indent=1, default=str)
+            yield json.dumps([entry, _subject(subject)], default=str)
         named = [find_release(one) for one in releases]
         for verdict in predict_all(known, named, stage=Stage.EXECUTE):
             said = verdict.record()
             # What was executed meanwhile changes nothing that is said.
             notes = [one for one in verdict.diagnostics if "executed on" not in one.message]
-            yield json.dumps({**said, "diagnostics": [one.record() for one in notes]}, indent=1)
+            yield json.dumps({**said, "diagnostics": [one.record() for one in notes]})
     except PortableError as error:
-        yield json.dumps(error.record(), indent=1)
+        yield json.dumps(error.record())
 
 
 def _said_otherwise(path: Path) -> Iterator[str]:
@@ -254,6 +254,14 @@ def wrong(names: list[str]) -> list[str]:
     return [name for name in names if kept().get(name) != _digest(name)]
 
 
+def _spread(text: str) -> str:
+    """Return a document with a line for each value, so that two can be compared."""
+    try:
+        return json.dumps(json.loads(text), indent=1)
+    except ValueError:
+        return text
+
+
 def main() -> int:
     """Write what is said, or show it."""
     parser = argparse.ArgumentParser(
@@ -265,7 +273,7 @@ def main() -> int:
     if chosen.look:
         print(chosen.look.name.removesuffix(".mlir.bc"), *_look(chosen.look))
     elif chosen.show:
-        print(*said(chosen.show), sep="\n")
+        print(*map(_spread, said(chosen.show)), sep="\n")
     else:
         rows = "".join(f"{name} {_digest(name)}\n" for name in samples())
         write_file(RECORD, rows.encode())
