@@ -249,11 +249,11 @@ _ALL: list[tuple[str, Callable[..., _Made], tuple[object, ...], bool | None]] = 
        at < -1) for at in (-3, -2, -1, 0)),
     *(("constant of several complex<f64>", _complex_constant, (size,), size > 16)
       for size in (16, 32)),
-    # Multiplied out, or the same of a negative number as of a positive one.
-    *((_LOGS, _log_of_power, (by,), False) for by in (-2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0)),
-    *((_LOGS, _log_of_power, (by,), None) for by in (-3.0, 0.5, 1.5, 5.0)),
-    *((_LOGS, _log_of_power, (5.0, base), False if base > 0 else None)
-      for base in (-1.0, 0.5, 2.0)),
+    # Multiplied out; else the power of a positive number must not overflow where its log does not.
+    *((_LOGS, _log_of_power, (by,), False) for by in (-1.0, 0.0, 1.0, 3.0)),
+    *((_LOGS, _log_of_power, (by,), None) for by in (-3.0, -2.0, 0.5, 1.5, 2.0, 4.0, 5.0)),
+    *((_LOGS, _log_of_power, (by, base), False if base > 0 and by == 0.5 else None)
+      for by in (0.5, 1.5, 5.0) for base in (-1.0, 0.5, 2.0)),
     # What is added has at least half of the digits, and all but as many are taken away.
     *((_ADDS, _added, (element, 2.0**at, -(2.0**at)), None if at >= digits // 2 else False)
       for element, digits in _DIGITS.items() for at in range(digits // 2 - 3, digits // 2 + 3)),
