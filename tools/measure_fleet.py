@@ -161,7 +161,9 @@ def _bucket(place: str) -> tuple[_Write, _Bare]:
 
 
 def _portable(*words: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-m", "portable", *words], stdout=subprocess.DEVNULL)
+    return subprocess.Popen(
+        [sys.executable, "-I", "-m", "portable", *words], stdout=subprocess.DEVNULL
+    )
 
 
 def _measured(what: str, count: int, *words: str) -> Cost:

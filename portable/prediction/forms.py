@@ -37,8 +37,8 @@ from portable.prediction.parts import PARTS
 from portable.prediction.products import DOT, DOTS, PRODUCTS, prescribes_algorithm
 from portable.prediction.quantized import QUANTIZED
 from portable.prediction.signatures import FLOATS, has_operand_types
-from portable.prediction.simplified import SIMPLIFIED
-from portable.prediction.specials import SPECIALS
+from portable.prediction.simplified import SIMPLIFIED, added, none_and_given, numbers_of
+from portable.prediction.specials import SPECIALS, Sizes
 from portable.prediction.unsigned import UNSIGNED
 from portable.prediction.unused import used
 from portable.prediction.walk import CONSTANT, MOST_KEPT, Walk
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from portable.bytecode.encoding import Buffer
     from portable.bytecode.operations import Operation, OpSignature
     from portable.bytecode.view import View
+    from portable.prediction.simplified import Numbers
 
 __all__ = ["FORMS", "KINDS", "LOCATIONS", "Reading", "forms_in"]
 
@@ -186,6 +187,26 @@ class Reading:
     def ends(self) -> Callable[[Operation], tuple[int, int]]:
         """Tells the least and the largest integer of a constant, and reads each once."""
         return ends_of(self)
+
+    @cached_property
+    def floats(self) -> Numbers:
+        """Tells the floating-point numbers of a constant, and reads each once."""
+        return numbers_of(self)
+
+    @cached_property
+    def added(self) -> dict[int, float]:
+        """What is added to floats, by the numbers of the operations that add a constant."""
+        return added(self)
+
+    @cached_property
+    def sizes(self) -> Sizes:
+        """How great the numbers are that ops give."""
+        return Sizes(self)
+
+    @cached_property
+    def none_and_given(self) -> tuple[set[int], set[int]]:
+        """The operations that give NaN, and those of what is handed over, by their numbers."""
+        return none_and_given(self)
 
     @cached_property
     def walk(self) -> Walk:

@@ -22,7 +22,15 @@ if TYPE_CHECKING:
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
 
-__all__ = ["FLOATS", "SIMPLIFIED", "Numbers", "masks_widely", "numbers_of"]
+__all__ = [
+    "FLOATS",
+    "SIMPLIFIED",
+    "Numbers",
+    "added",
+    "masks_widely",
+    "none_and_given",
+    "numbers_of",
+]
 
 _ABS, _ADD, _COMPARE, _CONSTANT = "vhlo.abs", "vhlo.add", "vhlo.compare", "vhlo.constant"
 _CLAMP = "vhlo.clamp"
@@ -42,6 +50,8 @@ _KEEPING_FINITE = kinds(
     "abs broadcast broadcast_in_dim clamp concatenate maximum minimum negate reshape reverse select"
     " slice transpose"
 )
+_PERHAPS_PLAIN = _KEEPING_FINITE | {_CONSTANT, _CONVERT, _IOTA}
+_PASSING_BOOLEANS = _SPREADING | {_CONVERT}
 _BOOLEAN = "bool_v1"
 _BARRIER, _FUNCTION = "vhlo.optimization_barrier", "vhlo.func"
 _MAIN = "main"
@@ -220,7 +230,7 @@ def _divides_by_a_large_constant(reading: Reading) -> bool | None:
     XLA multiplies by the reciprocal, which is zero on a CPU. Perhaps what is computed from a large
     constant is such a one.
     """
-    numbers, perhaps = numbers_of(reading), False
+    numbers, perhaps = reading.floats, False
     large: set[int] = set()
     for visit in reading.walk:
         kind = reading.kinds[visit.operation.name]
@@ -274,7 +284,7 @@ def _logs_of_powers(reading: Reading) -> bool | None:
     That is of the number without its sign, where the log of a negative power is NaN, and of zero to
     the power of zero NaN, where the log of one is zero. Of a power that overflows it is a number.
     """
-    numbers = numbers_of(reading)
+    numbers = reading.floats
     positive = {visit.number for visit in reading.walk.of(_POSITIVE)}
     for one in _made(reading, frozenset({_LOG}), frozenset({_POWER})):
         power = one.by[0] if one.by else None
@@ -300,8 +310,12 @@ def _is_square(reading: Reading, visit: Visit, numbers: Numbers) -> bool:
 
 def _factor(visit: Visit, numbers: Numbers) -> float | None:
     """Return the number that an op multiplies with, if it is one number throughout."""
-    found = (numbers(visit.constant(source)).only for source in visit.sources[:2])
-    return next((one for one in found if one is not None), None)
+    for source in visit.sources[:2]:
+        if source is not None and source[0] in visit.constants:
+            found = numbers(visit.constants[source[0]]).only
+            if found is not None:
+                return found
+    return None
 
 
 def _scalar(reading: Reading, constant: Operation) -> int | None:
@@ -316,7 +330,7 @@ def _scalar(reading: Reading, constant: Operation) -> int | None:
 
 def _undoes_what_overflows(reading: Reading) -> bool | None:
     """Find perhaps a log of an exponential or a root of a square, which XLA both leaves out."""
-    numbers = numbers_of(reading)
+    numbers = reading.floats
     of, by = frozenset({_LOG, _SQRT, _POWER}), frozenset({_EXPONENTIAL, _MULTIPLY, _POWER})
     for one in _made(reading, of, by):
         maker = one.by[0] if one.by else None
@@ -346,22 +360,34 @@ def _merges_exponentials(reading: Reading) -> bool | None:
     return False
 
 
+def added(reading: Reading) -> dict[int, float]:
+    """Return what is added to floats, by the numbers of the ops that add one number throughout.
+
+    Args:
+        reading: An artifact's ops.
+    """
+    found = {}
+    for visit in reading.walk.of([_ADD, _SUBTRACT]):
+        one = _added(visit, reading.kinds[visit.operation.name], reading.floats)
+        if one is not None and _float(reading, visit):
+            found[visit.number] = one
+    return found
+
+
 def _adds_and_takes_away(reading: Reading) -> bool | None:
     """Find perhaps an addition of a constant and of one that takes it away again.
 
     XLA adds the two constants: what they would have rounded is not.
     """
-    numbers, both = numbers_of(reading), frozenset({_ADD, _SUBTRACT})
-    for one in _made(reading, both, both):
-        type_ = _float(reading, one.visit)
-        added = _added(one.visit, one.kind, numbers) if type_ else None
-        if type_ is None or added is None:
-            continue
-        for maker, kind in zip(one.by, one.kinds, strict=True):
-            before = None if maker is None else _added(maker, kind, numbers)
-            if before is None or abs(before) < 2.0 ** (type_.digits // 2):
+    for number, one in reading.added.items():
+        visit = reading.walk[number]
+        type_ = _float(reading, visit)
+        least = 2.0 ** (type_.digits // 2) if type_ else math.inf
+        for source in visit.sources:
+            before = reading.added.get(source[0]) if source else None
+            if before is None or abs(before) < least:
                 continue
-            if abs(before + added) < abs(before) / 2.0 ** (type_.digits // 2):
+            if abs(before + one) < abs(before) / least:
                 return None
     return False
 
@@ -372,20 +398,21 @@ def _leaves_the_range(reading: Reading) -> bool | None:
     Added, or multiplied or divided with: the number that they meet may bring it back. Or two of
     which the second brings back what the first may take out of the range.
     """
-    numbers = numbers_of(reading)
-    for of, constant, merge in (
-        (frozenset({_ADD, _SUBTRACT}), _added, operator.add),
-        (frozenset({_MULTIPLY, _DIVIDE}), _scaled, operator.mul),
-    ):
+    factors: dict[int, float] = {}
+    for visit in reading.walk.of([_MULTIPLY, _DIVIDE]):
+        one = _scaled(visit, reading.kinds[visit.operation.name], reading.floats)
+        if one is not None and _float(reading, visit):
+            factors[visit.number] = one
+    for constants, merge in ((reading.added, operator.add), (factors, operator.mul)):
         merged: dict[int, float] = {}
-        for visit in reading.walk.of(of):
-            type_ = _float(reading, visit)
-            one = constant(visit, reading.kinds[visit.operation.name], numbers) if type_ else None
-            if type_ is None or one is None or not math.isfinite(one):
+        for number, one in constants.items():
+            if not math.isfinite(one):
                 continue
+            visit = reading.walk[number]
             before = next((merged[at[0]] for at in visit.sources if at and at[0] in merged), None)
-            merged[visit.number] = whole = one if before is None else merge(one, before)
-            if before is None:
+            merged[number] = whole = one if before is None else merge(one, before)
+            type_ = _float(reading, visit)
+            if before is None or type_ is None:
                 continue
             if abs(whole) > type_.greatest:
                 return None
@@ -415,20 +442,19 @@ def _loses_the_sign_of_zero(reading: Reading) -> bool | None:
 
     XLA leaves the addition out: zero below zero stays so, and what is divided by it is -inf.
     """
-    numbers = numbers_of(reading)
-    zeros: set[int] = set()
-    for visit in reading.walk:
+    zeros = {
+        number for number, one in reading.added.items() if one == 0 and math.copysign(1, one) > 0
+    }
+    passing = _RESHAPED | {_NEGATE, _SQRT, _ABS}
+    for visit in reading.walk.of(passing | _ASKING_FOR_SIGNS) if zeros else ():
         kind = reading.kinds[visit.operation.name]
-        if kind in (_ADD, _SUBTRACT):
-            added = _added(visit, kind, numbers)
-            if added == 0 and math.copysign(1, added) > 0 and _float(reading, visit):
+        if kind in passing:
+            if visit.first in zeros:
                 zeros.add(visit.number)
-        elif kind in _RESHAPED | {_NEGATE, _SQRT, _ABS} and visit.first in zeros:
-            zeros.add(visit.number)
-        elif kind in _ASKING_FOR_SIGNS:
-            taken = visit.sources[1:] if kind == _DIVIDE else visit.sources
-            if any(one and one[0] in zeros for one in taken):
-                return None
+            continue
+        taken = visit.sources[1:] if kind == _DIVIDE else visit.sources
+        if any(one and one[0] in zeros for one in taken):
+            return None
     return False
 
 
@@ -438,25 +464,27 @@ def _masks(reading: Reading) -> bool | None:
     XLA selects zero. Where booleans are handed to a function, or returned, perhaps they are
     multiplied with on the other side.
     """
-    numbers, made = numbers_of(reading), _of_booleans(reading)
+    if (made := _of_booleans(reading)) is None:
+        return False
+    numbers = reading.floats
     masks, spread, plain = set[int](), set[int](), set[int]()
     given = {_ARGUMENT}
     is_handed = is_multiplied = False
     for number, one in enumerate(_handing(reading)):
         visit = one.visit
-        for maker in _multiplied(one, plain):
+        for maker in _multiplied(one, plain) if one.kind == _MULTIPLY else ():
             if maker in masks:
                 return None
             is_multiplied |= maker in given and maker in one.makers
         if one.kind in _CALLING:
             given.add(number)
         is_handed |= one.kind in _CALLING | {_RETURN} and not masks.isdisjoint(one.makers)
-        if _is_plain(reading, one, plain, numbers):
+        if one.kind in _PERHAPS_PLAIN and _is_plain(reading, one, plain, numbers):
             plain.add(number)
         # What is broadcast first is broadcast last by XLA.
         if one.kind in _SPREADING or (one.kind == _RESHAPE and visit.first in spread):
             spread.add(number)
-        elif (made(visit) and visit.first not in spread) or (
+        elif (one.kind == _CONVERT and visit.first not in spread and made(visit)) or (
             one.kind == _RESHAPE and visit.first in masks
         ):
             masks.add(number)
@@ -471,24 +499,36 @@ def masks_widely(reading: Reading) -> bool | None:
     Args:
         reading: An artifact's ops.
     """
-    numbers, made = numbers_of(reading), _of_booleans(reading)
+    if (made := _of_booleans(reading)) is None:
+        return False
+    numbers = reading.floats
     masks, plain = set[int](), set[int]()
     for number, one in enumerate(_handing(reading)):
-        if not masks.isdisjoint(_multiplied(one, plain)) and _float(reading, one.visit):
+        if (
+            one.kind == _MULTIPLY
+            and not masks.isdisjoint(_multiplied(one, plain))
+            and _float(reading, one.visit)
+        ):
             return None
-        if _is_plain(reading, one, plain, numbers):
+        if one.kind in _PERHAPS_PLAIN and _is_plain(reading, one, plain, numbers):
             plain.add(number)
-        passes = one.kind == _CONVERT or one.kind in _SPREADING
-        if made(one.visit) or (passes and one.visit.first in masks):
+        if (one.kind == _CONVERT and made(one.visit)) or (
+            one.kind in _PASSING_BOOLEANS and one.visit.first in masks
+        ):
             masks.add(number)
     return False
 
 
-def _of_booleans(reading: Reading) -> Callable[[Visit], bool]:
-    """Return what says whether an op converts booleans, perhaps those of an argument."""
+def _of_booleans(reading: Reading) -> Callable[[Visit], bool] | None:
+    """Return what says whether an op converts booleans, perhaps those of an argument.
+
+    None if no op does.
+    """
     converts = reading.of(f"{_CONVERT}_v1")
     typed = [(one, type_) for one in converts for type_ in (one.operand_types or ())[:1]]
     known = {like(one) for one, type_ in typed if type_ is not None and _is_boolean(reading, type_)}
+    if not known:
+        return None
 
     def made(visit: Visit) -> bool:
         if like(visit.operation) not in known or not visit.sources:
@@ -505,7 +545,7 @@ def _is_boolean(reading: Reading, type_: int) -> bool:
 
 def _multiplied(one: _Handed, plain: set[int]) -> Iterator[int]:
     """Yield what makes the operands of a product, each if the other may be NaN or infinite."""
-    if one.kind == _MULTIPLY and len(one.visit.sources) == len(_SIDES):
+    if len(one.visit.sources) == len(_SIDES):
         makers = [source[0] if source else _ARGUMENT for source in one.visit.sources]
         for maker, other in zip(makers, reversed(makers), strict=True):
             if other not in plain:
@@ -528,7 +568,7 @@ def _is_plain(reading: Reading, one: _Handed, plain: set[int], numbers: Numbers)
 def _multiplies_vectors_of_booleans(reading: Reading) -> bool | None:
     """Find perhaps a dot_general of two vectors, one of which is made of booleans."""
     made = _of_booleans(reading)
-    masks = {visit.number for visit in reading.walk.of([_CONVERT]) if made(visit)}
+    masks = {visit.number for visit in reading.walk.of([_CONVERT]) if made(visit)} if made else ()
     vectors = {
         like(one)
         for one in reading.of(_DOT)
@@ -544,15 +584,17 @@ def _multiplies_vectors_of_booleans(reading: Reading) -> bool | None:
 def _added(visit: Visit, kind: str, numbers: Numbers) -> float | None:
     """Return the number that an op adds, if it adds one number throughout."""
     for at, source in enumerate(visit.sources[:2]):
-        found = numbers(visit.constant(source)).only
-        if found is not None and (kind == _ADD or at == 1):
+        if source is None or source[0] not in visit.constants or not (kind == _ADD or at == 1):
+            continue
+        found = numbers(visit.constants[source[0]]).only
+        if found is not None:
             return found if kind == _ADD else -found
     return None
 
 
 def _takes_squares_for_positive(reading: Reading) -> bool | None:
     """Find perhaps an abs of an integer's square, which is negative where it overflows."""
-    numbers = numbers_of(reading)
+    numbers = reading.floats
     for one in _made(reading, frozenset({_ABS}), frozenset({_MULTIPLY, _POWER})):
         maker = one.by[0] if one.by else None
         if maker and _is_signed(reading, maker) and _is_square(reading, maker, numbers):
@@ -567,7 +609,7 @@ def _is_signed(reading: Reading, made: Visit) -> bool:
 
 def _compares_what_is_positive(reading: Reading) -> bool | None:
     """Find perhaps a compare with zero of an integer's square, or of its abs, which overflow."""
-    numbers = numbers_of(reading)
+    numbers = reading.floats
     for one in _made(reading, frozenset({_COMPARE}), frozenset({_ABS, _MULTIPLY, _POWER})):
         asked = reading.value(one.visit.operation, "comparison_direction").get("value")
         for side, (maker, kind) in enumerate(zip(one.by, one.kinds, strict=True)):
@@ -583,7 +625,7 @@ def _compares_what_is_positive(reading: Reading) -> bool | None:
 
 def _compares_with_none(reading: Reading) -> bool | None:
     """Find perhaps a maximum or minimum of constants, of which one is no number."""
-    numbers = numbers_of(reading)
+    numbers = reading.floats
     of, by = frozenset({_MAXIMUM, _MINIMUM}), _MAKING_NONE | {_CONSTANT}
     folded = reading.folded
     for one in _made(reading, of, by):
@@ -610,7 +652,7 @@ def _raises_e_to_none(raised: Mapping[str, frozenset[str]]) -> Callable[[Reading
     """
 
     def find(reading: Reading) -> bool | None:
-        none, given = _none_and_given(reading)
+        none, given = reading.none_and_given
         is_handed = is_raised = False
         for one in _handing(reading):
             if one.kind in _HANDING:
@@ -626,9 +668,13 @@ def _raises_e_to_none(raised: Mapping[str, frozenset[str]]) -> Callable[[Reading
     return find
 
 
-def _none_and_given(reading: Reading) -> tuple[set[int], set[int]]:
-    """Return the ops that are NaN whatever the arguments are, and those of what is handed over."""
-    numbers, folded = numbers_of(reading), reading.folded
+def none_and_given(reading: Reading) -> tuple[set[int], set[int]]:
+    """Return the ops that are NaN whatever the arguments are, and those of what is handed over.
+
+    Args:
+        reading: An artifact's ops.
+    """
+    numbers, folded = reading.floats, reading.folded
     merged = _Merged(numbers)
     none: set[int] = set()
     given = {_ARGUMENT}
@@ -721,7 +767,7 @@ class _Merged:
 
 def _compares_none_with_zero(reading: Reading) -> bool | None:
     """Find perhaps whether floats that are never negative are at least zero, which NaN is not."""
-    numbers = numbers_of(reading)
+    numbers = reading.floats
     positive: set[int] = set()
     negated: set[int] = set()
     for visit in reading.walk:
@@ -758,7 +804,7 @@ def _divides_quotients(reading: Reading) -> bool | None:
     divisions do not. A constant divisor is multiplied with before. Where a quotient is handed to
     another function, it is perhaps what that divides.
     """
-    numbers, folded = numbers_of(reading), reading.folded
+    numbers, folded = reading.floats, reading.folded
     quotients: set[int] = set()
     given = {_ARGUMENT}
     is_handed = is_divided = False
@@ -793,7 +839,7 @@ def _divides_by(kind: str) -> Callable[[Reading], bool | None]:
     """
 
     def find(reading: Reading) -> bool | None:
-        numbers = numbers_of(reading)
+        numbers = reading.floats
         for one in _made(reading, frozenset({_DIVIDE}), frozenset({kind})):
             divisor = one.by[1] if len(one.by) == len(_SIDES) else None
             merges = {*one.kinds} == {_EXPONENTIAL}  # both are one, of a difference
@@ -822,7 +868,7 @@ def _may_lose_none(reading: Reading) -> bool | None:
     Where XLA compiles them as one instruction of the processor, only a NaN in front is kept; a
     constant stands behind.
     """
-    numbers = numbers_of(reading)
+    numbers = reading.floats
     for visit in _on_floats(reading, frozenset({_MAXIMUM, _MINIMUM})):
         constants = [one for source in visit.sources if (one := visit.constant(source))]
         if not constants or any(numbers(constant).some_is_none for constant in constants):

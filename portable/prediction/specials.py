@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from portable.bytecode.operations import like
 from portable.prediction.form import FormRule, kinds, ops, types
-from portable.prediction.simplified import FLOATS, masks_widely, numbers_of
+from portable.prediction.simplified import FLOATS, masks_widely
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from portable.prediction.simplified import Numbers
     from portable.prediction.walk import Visit
 
-__all__ = ["SPECIALS"]
+__all__ = ["SPECIALS", "Sizes"]
 
 _COMPLEX = "complex_v1"
 _COMPARE, _CONSTANT, _SORT = "vhlo.compare_v1", "vhlo.constant_v1", "vhlo.sort_v1"
@@ -95,7 +95,7 @@ def _sorts_by_order(reading: Reading) -> bool:
     )
 
 
-class _Sizes:
+class Sizes:
     """How great the numbers are, without NaN, that ops give, as far as constants say.
 
     Args:
@@ -103,7 +103,7 @@ class _Sizes:
     """
 
     def __init__(self, reading: Reading) -> None:
-        self._reading, self._numbers = reading, numbers_of(reading)
+        self._reading, self._numbers = reading, reading.floats
         self._known: dict[int, float] = {}
         for visit in reading.walk:
             size = self._given(visit)
@@ -158,12 +158,10 @@ def _takes_great(most: float, *names: str) -> Callable[[Reading], bool | None]:
     """
 
     def find(reading: Reading) -> bool | None:
-        sizes = None
         for visit in reading.walk.of(names):
             if not any(reading.element(type_) in FLOATS for type_ in visit.operation.results):
                 continue
-            sizes = sizes or _Sizes(reading)
-            if max(sizes.of(visit), default=math.inf) > most:
+            if max(reading.sizes.of(visit), default=math.inf) > most:
                 return None
         return False
 
@@ -172,7 +170,7 @@ def _takes_great(most: float, *names: str) -> Callable[[Reading], bool | None]:
 
 def _takes_zeros(reading: Reading) -> bool | None:
     """Find perhaps an atan2 of two zeros or infinities, or of zero and a negative number."""
-    numbers = numbers_of(reading)
+    numbers = reading.floats
     for visit in reading.walk.of([_ATAN2]):
         if any(reading.element(type_) in FLOATS for type_ in visit.operation.results) and not any(
             _is_positive(numbers, visit, source) for source in visit.sources
@@ -188,7 +186,7 @@ def _is_positive(numbers: Numbers, visit: Visit, source: tuple[int, int] | None)
 
 def _is_subnormal(reading: Reading) -> bool | None:
     """Find perhaps a constant of a number too small to be normal, which is taken for zero."""
-    numbers = numbers_of(reading)
+    numbers = reading.floats
     for visit in reading.walk.of([_CONSTANT]):
         results = visit.operation.results
         type_ = FLOATS.get(reading.element(results[0])) if results else None
