@@ -181,7 +181,8 @@ def _row(new: str) -> str:
 
 def test_a_command(project: Path) -> None:
     """One module and one line: it runs, and the overview lists it."""
-    assert _row("command").startswith("one module in `portable/cli/`, one line in `COMMANDS`;")
+    assert _row("command").startswith("one module in `portable/cli/`, ")
+    assert ", and one line in `COMMANDS`;" in _row("command")
     (project / "portable/cli/greet.py").write_text(COMMAND)
     _edit(
         project,

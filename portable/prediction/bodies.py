@@ -150,8 +150,8 @@ def _starts_otherwise(
 
     def found(reading: Reading) -> bool | None:
         reductions = reading.of(_REDUCE, _WINDOW)
-        single = {like(one) for one in reductions if is_simple(reading, one)} & reading.used
-        if not single:
+        single = {like(one) for one in reductions if is_simple(reading, one)}
+        if not single or not (single := single & reading.used):
             return False
         # What is like one of these may be of another operand, which is not in what they are like.
         other = {like(one) for one in reductions if not is_simple(reading, one)}

@@ -38,7 +38,7 @@ from portable.prediction.products import DOT, DOTS, PRODUCTS, prescribes_algorit
 from portable.prediction.quantized import QUANTIZED
 from portable.prediction.signatures import FLOATS, has_operand_types
 from portable.prediction.simplified import SIMPLIFIED, added, none_and_given, numbers_of
-from portable.prediction.specials import SPECIALS, Sizes
+from portable.prediction.specials import SPECIALS, Magnitudes
 from portable.prediction.unsigned import UNSIGNED
 from portable.prediction.unused import used
 from portable.prediction.walk import CONSTANT, MOST_KEPT, Walk
@@ -199,9 +199,9 @@ class Reading:
         return added(self)
 
     @cached_property
-    def sizes(self) -> Sizes:
+    def magnitudes(self) -> Magnitudes:
         """How great the numbers are that ops give."""
-        return Sizes(self)
+        return Magnitudes(self)
 
     @cached_property
     def none_and_given(self) -> tuple[set[int], set[int]]:

@@ -189,6 +189,8 @@ def _is_compiled(reading: Reading) -> bool | None:
 
     Perhaps that of other ops that communicate: jaxlib keeps those from 0.8.1 on.
     """
+    if any(reading.element(one) in _QUANTIZED for one in reading.edges):
+        return True
     kept = frozenset(reading.of(*KEPT_UNUSED))
     perhaps = False
     for signature in reading.signatures:
@@ -196,8 +198,6 @@ def _is_compiled(reading: Reading) -> bool | None:
             if signature in kept or like(signature) in reading.used:
                 return True
             perhaps |= reading.kinds[signature.name] in COMMUNICATING
-    if any(reading.element(one) in _QUANTIZED for one in reading.edges):
-        return True
     return None if perhaps else False
 
 

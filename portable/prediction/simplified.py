@@ -18,7 +18,7 @@ from portable.prediction.form import FormRule, kinds, ops, types
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from portable.bytecode.operations import Operation
+    from portable.bytecode.operations import Operation, OpSignature
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
 
@@ -171,7 +171,7 @@ class _Numbers(NamedTuple):
 
 
 _NOTHING = _Numbers()
-Numbers: TypeAlias = "Callable[[Operation | None], _Numbers]"
+Numbers: TypeAlias = "Callable[[Operation | OpSignature | None], _Numbers]"
 
 
 def numbers_of(reading: Reading) -> Numbers:
@@ -184,7 +184,7 @@ def numbers_of(reading: Reading) -> Numbers:
     """
     known: dict[int, _Numbers] = {}
 
-    def numbers(constant: Operation | None) -> _Numbers:
+    def numbers(constant: Operation | OpSignature | None) -> _Numbers:
         index = None if constant is None else reading.attribute(constant, "value")
         if constant is None or index is None or not constant.results:
             return _NOTHING

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from portable.prediction.simplified import Numbers
     from portable.prediction.walk import Visit
 
-__all__ = ["SPECIALS", "Sizes"]
+__all__ = ["SPECIALS", "Magnitudes"]
 
 _COMPLEX = "complex_v1"
 _COMPARE, _CONSTANT, _SORT = "vhlo.compare_v1", "vhlo.constant_v1", "vhlo.sort_v1"
@@ -95,7 +95,7 @@ def _sorts_by_order(reading: Reading) -> bool:
     )
 
 
-class Sizes:
+class Magnitudes:
     """How great the numbers are, without NaN, that ops give, as far as constants say.
 
     Args:
@@ -161,7 +161,7 @@ def _takes_great(most: float, *names: str) -> Callable[[Reading], bool | None]:
         for visit in reading.walk.of(names):
             if not any(reading.element(type_) in FLOATS for type_ in visit.operation.results):
                 continue
-            if max(reading.sizes.of(visit), default=math.inf) > most:
+            if max(reading.magnitudes.of(visit), default=math.inf) > most:
                 return None
         return False
 
@@ -186,11 +186,9 @@ def _is_positive(numbers: Numbers, visit: Visit, source: tuple[int, int] | None)
 
 def _is_subnormal(reading: Reading) -> bool | None:
     """Find perhaps a constant of a number too small to be normal, which is taken for zero."""
-    numbers = reading.floats
-    for visit in reading.walk.of([_CONSTANT]):
-        results = visit.operation.results
-        type_ = FLOATS.get(reading.element(results[0])) if results else None
-        if type_ is not None and numbers(visit.operation).smallest < type_.least:
+    for one in reading.of(_CONSTANT):
+        type_ = FLOATS.get(reading.element(one.results[0])) if one.results else None
+        if type_ is not None and reading.floats(one).smallest < type_.least:
             return None
     return False
 

@@ -76,7 +76,7 @@ class Walk:
     ) -> None:
         self._names = names
         self._first: list[Visit] = []
-        # Of all ops what many have in common, once, and where their operands begin.
+        # Of the other ops what many have in common, once, and where their operands begin.
         self._heads: list[Operation] = []
         self._begins = array("Q", [0])
         self._operands, self._makers, self._which = array("Q"), array("q"), array("Q")
@@ -91,13 +91,17 @@ class Walk:
         path: list[int] = []
         for number, (operation, sources) in enumerate(uses):
             name, depth = self._names[operation.name], operation.depth
-            head = Operation(operation[0], _NONE, *operation[2:5], (), *operation[6:9], _NONE)
-            head = heads.setdefault(head, head)
+            if number < MOST_KEPT:
+                head = operation
+                self._first.append(Visit(number, name, operation, sources, self._constants))
+            else:
+                head = Operation(operation[0], _NONE, *operation[2:5], (), *operation[6:9], _NONE)
+                head = heads.setdefault(head, head)
+                self._operands.extend(operation.operands)
+                self._makers.extend([one[0] if one else _NONE for one in sources])
+                self._which.extend([one[1] if one else 0 for one in sources])
+                self._begins.append(len(self._operands))
             self._heads.append(head)
-            self._operands.extend(operation.operands)
-            self._makers.extend([one[0] if one else _NONE for one in sources])
-            self._which.extend([one[1] if one else 0 for one in sources])
-            self._begins.append(len(self._operands))
             self.around.append(path[depth - 1] if depth else _NONE)
             path[depth:] = [number]
             numbers.setdefault(operation.name, array("Q")).append(number)
@@ -105,8 +109,6 @@ class Walk:
                 self._constants[number] = head
             elif name in _RESHAPING and sources and sources[0] and sources[0][0] in self._constants:
                 self._constants[number] = self._constants[sources[0][0]]
-            if number < MOST_KEPT:
-                self._first.append(Visit(number, name, operation, sources, self._constants))
         for at, found in numbers.items():
             name = self._names[at]
             kind = name.rpartition("_v")[0]
@@ -134,7 +136,7 @@ class Walk:
         return map(self.__getitem__, found[0] if len(found) == 1 else sorted(chain(*found)))
 
     def head(self, number: int) -> Operation:
-        """Return what an operation has in common with others: all but location and operands."""
+        """Return an operation, of which location and operands may be left out."""
         return self._heads[number]
 
     def type(self, source: Source) -> int:
@@ -143,7 +145,8 @@ class Walk:
 
     def _visit(self, number: int) -> Visit:
         """Make an operation out of what is kept of it."""
-        head, first, last = self._heads[number], self._begins[number], self._begins[number + 1]
+        head = self._heads[number]
+        first, last = self._begins[number - MOST_KEPT : number - MOST_KEPT + 2]
         name = self._names[head.name]
         if first == last:
             return Visit(number, name, head, (), self._constants)
