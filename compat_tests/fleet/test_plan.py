@@ -220,7 +220,7 @@ def test_every_query_answers(fleet: Path) -> None:
 def test_a_question_about_consumers_names_them(
     fleet: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """No answer that is empty since nobody was asked."""
+    """Without --for there are no Verdicts to query: an error, not an empty table."""
     for words in (["--query", "unread"], ["--query", "advised"], ["--sql", "FROM verdicts"]):
         assert main(["audit", str(fleet), *words]) == 2
         assert "name consumers (--for)" in capsys.readouterr().err

@@ -222,7 +222,7 @@ def test_an_interruption_keeps_the_smallest(tmp_path: Path) -> None:
 def test_why_a_command_does_not_succeed(
     check: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """How it ended is told, and nothing is written."""
+    """The error says how the command ended, and nothing is written."""
     (tmp_path / "p.mlir").write_text(IN_REGIONS)
     small = tmp_path / "small.mlir"
     words = ["reduce", str(tmp_path / "p.mlir"), "--check", check, "--timeout", "0.5"]

@@ -717,7 +717,7 @@ def _hashed(
     import jax
     import jax.numpy as jnp
 
-    if mode:
+    if mode:  # PyTorch knows no other mode than 0 either
         raise NotImplementedError(f"mode={mode}")
     wide = jnp.float64 if jnp.issubdtype(x.dtype, jnp.floating) else jnp.int64
     bits = jax.lax.bitcast_convert_type(x.astype(wide), jnp.uint64)

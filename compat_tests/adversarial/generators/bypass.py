@@ -524,7 +524,7 @@ def _escaped_as(form: str) -> Callable[[bytes], bytes]:
 
 
 def _words(form: str, between: str) -> Callable[[bytes], bytes]:
-    """Spell it as 32-bit words, behind one that is no part of it."""
+    """Spell it as 32-bit words, the first of which is not of the artifact."""
 
     def change(data: bytes) -> bytes:
         data = b"...." + data + bytes(-len(data) % 4)
