@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from portable.bytecode.encoding import Buffer
     from portable.bytecode.operations import Operation, OpSignature
     from portable.bytecode.view import View
-    from portable.prediction.simplified import Numbers
+    from portable.prediction.simplified import Added, Numbers
 
 __all__ = ["FORMS", "KINDS", "LOCATIONS", "Reading", "forms_in"]
 
@@ -194,8 +194,8 @@ class Reading:
         return numbers_of(self)
 
     @cached_property
-    def added(self) -> dict[int, float]:
-        """What is added to floats, by the numbers of the operations that add a constant."""
+    def added(self) -> Added:
+        """What is added to floats, and their type, by the numbers of operations that do."""
         return added(self)
 
     @cached_property

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FLOATS",
     "SIMPLIFIED",
+    "Added",
     "Numbers",
     "added",
     "masks_widely",
@@ -360,17 +361,27 @@ def _merges_exponentials(reading: Reading) -> bool | None:
     return False
 
 
-def added(reading: Reading) -> dict[int, float]:
-    """Return what is added to floats, by the numbers of the ops that add one number throughout.
+Added: TypeAlias = "dict[int, tuple[float, _Float]]"
+
+
+def added(reading: Reading) -> Added:
+    """Return what is added to floats, and their type, by the numbers of the ops that add a number.
 
     Args:
         reading: An artifact's ops.
     """
+    return _one_throughout(reading, [_ADD, _SUBTRACT], _added)
+
+
+def _one_throughout(
+    reading: Reading, names: Sequence[str], constant: Callable[[Visit, str, Numbers], float | None]
+) -> Added:
+    """Return the one number that ops of floats compute with, where they do, and their type."""
     found = {}
-    for visit in reading.walk.of([_ADD, _SUBTRACT]):
-        one = _added(visit, reading.kinds[visit.operation.name], reading.floats)
-        if one is not None and _float(reading, visit):
-            found[visit.number] = one
+    for visit in reading.walk.of(names):
+        one = constant(visit, reading.kinds[visit.operation.name], reading.floats)
+        if one is not None and (type_ := _float(reading, visit)):
+            found[visit.number] = one, type_
     return found
 
 
@@ -379,15 +390,13 @@ def _adds_and_takes_away(reading: Reading) -> bool | None:
 
     XLA adds the two constants: what they would have rounded is not.
     """
-    for number, one in reading.added.items():
-        visit = reading.walk[number]
-        type_ = _float(reading, visit)
-        least = 2.0 ** (type_.digits // 2) if type_ else math.inf
-        for source in visit.sources:
-            before = reading.added.get(source[0]) if source else None
-            if before is None or abs(before) < least:
+    for number, (one, type_) in reading.added.items():
+        least = 2.0 ** (type_.digits // 2)
+        for source in reading.walk[number].sources:
+            if source is None or source[0] not in reading.added:
                 continue
-            if abs(before + one) < abs(before) / least:
+            before, _ = reading.added[source[0]]
+            if abs(before) >= least and abs(before + one) < abs(before) / least:
                 return None
     return False
 
@@ -398,21 +407,16 @@ def _leaves_the_range(reading: Reading) -> bool | None:
     Added, or multiplied or divided with: the number that they meet may bring it back. Or two of
     which the second brings back what the first may take out of the range.
     """
-    factors: dict[int, float] = {}
-    for visit in reading.walk.of([_MULTIPLY, _DIVIDE]):
-        one = _scaled(visit, reading.kinds[visit.operation.name], reading.floats)
-        if one is not None and _float(reading, visit):
-            factors[visit.number] = one
+    factors = _one_throughout(reading, [_MULTIPLY, _DIVIDE], _scaled)
     for constants, merge in ((reading.added, operator.add), (factors, operator.mul)):
         merged: dict[int, float] = {}
-        for number, one in constants.items():
+        for number, (one, type_) in constants.items():
             if not math.isfinite(one):
                 continue
-            visit = reading.walk[number]
-            before = next((merged[at[0]] for at in visit.sources if at and at[0] in merged), None)
+            sources = reading.walk[number].sources
+            before = next((merged[at[0]] for at in sources if at and at[0] in merged), None)
             merged[number] = whole = one if before is None else merge(one, before)
-            type_ = _float(reading, visit)
-            if before is None or type_ is None:
+            if before is None:
                 continue
             if abs(whole) > type_.greatest:
                 return None
@@ -443,7 +447,9 @@ def _loses_the_sign_of_zero(reading: Reading) -> bool | None:
     XLA leaves the addition out: zero below zero stays so, and what is divided by it is -inf.
     """
     zeros = {
-        number for number, one in reading.added.items() if one == 0 and math.copysign(1, one) > 0
+        number
+        for number, (one, _) in reading.added.items()
+        if one == 0 and math.copysign(1, one) > 0
     }
     passing = _RESHAPED | {_NEGATE, _SQRT, _ABS}
     for visit in reading.walk.of(passing | _ASKING_FOR_SIGNS) if zeros else ():
