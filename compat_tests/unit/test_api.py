@@ -305,6 +305,13 @@ def test_a_misspelt_option_is_refused_by_name(call: Callable[..., object]) -> No
         call(alow=["exact"])
 
 
+@pytest.mark.parametrize("name", ["target", "to", "consumers", "version"])
+def test_a_target_that_is_named_is_told_where_it_goes(name: str) -> None:
+    """`pin` takes several, so that none of them has a name."""
+    with pytest.raises(TypeError, match=f"'{name}' is no option: targets follow the program"):
+        portable.pin("module {}", **{name: "1.0.0"})  # type: ignore[arg-type]  # the mistake
+
+
 @pytest.mark.parametrize("call", [portable.minimum, portable.explain, portable.serialize])
 def test_a_wrong_call_is_the_error_of_the_caller(call: Callable[..., object]) -> None:
     """Also where a child would do it: it is not the child that failed."""

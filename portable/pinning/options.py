@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
 __all__ = ["PinOptions", "demand_known"]
 
+# What a caller who does not know that targets have no name calls them.
+_REQUESTS = frozenset({"consumers", "requests", "target", "targets", "to", "version"})
+
 
 class PinOptions(TypedDict, total=False):
     """The keywords of every call that writes artifacts; each may be left out.
@@ -39,9 +42,11 @@ def demand_known(names: Iterable[str]) -> None:
     """Refuse a name that is no option, as Python does where it sees the names.
 
     Raises:
-        TypeError: Some is none; says which there are.
+        TypeError: Some is none; says which there are, or how a target is given.
     """
     valid = PinOptions.__annotations__.keys()
     for name in names:
+        if name in _REQUESTS:
+            raise TypeError(f"{name!r} is no option: targets follow the program, without a name")
         if name not in valid:
             raise TypeError(f"unknown option {name!r}; valid options: {', '.join(sorted(valid))}")
