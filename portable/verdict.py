@@ -123,6 +123,11 @@ class NotKnown:
     stage: Stage
     what: str
 
+    @property
+    def says(self) -> str:
+        """The Stage in words, and what: `not known whether it compiles it: custom call 'foo'`."""
+        return f"{_says(Outcome.NOT_KNOWN, self.stage)}: {self.what}"
+
     def record(self) -> dict[str, object]:
         """Return it as plain data for JSON."""
         return {"stage": str(self.stage), "what": self.what}
@@ -179,6 +184,13 @@ class Verdict:
         if self.stage < stage or any(one.stage <= stage for one in self.not_known):
             return None
         return True
+
+    @property
+    def questions(self) -> tuple[NotKnown, ...]:
+        """What is not known, without what would come after a known obstacle."""
+        if self.holds(Stage.OPEN) is not False:
+            return self.not_known
+        return tuple(one for one in self.not_known if one.stage <= self.stage)
 
     def record(self) -> dict[str, object]:
         """Return the Verdict as plain data for JSON."""

@@ -130,6 +130,18 @@ def test_custom_calls_are_listed_as_not_known(capsys: pytest.CaptureFixture[str]
     assert "not known whether it compiles it: custom call 'foo' (12 consumers)" in out
 
 
+def test_who_does_not_read_it_is_not_asked_whether_it_compiles_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """What is not known is counted of the consumers that get so far, by `check` and by the gate."""
+    path = next(CORPUS.glob("*/custom_call_api_version_original/artifacts/1.18.0*"))
+    names = ["jaxlib 0.10.2", "jaxlib 0.12.0"]
+    counted = "not known whether it compiles it: custom call 'foo' (1 consumer)"
+    assert [predict(path, name).compatible for name in names] == [False, True]
+    assert counted in _check(capsys, path, "--for", *names)[1]
+    assert counted in as_text(gate([path], parse_policy({"consumers": {"all": names}})))
+
+
 def test_what_holds_never_grows_with_the_stage() -> None:
     """Who gets through a Stage gets through those before; an obstacle is known at all of them."""
     rank = {True: 2, None: 1, False: 0}

@@ -201,9 +201,8 @@ def _print(name: str, verdicts: Sequence[Verdict], stage: Stage, *, everything: 
     if beyond:
         whether = f"whether it {stage.says(passed=True)}"
         say(f"{name}: not known {whether}: not predicted, execute it ({many(beyond, 'consumer')})")
-    for unknown, count in Counter(one for v in verdicts for one in v.not_known).items():
-        whether = f"whether it {unknown.stage.says(passed=True)}"
-        say(f"{name}: not known {whether}: {unknown.what} ({many(count, 'consumer')})")
+    for unknown, count in Counter(one for v in verdicts for one in v.questions).items():
+        say(f"{name}: {unknown.says} ({many(count, 'consumer')})")
 
 
 def _print_blamed(part: Part, verdicts: Sequence[Verdict], signatures: frozenset[str]) -> None:

@@ -45,10 +45,9 @@ def as_text(result: GateResult) -> str:
     lines += [f"{left.path}: excluded ({left.why})" for left in result.excluded]
     lines += [f"not known: {text}" for text in result.uncovered]
     lines += [
-        f"{file.place}: not known whether it {one.stage.says(passed=True)}: {one.what} "
-        f"({many(count, 'consumer')})"
+        f"{file.place}: {one.says} ({many(count, 'consumer')})"
         for file in result.files
-        for one, count in Counter(u for v in file.verdicts for u in v.not_known).items()
+        for one, count in Counter(u for v in file.verdicts for u in v.questions).items()
         if not any(one.what in finding.reason for finding in file.findings)
     ]
     lines += [f"note: {'; '.join(result.notes)}"] if result.notes else []
