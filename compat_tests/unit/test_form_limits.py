@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
-from itertools import product
+from itertools import cycle, islice, product
 from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
@@ -288,7 +288,10 @@ def test_a_form_is_found_behind_what_has_it_not(form: str, monkeypatch: pytest.M
     """And before it: the first op of a kind does not stand for the others."""
     rows = [row for row in _ALL if row[0] == form and form not in _OF_THE_WHOLE]
     without = [row for row in rows if row[3] is False]
-    for row, other in ((row, other) for row in rows if row not in without for other in without):
+    having = [row for row in rows if row not in without]
+    # Each beside one of the others: all pairs take a tenth of the time of all tests.
+    pairs = zip(cycle(having), cycle(without), strict=False)
+    for row, other in islice(pairs, max(len(having), len(without))):
         shared = Program()
         monkeypatch.setitem(globals(), "Program", lambda shared=shared: shared)
         parts = [make(*of)[1:] for _, make, of, _ in (other, row)]
