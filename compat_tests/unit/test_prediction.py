@@ -388,3 +388,4 @@ def test_verdicts_are_reproducible() -> None:
         subject, several = examine(Artifact.load(path)), releases()[number % 15 :: 15]
         alone = tuple(predict(subject, release) for release in several)
         assert predict_all(Artifact.load(path), several) == alone
+        assert predict_all(path, map(str, several)) == alone

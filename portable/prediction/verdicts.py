@@ -124,8 +124,7 @@ def predict(what: Judged, release: Release | str, *, stage: Stage | str = Stage.
         NoArtifact: A container holds none.
         FileError: The path cannot be read.
     """
-    consumer = find_release(release) if isinstance(release, str) else release
-    return predict_all(what, (consumer,), stage=stage)[0]
+    return predict_all(what, (release,), stage=stage)[0]
 
 
 def _worst(found: Sequence[Verdict]) -> Verdict:
@@ -143,7 +142,7 @@ def gravity(verdict: Verdict) -> tuple[bool, bool, Stage]:
 
 def predict_all(
     what: Judged,
-    releases: Iterable[Release],
+    releases: Iterable[Release | str],
     mode: Mode | str = Mode.FULL_TRANSITIVE,
     *,
     stage: Stage | str = Stage.DECODE,
@@ -152,14 +151,18 @@ def predict_all(
 
     Args:
         what: As for `predict`.
-        releases: The set.
+        releases: The set, each as for `predict`.
         mode: Which of them count, see `portable.prediction.mode`.
         stage: As for `predict`.
 
     Returns:
         One Verdict for each Release that counts, in the order of the set.
+
+    Raises:
+        PortableError: As `predict`.
     """
-    found, chosen = subjects(what), tuple(releases)
+    found = subjects(what)
+    chosen = tuple(find_release(one) if isinstance(one, str) else one for one in releases)
     written = [one.claimed or one.required for one in found.values()]
     if (newest := max((one for one in written if one), default=None)) is not None:
         chosen = Mode(mode).select(chosen, newest)
