@@ -28,6 +28,18 @@ class Stage(enum.IntEnum):
     def __str__(self) -> str:
         return self.name.lower()
 
+    @classmethod
+    def parse(cls, text: str) -> Stage:
+        """Return the Stage of a name: `compile`.
+
+        Raises:
+            ValueError: There is none of that name; says which there are.
+        """
+        found = cls.__members__.get(text.upper())
+        if found is None:
+            raise ValueError(f"no Stage is called {text!r:.40}: {', '.join(map(str, cls))}")
+        return found
+
     def says(self, *, passed: bool) -> str:
         """Say in words what a Consumer does, or does not do, at this Stage."""
         does, does_not = _WORDS[self]

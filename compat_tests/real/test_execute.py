@@ -219,6 +219,7 @@ def test_one_call_runs_an_artifact() -> None:
     [
         ([], "main takes 1 inputs (tensor<2x3xf32>), got 0"),
         ([np.zeros((2, 3))], "input 0 has dtype float64, main takes float32"),
+        ([[[0.0] * 3] * 2], "input 0 is of type list, not an array; make one: numpy.asarray(x, 'f"),
         ([np.zeros((3, 2), np.float32)], "input 0 has shape 3x2, main takes tensor<2x3xf32>"),
         ([np.float32(0).reshape(())], "input 0 has shape scalar, main takes tensor<2x3xf32>"),
         ({"weights": np.zeros((2, 3), np.float32)}, "'weights' is not an argument number"),

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 import portable
+from portable import PortableError
 from portable.containers import open_path
 from portable.policy import parse_policy
 
@@ -303,6 +304,42 @@ def test_a_misspelt_option_is_refused_by_name(call: Callable[..., object]) -> No
     """As Python refuses a keyword, with those that there are."""
     with pytest.raises(TypeError, match="unknown option 'alow'; valid options: allow, allow_dia"):
         call(alow=["exact"])
+
+
+def _given(wrong: Any) -> Any:
+    return 0 if wrong is None else wrong
+
+
+# None of them is what any of these takes.
+_WRONG = [None, -1, 2.5, object(), [], [None], {}, {"a": 1}, (1, 2), "nope", "", "\0"]
+_CALLS: dict[str, Callable[[Any], object]] = {
+    "predict": lambda wrong: portable.predict(wrong, "jaxlib 0.10.2"),
+    "predict release": lambda wrong: portable.predict(ARTIFACT, wrong),
+    "predict stage": lambda wrong: portable.predict(ARTIFACT, "jaxlib 0.10.2", stage=wrong),
+    "predict_all": lambda wrong: portable.prediction.predict_all(ARTIFACT, [wrong]),
+    "resolve_target": lambda wrong: portable.resolve_target("jaxlib", wrong),
+    "resolve_target current": lambda wrong: portable.resolve_target("1.0.0", current=_given(wrong)),
+    "resolve_target minimum": lambda wrong: portable.resolve_target("1.0.0", minimum=_given(wrong)),
+    "resolve_target on": lambda wrong: portable.resolve_target("180d", on=_given(wrong)),
+    "repin": lambda wrong: portable.repin(wrong, "1.0.0", to="/nowhere"),
+    "window": portable.window,
+    "inspect": portable.inspect,
+    "verify": lambda wrong: portable.verify(ARTIFACT, wrong),
+    "verify tolerance": lambda wrong: portable.verify(ARTIFACT, ARTIFACT, tolerance=wrong),
+}
+
+
+@pytest.mark.parametrize("wrong", _WRONG, ids=[*map(str, range(len(_WRONG)))])
+@pytest.mark.parametrize("call", _CALLS.values(), ids=_CALLS.keys())
+def test_a_wrong_argument_is_told_and_not_stumbled_over(
+    call: Callable[[object], object], wrong: object
+) -> None:
+    """What a caller took for something else is refused where it comes in, by a `raise` of ours."""
+    with pytest.raises((PortableError, TypeError, ValueError)) as caught:
+        call(wrong)
+    if not isinstance(caught.value, PortableError):
+        last = caught.traceback[-1]
+        assert str(last.statement).strip().startswith("raise "), caught.value
 
 
 @pytest.mark.parametrize("name", ["target", "to", "consumers", "version"])

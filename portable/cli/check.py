@@ -112,7 +112,7 @@ def _check(chosen: argparse.Namespace, path: str, consumers: Consumers) -> Repor
         label: _verdicts(chosen, group, consumers.releases, signatures)
         for label, group in groups.items()
     }
-    stage = Stage[chosen.stage.upper()]
+    stage = Stage.parse(chosen.stage)
     held = [verdict.holds(stage) for verdicts in found.values() for verdict in verdicts]
     passes = worst([*held, *(None for _ in consumers.uncovered)])
 

@@ -227,7 +227,7 @@ def _observed(chosen: argparse.Namespace) -> Matrix:
         )
     consumers = list(dict.fromkeys(runnable_releases(*chosen.consumers)))
     items = collect(chosen.paths, pick=Pick(chosen.artifacts))
-    stage = Stage[chosen.stage.upper()]
+    stage = Stage.parse(chosen.stage)
     environments = Environments(progress=tell_line, require_hashes=chosen.require_hashes)
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(scratch.folder()))

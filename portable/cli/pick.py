@@ -64,7 +64,7 @@ def run(chosen: argparse.Namespace) -> int:
         else:
             say(f"{chosen.output}: StableHLO {', '.join(versions)}")
         return 0
-    stage = Stage[chosen.stage.upper()]
+    stage = Stage.parse(chosen.stage)
     found = pick(chosen.bundle, *chosen.consumers, to=chosen.output, stage=stage)
     if chosen.format == "json":
         print_json({"output": chosen.output if found.version else None} | found.record())

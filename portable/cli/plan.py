@@ -94,7 +94,7 @@ def _move(chosen: argparse.Namespace) -> int:
     specs = getattr(chosen, "from"), chosen.to
     sets = _sets(chosen)
     before, after = (named_consumers(*each, consumers=sets) for each in specs)
-    found = plan(chosen.fleet, before.releases, after.releases, stage=Stage[chosen.stage.upper()])
+    found = plan(chosen.fleet, before.releases, after.releases, stage=Stage.parse(chosen.stage))
     uncovered = [*before.uncovered, *after.uncovered]
     holds = found.holds if found.holds is False or not uncovered else None
     command = _command(chosen.fleet, after.releases, chosen.to) if found.mendable else ""

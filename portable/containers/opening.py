@@ -64,7 +64,9 @@ def open_path(source: str | os.PathLike[str] | bytes, *, within: str = "") -> Co
             return open_folder(Folder(path, within))
         found = Source(path)
     else:
-        found = Source(bytes(source))
+        from portable.artifact import bytes_of  # most sources are paths
+
+        found = Source(bytes_of(source))
     return open_source(kind_of_file(found), found)
 
 

@@ -282,7 +282,7 @@ def _all(
 
 
 def _exception(row: dict[str, str]) -> KnownException:
-    stage = Stage[row["stage"].upper()]
+    stage = Stage.parse(row["stage"])
     consumer, reason, link = (_text(row[key]) for key in ("consumer", "reason", "link"))
     return KnownException(consumer, stage, reason, link)
 

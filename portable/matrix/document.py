@@ -335,7 +335,7 @@ def _member(kind: type[_E]) -> Callable[[object], _E]:
 
 
 def _stage(value: object) -> Stage:
-    return Stage[_text(value).upper()]
+    return Stage.parse(_text(value))
 
 
 def _maybe_version(value: str | None) -> Version | None:

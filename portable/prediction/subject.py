@@ -145,6 +145,8 @@ def subjects(what: Judged) -> dict[str, Subject]:
         FileError: The path cannot be read.
     """
     if isinstance(what, dict):
+        if not what or not all(isinstance(one, Subject) for one in what.values()):
+            raise TypeError("a dictionary must have Subjects, by the names of artifacts")
         return what
     if isinstance(what, Subject):
         return {"": what}

@@ -19,6 +19,7 @@ import functools
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from portable.errors import demand_type
 from portable.features import FeatureKind
 from portable.features.rules import rules
 from portable.prediction.blame import blames
@@ -163,12 +164,14 @@ def predict_all(
     """
     found = subjects(what)
     chosen = tuple(find_release(one) if isinstance(one, str) else one for one in releases)
+    for one in chosen:
+        demand_type("release", one, Release)
     written = [one.claimed or one.required for one in found.values()]
     if (newest := max((one for one in written if one), default=None)) is not None:
         chosen = Mode(mode).select(chosen, newest)
     distributions = {release.distribution: None for release in chosen}
     features = {one: None for name in distributions for one in advised_features(name)}
-    upto = Stage[stage.upper()] if isinstance(stage, str) else stage
+    upto = Stage.parse(stage) if isinstance(stage, str) else Stage(stage)
     facts = (_Facts.of(subject, features) for subject in found.values())
     each = [_verdicts(one, chosen, upto) for one in facts]
     members = [subject.member for subject in found.values()]

@@ -30,6 +30,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from portable.errors import demand_type
 from portable.releases.aliases import find_alias
 from portable.releases.release import (
     Confidence,
@@ -151,6 +152,7 @@ def candidates(request: TargetRequest, context: ResolveContext) -> list[Target]:
         return [_bound(request, str(request))]
     if isinstance(request, datetime.timedelta):
         return [_aged(request.days, f"{request.days}d", context.today)]
+    demand_type("a request", request, datetime.date)
     return [_dated(request, str(request), context.today)]
 
 

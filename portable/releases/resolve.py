@@ -5,14 +5,14 @@ from __future__ import annotations
 import datetime
 from typing import TYPE_CHECKING
 
+from portable.errors import demand_type
 from portable.releases.release import Confidence
 from portable.releases.requests import ResolveContext, TargetRequest, candidates
 from portable.releases.target import NoTarget, Target, lowest
+from portable.version import Version
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from portable.version import Version
 
 __all__ = ["resolve_target"]
 
@@ -57,7 +57,12 @@ def resolve_target(
     """
     if not requests:
         raise NoTarget("missing consumer", hint="e.g. jaxlib>=0.5")
-    context = ResolveContext(on or datetime.date.today(), current, minimum, library, consumers)
+    today = datetime.date.today() if on is None else on
+    demand_type("on", today, datetime.date)
+    for name, value in (("current", current), ("minimum", minimum)):
+        if value is not None:
+            demand_type(name, value, Version)
+    context = ResolveContext(today, current, minimum, library, consumers)
     found: list[Target] = []
     derived: list[Target] = []
     for request in requests:

@@ -14,7 +14,7 @@ import numpy as np
 
 from portable.artifact import Artifact
 from portable.bytecode import read
-from portable.errors import PortableError
+from portable.errors import PortableError, demand_type
 from portable.features import analyze
 from portable.features.rewritten import rewritten
 from portable.pinning import program as programs
@@ -160,6 +160,7 @@ def verify(
         FileError: A path cannot be read.
     """
     expected, actual = Artifact.of(expected), Artifact.of(actual)
+    demand_type("tolerance", tolerance, Tolerance)
     if inputs is None and not seeds:
         raise NothingCompared("no inputs to compare on", hint="give inputs, or at least one seed")
     with ExitStack() as stack:

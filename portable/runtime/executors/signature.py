@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from portable.artifact import Artifact
 from portable.bytecode import read
 from portable.bytecode.text import attribute_text, type_text
@@ -17,8 +19,6 @@ from portable.runtime.executors.tensors import dtype_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    import numpy as np
 
     from portable.artifact import ArtifactLike
     from portable.bytecode import Bytecode
@@ -207,6 +207,11 @@ def ordered(named: Mapping[str, Array]) -> list[Array]:
 
 def _checked(number: int, array: Array, argument: TensorType) -> Array:
     dtype = argument.dtype
+    if not isinstance(getattr(array, "dtype", None), np.dtype):
+        raise InputMismatch(
+            f"input {number} is of type {type(array).__name__}, not an array",
+            hint=f"make one: numpy.asarray(x, {dtype.name!r})",
+        )
     if array.dtype.kind == "V" and array.dtype.itemsize == dtype.itemsize:
         array = array.view(dtype)
     if array.dtype != dtype:
