@@ -13,6 +13,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from portable.cli import main, progress
 from portable.fuzz import hunting
 from portable.fuzz.campaign import Campaign, Progress
 from portable.fuzz.causes import Cause, grouped, signature_of
@@ -320,6 +321,31 @@ def test_a_round_that_judged_nothing_is_none(
         with pytest.raises(hunting.NothingJudged, match="executed none of 30 programs"):
             hunt.run(time.monotonic() + 60, lambda _: None)
     assert campaign.next_round() == 0
+
+
+def test_a_hunt_says_at_once_that_it_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before its first round, with the time that is left; each execution counts."""
+    said = []
+
+    def run(hunt: hunting.Hunt, *_: object) -> None:
+        said.append(capsys.readouterr().err)
+        monkeypatch.setattr(progress, "_EVERY_S", 0.0)
+        hunt._run().progress(20, 60)
+        hunt._run("interpreter").progress(5, 30)
+        hunt._count(1)
+        said.extend(capsys.readouterr().err.splitlines())
+
+    monkeypatch.setattr(hunting.Hunt, "run", run)
+    words = ["--for", "jaxlib==0.12.0.1", "--hours", "2", "-o", str(tmp_path / "hunted")]
+    assert main(["fuzz", "hunt", *words]) == 0
+    first, *counts = said
+    assert "0 executions, 2:00:00 left" in first
+    assert [line.partition(",")[0] for line in counts] == [
+        "20 executions", "25 executions", "26 executions",
+    ]  # fmt: skip
+    assert all("a second" in line and " left" in line for line in counts)
 
 
 def test_a_campaign_continues_where_it_was(tmp_path: Path) -> None:

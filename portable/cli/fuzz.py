@@ -162,6 +162,8 @@ def _hunt(chosen: argparse.Namespace) -> int:
         executor = stack.enter_context(cluster(chosen.cluster)) if chosen.cluster else None
         campaign = Campaign(Path(chosen.output), chosen.seed)
         store = stack.enter_context(Store(Path(chosen.output, "observations.sqlite")))
+        seconds = (chosen.hours or _HOURS) * _HOUR_S
+        count = stack.enter_context(counting("executions", lasting=seconds))
         hunt = Hunt(
             campaign,
             releases,
@@ -172,8 +174,9 @@ def _hunt(chosen: argparse.Namespace) -> int:
             size=chosen.size or SIZE,
             only=chosen.only,
             executor=executor,
+            progress=lambda executed: count(executed, None),
         )
-        hunt.run(time.monotonic() + (chosen.hours or _HOURS) * _HOUR_S, tell)
+        hunt.run(time.monotonic() + seconds, tell)
     hunted = campaign.hunted()
     write_file(page, hunted_page([hunted], ELEMENTS).encode())
     groups = grouped(hunted.causes)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     import rich.status
+    import rich.text
 
 __all__ = ["counting", "running", "waiting"]
 
@@ -26,17 +27,26 @@ _AFTER_S = 2.0
 
 
 @contextlib.contextmanager
-def counting(what: str) -> Iterator[Callable[[int, int | None], None]]:
+def counting(
+    what: str, *, lasting: float | None = None
+) -> Iterator[Callable[[int, int | None], None]]:
     """Show how much is done: a bar on a terminal, else a line every ten seconds.
 
     Args:
         what: What is counted, in the plural.
+        lasting: For how many seconds, where the time says when it ends and not how many there are:
+            shown at once, without a bar.
 
     Yields:
         What to call with how many are done, and how many there are, if that is known.
     """
+    counted = _Counted(what, lasting)
     if not has_bars():
-        yield _lines(what)
+        yield _lines(counted)
+        return
+    if lasting is not None:
+        with show(_status(counted)):
+            yield counted.count
         return
     from rich.console import Console  # an extra, and only for a terminal
     from rich.progress import (
@@ -84,14 +94,50 @@ def running(command: str) -> Iterator[None]:
         yield
 
 
-def _done(done: int, total: int | None, what: str) -> str:
-    return f"{done:,} {what}" if total is None else f"{done:,} of {total:,} {what}"
+class _Counted:
+    """How much of something is done, how fast, and how long it takes still.
 
+    Args:
+        what: What is counted, in the plural.
+        lasting: For how many seconds, where that is known.
+    """
 
-def _left(done: int, total: int | None, rate: float) -> str:
-    if total is None or total < done or not rate:
-        return ""
-    return f", {datetime.timedelta(seconds=round((total - done) / rate))} left"
+    def __init__(self, what: str, lasting: float | None) -> None:
+        self._what = what
+        self.lasting = lasting
+        self.started = time.monotonic()
+        self._done = 0
+        self._total: int | None = None
+
+    def count(self, done: int, total: int | None) -> None:
+        """Take how many are done, and how many there are, if that is known."""
+        self._done, self._total = done, total
+
+    def said(self, now: float) -> str:
+        """Return all of it at a time of `time.monotonic`."""
+        took = now - self.started
+        of = "" if self._total is None else f" of {self._total:,}"
+        rate = self._done / took if took else 0.0
+        parts = [f"{self._done:,}{of} {self._what}"]
+        if took:
+            parts.append(f"{rate:,.0f} a second" if rate >= 100 else f"{rate:.2g} a second")
+        left = self._left(took, rate)
+        if left is not None:
+            parts.append(f"{datetime.timedelta(seconds=round(left))} left")
+        return ", ".join(parts)
+
+    def _left(self, took: float, rate: float) -> float | None:
+        """Return how many seconds are left; None where that is not known, or it is over."""
+        if self.lasting is not None:
+            return self.lasting - took if took < self.lasting else None
+        if self._total is None or self._total < self._done or not rate:
+            return None
+        return (self._total - self._done) / rate
+
+    def __rich__(self) -> rich.text.Text:
+        from rich.text import Text  # an extra, and only for a terminal
+
+        return Text(line(self.said(time.monotonic())))
 
 
 class _Late:
@@ -123,25 +169,26 @@ class _Line:
         """Lines stay."""
 
 
-def _status(what: str) -> rich.status.Status | _Line:
-    if not has_bars():
+def _status(what: str | _Counted) -> rich.status.Status | _Line:
+    if isinstance(what, str) and not has_bars():
         return _Line(what)
     from rich.console import Console  # an extra, and only for a terminal
     from rich.text import Text
 
-    return Console(stderr=True).status(Text(line(what)))
+    return Console(stderr=True).status(Text(line(what)) if isinstance(what, str) else what)
 
 
-def _lines(what: str) -> Callable[[int, int | None], None]:
-    started = told = time.monotonic()
+def _lines(counted: _Counted) -> Callable[[int, int | None], None]:
+    told = counted.started
+    if counted.lasting is not None:
+        note(counted.said(told))
 
     def tell(done: int, total: int | None) -> None:
         nonlocal told
+        counted.count(done, total)
         now = time.monotonic()
         if now - told >= _EVERY_S:
             told = now
-            rate = done / (now - started)
-            said = f"{rate:,.0f}" if rate >= 100 else f"{rate:.2g}"
-            note(f"{_done(done, total, what)}, {said} a second{_left(done, total, rate)}")
+            note(counted.said(now))
 
     return tell

@@ -111,6 +111,8 @@ class Hunt:
         size: How many ops each has.
         only: The ops to use; by default all.
         executor: What runs the programs, as for `portable.matrix.Run`; reductions are made here.
+        progress: Called with how many programs were executed, on any Release, each smaller one of a
+            reduction too; from any thread.
     """
 
     def __init__(
@@ -125,8 +127,11 @@ class Hunt:
         size: int = SIZE,
         only: Collection[str] = (),
         executor: Cluster | None = None,
+        progress: Callable[[int], None] = lambda _: None,
     ) -> None:
         self._cluster = executor
+        self._progress = progress
+        self._executed = 0
         self.campaign = campaign
         self.releases = tuple(releases)
         self.judge = judge
@@ -243,7 +248,13 @@ class Hunt:
         }
         return {seed: outputs for seed, outputs in found.items() if all(outputs)}
 
+    def _count(self, more: int) -> None:
+        """Count what was executed, and say so."""
+        self._executed += more
+        self._progress(self._executed)
+
     def _run(self, on: str = "") -> Run:
+        before = self._executed
         return Run(
             self._store,
             Stage.EXECUTE,
@@ -252,6 +263,7 @@ class Hunt:
             limit=_LIMIT_S,
             on=on,
             benches=self._benches,
+            progress=lambda done, _: self._count(before + done - self._executed),
         )
 
     def _reduced(self, find: _Find, done: Progress) -> Cause:
@@ -261,24 +273,29 @@ class Hunt:
             judge = stack.enter_context(self._executor(self.judge, on))
             tried = stack.enter_context(self._executor(find.releases[-1]))
             target = find.program.since.first_target
+
+            def trial(candidate: Candidate, executor: Executor) -> tuple[str, str]:
+                self._count(1)
+                return _trial(candidate, target, judge, executor)
+
             began = time.monotonic()
             reduced = reduce(
                 find.program.text,
-                lambda one: _trial(one, target, judge, tried)[0] == find.kind,
+                lambda one: trial(one, tried)[0] == find.kind,
                 inputs=find.inputs,
                 bodies=False,
                 workers=1,
             )
             smallest = reduced.smallest
             done.reduced.append((reduced.ops, smallest.ops, time.monotonic() - began))
-            _, detail = _trial(smallest, target, judge, tried)
+            _, detail = trial(smallest, tried)
 
             def shows(release: Release) -> bool | None:
                 if not _reads(release, target):
                     return None
                 try:
                     with self._executor(release) as executor:
-                        kind, _ = _trial(smallest, target, judge, executor)
+                        kind, _ = trial(smallest, executor)
                 except PortableError:  # the Release is not available here
                     return None
                 crashes = find.kind.startswith(CRASH)
