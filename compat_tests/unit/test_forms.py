@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import re
 import struct
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -405,6 +407,93 @@ def test_what_is_computed_may_be_folded_to_a_constant() -> None:
     assert {what: forms[form] for what, forms in found.items()} == {
         "argument": False, "constant": True, "result": None,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("element", "value", "has"),
+    [
+        ("i8_v1", b"\0\1", False),
+        ("i8_v1", b"\3\xff", False),
+        ("i8_v1", b"\0\2", True),
+        ("i8_v1", b"\xfe", True),
+        ("ui16_v1", b"\0\1", True),
+        ("ui16_v1", b"\1\1", False),
+        ("i32_v1", b"\0\0\0\x80", True),
+        ("f32_v1", struct.pack("<2f", 0.0, 2.0), False),
+        ("f32_v1", struct.pack("<2f", 1.0, -0.5), True),
+        ("f32_v1", struct.pack("<2f", 1.0, math.nan), None),
+        ("bf16_v1", b"\0\x3f", True),
+        ("bool_v1", b"\1", False),
+    ],
+)
+def test_what_is_left_of_a_constant_that_becomes_a_boolean(
+    element: str, value: bytes, has: bool | None
+) -> None:
+    """Its last bit as an integer; what is computed from it is folded too, perhaps."""
+    form = "convert of constants to booleans that loses all but their last bit"
+    program = Program()
+    given = program.tensor(program.scalar(element), 2)
+    truth = program.tensor(program.scalar("bool_v1"), 2)
+    constant = program.constant(given, value)
+    assert program.forms_of([], [constant, Step("convert_v1", [0], truth)])[form] is has
+    twice = [constant, Step("abs_v1", [0], given), Step("convert_v1", [1], truth)]
+    assert program.forms_of([], twice)[form] is None
+    assert program.forms_of([given], [constant, Step("convert_v1", [0], truth)])[form] is False
+
+
+@pytest.mark.parametrize(
+    ("element", "value", "has"),
+    [
+        ("ui8_v1", b"\x7f", False),
+        ("ui8_v1", b"\x80", True),
+        ("i8_v1", b"\x80", False),
+        ("ui32_v1", b"\xff\xff\0\0", False),
+        ("ui32_v1", b"\0\0\0\x80", True),
+        ("ui64_v1", b"\0" * 7 + b"\x80", True),
+    ],
+)
+def test_a_slice_by_an_unsigned_constant(element: str, value: bytes, has: bool | None) -> None:
+    """From the upper half of its type it is taken for a negative number; an argument is not."""
+    form = "dynamic_slice or gather of one slice by unsigned constants in the upper half"
+    program = Program()
+    number = program.tensor(program.scalar(element))
+    given = program.tensor(program.scalar("f32_v1"), 300)
+    part = program.tensor(program.scalar("f32_v1"), 1)
+    constant = program.constant(number, value)
+    one, other = [given, number], [constant, Step("dynamic_slice_v1", [0, 2], part)]
+    assert program.forms_of(one, other)[form] is has
+    argument = [constant, Step("dynamic_slice_v1", [0, 1], part)]
+    assert program.forms_of(one, argument)[form] is False
+    added = [constant, Step("add_v1", [2, 2], number), Step("dynamic_slice_v1", [0, 3], part)]
+    assert program.forms_of(one, added)[form] is (None if element.startswith("u") else False)
+
+
+@pytest.mark.parametrize(
+    ("steps", "has"),
+    [
+        (["xor 0 0", "convert 3"], None),
+        (["xor 0 1", "convert 3"], False),
+        (["not 0", "and 0 3", "convert 4"], None),
+        (["not 0", "and 3 0", "convert 4"], None),
+        (["not 0", "and 3 1", "convert 4"], False),
+        (["subtract 0 0", "convert 3"], False),
+    ],
+)
+def test_an_atan2_of_what_cancels_out(steps: Sequence[str], has: bool | None) -> None:
+    """Beside zero, or twice; of other numbers and of constants alone it is right."""
+    form = "atan2 of zeros that cancel out"
+    program = Program()
+    whole = program.tensor(program.scalar("i32_v1"), 2)
+    given = program.tensor(program.scalar("f32_v1"), 2)
+    made = [program.constant(given, bytes(4))]
+    for step in steps:
+        name, *operands = step.split()
+        result = given if name == "convert" else whole
+        made.append(Step(f"{name}_v1", [*map(int, operands)], result))
+    last = 1 + len(made)
+    for operands, found in (([last, 2], has), ([last, last], has), ([2, 2], False)):
+        atan2 = Step("atan2_v1", operands, given)
+        assert program.forms_of([whole, whole], [*made, atan2])[form] is found
 
 
 def test_a_sum_of_booleans_is_folded_where_nothing_but_constants_is_added() -> None:

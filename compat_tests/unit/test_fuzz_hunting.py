@@ -151,7 +151,11 @@ def test_denormal_numbers_are_no_inputs() -> None:
     ("line", "sort", "explained"),
     [
         ("%0 = stablehlo.convert %a : (tensor<3xf32>) -> tensor<3xi8>", "another integer", True),
+        ("%0 = stablehlo.convert %a : (tensor<3xf32>) -> tensor<3xi1>", "another boolean", False),
         ("%0 = stablehlo.is_finite %a : (tensor<3xf32>) -> tensor<3xi1>", "another boolean", False),
+        ("%0 = stablehlo.dynamic_iota %a, dim = 0 : () -> tensor<4xi1>", "another boolean", True),
+        ("%0 = stablehlo.dynamic_iota %a, dim = 0 : () -> tensor<4xi8>", "another integer", False),
+        ('%0 = "stablehlo.select_and_scatter"(%a, %b, %c)', "infinity for a number", True),
         ("%0 = stablehlo.sine %a : tensor<3xcomplex<f32>>", "NaN for a number", True),
         ("%0 = stablehlo.sine %a : tensor<3xcomplex<f32>>", "another number", False),
         ("%0 = stablehlo.convert %a : (tensor<3xi8>) -> tensor<3xf32>", "another number", False),
@@ -192,6 +196,32 @@ def test_what_the_specification_leaves_open_is_a_table(
 ) -> None:
     """By the ops and types of a reduced program, and the sort of difference."""
     assert (left_open(line, sort) is not None) is explained
+
+
+CONVERTED, SLICED = "constants-to-booleans", "slice-by-unsigned-constant"
+SATURATED = "convolution-of-constants-saturates"
+
+
+@pytest.mark.parametrize(
+    ("constant", "line", "sort", "name"),
+    [
+        ("4xi32", "convert %c : (tensor<4xi32>) -> tensor<4xi1>", "another boolean", CONVERTED),
+        ("4xf32", "convert %c : (tensor<4xf32>) -> tensor<4xi1>", "another boolean", CONVERTED),
+        ("4xi32", "convert %c : (tensor<4xi32>) -> tensor<4xi8>", "another integer", ""),
+        ("1xi8", "convolution(%c, %c) : () -> tensor<1xi8>", "another integer", SATURATED),
+        ("1xui8", "dynamic_conv(%c, %c) : () -> tensor<1xui8>", "another integer", SATURATED),
+        ("ui8", "dynamic_slice %a, %c : (tensor<9xf32>, tensor<ui8>)", "another number", SLICED),
+        ("i8", "dynamic_slice %a, %c : (tensor<9xf32>, tensor<i8>)", "another number", ""),
+    ],
+)
+def test_a_known_defect_of_constants_is_named(
+    constant: str, line: str, sort: str, name: str
+) -> None:
+    """Each has a folder in docs/findings; what is given at runtime has none of them."""
+    given, op = f"%c = stablehlo.constant dense<1> : tensor<{constant}>\n", f"%0 = stablehlo.{line}"
+    found = left_open(given + op, sort)
+    assert (found.id if found else "") == name
+    assert left_open(op, sort) is None
 
 
 @pytest.mark.parametrize(

@@ -486,6 +486,42 @@ def _counts_zeros_of_a_constant(reading: Reading) -> bool | None:
     return None if perhaps else False
 
 
+def _tests_constants(reading: Reading) -> bool | None:
+    """Find a convert to booleans of constants that end in a zero bit, or are between -1 and 1.
+
+    The last bit of what they are as integers is all that is left. Perhaps of what XLA may fold.
+    """
+    # Each constant is read once: any number of ops may convert the same.
+    known: dict[tuple[int | None, tuple[int, ...]], bool | None] = {}
+    perhaps = False
+    for visit in reading.walk.of([_CONVERT]) if _giving(reading, [_CONVERT], _BOOLEAN) else ():
+        if not any(reading.element(n) in _BOOLEAN for n in visit.operation.results):
+            continue
+        source = visit.sources[0] if visit.sources else None
+        constant = visit.constant(source)
+        if constant is None:
+            perhaps |= source is not None and source[0] in reading.folded
+            continue
+        key = reading.attribute(constant, "value"), constant.results[:1]
+        if key not in known:
+            known[key] = _loses_truth(reading, constant)
+        if known[key]:
+            return True
+        perhaps |= known[key] is None
+    return None if perhaps else False
+
+
+def _loses_truth(reading: Reading, constant: Operation) -> bool | None:
+    """Say whether an element is no zero, and its last bit as an integer is; None for perhaps."""
+    element = reading.element(constant.results[0]) if constant.results else ""
+    if element in WHOLE:
+        return any(one and not one & 1 for one in integers(reading, constant))
+    if element not in _FLOATS:
+        return False
+    numbers = reading.floats(constant)
+    return numbers.smallest < 1 or (None if not numbers.finite else False)
+
+
 def _adds_constant_booleans(reading: Reading) -> bool | None:
     """Find an add of two constants of booleans, of which one is true throughout.
 
@@ -706,6 +742,9 @@ COMPUTED: dict[str, FormRule] = {
     "get_dimension_size of a known dimension": FormRule(_asks_what_is_known, (ops(*_SIZES),)),
     "count_leading_zeros of a negative constant": FormRule(
         _counts_zeros_of_a_constant, (ops(_ZEROS), types(_NARROW_SIGNED))
+    ),
+    "convert of constants to booleans that loses all but their last bit": FormRule(
+        _tests_constants, (ops(_CONVERT), types(_BOOLEAN), ops(_CONSTANT))
     ),
     "add of constants of booleans": FormRule(
         _adds_constant_booleans, (ops(_ADD), types(_BOOLEAN), ops(_CONSTANT))

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from portable.bytecode.operations import like
+from portable.prediction.computing import WHOLE
 from portable.prediction.form import FormRule, kinds, ops, types
 from portable.prediction.simplified import FLOATS, masks_widely
 
@@ -22,6 +23,7 @@ _COMPLEX = "complex_v1"
 _COMPARE, _CONSTANT, _SORT = "vhlo.compare_v1", "vhlo.constant_v1", "vhlo.sort_v1"
 _MAXIMUM, _MINIMUM = "vhlo.maximum_v1", "vhlo.minimum_v1"
 _ATAN2, _CBRT = "vhlo.atan2", "vhlo.cbrt"
+_AND, _NOT, _XOR = "vhlo.and", "vhlo.not", "vhlo.xor"
 _SINES = ("vhlo.cosine", "vhlo.sine")
 _SCATTER = "vhlo.scatter_v2"
 _CLAMP, _IOTA = "vhlo.clamp", "vhlo.iota"
@@ -36,6 +38,7 @@ _PASSING = kinds(
     "abs broadcast broadcast_in_dim concatenate convert floor maximum minimum negate"
     " optimization_barrier reshape reverse select slice transpose"
 )
+_KEEPING = kinds("broadcast broadcast_in_dim convert reshape reverse slice transpose")
 _UP_TO_ONE = kinds("cosine logistic sign sine tanh")
 _SUMS = kinds("add subtract")
 
@@ -179,6 +182,48 @@ def _takes_zeros(reading: Reading) -> bool | None:
     return False
 
 
+def _takes_what_cancels(reading: Reading) -> bool | None:
+    """Find perhaps an atan2 of zeros that are integers combined with themselves or complements.
+
+    Of these XLA knows only some to be zero; what it generates code with folds the atan2 to NaN.
+    """
+    nothing: set[int] = set()
+    for visit in reading.walk:
+        kind, sources = visit.name.rpartition("_v")[0], visit.sources
+        kept = kind in _KEEPING and bool(sources and sources[0] and sources[0][0] in nothing)
+        if kept or _cancels(reading, visit, kind) or _is_nothing(reading, visit):
+            nothing.add(visit.number)
+        # What is constant XLA folds itself, as it should.
+        takes = kind == _ATAN2 and all(one and one[0] in nothing for one in sources)
+        if takes and visit.number not in reading.folded:
+            return None
+    return False
+
+
+def _is_nothing(reading: Reading, visit: Visit) -> bool:
+    """Say whether an operation is a constant of zeros."""
+    constant = visit.constant((visit.number, 0))
+    if constant is None:
+        return False
+    if reading.element(reading.result(constant)) in WHOLE:
+        return reading.ends(constant) == (0, 0)
+    return reading.floats(constant).only == 0
+
+
+def _cancels(reading: Reading, visit: Visit, kind: str) -> bool:
+    """Say whether an xor has one operand twice, or an and has it with its complement."""
+    operands, sources = visit.operation.operands, visit.sources
+    if len(operands) != 2 or kind not in {_AND, _XOR}:
+        return False
+    if kind == _XOR:
+        return operands[0] == operands[1]
+    made = [None if one is None else reading.walk[one[0]] for one in sources]
+    return any(
+        one is not None and one.name.startswith(_NOT) and other in one.operation.operands
+        for one, other in zip(made, reversed(operands), strict=True)
+    )
+
+
 def _is_positive(numbers: Numbers, visit: Visit, source: tuple[int, int] | None) -> bool:
     found = numbers(visit.constant(source))
     return found.finite and found.least > 0
@@ -219,6 +264,7 @@ SPECIALS: dict[str, FormRule] = {
     "sort by the order of complex numbers": FormRule(
         _sorts_by_order, (types({_COMPLEX}), ops(_COMPARE), ops(_SORT))
     ),
+    "atan2 of zeros that cancel out": FormRule(_takes_what_cancels, (ops(_ATAN2), ops(_AND, _XOR))),
     "atan2 of zeros or infinities": FormRule(_takes_zeros, (ops(_ATAN2),)),
     "cbrt of what may be infinite": FormRule(
         _takes_great(math.nextafter(math.inf, 0), _CBRT), (ops(_CBRT),)

@@ -1,4 +1,4 @@
-"""Forms of unsigned integers that IREE takes for signed ones."""
+"""Forms of unsigned integers that IREE or XLA takes for signed ones."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["UNSIGNED"]
 
 _CONVERT, _CONVOLUTION = "vhlo.convert_v1", "vhlo.convolution_v1"
+_SLICE = "vhlo.dynamic_slice_v1"
 _BITS = {"ui8_v1": 8, "ui16_v1": 16, "ui32_v1": 32, "ui64_v1": 64}
 # By what is converted after them, a product is not always computed in one with the conversion.
 _MOVING = kinds("broadcast broadcast_in_dim concatenate pad reshape reverse slice transpose")
@@ -113,6 +114,31 @@ def _gathers_by_unsigned(reading: Reading) -> bool | None:
     return False
 
 
+def _chooses_by_great_constants(reading: Reading) -> bool | None:
+    """Find a dynamic_slice, or a gather of one slice, by unsigned constants with the highest bit.
+
+    XLA makes a slice with constant bounds of it. Perhaps what is computed from constants is such.
+    """
+    perhaps = False
+    for visit in reading.walk.of([_SLICE, *GATHERS]):
+        if visit.name != _SLICE and not _is_one_slice(reading, visit.operation):
+            continue
+        for source in visit.sources[1:]:
+            bits = 0 if source is None else _BITS.get(reading.element(reading.walk.type(source)), 0)
+            constant = visit.constant(source)
+            if bits and constant is not None and reading.ends(constant)[1] >> (bits - 1):
+                return True
+            computed = constant is None and source is not None and source[0] in reading.folded
+            perhaps |= computed and bool(bits)
+    return None if perhaps else False
+
+
+def _is_one_slice(reading: Reading, gather: Operation) -> bool:
+    """Say whether all dimensions of what is gathered are those of a slice."""
+    sizes = reading.dimensions(gather.results[0]) if gather.results else None
+    return sizes is not None and len(sizes) == len(reading.numbers(gather, "offset_dims"))
+
+
 _NEEDED = types(_BITS)
 UNSIGNED: dict[str, FormRule] = {
     "dot_general of unsigned integers that are widened": FormRule(
@@ -122,5 +148,8 @@ UNSIGNED: dict[str, FormRule] = {
         _multiplies_widened(_CONVOLUTION, both=True), (_NEEDED, ops(_CONVOLUTION))
     ),
     "gather by single unsigned indices": FormRule(_gathers_by_unsigned, (_NEEDED, ops(*GATHERS))),
+    "dynamic_slice or gather of one slice by unsigned constants in the upper half": FormRule(
+        _chooses_by_great_constants, (_NEEDED, ops(_SLICE, *GATHERS))
+    ),
 }
 """Forms as advisories.toml names them, each with how to find it; see `forms`."""
