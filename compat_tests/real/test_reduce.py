@@ -137,6 +137,21 @@ def test_a_program_that_cannot_be_read_is_an_error(
     assert "missing --output" in capsys.readouterr().err
 
 
+def test_the_program_in_a_container_is_reduced(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where there is one; of several it is not known which."""
+    small = tmp_path / "small.mlir"
+    words = ["--check", "grep -q stablehlo.tanh {}", "-o", str(small), "-q"]
+    containers = Path(__file__).parents[1] / "data" / "containers"
+    assert main(["reduce", str(containers / "gate-vjp0-jax-0.10.2.exported"), *words]) == 0
+    assert "stablehlo.tanh" in small.read_text()
+    assert main(["reduce", str(containers / "gate-vjp1-jax-0.10.2.exported"), *words]) == 2
+    (said,) = capsys.readouterr().err.splitlines()
+    assert "has 2 programs" in said
+    assert "portable inspect" in said
+
+
 def test_a_command_is_the_condition(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It gets the program and its inputs, runs here, and may not take for ever."""
     words = [*_with_inputs(tmp_path)[:-2], "-o", str(tmp_path / "small.mlir")]

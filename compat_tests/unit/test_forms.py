@@ -491,8 +491,8 @@ def test_an_atan2_of_what_cancels_out(steps: Sequence[str], has: bool | None) ->
         result = given if name == "convert" else whole
         made.append(Step(f"{name}_v1", [*map(int, operands)], result))
     last = 1 + len(made)
-    for operands, found in (([last, 2], has), ([last, last], has), ([2, 2], False)):
-        atan2 = Step("atan2_v1", operands, given)
+    for taken, found in (([last, 2], has), ([last, last], has), ([2, 2], False)):
+        atan2 = Step("atan2_v1", taken, given)
         assert program.forms_of([whole, whole], [*made, atan2])[form] is found
 
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -176,7 +177,9 @@ def _hunt(chosen: argparse.Namespace) -> int:
             executor=executor,
             progress=lambda executed: count(executed, None),
         )
+        before = sum(os.times()[:4])
         hunt.run(time.monotonic() + seconds, tell)
+        campaign.add_cpu(sum(os.times()[:4]) - before)
     hunted = campaign.hunted()
     write_file(page, hunted_page([hunted], ELEMENTS).encode())
     groups = grouped(hunted.causes)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from portable.cli.options import add
 from portable.cli.output import demand_apart, note, print_json, say
+from portable.cli.parts import ManyPrograms, parts_of
 from portable.cli.progress import waiting
 from portable.cli.usage import BadUsage, count
 from portable.fuzz.reduction import Candidate, ConditionNeverHolds, reduce
@@ -24,7 +25,7 @@ from portable.pinning.locations import naming
 from portable.runtime.executors.signature import ordered
 from portable.runtime.executors.tensors import load_arrays, stored_arrays
 from portable.system import children, scratch
-from portable.system.files import read_file, write_file
+from portable.system.files import write_file
 
 if TYPE_CHECKING:
     import argparse
@@ -47,7 +48,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "program",
         metavar="PROGRAM",
-        help="StableHLO as MLIR text, MLIR bytecode, or a portable artifact",
+        help="StableHLO as MLIR text, MLIR bytecode, a portable artifact, or a container of one",
     )
     parser.add_argument(
         "--check", required=True, metavar="COMMAND", help="what must succeed, for /bin/sh"
@@ -73,7 +74,7 @@ def run(chosen: argparse.Namespace) -> int:
             raise BadUsage("is where the inputs are written", where=str(beside), hint="-o S.mlir")
         demand_apart(str(beside), chosen.program, chosen.inputs)
     inputs = ordered(load_arrays(chosen.inputs)) if chosen.inputs else None
-    program = read_file(chosen.program)
+    program = _program(chosen.program)
 
     def keep(candidate: Candidate) -> None:
         _write_whole(candidate, Path(chosen.output))
@@ -101,6 +102,16 @@ def run(chosen: argparse.Namespace) -> int:
             f"{found.tried} programs tried"
         )
     return 0
+
+
+def _program(path: str) -> bytes:
+    """Return the program of a file, or of a container that has one."""
+    _, parts = parts_of(path)
+    if len(parts) > 1:
+        raise ManyPrograms(
+            f"has {len(parts)} programs, not one", where=path, hint="portable inspect lists them"
+        )
+    return parts[0].data
 
 
 def _write(candidate: Candidate, path: Path) -> None:

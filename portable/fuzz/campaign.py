@@ -90,6 +90,7 @@ class Campaign:
         self.folder = folder
         self._causes = folder / "causes"
         self._rounds = folder / "rounds" / str(seed)
+        self._cpu = folder / "cpu.json"
         for one in (self._causes, self._rounds):
             one.mkdir(parents=True, exist_ok=True)
         self.progress = Progress()
@@ -104,6 +105,13 @@ class Campaign:
         """Write down a round."""
         write_file(self._rounds / f"{number:06}.json", json.dumps(done.record()).encode())
         self.progress.add(done)
+
+    def add_cpu(self, seconds: float) -> None:
+        """Count processor time; what a hunt used that was killed is not known."""
+        write_file(self._cpu, json.dumps(self._used() + seconds).encode())
+
+    def _used(self) -> float:
+        return float(json.loads(read_file(self._cpu))) if self._cpu.exists() else 0.0
 
     def add_cause(self, cause: Cause, smallest: Candidate) -> None:
         """Write down a cause with its program and inputs; one that is there is replaced."""
@@ -140,6 +148,7 @@ class Campaign:
             programs=done.programs,
             judged=done.judged,
             seconds=done.seconds,
+            cpu=self._used(),
             unconfirmed=done.unconfirmed.total(),
             reductions=(
                 len(took),

@@ -21,7 +21,8 @@ __all__ = ["FEW_OPS", "SOON_S", "Hunted", "page"]
 # A reduction is good that comes to so few ops, and soon.
 FEW_OPS, SOON_S = 5, 60
 _HUNTS = (
-    *("rounds of each seed", "Releases", "programs", "judged", "hours", "not a second time"),
+    *("rounds of each seed", "Releases", "programs", "judged", "hours", "core-hours"),
+    "not a second time",
     *("reductions", f"to {FEW_OPS} ops", f"of these in {SOON_S} s", "half took, s"),
 )
 _DEFECTS = (
@@ -39,6 +40,7 @@ class Hunted:
         programs: How many programs.
         judged: How many of them the interpreter executed.
         seconds: How long it took.
+        cpu: The processor time of all its processes, in seconds; 0 where that was not counted.
         unconfirmed: How many differences were not there a second time.
         reductions: How many there were, how many came to `FEW_OPS`, how many of these in `SOON_S`,
             and the seconds that half of all took.
@@ -52,6 +54,7 @@ class Hunted:
     programs: int = 0
     judged: int = 0
     seconds: float = 0.0
+    cpu: float = 0.0
     unconfirmed: int = 0
     reductions: tuple[int, int, int, int] = (0, 0, 0, 0)
     executed: Mapping[str, int] = field(default_factory=dict)
@@ -71,6 +74,7 @@ class Hunted:
         computed = {key: [numbers[one] for one in found] for key, found in self.computed.items()}
         plain = {name: getattr(self, name) for name in _PLAIN}
         return plain | {
+            "cpu": self.cpu,
             "releases": names,
             "computed": computed,
             "causes": [cause.record() | {"found": count} for cause, count in self.causes],
@@ -86,6 +90,7 @@ class Hunted:
         plain = {name: fields[name] for name in _PLAIN}
         return cls(
             **plain | {"reductions": tuple(fields["reductions"])},
+            cpu=fields.get("cpu", 0.0),
             computed={key: tuple(names[n] for n in one) for key, one in fields["computed"].items()},
             causes=tuple(causes),
         )
@@ -151,7 +156,8 @@ def _cell(text: str) -> str:
 
 def _hunt(one: Hunted) -> Sequence[str]:
     rounds = ", ".join(f"{count} of {seed}" for seed, count in one.seeds.items())
-    numbers = (one.programs, one.judged, f"{one.seconds / 3600:.1f}", one.unconfirmed)
+    used = f"{one.cpu / 3600:.2f}" if one.cpu else ""
+    numbers = (one.programs, one.judged, f"{one.seconds / 3600:.1f}", used, one.unconfirmed)
     return rounds, _names(one.releases), *map(str, (*numbers, *one.reductions))
 
 

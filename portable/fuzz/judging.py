@@ -210,10 +210,10 @@ def _wrong(
             stable &= one == right
         kind = "another boolean" if right.dtype == bool else "another integer"
         return [(kind, stable & (found != right))]
-    wide, other = right.astype(np.float64), found.astype(np.float64)
-    nearby = [one.astype(np.float64) for one in near]
     stable = np.ones(right.shape, bool)
     with np.errstate(all="ignore"):
+        wide, other = right.astype(np.float64), found.astype(np.float64)
+        nearby = [one.astype(np.float64) for one in near]
         for one in nearby:
             stable &= (np.isnan(one) == np.isnan(wide)) & (np.isinf(one) == np.isinf(wide))
         nan = np.isnan(wide), np.isnan(other)
