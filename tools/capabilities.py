@@ -433,8 +433,8 @@ def table(programs: Sequence[Program], known: str, *, adding: bool = False) -> s
         adding: Whether what it says of others stays too: the programs are not all that there are.
     """
     names = {program.name for program in programs}
-    # The newest first: it is right more often. Of a distribution the last row is the newest.
-    newest = sorted(reversed(releases()), key=lambda one: one.date, reverse=True)
+    # The newest first: it is right more often.
+    newest = sorted(releases(), key=lambda one: one.date)[::-1]
     runs = {one: _results(executor_for(one), one) for one in newest if _runs(one)}
     before = parse(known)
     # A run that was ended says more than nothing, and less than one that was not.
