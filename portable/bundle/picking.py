@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import operator
 import os
-import shutil
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -47,6 +46,7 @@ from portable.system.files import (
     read_file,
     write_through,
 )
+from portable.system.trees import remove_tree, walk
 from portable.verdict import Stage, Verdict, worst
 from portable.version import InvalidVersion, Version
 
@@ -172,7 +172,7 @@ def pick(
             if _held(found, stage, named.uncovered) is True:
                 _move(tree, to)
                 return replace(picked, version=member.version, manifest=member.descriptor.digest)
-            shutil.rmtree(tree)
+            remove_tree(tree)
     return picked
 
 
@@ -262,7 +262,7 @@ def _named(tree: Path, label: str) -> Iterator[None]:
 
 def _move(tree: Path, to: str | os.PathLike[str]) -> None:
     """Move what was delivered to its place: a file that is alone, else the folder."""
-    files = [path for path in tree.rglob("*") if path.is_file()]
+    files = [Path(entry.path) for entry in walk(tree) if entry.is_file()]
     alone = len(files) == 1
     (demand_output if alone else demand_new_directory)(to)
     try:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from portable.containers.container import MalformedContainer
 from portable.containers.source import Source
 from portable.system.files import InputFile, file_error, new_directory, write_through
+from portable.system.trees import walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -96,24 +97,21 @@ def files_of(root: str) -> Iterator[tuple[str, bool]]:
     """
     real, inner = os.path.realpath(root), Folder(root)
 
-    def refuse(error: OSError) -> None:
-        raise file_error("read", error, error.filename or root) from error
-
-    for here, folders, names in os.walk(root, onerror=refuse):
-        for name in sorted([*folders, *names]):
-            path = os.path.join(here, name)
-            inside = os.path.relpath(path, root)
-            link = os.path.islink(path)
-            if link and not os.path.realpath(path).startswith(real + os.sep):
+    try:
+        for entry in walk(root):
+            inside = os.path.relpath(entry.path, root)
+            if entry.is_symlink() and not os.path.realpath(entry.path).startswith(real + os.sep):
                 raise MalformedContainer(
                     "a link out of the container",
                     where=inside,
                     hint="replace links by copies: cp -rL",
                 )
-            folder = name in folders and not link
+            folder = entry.is_dir(follow_symlinks=False)
             if not folder:
                 inner.file(inside)
             yield inside, folder
+    except OSError as error:
+        raise file_error("read", error, error.filename or root) from error
 
 
 def copy_tree(

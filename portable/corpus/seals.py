@@ -9,14 +9,15 @@ from __future__ import annotations
 import enum
 import hashlib
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from portable.corpus.case import MANIFEST, CorpusError
 from portable.system.files import read_file, write_file
+from portable.system.trees import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 __all__ = ["MOVED", "SEALS", "Broken", "Defect", "Seals", "digest"]
 
@@ -141,7 +142,7 @@ class Seals:
         Yields:
             Each, in no order.
         """
-        for path in self.directory.rglob("*"):
+        for path in (Path(entry.path) for entry in walk(self.directory)):
             hidden = any(part.startswith(".") for part in path.relative_to(self.directory).parts)
             if path.is_file() and path.name not in _UNSEALED and not hidden:
                 yield path

@@ -174,8 +174,15 @@ class _Folder:
 
     def _inside(self, folder: str) -> Iterator[str | Page]:
         """Yield in order what is in a folder: some files at a time, and the keys of folders."""
-        # Of a folder only names are kept, which may be a million.
-        for is_folder, names in itertools.groupby(self._names(folder), _IS_FOLDER):
+        try:
+            # Of a folder only names are kept, which may be a million.
+            found = self._names(folder)
+        except PlaceError as error:
+            if not folder:
+                raise
+            yield Page([folder], [0], [""], [error.what])
+            return
+        for is_folder, names in itertools.groupby(found, _IS_FOLDER):
             if is_folder:
                 yield from (folder + name for name in names)
             else:
@@ -187,12 +194,15 @@ class _Folder:
         below = [self.url]
         while below:
             files = 0
-            with _entries(below.pop()) as entries:
-                for entry in entries:
-                    if not entry.is_dir(follow_symlinks=False):
-                        files += 1
-                    elif entry.name not in EXCLUDED_FOLDERS:
-                        below.append(entry.path)
+            try:
+                with _entries(below.pop()) as entries:
+                    for entry in entries:
+                        if not entry.is_dir(follow_symlinks=False):
+                            files += 1
+                        elif entry.name not in EXCLUDED_FOLDERS:
+                            below.append(entry.path)
+            except PlaceError:
+                files = 1  # it is one that cannot be read
             yield files
 
     def _names(self, folder: str) -> list[str]:

@@ -16,6 +16,7 @@ from portable.fleet.earlier import Known
 from portable.fleet.rows import COUNT, OTHER, PART, Row, object_count, parquet, schema, table_of
 from portable.fleet.subjects import FleetError
 from portable.system.files import demand_output, file_error, write_through
+from portable.system.trees import remove_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -126,7 +127,7 @@ class Writer:
         if self._whole is not None:
             self._whole.close()
         if not self._count:  # nothing to go on from
-            shutil.rmtree(self._now, ignore_errors=True)
+            remove_tree(self._now)
             with contextlib.suppress(OSError):
                 self._folder.rmdir()
         os.close(self._lock)  # lets another audit write
@@ -157,7 +158,7 @@ class Writer:
         self._whole.close()
         with (self._now / _WHOLE).open("rb") as whole:
             write_through(self._target, lambda stream: shutil.copyfileobj(whole, stream))
-        shutil.rmtree(self._folder, ignore_errors=True)
+        remove_tree(self._folder)
         return self.done
 
     def _end_part(self) -> None:

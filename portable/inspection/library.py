@@ -24,6 +24,7 @@ from portable.errors import PortableError
 from portable.inspection.brackets import bracket, markers
 from portable.inspection.extent import extent
 from portable.system.files import InputFile, file_error
+from portable.system.trees import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -204,7 +205,7 @@ def _libraries(source: str | bytes) -> Iterator[_Strings]:
 
 def _below(folder: Path) -> list[Path]:
     """Return all that is in a folder; a policy may name any, also one with the whole disk in it."""
-    found = list(islice(folder.rglob("*"), _MEMBERS + 1))
+    found = [Path(entry.path) for entry in islice(walk(folder), _MEMBERS + 1)]
     if len(found) > _MEMBERS:
         raise NotARuntime(f"the folder has more than {_MEMBERS:,} members", hint="name a file")
     return found

@@ -10,9 +10,10 @@ import contextlib
 import fcntl
 import os
 import re
-import shutil
 import tempfile
 from typing import TYPE_CHECKING
+
+from portable.system.trees import remove_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -66,7 +67,7 @@ def make_folder(parent: str | None = None) -> tuple[int, str]:
 
 def remove_folder(handle: int, path: str) -> None:
     """Remove a folder that `make_folder` made, and let go of it."""
-    shutil.rmtree(path, ignore_errors=True)
+    remove_tree(path)
     os.close(handle)
 
 
@@ -124,7 +125,7 @@ def _remove(entry: os.DirEntry[str]) -> None:
     try:
         if _lock(handle):
             if entry.is_dir(follow_symlinks=False):
-                shutil.rmtree(entry.path, ignore_errors=True)
+                remove_tree(entry.path)
             else:
                 os.unlink(entry.path)
     finally:

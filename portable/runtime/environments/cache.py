@@ -8,7 +8,6 @@ import errno
 import fcntl
 import json
 import os
-import shutil
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +27,7 @@ from portable.runtime.environments.wheel import (
 from portable.system.documents import parse_json
 from portable.system.files import read_file, write_file
 from portable.system.places import cache_folder, demand_own
+from portable.system.trees import remove_tree, walk
 from portable.system.worker import LIMIT_S, Driver, Worker
 
 if TYPE_CHECKING:
@@ -295,7 +295,7 @@ class Environments:
     def _remove(self, folder: Path) -> bool:
         """Remove an environment, unless another run holds it; say whether it is gone."""
         with contextlib.suppress(EnvironmentBusy), self._locked(folder.name, patience=0.0):
-            shutil.rmtree(folder, ignore_errors=True)
+            remove_tree(folder)
             return not folder.exists()
         return False
 
@@ -318,11 +318,11 @@ class Environments:
         for name in self.broken():
             with contextlib.suppress(EnvironmentBusy), self._locked(name, patience=0.0):
                 if _load(self.directory / name) is None:
-                    shutil.rmtree(self.directory / name, ignore_errors=True)
+                    remove_tree(self.directory / name)
 
     def _make(self, recipe: Recipe) -> Environment:
         folder = self.directory / recipe.name
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_tree(folder)
         for _, phase in _unverified(recipe):
             self._progress(recipe.name, phase)
         wheel = wheel_for(recipe.distribution, recipe.version, recipe.python)
@@ -332,10 +332,10 @@ class Environments:
             environment = self._kept(recipe, folder) if recipe.keep else self._full(recipe, folder)
             _mark(environment)
         except OSError as error:
-            shutil.rmtree(folder, ignore_errors=True)
+            remove_tree(folder)
             raise _failure(f"cannot make {recipe.name}", error) from error
         except PortableError:
-            shutil.rmtree(folder, ignore_errors=True)
+            remove_tree(folder)
             raise
         return environment
 
@@ -386,18 +386,9 @@ class Environments:
 
 
 def _size(folder: Path) -> int:
-    stats = (entry.stat(follow_symlinks=False) for entry in _entries(folder))
+    files = (one for one in walk(folder) if not one.is_dir(follow_symlinks=False))
+    stats = (file.stat(follow_symlinks=False) for file in files)
     return sum(stat.st_size for stat in stats if stat.st_nlink == 1)
-
-
-def _entries(folder: str | Path) -> Iterator[os.DirEntry[str]]:
-    """Yield what is no folder, at three times the speed of `Path.rglob`."""
-    with os.scandir(folder) as found:
-        for entry in found:
-            if entry.is_dir(follow_symlinks=False):
-                yield from _entries(entry.path)
-            else:
-                yield entry
 
 
 def _silent(name: str, phase: Phase | Download) -> None:

@@ -1,0 +1,79 @@
+"""Walk and remove folders, however deep they nest.
+
+`os.walk`, `Path.rglob` and `shutil.rmtree` call themselves for each level on some Pythons that are
+supported, and end at a thousand levels.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["remove_tree", "walk"]
+
+
+def walk(folder: str | os.PathLike[str]) -> Iterator[os.DirEntry[str]]:
+    """Yield everything in a folder, each folder before what is in it; no link is followed.
+
+    Args:
+        folder: The path, with which those of the entries begin.
+
+    Raises:
+        OSError: A folder cannot be listed, also because its path is too long.
+    """
+    folders = [os.fspath(folder)]
+    while folders:
+        with os.scandir(folders.pop()) as listed:
+            entries = sorted(listed, key=lambda entry: entry.name)
+        yield from entries
+        below = [one.path for one in entries if one.is_dir(follow_symlinks=False)]
+        folders += reversed(below)
+
+
+def remove_tree(path: str | os.PathLike[str]) -> None:
+    """Remove a folder with all that is in it, as far as that is possible; no link is followed.
+
+    Args:
+        path: The folder, whose subfolders may nest deeper than any path is long.
+    """
+    with contextlib.suppress(OSError):
+        top = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        try:
+            _empty(top)
+        finally:
+            os.close(top)
+        os.rmdir(path)
+
+
+def _empty(top: int) -> None:
+    """Remove what is in a folder; subfolders move up first, so that none is deeper than one."""
+    mark, moved = secrets.token_hex(8), 0
+    folders = _clear(top)
+    while folders:
+        name = folders.pop()
+        with contextlib.suppress(OSError):
+            here = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=top)
+            try:
+                for below in _clear(here):
+                    moved += 1
+                    os.rename(below, f"{mark}-{moved}", src_dir_fd=here, dst_dir_fd=top)
+                    folders.append(f"{mark}-{moved}")
+            finally:
+                os.close(here)
+            os.rmdir(name, dir_fd=top)
+
+
+def _clear(folder: int) -> list[str]:
+    """Remove the files of an open folder; return the names of its folders."""
+    with os.scandir(folder) as listed:
+        entries = list(listed)
+    folders = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+    for name in {entry.name for entry in entries}.difference(folders):
+        with contextlib.suppress(OSError):
+            os.unlink(name, dir_fd=folder)
+    return folders
