@@ -35,7 +35,7 @@ _SHARES = {
 _STYLE = """
 section { border-top: 1px solid var(--line); margin-top: 16px; padding-top: 8px; }
 ul { margin: 4px 0; padding-left: 20px; }
-li { overflow-wrap: anywhere; }
+li, tbody th, td:first-of-type { overflow-wrap: anywhere; }
 table { border-collapse: separate; border-spacing: 2px; }
 td, th { padding: 3px 8px; text-align: left; font-weight: 400; }
 td, thead th + th { text-align: right; }
