@@ -1,5 +1,10 @@
 """A web server that leads elsewhere, names what is no name, or sends without an end."""
 
+import os
+import re
+import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -148,3 +153,25 @@ def test_https_does_not_lead_to_http(scheme: str, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(Remote, "__init__", lambda *_, **options: seen.append(options))
     Web(f"{scheme}://127.0.0.1/f", DEFAULT)
     assert seen == [{"client_options": {"allow_http": scheme == "http"}}]
+
+
+@pytest.mark.parametrize("url", ["http://{}/f", "s3://bucket/f", "hf://owner/name"])
+def test_a_server_that_says_nothing_is_told_after_two_seconds(url: str, tmp_path: Path) -> None:
+    """What is waited for and for how long at most."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        words = ["audit", url.format(address), "-o", str(tmp_path / "fleet.parquet")]
+        names = {
+            "AWS_ENDPOINT_URL": f"http://{address}", "AWS_ALLOW_HTTP": "true",
+            "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_REGION": "us-east-1",
+            "HF_ENDPOINT": f"http://{address}",
+        }  # fmt: skip
+        command = [sys.executable, "-m", "portable", *words]
+        with subprocess.Popen(
+            command, env=os.environ | names, stderr=subprocess.PIPE, text=True
+        ) as process:
+            assert process.stderr is not None
+            line = process.stderr.readline()
+            process.kill()
+    assert url.format(address) in line
+    assert re.search(r": no answer for \d+ s, limit \d+ s$", line.rstrip())

@@ -32,6 +32,7 @@ from portable.containers.oci import (
 )
 from portable.errors import PortableError
 from portable.system import scratch
+from portable.system.waits import waited, waiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -278,7 +279,7 @@ class Registry:
                 return
             self._demand_done(answer)
             with self._failing():
-                for piece in answer.iter_content(_PIECE):
+                for piece in waited(answer.iter_content(_PIECE), url, _SECONDS):
                     size -= len(piece)
                     if size < 0:
                         raise RegistryError("sends more than was announced", where=self.reference)
@@ -310,10 +311,11 @@ def _limited(
     """Request something, and read an answer that is read whole no further than documents go."""
     from requests import RequestException
 
-    answer = request(method, url, stream=True, timeout=_SECONDS, **options)
+    with waiting(url, _SECONDS):
+        answer = request(method, url, stream=True, timeout=_SECONDS, **options)
     if not stream:
         found = bytearray()
-        for piece in answer.iter_content(_PIECE):
+        for piece in waited(answer.iter_content(_PIECE), url, _SECONDS):
             found += piece
             if len(found) > LARGEST:
                 answer.close()

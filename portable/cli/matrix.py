@@ -32,6 +32,7 @@ from portable.runtime.executors.signature import ordered
 from portable.runtime.executors.tensors import load_arrays
 from portable.system import scratch
 from portable.system.files import read_file
+from portable.system.waits import waiting
 from portable.verdict import Stage
 
 if TYPE_CHECKING:
@@ -332,8 +333,9 @@ def cluster(address: str) -> Iterator[Executor]:
             "dask is not installed", hint="pip install 'stablehlo-portable[dask]'"
         ) from None
     try:
-        _demand_answer(address)
-        client = Client(address, timeout=_CONNECT_S)
+        with waiting(address, _CONNECT_S):
+            _demand_answer(address)
+            client = Client(address, timeout=_CONNECT_S)
     except Exception as error:  # Dask raises anything over what is no scheduler
         said = str(error) or type(error).__name__
         if isinstance(error, TimeoutError):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from portable.cli.live import show
 from portable.cli.output import has_bars, is_terminal, note
 from portable.escaping import line
+from portable.system.waits import told
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -86,11 +87,13 @@ def waiting(what: str) -> Iterator[None]:
 def running(command: str) -> Iterator[None]:
     """Show on a terminal that a command is running, once it has printed nothing for two seconds.
 
+    What waits for a server says so everywhere, after as long.
+
     Args:
         command: Its name.
     """
     shown = show(_Late(f"portable {command}"), delay=_AFTER_S)
-    with shown if is_terminal() else contextlib.nullcontext():
+    with told(note), shown if is_terminal() else contextlib.nullcontext():
         yield
 
 

@@ -18,6 +18,7 @@ from portable.containers.source import Source
 from portable.fleet.keys import STARTS_ANYWHERE, PlaceError, listed_keys
 from portable.fleet.rows import batched
 from portable.system.files import FileError, demand_room, file_error
+from portable.system.waits import waiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEFAULT",
+    "GIVES_UP_S",
     "Bucket",
     "Object",
     "Pace",
@@ -41,6 +43,9 @@ __all__ = [
 # How many bytes a first request brings; each that follows, unless more are wanted; and what those
 # grow to that follow one another without a gap.
 _BLOCK, _MORE, _MOST = 32 << 10, 1 << 10, 64 << 10
+
+GIVES_UP_S = 180.0
+"""After how long obstore gives up, each time it is tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +266,7 @@ class Remote:
         """Ask, in turn, and say in one line what went wrong."""
         errors = self._obstore.exceptions
         try:
-            with self._pace:
+            with self._pace, waiting(where, GIVES_UP_S):
                 return ask()
         except errors.PreconditionError:
             raise FileError(_CHANGED, where=where, hint="audit again") from None

@@ -12,6 +12,7 @@ from portable.containers.source import Source
 from portable.errors import PortableError
 from portable.fleet.rows import batched
 from portable.fleet.stores import (
+    GIVES_UP_S,
     Object,
     Pace,
     Page,
@@ -22,6 +23,7 @@ from portable.fleet.stores import (
     pages_of,
 )
 from portable.system.files import FileError
+from portable.system.waits import waiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -224,7 +226,7 @@ class Hub:
 
     def _asked(self, ask: Callable[[], Any], where: str, error_type: type[PortableError]) -> Any:
         try:
-            with self._pace:
+            with self._pace, waiting(where, GIVES_UP_S):
                 return ask()
         except PortableError:
             raise

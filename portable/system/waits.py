@@ -1,0 +1,99 @@
+"""What this process waits for: requests to servers, told to who listens where they take long."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import threading
+import time
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+__all__ = ["told", "waited", "waiting"]
+
+_AFTER_S, _EVERY_S, _LOOK_S = 2.0, 30.0, 0.5
+
+T = TypeVar("T")
+
+
+@contextlib.contextmanager
+def told(tell: Callable[[str], object]) -> Iterator[None]:
+    """Tell in one line what is waited for while the block runs.
+
+    Args:
+        tell: Called from another thread, once a request has taken two seconds and then every
+            thirty.
+    """
+    global _watch  # noqa: PLW0603 - what a process waits for is one thing
+    before, _watch = _watch, _Watch(tell)
+    try:
+        yield
+    finally:
+        _watch.stopped.set()
+        _watch = before
+
+
+@contextlib.contextmanager
+def waiting(what: str, most: float) -> Iterator[None]:
+    """Mark the block as one that waits for a server.
+
+    Args:
+        what: What was requested.
+        most: After how many seconds without an answer it is given up.
+    """
+    watch = _watch
+    if watch is None:
+        yield
+        return
+    number = watch.begin(what, most)
+    try:
+        yield
+    finally:
+        watch.end(number)
+
+
+def waited(pieces: Iterable[T], what: str, most: float) -> Iterator[T]:
+    """Yield what a server sends piece by piece, each of which is waited for as in `waiting`."""
+    rest, end = iter(pieces), object()
+    while True:
+        with waiting(what, most):
+            piece = next(rest, end)
+        if piece is end:
+            return
+        yield piece  # type: ignore[misc]
+
+
+class _Watch:
+    """The requests that are under way, and a thread that looks how long they take."""
+
+    def __init__(self, tell: Callable[[str], object]) -> None:
+        self.stopped = threading.Event()
+        self._tell, self._numbers, self._lock = tell, itertools.count(), threading.Lock()
+        self._open: dict[int, tuple[float, str, float]] = {}
+        self._thread: threading.Thread | None = None
+
+    def begin(self, what: str, most: float) -> int:
+        number = next(self._numbers)
+        self._open[number] = (time.monotonic(), what, most)
+        with self._lock:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._look, name="waits", daemon=True)
+                self._thread.start()
+        return number
+
+    def end(self, number: int) -> None:
+        del self._open[number]
+
+    def _look(self) -> None:
+        due = 0.0
+        while not self.stopped.wait(_LOOK_S):
+            now = time.monotonic()
+            since, what, most = min(self._open.copy().values(), default=(now, "", 0.0))
+            if now - since >= _AFTER_S and now >= due:
+                due = now + _EVERY_S
+                self._tell(f"{what}: no answer for {now - since:.0f} s, limit {most:.0f} s")
+
+
+_watch: _Watch | None = None
