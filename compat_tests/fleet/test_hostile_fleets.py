@@ -1,6 +1,8 @@
 """What somebody else wrote as the file of an audit: one line of error, and nothing outside."""
 
+import contextlib
 import json
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -167,3 +169,48 @@ def test_a_fleet_of_somebody_else_is_one_line(
             assert told.err.count("\n") < 3, (number, command)
     assert {path.name for path in tmp_path.iterdir()} == {"a"}
     assert {path.name for path in (tmp_path / "a").iterdir()} == {"b"}
+
+
+def _many_rows(table: pyarrow.Table) -> pyarrow.Table:
+    return table.take(pyarrow.array([0] * 2_000_000, "int32"))
+
+
+def _long_texts(table: pyarrow.Table) -> pyarrow.Table:
+    at = table.schema.get_field_index("error")
+    texts = pyarrow.array(["y" * 5_000_000] * len(table))
+    long = table.set_column(at, schema().field("error"), texts)
+    return pyarrow.concat_tables([long] * 20)
+
+
+@pytest.mark.parametrize("unpacking", [_many_rows, _long_texts])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_fleet_that_unpacks_to_much_is_refused(
+    unpacking: Callable[[pyarrow.Table], pyarrow.Table],
+    command: str,
+    sound: pyarrow.Table,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Before it is unpacked: 40 kB came to 4.5 GB, and 2 MB took minutes."""
+    (tmp_path / "models").mkdir()
+    table = unpacking(sound.cast(schema()))
+    pyarrow.parquet.write_table(table, tmp_path / "fleet.parquet", compression="zstd")
+    began = time.process_time()
+    with contextlib.chdir(tmp_path):
+        code = main([word.replace("FLEET", "fleet.parquet") for word in COMMANDS[command]])
+    assert code == 2
+    assert "that unpack to" in capsys.readouterr().err
+    assert time.process_time() - began < 5
+
+
+def test_a_name_of_a_column_that_is_no_text_is_one_line(
+    sound: pyarrow.Table, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Pyarrow decodes the names of columns before it says what is wrong with them."""
+    path = tmp_path / "fleet.parquet"
+    pyarrow.parquet.write_table(sound, path)
+    data = path.read_bytes()
+    start = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    path.write_bytes(data[:start] + data[start:].replace(b"fingerprint", b"fing\x80rprint"))
+    assert main(["audit", str(path), "--query", "damaged"]) == 2
+    assert "internal error" not in capsys.readouterr().err

@@ -275,7 +275,7 @@ def batches_of(where: str, columns: Sequence[str] | None = None) -> Iterator[Any
             hint="portable audit FOLDER -o fleet.parquet --depth content writes one",
         )
     arrow = parquet()
-    InputFile(where)  # a pipe would wait for ever
+    size = len(InputFile(where))  # a pipe would wait for ever
     try:
         if where.endswith(PART):
             with arrow.ipc.open_file(where) as file:
@@ -285,9 +285,10 @@ def batches_of(where: str, columns: Sequence[str] | None = None) -> Iterator[Any
             return
         with arrow.parquet.ParquetFile(where, pre_buffer=False) as file:
             _demand_ours(file.schema_arrow, where)
+            _demand_modest(file.metadata, size, where)
             batches = file.iter_batches(_BATCH, columns=columns, use_threads=False)
             yield from (_sound(batch, where) for batch in batches)
-    except (arrow.ArrowException, OSError) as error:
+    except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
         said = str(error).partition("\n")[0]
         raise FleetError(f"cannot be read as Parquet: {said}", where=where) from None
 
@@ -309,6 +310,25 @@ def _demand_ours(written: Any, where: str) -> None:
             where=where,
             hint="portable audit writes it again",
         )
+
+
+def _demand_modest(found: Any, size: int, where: str) -> None:
+    """Refuse what unpacks to far more than an audit writes, before anything is unpacked."""
+    groups = map(found.row_group, range(found.num_row_groups))
+    columns = [group.column(at) for group in groups for at in range(group.num_columns)]
+    unpacked = sum(column.total_uncompressed_size for column in columns)
+    if found.num_rows > _LEAST_ROWS + size * _ROWS or unpacked > _LEAST_BYTES + size * _BYTES:
+        raise FleetError(
+            f"{size:,} bytes that unpack to {found.num_rows:,} rows and {unpacked:,} bytes",
+            where=where,
+            hint="more than an audit writes; audit again",
+        )
+
+
+# How many rows and bytes there may be at least, and for each byte of the file. A bucket of equal
+# objects with numbered names comes to 0.8 rows and 430 bytes.
+_LEAST_ROWS, _ROWS = 100_000, 2
+_LEAST_BYTES, _BYTES = 64 << 20, 1000
 
 
 def _sound(batch: Any, where: str) -> Any:
