@@ -255,6 +255,18 @@ def test_what_is_no_file_is_refused_at_once(
     assert not Path(new).exists()
 
 
+def test_a_place_without_objects_is_an_error(tree: Path, tmp_path: Path) -> None:
+    """As a prefix that is misspelt; what an earlier audit knows is kept."""
+    fleet, nothing = tmp_path / "fleet.parquet", tmp_path / "nothing"
+    nothing.mkdir()
+    audit([str(tree)], fleet)
+    known = fleet.read_bytes()
+    for places in ([str(nothing)], [str(tree), str(nothing)]):
+        with pytest.raises(PlaceError, match="no object there"):
+            audit(places, fleet)
+    assert fleet.read_bytes() == known
+
+
 def test_places_are_named_once(tree: Path, tmp_path: Path) -> None:
     """One that lies in another would be counted twice; one that is missing is an error."""
     inner = next(path for path in tree.iterdir() if path.is_dir())

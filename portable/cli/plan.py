@@ -139,7 +139,7 @@ def _say(found: Plan, command: str, shown: int | None) -> None:
         if shown is not None and len(outlook.artifacts) > shown:
             say(f"  and {len(outlook.artifacts) - shown:,} more; --all prints them")
     for consumer, count in found.refused[:shown] if len(found.refused) > 1 else ():
-        say(f"{consumer}: {many(count, 'artifact')} not known to get through")
+        say(f"{consumer}: does not get {many(count, 'artifact')} through")
     _say_when(found)
     if found.order:
         say(found.order)

@@ -15,7 +15,7 @@ from portable.containers.finding import Fate, Found, look_at
 from portable.errors import PortableError
 from portable.fleet.bundles import bundle_row
 from portable.fleet.earlier import Former, Known, known_runs
-from portable.fleet.places import open_place
+from portable.fleet.places import PlaceError, open_place
 from portable.fleet.rows import OTHER, FleetError, batched, rows_of
 from portable.fleet.stores import DEFAULT
 from portable.fleet.writing import Audit, Writer
@@ -65,7 +65,7 @@ def audit(
         What was done.
 
     Raises:
-        PlaceError: A place cannot be listed.
+        PlaceError: A place cannot be listed, or holds no object.
         FleetError: `to` is there and is something else; pyarrow is not installed.
         FileError: `to` cannot be written.
     """
@@ -128,7 +128,12 @@ def _demand_apart(urls: Sequence[str]) -> None:
 
 
 def _pieces(place: Place, formers: Sequence[Former]) -> Iterator[_Piece]:
-    """Yield the objects of a place: those that are known with their rows, the others to look at."""
+    """Yield the objects of a place: those that are known with their rows, the others to look at.
+
+    Raises:
+        PlaceError: There are none: as likely as not the place is another one.
+    """
+    page = None
     for page in place.pages():
         at = 0
         new: list[Object] = []
@@ -141,6 +146,8 @@ def _pieces(place: Place, formers: Sequence[Former]) -> Iterator[_Piece]:
                 yield known
             at += count
         yield from _tasks(place, new)
+    if page is None:
+        raise PlaceError("no object there", where=place.url, hint="check the name and the prefix")
 
 
 def _tasks(place: Place, objects: Sequence[Object]) -> Iterator[_Task]:

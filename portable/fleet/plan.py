@@ -126,11 +126,16 @@ class Plan:
         return len(self.damaged) + sum(len(one.artifacts) for one in unknown if not one.harmless)
 
     @property
+    def total(self) -> int:
+        """How many artifacts there are, with those that the audit could not read."""
+        return sum(map(self.count, Transition)) + len(self.damaged)
+
+    @property
     def holds(self) -> bool | None:
         """Whether nothing stops: False where something does, None where that is not known."""
         if self.count(Transition.STOPS):
             return False
-        return None if self.doubtful else True
+        return None if self.doubtful or not self.total else True
 
     def record(self) -> dict[str, object]:
         """Return it as plain data for JSON."""
@@ -278,20 +283,15 @@ def _judged(
     target: Version,
     members: _Members,
 ) -> _Judgement:
-    found = {
-        str(number): replace(read_subject(text), member=member)
-        for number, (member, text) in enumerate(members)
-    }
-    then, was, _, _ = _held(found, before, stage)
-    now, reason, at, refusing = _held(found, after, stage)
+    then, was, _, _ = _held(members, before, stage)
+    now, reason, at, refusing = _held(members, after, stage)
     change = _CHANGES.get((then, now), Transition.UNKNOWN)
     harmless = change is Transition.UNKNOWN and (then is False or now is True)
     if then is None:  # what is after it may be known
         reason = f"{was}; {reason or 'the new consumers get through'}"
     blocked = ""
     if at is Stage.WINDOW:
-        pinned = {name: _pinned(subject, target) for name, subject in found.items()}
-        still, why, _, _ = _held(pinned, after, stage)
+        still, why, _, _ = _held(members, after, stage, target)
         blocked = why if still is False else ""
     return _Judgement(change, reason or was, at, blocked, harmless, refusing)
 
@@ -312,9 +312,16 @@ def _pinned(subject: Subject, target: Version) -> Subject:
 
 
 def _held(
-    found: dict[str, Subject], releases: Sequence[Release], stage: Stage
+    members: _Members, releases: tuple[Release, ...], stage: Stage, pinned: Version | None = None
 ) -> tuple[bool | None, str, Stage | None, tuple[str, ...]]:
-    """Return whether all get through a Stage, what the first of those says that do not, and who."""
+    """Return whether all get through a Stage, what the first of those says that do not, and who.
+
+    With `pinned` that is of a copy for this Version.
+    """
+    found = {}
+    for number, (member, text) in enumerate(members):
+        subject = replace(read_subject(text), member=member)
+        found[str(number)] = _pinned(subject, pinned) if pinned else subject
     verdicts = predict_all(found, releases, stage=stage)
     held = worst(verdict.holds(stage) for verdict in verdicts)
     if held is True:
@@ -343,7 +350,7 @@ def _remedy(found: _Judgement, minimum: str | None, target: Version) -> str:
     if found.at is None:
         return ""
     if found.at is Stage.OPEN:
-        return "repin-all writes its container in an older form, where there is one"
+        return "repin-all writes its container in a form that they open, where there is one"
     if found.at is not Stage.WINDOW:  # another Version of the program has other ops
         return f"{_NONE} known: no other Version of the artifact avoids it"
     if minimum is None:

@@ -48,8 +48,9 @@ def conclusion(plan: Plan) -> str:
     Args:
         plan: What is predicted.
     """
-    stops, unknown = plan.count(Transition.STOPS), plan.doubtful
-    every = sum(map(plan.count, Transition)) + len(plan.damaged)
+    if not plan.total:
+        return "There is no artifact in the fleet: nothing is planned."
+    stops, unknown, every = plan.count(Transition.STOPS), plan.doubtful, plan.total
     move = f"from {_who(plan.before)} to {_who(plan.after)}"
     if plan.holds and plan.by_claim:
         judged = f"of {every:,} artifacts, {plan.by_claim:,} judged by what they claim alone"
@@ -144,9 +145,11 @@ def _body(plan: Plan, uncovered: Sequence[str], command: str) -> Iterator[str]:
     yield f"<p>Judged up to {_text(stage)}, and by every obstacle that is known at a later Stage; "
     yield "predicted, from what the audit read.</p></header>\n"
     yield "<main><table><tbody>\n"
-    for change in Transition:
-        yield f"<tr><th scope=row>{change}</th>"
-        yield f"<td class=share-{_SHARES[change]}>{plan.count(change):,}</td></tr>\n"
+    counts = [(str(one), _SHARES[one], plan.count(one)) for one in Transition]
+    if plan.damaged:
+        counts.append(("not read in the audit", _SHARES[Transition.UNKNOWN], len(plan.damaged)))
+    for what, share, count in counts:
+        yield f"<tr><th scope=row>{what}</th><td class=share-{share}>{count:,}</td></tr>\n"
     yield "</tbody></table>\n"
     if plan.order:
         yield f"<p>Order: {_text(plan.order)}.</p>\n"
