@@ -7,7 +7,7 @@ what was made: nothing is lost or twice.
 
     python -m tools measure_fleet /tmp/models --count 1000000      a new folder
     python -m tools measure_fleet s3://models --count 20000        an empty bucket
-    python -m tools measure_fleet /tmp/models --count 100000 --kill    kill -9, Dask
+    python -m tools measure_fleet /tmp/models --count 100000 --kill here --kill dask
 """
 
 from __future__ import annotations
@@ -42,6 +42,8 @@ _CHANGED = 1000
 _RANGE = 32 << 10
 """What an audit reads of an object at most, and a bare read of a range too."""
 _AT_ONCE = 16
+_BARE = 20_000
+"""How many bare reads of a range are measured."""
 _EVERY_S = 0.02
 _PLANS = {
     "plan, one Release": ("--from", "jaxlib==0.9.1", "--to", "jaxlib==0.12.0.1"),
@@ -72,21 +74,24 @@ def main() -> int:
     )
     parser.add_argument("place", metavar="PLACE")
     parser.add_argument("--count", type=int, default=100_000)
-    parser.add_argument("--kill", action="store_true", help="kill clients, and a worker of Dask")
+    parser.add_argument("--kill", choices=("here", "dask"), action="append", default=[],
+                        help="kill clients, and on Dask a worker")  # fmt: skip
+    parser.add_argument("--made", action="store_true", help="the objects are there already")
     parser.add_argument("--single-folder", action="store_true", help="all of them in one folder")
     chosen = parser.parse_args()
     per_folder = chosen.count if chosen.single_folder else _IN_FOLDER
     keys = [f"{at // per_folder:04}/{at:07}{_object(at)[0]}" for at in range(chosen.count)]
     write, bare = _bucket(chosen.place) if "://" in chosen.place else _folder(chosen.place)
     for at, key in enumerate(keys):
-        write(key, _object(at)[1])
+        if not chosen.made or at % _CHANGED == 0:  # those another run has written again
+            write(key, _object(at)[1])
     wrong = 0
     with tempfile.TemporaryDirectory() as folder:
         fleet = Path(folder, "fleet.parquet")
         audit = ("audit", chosen.place, "-o", str(fleet))
-        before = bare(keys)
+        before = bare(keys[:_BARE])
         first = _measured("first audit", chosen.count, *audit)
-        if both := [*before, *bare(keys)]:
+        if both := [*before, *bare(keys[:_BARE])]:
             share = chosen.count / first.wall * len(both) / sum(both)
             print(f"  {share:.2f} of the bare ranged reads before and after, "
                   f"{both[0]:,.0f} and {both[1]:,.0f} a second")  # fmt: skip
@@ -99,8 +104,8 @@ def main() -> int:
         wrong += _differs(fleet, chosen.place, keys)
         for name, words in _PLANS.items():
             _measured(name, chosen.count, "plan", str(fleet), *words, "--format", "json")
-        if chosen.kill:
-            wrong += _killed(chosen.place, keys, fleet, first.wall)
+        for where in chosen.kill:
+            wrong += _killed(where, chosen.place, keys, fleet, first.wall)
     return int(wrong > 0)
 
 
@@ -218,36 +223,50 @@ def _differs(fleet: Path, place: str, keys: Sequence[str]) -> bool:
     return not good
 
 
-def _killed(place: str, keys: Sequence[str], whole: Path, wall: float) -> bool:
-    """Kill the client three times and end the audit; then the same on Dask, and one worker."""
-    fleet = whole.with_name("killed.parquet")
-    for turn in range(3):
-        child = _portable("audit", place, "-o", str(fleet))
-        time.sleep(wall * (turn + 1) / 5)
-        child.kill()
-        print(f"client killed: {child.wait()}")
-    _measured("the rest", len(keys), "audit", place, "-o", str(fleet))
+def _killed(where: str, place: str, keys: Sequence[str], whole: Path, wall: float) -> bool:
+    """Kill the client three times and end the audit; on Dask once, and one of two workers."""
+    fleet = whole.with_name(f"{where}.parquet")
+    words = ["audit", place, "-o", str(fleet)]
+    if where == "here":
+        for turn in range(3):
+            _kill(words, wall * (turn + 1) / 5)
+        _measured("the rest", len(keys), *words)
+    else:
+        most = _killed_on_dask(words, wall)
+        print(f"  {most / 1e6:.0f} MB resident in a worker at most")
     differs = not _rows(fleet).equals(_rows(whole))
     print(f"  rows {'differ from' if differs else 'are'} those of the audit that was not killed")
+    return differs or _differs(fleet, place, keys)
 
+
+def _kill(words: Sequence[str], after: float) -> None:
+    child = _portable(*words)
+    time.sleep(after)
+    child.kill()
+    print(f"client killed: {child.wait()}", flush=True)
+
+
+def _killed_on_dask(words: list[str], wall: float) -> int:
+    """Kill the client and one of two workers; return how much memory a worker took at most."""
     import distributed
 
-    fleet = whole.with_name("cluster.parquet")
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
     ) as cluster:
-        pids = [worker.pid for worker in cluster.workers.values()]
-        words = ("audit", place, "-o", str(fleet), "--cluster", cluster.scheduler_address)
-        child = _portable(*words)
-        time.sleep(wall / 2)
-        most = [_most(pid) for pid in pids]
-        os.kill(pids[0], signal.SIGKILL)
-        child.wait()
-        most += [_most(worker.pid) for worker in cluster.workers.values()]
-    other = not _rows(fleet).equals(_rows(whole))
-    print(f"on Dask, one of two workers killed: rows {'differ from' if other else 'are'} those of "
-          f"this machine; at most {max(most) / 1e6:.0f} MB a worker")  # fmt: skip
-    return differs or other
+        words = [*words, "--cluster", cluster.scheduler_address]
+        _kill(words, wall / 4)
+        child, most, killed = _portable(*words), 0, False
+        start = time.perf_counter()
+        while child.poll() is None:
+            workers = [worker.pid for worker in cluster.workers.values()]
+            most = max(most, *map(_most, workers))
+            if not killed and time.perf_counter() - start > wall / 4:
+                os.kill(workers[0], signal.SIGKILL)
+                killed = True
+                print("one of two workers killed", flush=True)
+            time.sleep(_EVERY_S)
+    print(f"on Dask: exit status {child.returncode}, {time.perf_counter() - start:.1f} s in all")
+    return most
 
 
 def _most(pid: int) -> int:

@@ -12,7 +12,7 @@ from portable.matrix import collect
 from portable.prediction import predict_all
 from portable.releases import find_release
 from portable.verdict import Stage
-from tools.full_matrix import READS_BY_EXECUTING
+from tools.full_matrix import FALSE_ALARMS, READS_BY_EXECUTING
 from tools.matrix_pages import load_results
 
 if TYPE_CHECKING:
@@ -24,12 +24,6 @@ if TYPE_CHECKING:
 __all__ = ["contradictions", "items"]
 
 REFUSED, COMPUTES, DOES_NOT = frozenset("xch"), frozenset("E"), frozenset("WXCH")
-# What is refused of these depends on sizes, and the table of capabilities has them by others: odd
-# numbers of four bits, transforms of lengths that are no power of two, windows.
-FALSE_ALARMS = {
-    "jaxlib 0.4.20": ("convert_f32_to_i4", "convert_*i4_to_f32"),
-    "iree-base-compiler 3.13.0": ("fft_*", "whole_fft_filter", "select_and_scatter_f32"),
-}
 
 
 _record = cache(load_results)
