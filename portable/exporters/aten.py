@@ -25,6 +25,7 @@ __all__ = [
     "decompositions_below",
     "fuse",
     "matches",
+    "merge_constants",
     "remove",
     "rename",
     "scalars_to_tensors",
@@ -110,6 +111,48 @@ def remove(ops: Collection[_Op]) -> _Change:
         return bool(gone)
 
     return run
+
+
+def merge_constants(program: _ExportedProgram) -> _ExportedProgram:
+    """Take a weight where the code of the model holds the same tensor too: what changes is one.
+
+    Args:
+        program: An `ExportedProgram`; not changed.
+
+    Returns:
+        It, or one without the constants that lie where a parameter or a buffer does.
+    """
+    weights: dict[object, str] = {}
+    twins: dict[str, str] = {}
+    for spec in program.graph_signature.input_specs:
+        held = program.constants if spec.target in program.constants else program.state_dict
+        key = _memory(held.get(spec.target))
+        if key is None:
+            continue
+        if spec.kind.name in {"PARAMETER", "BUFFER"}:
+            weights.setdefault(key, spec.arg.name)
+        elif key in weights:
+            twins[spec.arg.name] = weights[key]
+
+    def run(module: Any) -> bool:
+        nodes = {node.name: node for node in module.graph.nodes if node.op == "placeholder"}
+        for twin, weight in twins.items():
+            nodes[twin].replace_all_uses_with(nodes[weight])
+            module.graph.erase_node(nodes[twin])
+        return True
+
+    return transform(program, run) if twins else program
+
+
+def _memory(value: Any) -> object:
+    """Return what tensors share that are the same in one memory; None for what has none."""
+    import torch
+
+    if not isinstance(value, torch.Tensor) or value.layout is not torch.strided:
+        return None
+    if value.device.type == "meta" or not value.numel():
+        return None
+    return value.data_ptr(), value.dtype, value.shape, value.stride()
 
 
 def scalars_to_tensors(ops: Collection[_Op]) -> _Change:
@@ -291,6 +334,8 @@ def _rebuilt(program: _ExportedProgram, module: Any) -> _ExportedProgram:
     module.graph.lint()
     module.recompile()
     signature = copy.deepcopy(program.graph_signature)
+    taken = {node.name for node in module.graph.nodes if node.op == "placeholder"}
+    signature.input_specs = [s for s in signature.input_specs if s.arg.name in taken]
     (output,) = (node for node in module.graph.nodes if node.op == "output")
     for spec, node in zip(signature.output_specs, output.args[0], strict=True):
         if hasattr(node, "name"):

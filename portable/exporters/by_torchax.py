@@ -9,11 +9,17 @@ import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from portable.exporters.aten import rename, transform
+from portable.exporters.aten import merge_constants, rename, transform
 from portable.exporters.decompositions import all_decompositions
 from portable.exporters.derivatives import derivative_ops
 from portable.exporters.exported import Argument, ArgumentKind
-from portable.exporters.frameworks import ExportFailed, first_line, flat_tree, is_higher_order
+from portable.exporters.frameworks import (
+    ExportFailed,
+    first_line,
+    flat_inputs,
+    flat_tree,
+    is_higher_order,
+)
 from portable.exporters.graphs import GraphLowering, all_nodes
 from portable.exporters.images import byte_images
 from portable.exporters.lowered import Lowered, cleaned
@@ -116,8 +122,6 @@ _REMEDIES = {
     # As `code` and `graph`.
     "already exists": "a weight of the model has the name of an attribute of PyTorch's graphs: "
     "rename it",
-    "is not in the constants dictionary": "an input is of a class that makes tensors of its own, "
-    "as DynamicCache of transformers: pass tensors, or keep a static cache in the model",
     "num_mutated_inp_runtime_indices": _MOVED,
     "set_ on a graph input": _MOVED,
     "expected compiled_fn to be GraphModule": "the model changes a buffer or an input that shares "
@@ -162,6 +166,7 @@ def _decomposed(program: Any, functions: Mapping[Any, Callable[..., Any]]) -> An
     def kept(table: Mapping[Any, Any]) -> dict[Any, Any]:
         return {op: how for op, how in table.items() if not {op, _packet(op)} & functions.keys()}
 
+    program = merge_constants(program)
     with warnings.catch_warnings():
         # PyTorch warns of its own use of a class that it renamed.
         warnings.simplefilter("ignore", FutureWarning)
@@ -171,25 +176,37 @@ def _decomposed(program: Any, functions: Mapping[Any, Callable[..., Any]]) -> An
             # PyTorch's own asks whether the place is below zero.
             del table[torch.ops.aten.select_scatter.default]
         try:
-            return _with_flat_results(program, kept(table))
+            return _flatly_decomposed(program, kept(table))
         except ValueError:
             # Some decompositions have other strides than the op, which views may not take.
             aten = torch.ops.aten
             copied = transform(program, rename({aten.view.default: aten.reshape.default}))
-            return _with_flat_results(copied, kept(table))
+            return _flatly_decomposed(copied, kept(table))
 
 
-def _with_flat_results(program: Any, table: Mapping[Any, Any]) -> Any:
-    """Decompose; PyTorch would make classes that a model returns, and trace what they do then."""
-    signature = program.module_call_graph[0].signature
-    nested = signature.out_spec
-    signature.out_spec = flat_tree(nested)
+def _flatly_decomposed(program: Any, table: Mapping[Any, Any]) -> Any:
+    """Decompose; PyTorch would make classes that a model takes or returns, and trace how."""
+    called = program.module_call_graph[0]
+    nested, given = called.signature, program.example_inputs
+    names = [spec.arg.name for spec in program.graph_signature.input_specs if _is_input(spec)]
+    called.signature = dataclasses.replace(
+        nested,
+        in_spec=flat_inputs(len(names)),
+        out_spec=flat_tree(nested.out_spec),
+        forward_arg_names=names,
+    )
+    program.example_inputs = None  # nested as well; only checked
     try:
         made = program.run_decompositions(table)
     finally:
-        signature.out_spec = nested
-    made.module_call_graph[0].signature.out_spec = nested
+        called.signature = nested
+        program.example_inputs = given
+    made.module_call_graph[0].signature = nested
     return made
+
+
+def _is_input(spec: Any) -> bool:
+    return spec.kind.name == "USER_INPUT"
 
 
 def _packet(op: Any) -> Any:

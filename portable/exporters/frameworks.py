@@ -20,6 +20,7 @@ __all__ = [
     "dotted",
     "dtype_name",
     "first_line",
+    "flat_inputs",
     "flat_tree",
     "from_torch",
     "is_higher_order",
@@ -246,6 +247,13 @@ def _keys(tree: _Tree) -> Sequence[Any]:
         return [keys[number] for number in numbers]
     except Exception:  # a class of the user's, of tensors alone or without names  # noqa: BLE001
         return [pytree.SequenceKey(number) for number in numbers]
+
+
+def flat_inputs(count: int) -> _Tree:
+    """Return how so many inputs are nested that are passed one by one."""
+    from torch.utils import _pytree as pytree
+
+    return pytree.tree_structure((tuple(range(count)), {}))
 
 
 def flat_tree(tree: _Tree) -> _Tree:

@@ -236,6 +236,13 @@ _UNTRACEABLE = {
     "DataDependentOutput": "PyTorch looks at values there: write it out of simpler ops",
     "Cache'> in output": "pass use_cache=False, or register what transformers calls DynamicCache: "
     "transformers.integrations.executorch.register_dynamic_cache_export_support()",
+    "StaticCache'>. Export only": "keep it in the model, as "
+    "transformers.integrations.executorch.TorchExportableModuleWithStaticCache does, or pass a "
+    "DynamicCache",
+    "DynamicCache'>. Export only": "register it: "
+    "transformers.integrations.executorch.register_dynamic_cache_export_support()",
+    "Unsupported input type": "register the class: torch.export.register_dataclass, or "
+    "torch.utils._pytree.register_pytree_node with flatten_with_keys_fn",
     "register a pytree": "torch.export.register_dataclass(the class) before exporting",
     "__obj_flatten__": "quantize by PT2E or torchao: what torch.ao.quantization.quantize_dynamic "
     "makes cannot be traced",

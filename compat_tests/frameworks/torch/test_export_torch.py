@@ -377,10 +377,11 @@ def test_results_in_classes_without_names() -> None:
 
 
 class Cache:
-    """What is made of tensors alone, as the caches of transformers."""
+    """What is made of tensors alone, and makes one of its own, as the caches of transformers."""
 
     def __init__(self, parts: list[Tensor]) -> None:
         self.parts, self.device = parts, parts[0].device
+        self.window = torch.tensor([4])  # as that of transformers, where it slides
 
 
 pytree.register_pytree_node(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -294,6 +295,25 @@ def test_what_cannot_be_traced_says_what_to_do(name: str) -> None:
     function, hint = UNTRACEABLE[name]
     with pytest.raises(ExportFailed, match=hint):
         export_torch(Calls(function), (torch.ones(3, 3),), target="1.0.0")
+
+
+class StaticCache(DynamicCache):
+    """Named as the other of transformers."""
+
+
+TAKEN: dict[type, str] = {
+    DynamicCache: "register_dynamic_cache_export_support",
+    StaticCache: "TorchExportableModuleWithStaticCache",
+    types.SimpleNamespace: "register_pytree_node with flatten_with_keys_fn",
+}
+
+
+@pytest.mark.parametrize("kind", TAKEN)
+def test_an_input_of_a_class_that_pytorch_does_not_know(kind: type) -> None:
+    """It says how to register it, or what to do instead."""
+    value = kind(key=torch.ones(3))
+    with pytest.raises(ExportFailed, match=TAKEN[kind]):
+        export_torch(Calls(lambda x: x.key), (value,), target="1.0.0")
 
 
 def test_a_derivative_that_was_traced_before(executor: Executor) -> None:

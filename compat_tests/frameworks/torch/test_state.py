@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+import importlib
+import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -409,6 +412,85 @@ def test_a_static_cache_of_transformers(executor: Executor) -> None:
             token = wanted.argmax(-1)
             tokens = torch.cat([tokens, token], 1)
             got = step(token, torch.tensor([place]), executor=executor)
+
+
+def test_a_buffer_that_the_code_holds_too(executor: Executor) -> None:
+    """As transformers registers the tensors of a static cache: it is one, under its name."""
+    held = types.SimpleNamespace(total=torch.zeros(2), scale=torch.full((2,), 3.0))
+
+    class Holding(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("total", held.total, persistent=False)
+            self.scale = nn.Parameter(held.scale, requires_grad=False)
+
+        def forward(self, x: Tensor) -> Tensor:
+            held.total.add_(x)
+            return held.total * held.scale
+
+    made = export_torch(Holding(), (torch.ones(2),), target=TARGET)
+    assert (made.mutated, set(made.weights)) == (("total",), {"total", "scale"})
+    calls = [made(torch.ones(2), executor=executor).tolist() for _ in range(2)]
+    assert calls == [[3, 3], [6, 6]]
+
+
+_SMALL = {
+    "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,
+    "num_key_value_heads": 2, "head_dim": 8, "vocab_size": 64, "max_position_embeddings": 32,
+}  # fmt: skip
+DECODERS = {
+    "Llama": _SMALL,
+    "Qwen2": _SMALL,
+    "Mistral": _SMALL | {"sliding_window": 16},
+    "Gemma": _SMALL,
+    "GPT2": {"n_embd": 32, "n_layer": 2, "n_head": 4, "vocab_size": 64, "n_positions": 32},
+}
+
+
+def _decoder(name: str) -> Any:
+    transformers = pytest.importorskip("transformers")
+    torch.manual_seed(0)
+    config = getattr(transformers, f"{name}Config")(**DECODERS[name])
+    return transformers.AutoModelForCausalLM.from_config(config).eval()
+
+
+@pytest.mark.parametrize("name", DECODERS)
+def test_a_cache_that_is_passed(name: str, executor: Executor) -> None:
+    """A prefill returns it, each step takes and returns it; the caller's own stays."""
+    model = _decoder(name)
+    importlib.import_module(
+        "transformers.integrations.executorch"
+    ).register_dynamic_cache_export_support()
+    tokens, token = torch.tensor([[3, 5, 7, 9, 2]]), torch.tensor([[11]])
+    with torch.no_grad():
+        prefill = export_torch(model, (tokens,), {"use_cache": True}, target=TARGET)
+        cache = prefill(tokens, use_cache=True, executor=executor).past_key_values
+        given = {"past_key_values": copy.deepcopy(cache), "use_cache": True}
+        step = export_torch(model, (token,), copy.deepcopy(given), target=TARGET)
+        got = step(token, past_key_values=cache, use_cache=True, executor=executor)
+        wanted = model(tokens, use_cache=True)
+        wanted = model(token, past_key_values=wanted.past_key_values, use_cache=True)
+    assert {layer.keys.shape[2] for layer in cache.layers} == {5}
+    leaves = zip(*map(pytree.tree_leaves, (got, wanted)), strict=True)
+    assert all(torch.allclose(mine, theirs, atol=2e-6) for mine, theirs in leaves)
+
+
+def test_the_module_of_transformers_with_a_static_cache(executor: Executor) -> None:
+    """As its page of ExecuTorch makes it: one token after the other, as without a cache."""
+    model = _decoder("Llama")
+    module = importlib.import_module("transformers.integrations.executorch")
+    settings = {"batch_size": 1, "max_cache_len": 16}
+    model.generation_config.update(cache_implementation="static", cache_config=settings)
+    step = module.TorchExportableModuleWithStaticCache(model)
+    tokens = torch.tensor([[3, 5, 7, 9]])
+    given = {"input_ids": tokens[:, :1], "cache_position": torch.tensor([0])}
+    with torch.no_grad():
+        made = export_torch(step, (), given, target=TARGET, allow=["exact"])
+        wanted = model(tokens, use_cache=False).logits
+        for place in range(4):
+            given = {"input_ids": tokens[:, place, None], "cache_position": torch.tensor([place])}
+            got = made(**given, executor=executor)
+            assert torch.allclose(got[:, 0], wanted[:, place], atol=2e-6)
 
 
 def test_names_that_meet(executor: Executor) -> None:
