@@ -206,7 +206,7 @@ def _flatly_decomposed(program: Any, table: Mapping[Any, Any]) -> Any:
 
 
 def _is_input(spec: Any) -> bool:
-    return spec.kind.name == "USER_INPUT"
+    return bool(spec.kind.name == "USER_INPUT")
 
 
 def _packet(op: Any) -> Any:

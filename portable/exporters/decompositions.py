@@ -9,7 +9,7 @@ from portable.exporters.counting import counting_ops
 from portable.exporters.derivatives import derivative_decompositions
 from portable.exporters.images import floats_alone
 from portable.exporters.lists import list_ops
-from portable.exporters.losses import loss_ops
+from portable.exporters.losses import alignment_loss, loss_ops
 from portable.exporters.quantization import quantized_ops
 
 if TYPE_CHECKING:
@@ -100,6 +100,7 @@ def replacements() -> dict[Any, Callable[..., Any]]:
         torch.cov: _covariance,
         torch.Tensor.corrcoef: _correlations,
         torch.Tensor.cov: _covariance,
+        torch.nn.functional.ctc_loss: alignment_loss,
     }
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from portable.exporters.frameworks import ExportFailed
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["loss_ops"]
+__all__ = ["alignment_loss", "loss_ops"]
 
 
 def loss_ops() -> dict[Any, Callable[..., Any]]:
@@ -24,6 +26,86 @@ def loss_ops() -> dict[Any, Callable[..., Any]]:
     }
     ops = torch.ops.torch_nn
     return {getattr(ops, name).default: how for name, how in table.items() if hasattr(ops, name)}
+
+
+def alignment_loss(
+    scores: Any,
+    targets: Any,
+    lengths: Any,
+    target_lengths: Any,
+    blank: int = 0,
+    reduction: str = "mean",
+    zero_infinity: bool = False,
+) -> Any:
+    """Return what `torch.nn.functional.ctc_loss` does, of which PyTorch traces nothing.
+
+    Args:
+        scores: Log probabilities `[steps, batch, classes]`, or without the batch.
+        targets: Classes `[batch, most]`, or those of all one after the other.
+        lengths: How many steps of each count.
+        target_lengths: How many targets each has; numbers where targets are in one row.
+        blank: The class between targets.
+        reduction: `mean`, by the lengths of targets, `sum` or `none`.
+        zero_infinity: Whether what cannot be aligned costs nothing.
+
+    Raises:
+        ExportFailed: The targets are in one row, and tensors say where each ends.
+    """
+    import torch
+
+    single = scores.dim() == 2
+    scores = scores.unsqueeze(1) if single else scores
+    targets = _padded(targets, target_lengths, scores.shape[1])
+    lengths, sizes = (_counts(one, scores) for one in (lengths, target_lengths))
+    steps, _, classes = scores.shape
+    labels = targets.new_full((scores.shape[1], 2 * targets.shape[1] + 1), blank)
+    labels[:, 1::2] = targets.clamp(0, classes - 1)  # beyond its length a row may hold anything
+    # A blank between two targets may be left out where they differ.
+    leaps = labels[:, 2:] != labels[:, :-2]
+    leaps = torch.nn.functional.pad(leaps & (labels[:, 2:] != blank), (2, 0))
+    emitted = scores.gather(2, labels.expand(steps, -1, -1))
+    places = torch.arange(labels.shape[1])
+    paths = torch.where(places < 2, emitted[0], -torch.inf)
+    for step in range(1, steps):
+        one, two = (
+            torch.nn.functional.pad(paths, (by, 0), value=-torch.inf)[:, : paths.shape[1]]
+            for by in (1, 2)
+        )
+        arrived = torch.stack([paths, one, torch.where(leaps, two, -torch.inf)])
+        paths = torch.where((step < lengths)[:, None], arrived.logsumexp(0) + emitted[step], paths)
+    last = 2 * sizes[:, None]
+    ended = (places == last) | (places == last - 1)
+    costs = -torch.where(ended, paths, -torch.inf).logsumexp(1)
+    costs = torch.where(torch.isinf(costs), 0, costs) if zero_infinity else costs
+    if reduction == "mean":
+        return (costs / sizes.clamp(min=1)).mean()
+    costs = costs[0] if single else costs
+    return costs.sum() if reduction == "sum" else costs
+
+
+def _padded(targets: Any, sizes: Any, batch: int) -> Any:
+    """Return the targets in rows of one length, as integers of 64 bits."""
+    import torch
+
+    targets = targets.to(torch.int64)
+    if targets.dim() == 2:
+        return targets
+    if batch == 1:
+        return targets.reshape(1, -1)
+    if isinstance(sizes, torch.Tensor):
+        raise ExportFailed(
+            "targets of ctc_loss are in one row, and a tensor says where each ends",
+            hint="pass targets [batch, most], or lengths as numbers",
+        )
+    rows = targets.split(list(sizes))
+    return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
+
+
+def _counts(lengths: Any, scores: Any) -> Any:
+    import torch
+
+    given = lengths if isinstance(lengths, torch.Tensor) else torch.tensor(lengths)
+    return given.reshape(-1).to(torch.int64).expand(scores.shape[1])
 
 
 def _with_derivatives(

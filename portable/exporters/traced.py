@@ -121,7 +121,7 @@ def trace(
         ExportFailed: The module cannot be traced, or `program` is something else.
     """
     import torch
-    from torch._subclasses.fake_tensor import DataDependentOutputException
+    from torch._subclasses import fake_tensor
 
     if isinstance(program, torch.export.ExportedProgram):
         return program
@@ -139,7 +139,10 @@ def trace(
     try:
         try:
             return traced()
-        except DataDependentOutputException:
+        except (
+            fake_tensor.DataDependentOutputException,
+            fake_tensor.DynamicOutputShapeException,
+        ):
             with _replacing():
                 return traced()
     except Exception as error:
@@ -228,8 +231,6 @@ _UNTRACEABLE = {
     "Could not guard on data-dependent": "Python branches on the value of a tensor: use torch.cond "
     "or torch.where, and turn checks of values off",
     "Could not extract specialized integer": _NUMBER,
-    "aten._ctc_loss": "PyTorch does not trace it: return the log probabilities, and compute the "
-    "loss outside",
     "aten.linalg_lstsq": "PyTorch does not trace it: use torch.linalg.pinv(a) @ b",
     "DynamicOutputShape": "the size of what it makes depends on data: compute with a fixed size "
     "and a mask",

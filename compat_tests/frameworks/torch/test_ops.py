@@ -250,6 +250,36 @@ def test_sizes_that_depend_on_data_are_refused(name: str) -> None:
     assert caught.value.where
 
 
+PADDED = torch.tensor([[1, 2, 2], [3, 3, -7], [0, 0, 0]])
+ALIGNED: dict[str, tuple[Any, ...]] = {
+    "numbers": (PADDED, (8, 6, 7), (3, 2, 0)),
+    "tensors": (PADDED, torch.tensor([8, 6, 1]), torch.tensor([3, 2, 0])),
+    "in one row": (torch.tensor([1, 2, 2, 3, 3]), (8, 6, 7), (3, 2, 0)),
+    "impossible": (PADDED, (3, 3, 3), (3, 2, 0)),
+}
+
+
+@pytest.mark.parametrize("name", ALIGNED)
+def test_the_loss_of_an_alignment(name: str, executor: Executor) -> None:
+    """As PyTorch's, also where targets cannot be aligned, and what lies behind them is not read."""
+    torch.manual_seed(0)
+    scores, (targets, lengths, sizes) = torch.randn(8, 3, 5).log_softmax(-1), ALIGNED[name]
+
+    def losses(x: Tensor) -> list[Tensor]:
+        return [
+            F.ctc_loss(x, targets, lengths, sizes, reduction="none"),
+            F.ctc_loss(x, targets, lengths, sizes, reduction="sum"),
+            F.ctc_loss(x, targets, lengths, sizes, zero_infinity=True),
+            F.ctc_loss(x[:, 0], PADDED[0, :2], (8,), (2,), blank=4),
+            nn.CTCLoss(reduction="none")(x[:, 0], PADDED[0, :2], torch.tensor(8), torch.tensor(2)),
+        ]
+
+    made = export_torch(Calls(losses), (scores,), target="0.9.0")
+    for mine, theirs in zip(made(scores, executor=executor), losses(scores), strict=True):
+        assert mine.shape == theirs.shape
+        assert torch.allclose(mine, theirs, rtol=3e-6)
+
+
 class DynamicCache:
     """Named as the one of transformers, which is no dataclass either."""
 
@@ -261,7 +291,12 @@ UNTRACEABLE: dict[str, tuple[Callable[..., Any], str]] = {
     "branch": (lambda x: x if x.sum() > 0 else -x, r"torch\.cond"),
     "number": (lambda x: x * float(x.sum()), "keep it there"),
     "place": (lambda x: x.clone().__setitem__((0, x[0, 0].long()), 0), "index_copy"),
-    "loss": (lambda x: F.ctc_loss(x[:, None], torch.ones(1, 1).long(), (3,), (1,)), "outside"),
+    "loss": (
+        lambda x: F.ctc_loss(
+            x[:, None].expand(-1, 2, -1), torch.ones(2).long(), *torch.tensor([[3, 3], [1, 1]])
+        ),
+        "lengths as numbers",
+    ),
     "least_squares": (lambda x: torch.linalg.lstsq(x, x).solution, "pinv"),
     "classes": (lambda x: F.one_hot(x.long()), "num_classes"),
     # PyTorch's compiler, once it was used, no longer validates by itself in this process.
