@@ -316,6 +316,8 @@ def _array(leaf: _Leaf, aval: _Aval, name: str) -> Array:
             found = getattr(leaf, "dtype", type(leaf).__name__)
             raise InputMismatch(f"{name!r} is {found}, the function takes {aval.dtype}")
         return np.asarray(jax.random.key_data(leaf))
+    if aval.dtype == jax.dtypes.float0:
+        return np.zeros(np.shape(leaf), bool)
     if hasattr(leaf, "dtype") or jax.dtypes.scalar_type_of(leaf) is not _scalar(aval.dtype):
         return as_array(leaf)
     try:
@@ -334,6 +336,8 @@ def _scalar(dtype: Any) -> type:
 def _leaf(array: Array, aval: _Aval) -> Any:
     import jax
 
+    if aval.dtype == jax.dtypes.float0:
+        return np.zeros(array.shape, aval.dtype)  # as JAX, of numpy
     made = jax.numpy.asarray(array)
     if not is_key(aval):
         return made

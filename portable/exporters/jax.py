@@ -241,4 +241,5 @@ def _typed(aval: Any) -> tuple[tuple[int | str, ...], str]:
         key = jax.ShapeDtypeStruct((), aval.dtype)
         inner = jax.eval_shape(jax.random.key_data, key)
         return (*shape, *inner.shape), str(inner.dtype)
-    return shape, str(aval.dtype)
+    # The derivatives of integers, which have no values, are truths in a program.
+    return shape, "bool" if aval.dtype == jax.dtypes.float0 else str(aval.dtype)

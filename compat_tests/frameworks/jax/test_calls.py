@@ -88,6 +88,21 @@ def test_names_pass_over_static_arguments() -> None:
     assert [argument.name for argument in made.inputs] == ["x", "y"]
 
 
+def test_derivatives_of_integers(executor: Executor) -> None:
+    """They have no values: a call takes and returns what JAX does, an array of numpy."""
+
+    def slopes(x: Any) -> Any:
+        return jax.vjp(lambda number, x: x * number, 3, x)[1](jnp.ones_like(x))
+
+    (none, one), x = _export(slopes, X)(X, executor=executor), jnp.asarray(X)
+    assert (type(none), none.dtype, none.shape) == (np.ndarray, jax.dtypes.float0, ())
+    assert jnp.array_equal(one, slopes(x)[1])
+    again = _export(lambda none, x: (none, x + 1), none, X)
+    none, one = again(none, X, executor=executor)
+    assert none.dtype == jax.dtypes.float0
+    assert jnp.array_equal(one, x + 1)
+
+
 @pytest.mark.parametrize("platforms", [["cpu", "tpu"], ["tpu", "cpu"]])
 def test_several_platforms(platforms: list[str], executor: Executor) -> None:
     """The number of the platform comes first in `main`, and is that of the executor."""
