@@ -41,6 +41,8 @@ def lowerings() -> dict[Any, Callable[..., Any]]:
         "_embedding_bag_forward_only": _embedding_bag,
         "_grouped_mm": _grouped_product,
         "_int_mm": _integer_product,
+        "_is_all_true": jnp.all,
+        "_is_any_true": jnp.any,
         "_linalg_eigh": _eigen,
         "_linalg_solve_ex": _solved,
         "_linalg_svd": _singular_values,

@@ -250,6 +250,14 @@ def test_sizes_that_depend_on_data_are_refused(name: str) -> None:
     assert caught.value.where
 
 
+def test_truths_that_pytorch_asserts(executor: Executor) -> None:
+    """As where a language model puts its images: what is asked of all, and of any."""
+    ops, x = torch.ops.aten, torch.tensor([True, False])
+    model = Calls(lambda x: (ops._is_all_true(x), ops._is_any_true(x), ops._is_all_true(x | True)))
+    made = export_torch(model, (x,), target="0.9.0")
+    assert [truth.item() for truth in made(x, executor=executor)] == [False, True, True]
+
+
 PADDED = torch.tensor([[1, 2, 2], [3, 3, -7], [0, 0, 0]])
 ALIGNED: dict[str, tuple[Any, ...]] = {
     "numbers": (PADDED, (8, 6, 7), (3, 2, 0)),
