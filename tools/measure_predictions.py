@@ -10,7 +10,8 @@ predictions are made again.
     python -m tools measure_predictions 6000 --around unused --on 'jaxlib 0.4.30'
 
 With `--around` they are the programs of one op from which the table was learnt, each put somewhere
-else: where nothing uses its results, in a function, in a branch, in a loop.
+else: where nothing uses its results, in a function, in a branch, in a loop. The N with the first
+digests are a sample of all ops and types, the same each time.
 """
 
 from __future__ import annotations
@@ -300,7 +301,8 @@ def main() -> int:
     parser.add_argument("--on", nargs="+", default=RELEASES, metavar="RELEASE")
     chosen = parser.parse_args()
     if chosen.around:
-        artifacts = list(surrounded(load_programs()[: chosen.count], chosen.around))
+        sample = sorted(load_programs(), key=lambda one: one.artifact.digest)[: chosen.count]
+        artifacts = list(surrounded(sample, chosen.around))
     else:
         artifacts = list(programs(chosen.count, chosen.seed))
     for name in chosen.on:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from portable.bytecode.operations import Operation, OpSignature, Source
     from portable.prediction.forms import Reading
+    from portable.prediction.walk import Visit
 
 __all__ = [
     "COMMUNICATING",
@@ -666,6 +667,37 @@ def _asks_for_the_device_in_a_loop(reading: Reading) -> bool | None:
     return None if perhaps else False
 
 
+def _carries_six_bits(reading: Reading) -> bool | None:
+    """Find a while that makes other values of six bits each turn.
+
+    Perhaps it keeps the value, which an argument of its body may be, turns once at most, or nothing
+    uses what it gives: XLA then compiles no loop of it.
+    """
+    walk = reading.walk
+    returns: dict[int, list[Visit]] = {}  # of each while, what its condition and its body return
+    for visit in walk.of([_RETURN]):
+        around = walk.around[visit.number]
+        if around >= 0 and reading.names[walk.head(around).name] == _WHILE:
+            returns.setdefault(around, []).append(visit)
+    used: set[Source | None] = set()
+    once: set[int] = set()
+    for visit in walk:
+        used.update(visit.sources)
+        around = walk.around[visit.number]
+        if around in returns and visit.number < returns[around][0].number:
+            bounds = filter(None, map(visit.constant, visit.sources))
+            once.update(around for one in bounds if reading.ends(one)[1] <= 1)
+    perhaps = False
+    for around, found in returns.items():
+        for at, type_ in enumerate(walk.head(around).results):
+            if reading.element(type_) in _SIX_BITS:
+                made = found[-1].sources[at : at + 1] not in {(), (None,)}
+                if made and (around, at) in used and around not in once:
+                    return True
+                perhaps = True
+    return None if perhaps else False
+
+
 def _normal_of_others(reading: Reading) -> bool:
     """Find random numbers of the normal distribution in another type than f32."""
     return any(
@@ -777,6 +809,9 @@ COMPUTED: dict[str, FormRule] = {
     ),
     "replica_id or partition_id in a while of a known number of turns": FormRule(
         _asks_for_the_device_in_a_loop, (ops(_WHILE), ops(*_DEVICES))
+    ),
+    "while that makes other values of f6E2M3FN or f6E3M2FN": FormRule(
+        _carries_six_bits, (types(_SIX_BITS), ops(_WHILE))
     ),
     "custom call of TopK without a computation": FormRule(
         _top_by_nothing, (ops("vhlo.custom_call"),)
