@@ -58,6 +58,7 @@ def _rows(x: Array, starts: Array) -> Array:
 
 _LARGE = np.float32(1e38)
 _MAGIC = np.float32(12582912)
+_COUNTED = np.arange(4, dtype=np.float32)
 _NOT_A_NUMBER = np.full(4, np.nan, np.float32)
 
 _DIVIDES = "divide by a constant whose reciprocal is not normal"
@@ -168,6 +169,25 @@ PROGRAMS = {
     "quotient_divided_in_a_function": Program(
         [_GREAT, _LESS, _LESS], lambda x, y, z: x / y / z, _QUOTIENTS, perhaps=True
     ),
+    # What functions, branches and loops hand on, to where it is divided or beside it.
+    "quotient_returned_and_divided": Program(
+        [_GREAT, _LESS, _LESS], lambda x, y, z: x / y / z, _QUOTIENTS, perhaps=True
+    ),
+    "quotient_divided_each_turn": Program(
+        [_GREAT, _LESS, _LESS], lambda x, y, z: x / y / z, _QUOTIENTS, perhaps=True
+    ),
+    "quotient_divided_in_a_branch": Program(
+        [_GREAT, _LESS, _LESS, True], lambda x, y, z, _: x / y / z, _QUOTIENTS, perhaps=True
+    ),
+    "quotient_of_a_branch_divided": Program(
+        [_GREAT, _LESS, _LESS, True], lambda x, y, z, _: x / y / z, _QUOTIENTS, perhaps=True
+    ),
+    "quotient_beside_a_division": Program(
+        [_GREAT, _LESS, _LESS], lambda x, y, z: x / y + z / (z + 2)
+    ),
+    "quotient_returned_beside_a_division": Program(
+        [_GREAT, _LESS, _LESS], lambda x, y, z: x / y - z / z
+    ),
     "quotient_divided_by_constant": Program([_GREAT, _LESS], lambda x, y: x / y / 3),
     "quotient_by_constant_divided": Program([_GREAT, _LESS], lambda x, y: x / 3 / y),
     "quotient_inverted": Program([_GREAT, _LESS], lambda x, y: 1 / (x / y)),
@@ -235,6 +255,15 @@ PROGRAMS = {
         [_SOME_INFINITE, _NO], lambda x, p: x * (1 - p.astype(np.float32))
     ),
     "masked_constant": Program([_NO], lambda p: p * np.float32(-1e30)),
+    "mask_returned_and_multiplied": Program(
+        [_SOME_INFINITE, _NO], np.multiply, _MASKS, perhaps=True
+    ),
+    "mask_beside_a_product": Program([_SOME_INFINITE, _LESS, _NO], lambda x, y, p: x * y - p),
+    "frequencies_raised": Program([_EIGHT[:4]], lambda x: np.exp(x * np.float32(100) ** -_COUNTED)),
+    "zero_by_zero_raised": Program(
+        [_EIGHT[:4]], lambda x: np.exp(x * (_COUNTED / _COUNTED)), _RAISED, perhaps=True
+    ),
+    "nan_beside_an_exponential": Program([_EIGHT[:4]], lambda x: x * np.float32("nan")),
     "vectors_masked": Program(
         [_SOME_INFINITE[1:3] * 2, [False, True] * 2],
         lambda x, p: x @ p.astype(np.float32),
@@ -269,6 +298,8 @@ WRONG = {
             *("division_by_large", "division_by_large_f64", "division_by_computed"),
             *("log_of_power", "quotient_divided", "quotient_as_divisor"),
             *("quotient_divided_in_a_function", "divided_by_power", "scatter_over_the_edge"),
+            *("quotient_returned_and_divided", "quotient_divided_each_turn"),
+            "mask_returned_and_multiplied",
             *("log_of_fourth_power", "log_of_power_of_two"),
             *("zero_added", "zero_below_zero_taken_away"),
             *("masked", "masked_by_argument", "masked_in_a_function"),

@@ -20,6 +20,7 @@ from portable.prediction.computing import COMMUNICATING, COMPUTED, TWO_BITS, TYP
 from portable.prediction.constants import CONSTANTS
 from portable.prediction.corners import CORNERS
 from portable.prediction.entry import ENTRY, aliased, dictionaries
+from portable.prediction.flow import Flow
 from portable.prediction.form import (
     CONVOLUTIONS,
     DYNAMIC_CONVOLUTIONS,
@@ -37,7 +38,7 @@ from portable.prediction.parts import PARTS
 from portable.prediction.products import DOT, DOTS, PRODUCTS, prescribes_algorithm
 from portable.prediction.quantized import QUANTIZED
 from portable.prediction.signatures import FLOATS, has_operand_types
-from portable.prediction.simplified import SIMPLIFIED, added, none_and_given, numbers_of
+from portable.prediction.simplified import SIMPLIFIED, added, none_of, numbers_of
 from portable.prediction.specials import SPECIALS, Magnitudes
 from portable.prediction.unsigned import UNSIGNED
 from portable.prediction.unused import used
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from portable.bytecode.encoding import Buffer
     from portable.bytecode.operations import Operation, OpSignature
     from portable.bytecode.view import View
+    from portable.prediction.flow import Value
     from portable.prediction.simplified import Added, Numbers
 
 __all__ = ["FORMS", "KINDS", "LOCATIONS", "Reading", "forms_in"]
@@ -204,9 +206,14 @@ class Reading:
         return Magnitudes(self)
 
     @cached_property
-    def none_and_given(self) -> tuple[set[int], set[int]]:
-        """The operations that give NaN, and those of what is handed over, by their numbers."""
-        return none_and_given(self)
+    def none(self) -> set[Value]:
+        """The values that are NaN whatever the arguments are."""
+        return none_of(self)
+
+    @cached_property
+    def flow(self) -> Flow:
+        """Where values go that functions and bodies hand on."""
+        return Flow(self)
 
     @cached_property
     def walk(self) -> Walk:

@@ -11,7 +11,7 @@ import struct
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from portable.bytecode.entries import Blob
-from portable.bytecode.operations import IN_FUNCTION, like
+from portable.bytecode.operations import like
 from portable.prediction.computing import integers
 from portable.prediction.form import FormRule, kinds, ops, types
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from portable.bytecode.operations import Operation, OpSignature
+    from portable.prediction.flow import Flow, Value
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
 
@@ -29,7 +30,7 @@ __all__ = [
     "Numbers",
     "added",
     "masks_widely",
-    "none_and_given",
+    "none_of",
     "numbers_of",
 ]
 
@@ -42,7 +43,6 @@ _SQRT, _SUBTRACT = "vhlo.sqrt", "vhlo.subtract"
 _NEGATE, _SELECT = "vhlo.negate", "vhlo.select"
 _CONVERT, _IOTA, _RESHAPE = "vhlo.convert", "vhlo.iota", "vhlo.reshape"
 _DOT = "vhlo.dot_general_v1"
-_CALLING, _RETURN = kinds("call composite"), "vhlo.return"
 _SPREADING = kinds("broadcast broadcast_in_dim")
 # What asks for the sign of a zero.
 _ASKING_FOR_SIGNS = kinds("atan2 divide power rsqrt")
@@ -54,8 +54,7 @@ _KEEPING_FINITE = kinds(
 _PERHAPS_PLAIN = _KEEPING_FINITE | {_CONSTANT, _CONVERT, _IOTA}
 _PASSING_BOOLEANS = _SPREADING | {_CONVERT}
 _BOOLEAN = "bool_v1"
-_BARRIER, _FUNCTION = "vhlo.optimization_barrier", "vhlo.func"
-_MAIN = "main"
+_BARRIER = "vhlo.optimization_barrier"
 
 
 class _Float(NamedTuple):
@@ -120,6 +119,7 @@ _PLAIN = frozenset({-1.0, -0.5, 0.5, 1.0, 2.0, 3.0})
 # Exponents for which XLA multiplies or divides before it looks at the logarithm.
 _MULTIPLIED = frozenset({-1.0, 1.0, 3.0})
 # What makes the numbers that are none out of others.
+_REMAINDER = "vhlo.remainder"
 _MAKING_NONE = kinds("divide log power remainder rsqrt sqrt")
 _FLOATING = ("f", "bf")
 # What has NaN where one operand does, and XLA, or LLVM, knows it of a constant.
@@ -129,10 +129,6 @@ _KEEPING_NONE = kinds(
     " negate optimization_barrier pad power reduce remainder reshape reverse round_nearest_afz"
     " round_nearest_even rsqrt sine slice sqrt subtract tan tanh transpose"
 )
-# What hands values to other functions or bodies, or back from them.
-_HANDING = kinds("call case composite if return while")
-# Stands for the maker of a value that no op gives: an argument.
-_ARGUMENT = -1
 _EXPONENTIALS = kinds("exponential exponential_minus_one logistic")
 # The element types whose exponentials of NaN are another number, or were once of one release.
 _RAISED = {
@@ -156,6 +152,7 @@ class _Numbers(NamedTuple):
         some_is_none: Whether one of them is no number.
         finite: Whether all of them are known, and finite.
         smallest: The least of their magnitudes, without zero.
+        some_is_zero: Whether one of them may be zero.
     """
 
     few: frozenset[float] = frozenset()
@@ -164,6 +161,7 @@ class _Numbers(NamedTuple):
     some_is_none: bool = False
     finite: bool = False
     smallest: float = math.inf
+    some_is_zero: bool = True
 
     @property
     def only(self) -> float | None:
@@ -216,6 +214,7 @@ def _read(reading: Reading, data: object, kind: _Float) -> _Numbers:
         len(numbers) != len(found),
         all(map(math.isfinite, found)),
         min((abs(one) for one in numbers if one), default=math.inf),
+        0 in found,
     )
 
 
@@ -248,6 +247,10 @@ def _divides_by_a_large_constant(reading: Reading) -> bool | None:
                 return True
             perhaps |= constant is None
     return None if perhaps else False
+
+
+def _is_first(at: int) -> bool:
+    return at == 0
 
 
 class _Made(NamedTuple):
@@ -467,34 +470,28 @@ def _loses_the_sign_of_zero(reading: Reading) -> bool | None:
 def _masks(reading: Reading) -> bool | None:
     """Find perhaps a product of numbers with booleans: NaN where zero meets NaN or an infinity.
 
-    XLA selects zero. Where booleans are handed to a function, or returned, perhaps they are
-    multiplied with on the other side.
+    XLA selects zero.
     """
     if (made := _of_booleans(reading)) is None:
         return False
-    numbers = reading.floats
-    masks, spread, plain = set[int](), set[int](), set[int]()
-    given = {_ARGUMENT}
-    is_handed = is_multiplied = False
-    for number, one in enumerate(_handing(reading)):
-        visit = one.visit
-        for maker in _multiplied(one, plain) if one.kind == _MULTIPLY else ():
-            if maker in masks:
-                return None
-            is_multiplied |= maker in given and maker in one.makers
-        if one.kind in _CALLING:
-            given.add(number)
-        is_handed |= one.kind in _CALLING | {_RETURN} and not masks.isdisjoint(one.makers)
-        if one.kind in _PERHAPS_PLAIN and _is_plain(reading, one, plain, numbers):
+    numbers, flow = reading.floats, reading.flow
+    masks: list[Value] = []
+    multiplied: set[Value] = set()
+    spread, plain = set[int](), set[int]()
+    for number, visit in enumerate(reading.walk):
+        kind = reading.kinds[visit.operation.name]
+        if kind == _MULTIPLY:
+            multiplied.update(_multiplied(flow, visit, plain))
+        elif kind in _PERHAPS_PLAIN and _is_plain(reading, visit, plain, numbers):
             plain.add(number)
         # What is broadcast first is broadcast last by XLA.
-        if one.kind in _SPREADING or (one.kind == _RESHAPE and visit.first in spread):
+        if kind in _SPREADING or (kind == _RESHAPE and visit.first in spread):
             spread.add(number)
-        elif (one.kind == _CONVERT and visit.first not in spread and made(visit)) or (
-            one.kind == _RESHAPE and visit.first in masks
-        ):
-            masks.add(number)
-    return None if is_handed and is_multiplied else False
+        elif kind == _CONVERT and visit.first not in spread and made(visit):
+            masks.append((number, 0))
+    if multiplied.isdisjoint(flow.reached(masks, _is_first, [_RESHAPE])):
+        return False
+    return None
 
 
 def masks_widely(reading: Reading) -> bool | None:
@@ -509,17 +506,18 @@ def masks_widely(reading: Reading) -> bool | None:
         return False
     numbers = reading.floats
     masks, plain = set[int](), set[int]()
-    for number, one in enumerate(_handing(reading)):
+    for number, visit in enumerate(reading.walk):
+        kind = reading.kinds[visit.operation.name]
         if (
-            one.kind == _MULTIPLY
-            and not masks.isdisjoint(_multiplied(one, plain))
-            and _float(reading, one.visit)
+            kind == _MULTIPLY
+            and not masks.isdisjoint(at for at, _ in _multiplied(reading.flow, visit, plain))
+            and _float(reading, visit)
         ):
             return None
-        if one.kind in _PERHAPS_PLAIN and _is_plain(reading, one, plain, numbers):
+        if kind in _PERHAPS_PLAIN and _is_plain(reading, visit, plain, numbers):
             plain.add(number)
-        if (one.kind == _CONVERT and made(one.visit)) or (
-            one.kind in _PASSING_BOOLEANS and one.visit.first in masks
+        if (kind == _CONVERT and made(visit)) or (
+            kind in _PASSING_BOOLEANS and visit.first in masks
         ):
             masks.add(number)
     return False
@@ -549,25 +547,24 @@ def _is_boolean(reading: Reading, type_: int) -> bool:
     return reading.element(type_) == _BOOLEAN
 
 
-def _multiplied(one: _Handed, plain: set[int]) -> Iterator[int]:
-    """Yield what makes the operands of a product, each if the other may be NaN or infinite."""
-    if len(one.visit.sources) == len(_SIDES):
-        makers = [source[0] if source else _ARGUMENT for source in one.visit.sources]
-        for maker, other in zip(makers, reversed(makers), strict=True):
-            if other not in plain:
-                yield maker
+def _multiplied(flow: Flow, visit: Visit, plain: set[int]) -> Iterator[Value]:
+    """Yield the operands of a product, each if the other may be NaN or infinite."""
+    values = [*flow.operands(visit)]
+    for value, other in zip(values, reversed(values), strict=True):
+        if other[0] not in plain:
+            yield value
 
 
-def _is_plain(reading: Reading, one: _Handed, plain: set[int], numbers: Numbers) -> bool:
+def _is_plain(reading: Reading, visit: Visit, plain: set[int], numbers: Numbers) -> bool:
     """Say whether all that an op gives is finite, whatever the arguments are."""
-    visit = one.visit
-    if one.kind == _CONSTANT:
+    kind = reading.kinds[visit.operation.name]
+    if kind == _CONSTANT:
         return numbers(visit.operation).finite
-    if one.kind == _CONVERT and visit.sources and visit.sources[0]:
+    if kind == _CONVERT and visit.sources and visit.sources[0]:
         return not reading.element(reading.walk.type(visit.sources[0])).startswith(_FLOATING)
-    of = visit.sources[1:] if one.kind == _SELECT else visit.sources
-    return one.kind == _IOTA or (
-        one.kind in _KEEPING_FINITE and bool(of) and all(at and at[0] in plain for at in of)
+    of = visit.sources[1:] if kind == _SELECT else visit.sources
+    return kind == _IOTA or (
+        kind in _KEEPING_FINITE and bool(of) and all(at and at[0] in plain for at in of)
     )
 
 
@@ -650,84 +647,56 @@ def _raises_e_to_none(raised: Mapping[str, frozenset[str]]) -> Callable[[Reading
     """Find perhaps an exponential of what is NaN whatever the arguments are.
 
     A constant itself is folded before; one that a barrier hides, or that is NaN only by what it is
-    added to or multiplied with, is left to LLVM. Where such a value is handed to a function or a
-    loop, so may be whatever those take.
+    added to or multiplied with, is left to LLVM.
 
     Args:
         raised: The exponentials, each with the element types of its result.
     """
 
     def find(reading: Reading) -> bool | None:
-        none, given = reading.none_and_given
-        is_handed = is_raised = False
-        for one in _handing(reading):
-            if one.kind in _HANDING:
-                is_handed |= not none.isdisjoint(one.makers)
-            elif _result(reading, one.visit) in raised.get(one.kind, ()) and not any(
-                map(one.visit.constant, one.visit.sources)
+        for visit in reading.walk.of(raised):
+            kind = reading.kinds[visit.operation.name]
+            if _result(reading, visit) not in raised[kind] or any(
+                map(visit.constant, visit.sources)
             ):
-                if not none.isdisjoint(one.makers):
-                    return None
-                is_raised |= not given.isdisjoint(one.makers)
-        return None if is_handed and is_raised else False
+                continue
+            if not reading.none.isdisjoint(reading.flow.operands(visit)):
+                return None
+        return False
 
     return find
 
 
-def none_and_given(reading: Reading) -> tuple[set[int], set[int]]:
-    """Return the ops that are NaN whatever the arguments are, and those of what is handed over.
+def none_of(reading: Reading) -> set[Value]:
+    """Return the values that are NaN whatever the arguments are.
 
     Args:
         reading: An artifact's ops.
     """
     numbers, folded = reading.floats, reading.folded
     merged = _Merged(numbers)
-    none: set[int] = set()
-    given = {_ARGUMENT}
-    for number, one in enumerate(_handing(reading)):
-        if one.kind == _CONSTANT:
-            if numbers(one.visit.operation).some_is_none:
-                none.add(number)
-        elif one.kind in _HANDING:
-            given.add(number)
-        elif one.kind in _KEEPING_NONE:
-            constants = [one.visit.constant(source) for source in one.visit.sources]
-            # Of constants that are all positive none of these is NaN.
-            positive = all(numbers(constant).least > 0 for constant in constants)
-            made = one.kind in _MAKING_NONE and bool(one.makers) and folded.issuperset(one.makers)
-            is_none = merged.is_none(number, one.visit, one.kind) or (made and not positive)
-            if is_none or not none.isdisjoint(one.makers):
-                none.add(number)
-            elif not given.isdisjoint(one.makers):
-                given.add(number)
-    return none, given
-
-
-class _Handed(NamedTuple):
-    """An op that takes, or hands over, what other functions or bodies have.
-
-    Args:
-        visit: The op.
-        kind: Its name without its version.
-        makers: The numbers of the ops that make its operands; `_ARGUMENT` for an argument, but not
-            for one of the program.
-    """
-
-    visit: Visit
-    kind: str
-    makers: frozenset[int]
-
-
-def _handing(reading: Reading) -> Iterator[_Handed]:
-    """Yield each op with what makes its operands."""
-    is_main = False
-    for visit in reading.walk:
+    none: list[Value] = []
+    for number, visit in enumerate(reading.walk):
         kind = reading.kinds[visit.operation.name]
-        if kind == _FUNCTION:
-            is_main = reading.value(visit.operation, "sym_name").get("value") == _MAIN
-        takes_main = is_main and visit.operation.depth == IN_FUNCTION
-        makers = {source[0] if source else _ARGUMENT for source in visit.sources}
-        yield _Handed(visit, kind, frozenset(makers - {_ARGUMENT} if takes_main else makers))
+        if kind == _CONSTANT:
+            is_none = numbers(visit.operation).some_is_none
+        elif kind in _MAKING_NONE and number in folded:
+            is_none = _makes_none(visit, kind, numbers)
+        else:
+            is_none = merged.is_none(number, visit, kind)
+        if is_none:
+            none.append((number, 0))
+    return reading.flow.reached(none, lambda _: True, _KEEPING_NONE)
+
+
+def _makes_none(visit: Visit, kind: str, numbers: Numbers) -> bool:
+    """Say whether an op may make NaN of numbers that are none."""
+    known = [numbers(visit.constant(source)) for source in visit.sources]
+    if kind == _DIVIDE:
+        return not any(one.finite and not one.some_is_zero for one in known)
+    if kind == _REMAINDER:
+        return not all(one.finite for one in known) or known[-1].some_is_zero
+    return known[0].least < 0 if kind != _POWER else known[0].least <= 0
 
 
 def _result(reading: Reading, visit: Visit) -> str:
@@ -807,34 +776,22 @@ def _divides_quotients(reading: Reading) -> bool | None:
     """Find perhaps a quotient that is divided, or divided by, by what is no constant.
 
     XLA multiplies both divisors, or the dividend and the inner divisor, which overflows where two
-    divisions do not. A constant divisor is multiplied with before. Where a quotient is handed to
-    another function, it is perhaps what that divides.
+    divisions do not. A constant divisor is multiplied with before.
     """
-    numbers, folded = reading.floats, reading.folded
-    quotients: set[int] = set()
-    given = {_ARGUMENT}
-    is_handed = is_divided = False
-    for number, one in enumerate(_handing(reading)):
-        visit = one.visit
-        if one.kind in _HANDING:
-            is_handed |= not quotients.isdisjoint(one.makers)
-            given.add(number)
-        elif one.kind in _RESHAPED and visit.first in quotients:
-            quotients.add(number)
-        sides = len(visit.sources) == len(_SIDES)
-        if one.kind != _DIVIDE or not sides or _result(reading, visit) not in _OWN:
+    numbers, folded, flow = reading.floats, reading.folded, reading.flow
+    quotients: list[Value] = []
+    divided: set[Value] = set()
+    for visit in reading.walk.of([_DIVIDE]):
+        if len(visit.sources) != len(_SIDES) or _result(reading, visit) not in _OWN:
             continue
-        dividend, divisor = (source[0] if source else _ARGUMENT for source in visit.sources)
-        is_one = abs(numbers(visit.constant(visit.sources[0])).only or 0) == 1
-        if divisor in folded:
-            continue
-        taken = {dividend} if is_one else {dividend, divisor}
-        if not quotients.isdisjoint(taken):
-            return None
-        is_divided |= not given.isdisjoint(taken & one.makers)
-        if not is_one:
-            quotients.add(number)
-    return None if is_handed and is_divided else False
+        dividend, divisor = visit.sources
+        is_one = abs(numbers(visit.constant(dividend)).only or 0) == 1
+        if not is_one and not (divisor and divisor[0] in folded):
+            divided.update(flow.operands(visit))
+            quotients.append((visit.number, 0))
+    if divided.isdisjoint(flow.reached(quotients, _is_first, _RESHAPED)):
+        return False
+    return None
 
 
 def _divides_by(kind: str) -> Callable[[Reading], bool | None]:
@@ -949,10 +906,11 @@ SIMPLIFIED: dict[str, FormRule] = {
         _compares_with_none, (ops(_MAXIMUM, _MINIMUM), ops(_CONSTANT))
     ),
     "exponential of what is computed from NaN": FormRule(
-        _raises_e_to_none(_RAISED), (ops(*_RAISED), ops(_CONSTANT))
+        _raises_e_to_none(_RAISED), (ops(*_RAISED), ops(_CONSTANT, _IOTA))
     ),
     "exponential of f64 that is computed from NaN": FormRule(
-        _raises_e_to_none(_RAISED_ONCE), (ops(*_RAISED_ONCE), types({"f64_v1"}), ops(_CONSTANT))
+        _raises_e_to_none(_RAISED_ONCE),
+        (ops(*_RAISED_ONCE), types({"f64_v1"}), ops(_CONSTANT, _IOTA)),
     ),
     "compare of floats that are never negative with zero": FormRule(
         _compares_none_with_zero, (ops(_COMPARE), ops(_CONSTANT))

@@ -1,0 +1,119 @@
+"""Where a value goes that functions and bodies only hand on: by calls, returns, loops, branches.
+
+XLA puts functions into their callers, so that what meets there is one expression to it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from portable.bytecode.operations import IN_FUNCTION
+from portable.prediction.form import kinds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from portable.prediction.forms import Reading
+    from portable.prediction.walk import Visit
+
+__all__ = ["Flow", "Value"]
+
+Value: TypeAlias = "tuple[int, int]"
+"""A result of an operation: the number of that and which of its results. Of a function these are
+what it returns; its arguments are counted from -1 down, and what bodies in it take is one value."""
+
+_INSIDE = -(1 << 62)
+_CALLS = {"vhlo.call": "callee", "vhlo.composite": "decomposition"}
+_FUNCTION, _RETURN, _WHILE = "vhlo.func", "vhlo.return", "vhlo.while"
+# What takes values that its bodies do not.
+_BRANCHING = kinds("case if")
+_OUTSIDE = 0
+
+
+class Flow:
+    """Follows values through a program.
+
+    Args:
+        reading: An artifact's ops.
+    """
+
+    def __init__(self, reading: Reading) -> None:
+        self._walk = reading.walk
+        self._functions: list[int] = []  # around each operation, that it stands in
+        self._taken: dict[int, int] = {}
+        self._next: dict[Value, list[Value]] = {}
+        named: dict[object, int] = {}
+        for visit in self._walk.of([_FUNCTION]):
+            named[reading.value(visit.operation, "sym_name").get("value")] = visit.number
+            kind = reading.value(visit.operation, "function_type").get("value")
+            self._taken[visit.number] = len(reading.sides(kind)[0])
+        function = _OUTSIDE
+        for visit in self._walk:
+            kind = reading.kinds[visit.operation.name]
+            function = visit.number if kind == _FUNCTION else function
+            self._functions.append(function)
+            if symbol := _CALLS.get(kind):
+                name = reading.value(visit.operation, symbol).get("value")
+                self._call(visit, named.get(name, _OUTSIDE))
+            elif kind == _RETURN:
+                self._return(visit)
+            elif visit.operation.regions and kind not in _BRANCHING:
+                self._enter(visit, is_loop=kind == _WHILE)
+
+    def _call(self, visit: Visit, callee: int) -> None:
+        for at, value in enumerate(self.operands(visit)):
+            self._hand(value, (callee, ~at))
+        for at in range(len(visit.operation.results)):
+            self._hand((callee, at), (visit.number, at))
+
+    def _return(self, visit: Visit) -> None:
+        function = self._functions[visit.number]
+        inside = visit.operation.depth > IN_FUNCTION
+        owner = self._walk.around[visit.number] if inside else function
+        for at, value in enumerate(self.operands(visit)):
+            self._hand(value, (owner, at))
+            if inside:  # the next turn takes it
+                self._hand(value, (function, _INSIDE))
+
+    def _enter(self, visit: Visit, *, is_loop: bool) -> None:
+        function = self._functions[visit.number]
+        for at, value in enumerate(self.operands(visit)):
+            self._hand(value, (function, _INSIDE))
+            if is_loop:  # of no turn
+                self._hand(value, (visit.number, at))
+
+    def _hand(self, value: Value, to: Value) -> None:
+        self._next.setdefault(value, []).append(to)
+
+    def operands(self, visit: Visit) -> Iterator[Value]:
+        """Yield the values that an operation takes."""
+        function = self._functions[visit.number]
+        taken = self._taken.get(function, 0)
+        for source, operand in zip(visit.sources, visit.operation.operands, strict=True):
+            # In a function, which uses nothing from outside, its arguments are counted first.
+            yield source or (function, ~operand if operand < taken else _INSIDE)
+
+    def reached(
+        self, starts: Iterable[Value], passes: Callable[[int], bool], of: Iterable[str]
+    ) -> set[Value]:
+        """Return the values that some become: handed on, or by ops that pass them.
+
+        Args:
+            starts: Those from which it begins.
+            passes: Whether such an op makes of an operand, by its number, what is looked for too.
+            of: The ops that may, as `Walk.of` takes them.
+        """
+        found = set(starts)
+        passing: dict[Value, list[Value]] = {}
+        for visit in self._walk.of([*of]) if found else ():
+            results = [(visit.number, at) for at in range(len(visit.operation.results))]
+            for at, value in enumerate(self.operands(visit)):
+                if passes(at):
+                    passing.setdefault(value, []).extend(results)
+        waiting = [*found]
+        while waiting:
+            value = waiting.pop()
+            following = {*self._next.get(value, ()), *passing.get(value, ())} - found
+            found |= following
+            waiting += following
+        return found
