@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING
 from portable.bytecode.entries import Blob
 from portable.bytecode.layouts import VHLO
 from portable.bytecode.operations import IN_FUNCTION, like
-from portable.prediction.form import CONVOLUTIONS, NEGATIVE, SCATTERS, FormRule, kinds, ops, types
+from portable.prediction.form import (
+    CONVOLUTIONS,
+    NEGATIVE,
+    SCATTERS,
+    FormRule,
+    kinds,
+    ops,
+    repeated,
+    signed,
+    types,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -27,6 +37,7 @@ __all__ = [
     "TYPED",
     "WHOLE",
     "channel",
+    "complex_splat",
     "ends_of",
     "integers",
 ]
@@ -70,6 +81,7 @@ _PADDING = {
     _PAD: ("edge_padding_low", "edge_padding_high"),
     "vhlo.reduce_window_v1": ("padding",),
 }
+_AMOUNTS = ("edge_padding_low", "edge_padding_high", "interior_padding")
 _BITS, _RETURN = "vhlo.rng_bit_generator_v1", "vhlo.return_v1"
 _WHILE, _CONSTANT = "vhlo.while_v1", "vhlo.constant_v1"
 # As VHLO numbers distributions.
@@ -225,7 +237,7 @@ def _splits_a_complex_constant(reading: Reading) -> bool | None:
             continue
         key = constant.properties, constant.attributes
         if key not in several:
-            several[key] = not _complex_splat(reading, constant)
+            several[key] = not complex_splat(reading, constant)
         if several[key] and operation.depth == IN_FUNCTION:
             return True
         perhaps |= several[key]
@@ -386,6 +398,41 @@ def _takes_two_bits(*taking: str) -> FormRule:
         )
 
     return FormRule(find, (types(TWO_BITS), ops(*taking)))
+
+
+def _pads_two_bits(reading: Reading) -> bool | None:
+    """Find a pad of two-bit integers that adds to an argument of main, and is returned as it is.
+
+    Perhaps one that adds to, or is taken by, what else is computed: XLA compiles that as one. Where
+    nothing is added, or all is constant, it pads nothing.
+    """
+    walk, perhaps = reading.walk, False
+    taken = {
+        source[0] for visit in walk for source in visit.sources if source and visit.name != _RETURN
+    }
+    for visit in walk.of([_PAD]) if _giving(reading, [_PAD], TWO_BITS) else ():
+        operation = visit.operation
+        amounts = [signed(n) for name in _AMOUNTS for n in reading.numbers(operation, name)]
+        adds = max(amounts, default=0) > 0 and not all(map(visit.constant, visit.sources))
+        if adds and reading.element(operation.results[0]) in TWO_BITS:
+            perhaps = True
+            around = walk.head(walk.around[visit.number])
+            is_direct = visit.sources[:1] == (None,) and visit.number not in taken
+            in_main = reading.value(around, "sym_name").get("value") == "main"
+            if is_direct and in_main and min(amounts) >= 0 and _pads_some(reading, operation):
+                return True
+    return None if perhaps else False
+
+
+def _pads_some(reading: Reading, pad: Operation) -> bool:
+    """Say whether a pad that only adds has an operand with two elements at least in a dimension."""
+    shape = reading.dimensions(pad.results[0]) or ()
+    low, high, between = (repeated(reading.numbers(pad, name), len(shape), 0) for name in _AMOUNTS)
+    sizes = [
+        (of - before - behind + apart) // (apart + 1)
+        for of, before, behind, apart in zip(shape, low, high, between, strict=True)
+    ]
+    return min(sizes, default=0) > 0 and max(sizes) > 1
 
 
 def _sorts_two_bits(reading: Reading) -> bool | None:
@@ -557,10 +604,16 @@ def _truth(reading: Reading, index: int | None) -> tuple[bool, bool]:
 def _converts_complex_splat(reading: Reading) -> bool:
     """Find a convert of one complex number throughout to another type than a complex one."""
     found = _constant_operands(reading, _CONVERT, 0, _REAL)
-    return any(constant is not None and _complex_splat(reading, constant) for *_, constant in found)
+    return any(constant is not None and complex_splat(reading, constant) for *_, constant in found)
 
 
-def _complex_splat(reading: Reading, constant: Operation) -> bool:
+def complex_splat(reading: Reading, constant: Operation) -> bool:
+    """Say whether a constant is one complex number throughout.
+
+    Args:
+        reading: An artifact's ops.
+        constant: The constant.
+    """
     pool = reading.content.pool
     element = pool.type(constant.results[0]).fields.get("element")
     part = pool.type(element).fields.get("element") if isinstance(element, int) else None
@@ -831,7 +884,7 @@ COMPUTED: dict[str, FormRule] = {
     "channel of all_gathers of several ranks": _several_ranks("vhlo.all_gather"),
     "collective op computed from another of its channel": FormRule(_chained, _CHANNELS),
     "convolution of i2 or ui2": _takes_two_bits(*CONVOLUTIONS),
-    "pad of i2 or ui2": _takes_two_bits(_PAD),
+    "pad of i2 or ui2": FormRule(_pads_two_bits, (types(TWO_BITS), ops(_PAD))),
     "sort of i2 or ui2": FormRule(_sorts_two_bits, (types(TWO_BITS), ops(_SORT))),
     "constant of several complex<f64>": FormRule(
         _constants_of_complex_f64, (types(_COMPLEX), ops(_CONSTANT))

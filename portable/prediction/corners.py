@@ -127,12 +127,14 @@ def _from_the_end(first: int) -> Callable[[Reading], bool]:
 
 
 def _orders_complex_numbers(reading: Reading) -> bool:
-    """Find a compare of complex numbers for more than whether they are equal."""
+    """Find a compare of complex numbers, of which there are some, for more than equality."""
     return any(
         reading.value(one, "comparison_direction").get("value") not in _EQUALITY
         for one in _used(reading, _COMPARE)
         for type_ in (one.operand_types or ())[:1]
-        if type_ is not None and reading.element(type_) == "complex_v1"
+        if type_ is not None
+        and reading.element(type_) == "complex_v1"
+        and reading.content.pool.count(type_) != 0
     )
 
 

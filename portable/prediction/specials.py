@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from portable.bytecode.operations import like
-from portable.prediction.computing import WHOLE
+from portable.prediction.computing import WHOLE, complex_splat
 from portable.prediction.form import FormRule, kinds, ops, types
 from portable.prediction.simplified import FLOATS, masks_widely
 
@@ -78,6 +78,28 @@ def _ordered(reading: Reading, asked: Callable[[object], bool]) -> Iterator[Visi
 def _asks_or_equal(reading: Reading) -> bool | None:
     """Find perhaps a compare, by GE or LE, of complex numbers of which the real parts are equal."""
     return None if any(_ordered(reading, _OR_EQUAL.__contains__)) else False
+
+
+def _orders_two(reading: Reading) -> bool | None:
+    """Find a compare of complex numbers by their order, unless one side is one constant number.
+
+    Perhaps what is computed from constants becomes such a one.
+    """
+    perhaps = False
+    for visit in _ordered(reading, lambda asked: asked not in _EQUALITY):
+        constants = [visit.constant(source) for source in visit.sources]
+        folded = [source is not None and source[0] in reading.folded for source in visit.sources]
+        results = visit.operation.results
+        is_empty = bool(results) and reading.content.pool.count(results[0]) == 0
+        if is_empty or like(visit.operation) not in reading.used:
+            continue
+        if all(folded) or not any(folded):
+            return True
+        one = constants[folded.index(True)]
+        if one is not None and not complex_splat(reading, one):
+            return True
+        perhaps |= one is None
+    return None if perhaps else False
 
 
 def _orders_constants(reading: Reading) -> bool:
@@ -257,6 +279,9 @@ SPECIALS: dict[str, FormRule] = {
     ),
     "compare of complex numbers with equal real parts by GE or LE": FormRule(
         _asks_or_equal, (types({_COMPLEX}), ops(_COMPARE))
+    ),
+    "compare by their order of complex numbers that are not one constant": FormRule(
+        _orders_two, (ops(_COMPARE), types({_COMPLEX}))
     ),
     "compare of constants of complex numbers by their order": FormRule(
         _orders_constants, (types({_COMPLEX}), ops(_COMPARE), ops(_CONSTANT))
