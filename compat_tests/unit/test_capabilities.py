@@ -344,7 +344,7 @@ def test_what_may_be_folded_is_not_known(name: str, version: str) -> None:
 def test_nothing_is_said_of_a_release_that_executed_nothing() -> None:
     """No note says that ops compute the same where no program was executed."""
     verdict = predict(
-        artifact_of("window_cut_multiplied"), "tensorflow 2.16.2", stage=Stage.EXECUTE
+        artifact_of("window_cut_multiplied"), "iree-base-compiler 3.4.0", stage=Stage.EXECUTE
     )
     assert verdict.holds(Stage.COMPILE) is None
     assert not [note for note in verdict.diagnostics if "compute the same" in note.message]

@@ -8,16 +8,20 @@ import pytest
 
 from portable.artifact import Artifact
 from portable.prediction import examine, predict
-from portable.releases import find_release
+from portable.releases import Specifier, find_release
 from portable.releases.advisory import advisories, advisories_for, untried_for
 from portable.releases.table import rows
 from portable.verdict import Outcome, Stage
 
 ARTIFACTS = sorted((Path(__file__).parents[1] / "data" / "artifacts").glob("*.mlir.bc"))
 TENSORFLOW = find_release("tensorflow", "2.21.0")
-_ABOUT_BOTH = {one.feature for one in advisories() if one.distribution == "tensorflow"}
-_TRIED = {row.text("feature") for row in rows("tried", "tried")}
-# What jaxlib fails on in some Release, once compiled, and no Advisory says of TensorFlow.
+_ABOUT_BOTH = {one.feature for one in advisories_for(TENSORFLOW)}
+_TRIED = {
+    row.text("feature")
+    for row in rows("tried", "tried")
+    if Specifier.parse(row.text("specifier")).contains(TENSORFLOW.version)
+}
+# What jaxlib fails on in some Release, once compiled, and no row says of this TensorFlow.
 _UNTRIED = {
     one.feature
     for one in advisories()
@@ -48,14 +52,31 @@ def test_nothing_untried_is_green() -> None:
     assert doubted > 20
 
 
-@pytest.mark.parametrize(("version", "is_tried"), [("2.19.1", False), ("2.20.0", True)])
-def test_what_was_tried_and_computed_right_is_known(version: str, is_tried: bool) -> None:
-    """Of the Releases in which it was executed; of an older one nothing is said."""
-    one = "argument or result with a layout mode that is none"
-    assert bool(untried_for(find_release("tensorflow", version), {one})) is not is_tried
+@pytest.mark.parametrize(
+    ("version", "feature", "says"),
+    [
+        ("2.18.1", "constant of f8E4M3FNUZ or f8E5M2FNUZ", False),
+        ("2.19.1", "constant of f8E4M3FNUZ or f8E5M2FNUZ", True),
+        # An Advisory is about older ones alone, or about newer ones: the others were tried, or not.
+        ("2.17.1", "compare of the square or abs of an integer with zero", False),
+        ("2.18.1", "compare of the square or abs of an integer with zero", True),
+        ("2.20.0", "gather by single unsigned indices", False),
+        ("2.20.0", "batching dimensions of gather or scatter", True),
+    ],
+)
+def test_what_was_tried_and_computed_right_is_known(version: str, feature: str, says: bool) -> None:
+    """Of the Releases in which it was executed; of one before or behind these nothing is said."""
+    release = find_release("tensorflow", version)
+    assert not advisories_for(release, {feature})
+    assert bool(untried_for(release, {feature})) is not says
+
+
+def test_what_was_tried_is_green() -> None:
+    """In every Release from the oldest on in which its programs were executed."""
     path = next(one for one in ARTIFACTS if one.name.startswith("layout_of_another_rank"))
-    verdict = predict(path, f"tensorflow {version}", stage=Stage.EXECUTE)
-    assert verdict.holds(Stage.EXECUTE) is (True if is_tried else None)
+    for version in ("2.14.1", "2.18.1", "2.21.0"):
+        verdict = predict(path, f"tensorflow {version}", stage=Stage.EXECUTE)
+        assert verdict.holds(Stage.EXECUTE), verdict
 
 
 @pytest.mark.parametrize("stage", [Stage.DECODE, Stage.COMPILE])

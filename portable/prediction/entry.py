@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from portable.bytecode.operations import IN_FUNCTION
 from portable.prediction.form import SCATTERS, FormRule, ops, types
+from portable.prediction.unused import KEPT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,6 +22,8 @@ __all__ = ["ENTRY", "aliased", "dictionaries"]
 
 _FUNCTION, _CALL, _MAIN = "vhlo.func_v1", "vhlo.call_v1", "main"
 _RETURN = "vhlo.return_v1"
+# Of which no operand counts for a result: of a call `Flow` knows what its function does with them.
+_APART = frozenset({"vhlo.call", "vhlo.composite", "vhlo.get_dimension_size"})
 _NO_ARGUMENT = -1
 # What may update operands in place, and how many of the first ones; None for all.
 _UPDATED = {
@@ -257,6 +260,41 @@ def _order(mode: str) -> list[str] | bool | None:
     return sorted(one.lstrip("0") or "0" for one in filter(None, mode[1:-1].split(",")))
 
 
+def _takes_what_nothing_needs(reading: Reading) -> bool:
+    """Find an argument of main from which nothing is computed, as what asks for its shape alone."""
+    if reading.main is None:
+        return False
+    taken, given = reading.sides(reading.value(reading.main, "function_type").get("value"))
+    walk = reading.walk
+    functions = [*walk.of([_FUNCTION])]
+    if len(functions) == 1 and _uses_everything(reading, len(taken)):
+        return False
+    flow = reading.flow
+    (main, *_) = [
+        one.number for one in functions if _text(reading, one.operation, "sym_name") == _MAIN
+    ]
+    ends = {(main, at) for at in range(len(given))}
+    for visit in walk.of(KEPT):
+        ends.update(flow.operands(visit))
+    needed = flow.behind(ends, {*reading.kinds} - _APART)
+    return any((main, ~at) not in needed for at in range(len(taken)))
+
+
+def _uses_everything(reading: Reading, count: int) -> bool:
+    """Say whether all arguments of a program of one function are operands, and all results too."""
+    if not _APART.isdisjoint(reading.kinds):
+        return False
+    given, used = set[int](), set[int]()
+    arguments: set[int] = set()
+    for number, _, operation, sources, _ in reading.walk:
+        if operation.results:
+            given.add(number)
+        used.update([source[0] for source in sources if source])
+        if None in sources:
+            arguments.update(operation.operands)
+    return given <= used and arguments.issuperset(range(count))
+
+
 ENTRY: dict[str, FormRule] = {
     "no function named main": FormRule(lambda reading: reading.main is None),
     "function main that is private": FormRule(
@@ -269,6 +307,7 @@ ENTRY: dict[str, FormRule] = {
     "argument or result of tf32 or index": _takes("tf31", "index"),
     "argument or result of f6E2M3FN or f6E3M2FN": _takes("f6E2M3FN", "f6E3M2FN"),
     "argument or result of f4E2M1FN or f8E8M0FNU": _takes("f4E2M1FN", "f8E8M0FNU"),
+    "argument from which nothing is computed": FormRule(_takes_what_nothing_needs),
     "argument that is a token": FormRule(_takes_a_token, (types(["token_v1"]),)),
     "aliased argument of another size than its result": FormRule(_aliases(operator.eq)),
     "aliased argument that is smaller than its result": FormRule(_aliases(operator.ge)),

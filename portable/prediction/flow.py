@@ -93,6 +93,30 @@ class Flow:
             # In a function, which uses nothing from outside, its arguments are counted first.
             yield source or (function, ~operand if operand < taken else _INSIDE)
 
+    def behind(self, ends: Iterable[Value], of: Iterable[str]) -> set[Value]:
+        """Return the values that some are computed from, or are handed on to become.
+
+        Args:
+            ends: Those at which it begins.
+            of: The ops that compute, as `Walk.of` takes them.
+        """
+        before: dict[Value, list[Value]] = {}
+        for value, following in self._next.items():
+            for one in following:
+                before.setdefault(one, []).append(value)
+        for visit in self._walk.of([*of]):
+            operation = (visit.number, _INSIDE)
+            before.setdefault(operation, []).extend(self.operands(visit))
+            for at in range(len(visit.operation.results)):
+                before.setdefault((visit.number, at), []).append(operation)
+        found = set(ends)
+        waiting = [*found]
+        while waiting:
+            new = {*before.get(waiting.pop(), ())} - found
+            found |= new
+            waiting += new
+        return found
+
     def reached(
         self, starts: Iterable[Value], passes: Callable[[int], bool], of: Iterable[str]
     ) -> set[Value]:

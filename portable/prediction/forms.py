@@ -38,7 +38,7 @@ from portable.prediction.parts import PARTS
 from portable.prediction.products import DOT, DOTS, PRODUCTS, prescribes_algorithm
 from portable.prediction.quantized import QUANTIZED
 from portable.prediction.signatures import FLOATS, has_operand_types
-from portable.prediction.simplified import SIMPLIFIED, added, none_of, numbers_of
+from portable.prediction.simplified import SIMPLIFIED, added, nan_of, numbers_of
 from portable.prediction.specials import SPECIALS, Magnitudes
 from portable.prediction.unsigned import UNSIGNED
 from portable.prediction.unused import used
@@ -206,9 +206,9 @@ class Reading:
         return Magnitudes(self)
 
     @cached_property
-    def none(self) -> set[Value]:
+    def nan(self) -> set[Value]:
         """The values that are NaN whatever the arguments are."""
-        return none_of(self)
+        return nan_of(self)
 
     @cached_property
     def flow(self) -> Flow:

@@ -30,7 +30,7 @@ __all__ = [
     "Numbers",
     "added",
     "masks_widely",
-    "none_of",
+    "nan_of",
     "numbers_of",
 ]
 
@@ -118,12 +118,12 @@ _OWN = frozenset({"f16_v1", "f32_v1", "f64_v1"})
 _PLAIN = frozenset({-1.0, -0.5, 0.5, 1.0, 2.0, 3.0})
 # Exponents for which XLA multiplies or divides before it looks at the logarithm.
 _MULTIPLIED = frozenset({-1.0, 1.0, 3.0})
-# What makes the numbers that are none out of others.
+# What may make NaN of numbers.
 _REMAINDER = "vhlo.remainder"
-_MAKING_NONE = kinds("divide log power remainder rsqrt sqrt")
+_MAKING_NAN = kinds("divide log power remainder rsqrt sqrt")
 _FLOATING = ("f", "bf")
 # What has NaN where one operand does, and XLA, or LLVM, knows it of a constant.
-_KEEPING_NONE = kinds(
+_KEEPING_NAN = kinds(
     "abs add atan2 broadcast_in_dim cbrt ceil clamp concatenate convert cosine divide dot_general"
     " exponential exponential_minus_one floor log log_plus_one logistic maximum minimum multiply"
     " negate optimization_barrier pad power reduce remainder reshape reverse round_nearest_afz"
@@ -149,7 +149,7 @@ class _Numbers(NamedTuple):
         few: Each of them, where only a few are different.
         least: The least of them.
         largest: The largest of their magnitudes, without infinity.
-        some_is_none: Whether one of them is no number.
+        has_nan: Whether one of them is NaN.
         finite: Whether all of them are known, and finite.
         smallest: The least of their magnitudes, without zero.
         some_is_zero: Whether one of them may be zero.
@@ -158,7 +158,7 @@ class _Numbers(NamedTuple):
     few: frozenset[float] = frozenset()
     least: float = -math.inf
     largest: float = 0.0
-    some_is_none: bool = False
+    has_nan: bool = False
     finite: bool = False
     smallest: float = math.inf
     some_is_zero: bool = True
@@ -626,10 +626,10 @@ def _compares_what_is_positive(reading: Reading) -> bool | None:
     return False
 
 
-def _compares_with_none(reading: Reading) -> bool | None:
-    """Find perhaps a maximum or minimum of constants, of which one is no number."""
+def _compares_with_nan(reading: Reading) -> bool | None:
+    """Find perhaps a maximum or minimum of constants, of which one is NaN."""
     numbers = reading.floats
-    of, by = frozenset({_MAXIMUM, _MINIMUM}), _MAKING_NONE | {_CONSTANT}
+    of, by = frozenset({_MAXIMUM, _MINIMUM}), _MAKING_NAN | {_CONSTANT}
     folded = reading.folded
     for one in _made(reading, of, by):
         if _float(reading, one.visit) is None or not all(
@@ -637,13 +637,13 @@ def _compares_with_none(reading: Reading) -> bool | None:
         ):
             continue
         constants = [one.visit.constant(source) for source in one.visit.sources]
-        some_is_none = any(numbers(constant).some_is_none for constant in constants)
-        if some_is_none or not _MAKING_NONE.isdisjoint(one.kinds):
+        has_nan = any(numbers(constant).has_nan for constant in constants)
+        if has_nan or not _MAKING_NAN.isdisjoint(one.kinds):
             return None
     return False
 
 
-def _raises_e_to_none(raised: Mapping[str, frozenset[str]]) -> Callable[[Reading], bool | None]:
+def _raises_e_to_nan(raised: Mapping[str, frozenset[str]]) -> Callable[[Reading], bool | None]:
     """Find perhaps an exponential of what is NaN whatever the arguments are.
 
     A constant itself is folded before; one that a barrier hides, or that is NaN only by what it is
@@ -660,14 +660,14 @@ def _raises_e_to_none(raised: Mapping[str, frozenset[str]]) -> Callable[[Reading
                 map(visit.constant, visit.sources)
             ):
                 continue
-            if not reading.none.isdisjoint(reading.flow.operands(visit)):
+            if not reading.nan.isdisjoint(reading.flow.operands(visit)):
                 return None
         return False
 
     return find
 
 
-def none_of(reading: Reading) -> set[Value]:
+def nan_of(reading: Reading) -> set[Value]:
     """Return the values that are NaN whatever the arguments are.
 
     Args:
@@ -675,23 +675,25 @@ def none_of(reading: Reading) -> set[Value]:
     """
     numbers, folded = reading.floats, reading.folded
     merged = _Merged(numbers)
-    none: list[Value] = []
+    nan: list[Value] = []
     for number, visit in enumerate(reading.walk):
         kind = reading.kinds[visit.operation.name]
         if kind == _CONSTANT:
-            is_none = numbers(visit.operation).some_is_none
-        elif kind in _MAKING_NONE and number in folded:
-            is_none = _makes_none(visit, kind, numbers)
+            is_nan = numbers(visit.operation).has_nan
+        elif kind in _MAKING_NAN and number in folded:
+            is_nan = _makes_nan(visit, kind, numbers)
         else:
-            is_none = merged.is_none(number, visit, kind)
-        if is_none:
-            none.append((number, 0))
-    return reading.flow.reached(none, lambda _: True, _KEEPING_NONE)
+            is_nan = merged.is_nan(number, visit, kind)
+        if is_nan:
+            nan.append((number, 0))
+    return reading.flow.reached(nan, lambda _: True, _KEEPING_NAN)
 
 
-def _makes_none(visit: Visit, kind: str, numbers: Numbers) -> bool:
-    """Say whether an op may make NaN of numbers that are none."""
+def _makes_nan(visit: Visit, kind: str, numbers: Numbers) -> bool:
+    """Say whether an op may make NaN of constants."""
     known = [numbers(visit.constant(source)) for source in visit.sources]
+    if not known:  # damaged
+        return False
     if kind == _DIVIDE:
         return not any(one.finite and not one.some_is_zero for one in known)
     if kind == _REMAINDER:
@@ -717,7 +719,7 @@ class _Merged:
         self._sums: dict[int, float] = {}
         self._products: dict[int, float] = {}
 
-    def is_none(self, number: int, visit: Visit, kind: str) -> bool:
+    def is_nan(self, number: int, visit: Visit, kind: str) -> bool:
         """Say whether an op brings a constant that makes NaN of those before.
 
         Args:
@@ -740,7 +742,7 @@ class _Merged:
         return math.isnan(one)
 
 
-def _compares_none_with_zero(reading: Reading) -> bool | None:
+def _compares_nan_with_zero(reading: Reading) -> bool | None:
     """Find perhaps whether floats that are never negative are at least zero, which NaN is not."""
     numbers = reading.floats
     positive: set[int] = set()
@@ -825,7 +827,7 @@ def _on_floats(reading: Reading, of: frozenset[str]) -> Iterator[Visit]:
             yield visit
 
 
-def _may_lose_none(reading: Reading) -> bool | None:
+def _may_lose_nan(reading: Reading) -> bool | None:
     """Find perhaps a maximum or minimum of floats of which the second may be NaN.
 
     Where XLA compiles them as one instruction of the processor, only a NaN in front is kept; a
@@ -834,7 +836,7 @@ def _may_lose_none(reading: Reading) -> bool | None:
     numbers = reading.floats
     for visit in _on_floats(reading, frozenset({_MAXIMUM, _MINIMUM})):
         constants = [one for source in visit.sources if (one := visit.constant(source))]
-        if not constants or any(numbers(constant).some_is_none for constant in constants):
+        if not constants or any(numbers(constant).has_nan for constant in constants):
             return None
     return False
 
@@ -903,17 +905,17 @@ SIMPLIFIED: dict[str, FormRule] = {
         _compares_what_is_positive, (ops(_COMPARE), ops(_ABS, _MULTIPLY, _POWER))
     ),
     "maximum or minimum of constants of which one is NaN": FormRule(
-        _compares_with_none, (ops(_MAXIMUM, _MINIMUM), ops(_CONSTANT))
+        _compares_with_nan, (ops(_MAXIMUM, _MINIMUM), ops(_CONSTANT))
     ),
     "exponential of what is computed from NaN": FormRule(
-        _raises_e_to_none(_RAISED), (ops(*_RAISED), ops(_CONSTANT, _IOTA))
+        _raises_e_to_nan(_RAISED), (ops(*_RAISED), ops(_CONSTANT, _IOTA))
     ),
     "exponential of f64 that is computed from NaN": FormRule(
-        _raises_e_to_none(_RAISED_ONCE),
+        _raises_e_to_nan(_RAISED_ONCE),
         (ops(*_RAISED_ONCE), types({"f64_v1"}), ops(_CONSTANT, _IOTA)),
     ),
     "compare of floats that are never negative with zero": FormRule(
-        _compares_none_with_zero, (ops(_COMPARE), ops(_CONSTANT))
+        _compares_nan_with_zero, (ops(_COMPARE), ops(_CONSTANT))
     ),
     "two constants one after another that leave the range of their type as one": FormRule(
         _leaves_the_range, (ops(_ADD, _SUBTRACT, _MULTIPLY, _DIVIDE), ops(_CONSTANT))
@@ -933,7 +935,7 @@ SIMPLIFIED: dict[str, FormRule] = {
     ),
     "division by a power": FormRule(_divides_by(_POWER), (ops(_DIVIDE), ops(_POWER))),
     "maximum or minimum of floats of which the second may be NaN": FormRule(
-        _may_lose_none, (ops(_MAXIMUM, _MINIMUM),)
+        _may_lose_nan, (ops(_MAXIMUM, _MINIMUM),)
     ),
     "clamp of floats": FormRule(_clamps, (ops(_CLAMP),)),
     "sum of products of seven dimensions or more": FormRule(

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from portable.bytecode.operations import Operation
     from portable.prediction.forms import Reading
 
-__all__ = ["used"]
+__all__ = ["KEPT", "used"]
 
 _FUNCTION, _RETURN = "vhlo.func", "vhlo.return"
 _VISIBILITY, _PRIVATE = "sym_visibility", "private"
 # What is kept whether or not its results are used; functions that are private only if called.
-_KEPT = frozenset(
+KEPT = frozenset(
     f"vhlo.{name}"
     for name in ("collective_broadcast", "custom_call", "func", "infeed", "outfeed", "recv", "send")
 )
@@ -40,7 +40,7 @@ def used(reading: Reading) -> frozenset[tuple[object, ...]]:
     if reading.is_large:
         return frozenset(map(like, reading.signatures))
     kinds = reading.kinds
-    kept = [kind in _KEPT or not kind.startswith("vhlo.") for kind in kinds]
+    kept = [kind in KEPT or not kind.startswith("vhlo.") for kind in kinds]
     calls = not _CALLS.keys().isdisjoint(kinds)
     ops: list[Operation] = []
     # What each op needs: its operands, the op that it stands in, and what its bodies return.

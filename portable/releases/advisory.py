@@ -123,25 +123,23 @@ def untried_for(release: Release, features: Container[str]) -> tuple[Advisory, .
     Returns:
         Advisories about other Releases, in table order: whether the Release fails is not known.
     """
+    of_compiler = _of_compiler(release.distribution)
+    others = [(feature, row) for feature, row in of_compiler if feature in features]
+    if not others:
+        return ()
     tried = _tried(release.distribution)
+    known = {one.feature for one in advisories_for(release, features)}
+    known |= {feature for feature, of in tried.items() if of.contains(release.version)}
     return tuple(
         advisory
-        for feature, row in _untried(release.distribution)
-        if feature in features
-        and not (feature in tried and tried[feature].contains(release.version))
-        and (advisory := _advisory(row)).stage >= Stage.COMPILE
+        for feature, row in others
+        if feature not in known and (advisory := _advisory(row)).stage >= Stage.COMPILE
     )
 
 
-@functools.cache
-def _untried(distribution: str) -> tuple[tuple[str, Row], ...]:
-    """Return the rows about the compiler of a distribution whose Feature none of its own is about.
-
-    Once for all consumers: most distributions have none.
-    """
-    tried = {feature for feature, _ in _about(distribution)}
-    others = _about(_SAME_COMPILER.get(distribution, ""))
-    return tuple((feature, row) for feature, row in others if feature not in tried)
+def _of_compiler(distribution: str) -> tuple[tuple[str, Row], ...]:
+    """Return the rows about the distribution from which another has its compiler, or none."""
+    return _about(_SAME_COMPILER.get(distribution, ""))
 
 
 @functools.cache
@@ -161,7 +159,7 @@ def advised_features(distribution: str) -> tuple[str, ...]:
     Args:
         distribution: Its normalised name.
     """
-    about = (*_about(distribution), *_untried(distribution))
+    about = (*_about(distribution), *_of_compiler(distribution))
     return tuple(dict.fromkeys(feature for feature, _ in about))
 
 

@@ -78,7 +78,7 @@ def bench_header() -> Iterator[Figure]:
 def bench_examine() -> Iterator[Figure]:
     """Time what `predict` reads of an artifact against `inspect`, over a tenth of the corpus."""
     from portable.artifact import Artifact
-    from portable.bytecode import MalformedArtifact
+    from portable.errors import PortableError
     from portable.inspection import inspect
     from portable.prediction.subject import examine
 
@@ -87,7 +87,7 @@ def bench_examine() -> Iterator[Figure]:
         data = path.read_bytes()
         try:
             examine(artifact := Artifact.from_bytes(data))
-        except MalformedArtifact:
+        except PortableError:
             continue  # sealed as what readers refuse
 
         # The last one is kept for the next Consumer of it: it would be found, not read.
