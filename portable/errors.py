@@ -13,22 +13,7 @@ from portable.escaping import line
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["PortableError", "demand_type"]
-
-
-def demand_type(name: str, value: object, kind: type) -> None:
-    """Refuse a value that a caller took for something else, before it fails far inside.
-
-    Args:
-        name: What the caller calls it.
-        value: What was given.
-        kind: What it has to be.
-
-    Raises:
-        TypeError: It is something else.
-    """
-    if not isinstance(value, kind):
-        raise TypeError(f"{name} must be of type {kind.__name__}, not {type(value).__name__}")
+__all__ = ["PortableError"]
 
 
 class PortableError(Exception):

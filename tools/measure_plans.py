@@ -1,9 +1,9 @@
-"""Compare what plans foretell of every move between two Releases with what the matrix observed.
+"""Compare what plans predict of every move between two Releases with what the matrix observed.
 
 The corpus is audited by its content. The plan of each Release alone says what of it gets through,
 up to reading and up to computing; what a plan between two of them says follows, which is tried by
 planning some of the pairs. A transition is right where the matrix has what both did with the
-artifact, and each did what is foretold. Exit code 1 where one did not and nothing listed says so.
+artifact, and each did what is predicted. Exit code 1 where one did not and nothing listed says so.
 
     python -m tools measure_plans                  every pair; some minutes
     python -m tools measure_plans --planned 1      plan every pair, too: some 20 minutes
@@ -51,7 +51,7 @@ _CHANGES: Mapping[tuple[bool | None, bool | None], Transition] = {
 
 
 class Compared(NamedTuple):
-    """What is foretold of every move between two Releases, against what the two did.
+    """What is predicted of every move between two Releases, against what the two did.
 
     Args:
         right: How many transitions of each kind both Releases bear out.
@@ -71,7 +71,7 @@ class Compared(NamedTuple):
 
 
 class _Cell(NamedTuple):
-    """What is foretold of one Release and one artifact, and whether it was so.
+    """What is predicted of one Release and one artifact, and whether it was so.
 
     Args:
         through: Whether the artifact gets through; None for not known.
@@ -85,7 +85,7 @@ class _Cell(NamedTuple):
 
 
 def compared(stage: Stage, planned: int = 0) -> Compared:
-    """Compare what plans foretell with what the matrix observed.
+    """Compare what plans predict with what the matrix observed.
 
     Args:
         stage: Up to which Stage is planned.
@@ -109,14 +109,14 @@ def compared(stage: Stage, planned: int = 0) -> Compared:
     right, others = Counter[str](), Counter[str]()
     for before, after in pairs:
         for two, count in Counter(zip(cells[before], cells[after], strict=True)).items():
-            foretold, held_by = _change(*two), [one.held for one in two]
-            if foretold is Transition.UNKNOWN or (None in held_by and False not in held_by):
+            predicted, held_by = _change(*two), [one.held for one in two]
+            if predicted is Transition.UNKNOWN or (None in held_by and False not in held_by):
                 others["open"] += count
             elif False in held_by:
                 explained = all(one.listed for one in two if one.held is False)
                 others["listed" if explained else "wrong"] += count
             else:
-                right[str(foretold)] += count
+                right[str(predicted)] += count
     wrong = [
         (release, name, marks[number])
         for number, (release, column) in enumerate(cells.items())
@@ -136,7 +136,7 @@ def _change(then: _Cell, now: _Cell) -> Transition:
 def _cells(
     fleet: Path, matrix: Results, artifacts: Mapping[str, _Artifact], stage: Stage
 ) -> Iterator[tuple[str, list[_Cell]]]:
-    """Yield what is foretold of each Release and every artifact."""
+    """Yield what is predicted of each Release and every artifact."""
     surprises = {(one.release, one.case, one.target) for one in matrix.surprises if one.listed}
     for number, release in enumerate(matrix.consumers):
         said, column = _planned(fleet, release, release, stage), []
@@ -178,14 +178,14 @@ def _planned(
 def _did(
     stage: Stage, release: str, mark: str, through: bool | None, *, reads: bool
 ) -> bool | None:
-    """Say whether a Release did what is foretold; None where the mark does not tell.
+    """Say whether a Release did what is predicted; None where the mark does not tell.
 
     Args:
         stage: Up to which Stage something gets through or does not.
         release: Whose mark it is.
         mark: As of `tools.matrix_pages.MARKS`.
-        through: What is foretold.
-        reads: Whether it is foretold that it reads what does not get through.
+        through: What is predicted.
+        reads: Whether it is predicted that it reads what does not get through.
     """
     if mark == NOT_ASKED or through is None:
         return None

@@ -19,7 +19,6 @@ import functools
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from portable.errors import demand_type
 from portable.features import FeatureKind
 from portable.features.rules import rules
 from portable.prediction.blame import blames
@@ -43,6 +42,7 @@ from portable.releases.advisory import (
 )
 from portable.releases.capability import Ability, capabilities_of, computed_everywhere
 from portable.releases.refusal import dialect_readers, refusals
+from portable.system.arguments import demand_type
 from portable.verdict import Basis, Diagnostic, NotKnown, Outcome, Severity, Stage, Verdict
 from portable.version import Version
 

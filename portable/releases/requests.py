@@ -30,7 +30,6 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from portable.errors import demand_type
 from portable.releases.aliases import find_alias
 from portable.releases.release import (
     Confidence,
@@ -50,6 +49,7 @@ from portable.releases.shipped import (
 )
 from portable.releases.specifier import Specifier
 from portable.releases.target import NoTarget, Target
+from portable.system.arguments import demand_type
 from portable.version import Version
 
 if TYPE_CHECKING:

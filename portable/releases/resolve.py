@@ -5,10 +5,10 @@ from __future__ import annotations
 import datetime
 from typing import TYPE_CHECKING
 
-from portable.errors import demand_type
 from portable.releases.release import Confidence
 from portable.releases.requests import ResolveContext, TargetRequest, candidates
 from portable.releases.target import NoTarget, Target, lowest
+from portable.system.arguments import demand_type
 from portable.version import Version
 
 if TYPE_CHECKING:

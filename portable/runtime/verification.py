@@ -14,7 +14,7 @@ import numpy as np
 
 from portable.artifact import Artifact
 from portable.bytecode import read
-from portable.errors import PortableError, demand_type
+from portable.errors import PortableError
 from portable.features import analyze
 from portable.features.rewritten import rewritten
 from portable.pinning import program as programs
@@ -30,6 +30,7 @@ from portable.runtime.executors import (
     signature,
 )
 from portable.system import children
+from portable.system.arguments import demand_type
 from portable.verdict import Basis, Outcome, Stage, Verdict
 
 if TYPE_CHECKING:
