@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -155,9 +156,12 @@ def test_https_does_not_lead_to_http(scheme: str, monkeypatch: pytest.MonkeyPatc
     assert seen == [{"client_options": {"allow_http": scheme == "http"}}]
 
 
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
 @pytest.mark.parametrize("url", ["http://{}/f", "s3://bucket/f", "hf://owner/name"])
-def test_a_server_that_says_nothing_is_told_after_two_seconds(url: str, tmp_path: Path) -> None:
-    """What is waited for and for how long at most."""
+def test_a_server_that_says_nothing_is_told_after_two_seconds(
+    url: str, ending: signal.Signals, tmp_path: Path
+) -> None:
+    """What is waited for and for how long at most; a signal ends it meanwhile."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"127.0.0.1:{silent.getsockname()[1]}"
         words = ["audit", url.format(address), "-o", str(tmp_path / "fleet.parquet")]
@@ -172,6 +176,10 @@ def test_a_server_that_says_nothing_is_told_after_two_seconds(url: str, tmp_path
         ) as process:
             assert process.stderr is not None
             line = process.stderr.readline()
-            process.kill()
+            process.send_signal(ending)
+            try:
+                assert process.wait(timeout=20) == 128 + ending
+            finally:
+                process.kill()
     assert url.format(address) in line
     assert re.search(r": no answer for \d+ s, limit \d+ s$", line.rstrip())

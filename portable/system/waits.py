@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import os
+import signal
 import threading
 import time
 from typing import TYPE_CHECKING, TypeVar
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["told", "waited", "waiting"]
 
 _AFTER_S, _EVERY_S, _LOOK_S = 2.0, 30.0, 0.5
+_ENDING = frozenset({signal.SIGHUP, signal.SIGINT, signal.SIGTERM})
 
 T = TypeVar("T")
 
@@ -22,17 +25,39 @@ T = TypeVar("T")
 def told(tell: Callable[[str], object]) -> Iterator[None]:
     """Tell in one line what is waited for while the block runs.
 
+    A signal that ends the process does so after two seconds, with 128 + signal, also where a
+    library that waits for a server does not let Python see it.
+
     Args:
         tell: Called from another thread, once a request has taken two seconds and then every
             thirty.
     """
     global _watch  # noqa: PLW0603 - what a process waits for is one thing
-    before, _watch = _watch, _Watch(tell)
+    with _signals() as signals:
+        before, _watch = _watch, _Watch(tell, signals)
+        try:
+            yield
+        finally:
+            _watch.stopped.set()
+            _watch = before
+
+
+@contextlib.contextmanager
+def _signals() -> Iterator[int]:
+    """Yield a descriptor that has the number of each signal as soon as it comes."""
+    reading, writing = os.pipe()
+    for one in (reading, writing):
+        os.set_blocking(one, False)
+    before = None
     try:
-        yield
+        with contextlib.suppress(ValueError):  # in another thread than the first
+            before = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+        yield reading
     finally:
-        _watch.stopped.set()
-        _watch = before
+        if before is not None:
+            signal.set_wakeup_fd(before)
+        os.close(reading)
+        os.close(writing)
 
 
 @contextlib.contextmanager
@@ -68,8 +93,9 @@ def waited(pieces: Iterable[T], what: str, most: float) -> Iterator[T]:
 class _Watch:
     """The requests that are under way, and a thread that looks how long they take."""
 
-    def __init__(self, tell: Callable[[str], object]) -> None:
+    def __init__(self, tell: Callable[[str], object], signals: int) -> None:
         self.stopped = threading.Event()
+        self._signals = signals
         self._tell, self._numbers, self._lock = tell, itertools.count(), threading.Lock()
         self._open: dict[int, tuple[float, str, float]] = {}
         self._thread: threading.Thread | None = None
@@ -87,13 +113,23 @@ class _Watch:
         del self._open[number]
 
     def _look(self) -> None:
-        due = 0.0
+        due, ending, asked = 0.0, 0, 0.0
         while not self.stopped.wait(_LOOK_S):
             now = time.monotonic()
+            if not ending:
+                ending, asked = self._ending(), now
+            elif now - asked >= _AFTER_S:
+                os._exit(128 + ending)
             since, what, most = min(self._open.copy().values(), default=(now, "", 0.0))
             if now - since >= _AFTER_S and now >= due:
                 due = now + _EVERY_S
                 self._tell(f"{what}: no answer for {now - since:.0f} s, limit {most:.0f} s")
+
+    def _ending(self) -> int:
+        """Return the signal by which the process is to end, or 0."""
+        with contextlib.suppress(OSError):  # none came, or what listens is over
+            return next(filter(_ENDING.__contains__, os.read(self._signals, 64)), 0)
+        return 0
 
 
 _watch: _Watch | None = None
