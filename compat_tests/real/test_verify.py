@@ -42,6 +42,13 @@ func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
 """
 # The planted change: the operands of one op are swapped.
 SWAPPED = PROGRAM.replace("subtract %sum, %y", "subtract %y, %sum")
+ADDED = """
+func.func @main() -> tensor<2xi1> {
+  %one = stablehlo.constant dense<true> : tensor<2xi1>
+  %sum = stablehlo.add %one, %one : tensor<2xi1>
+  return %sum : tensor<2xi1>
+}
+"""
 # Reads a boolean constant twice over: what jaxlib 0.9.1 computes wrongly.
 COUNT = """
 func.func @main() -> tensor<16xi32> {
@@ -234,6 +241,26 @@ def test_a_wrong_release_is_found(release: Release) -> None:
     assert found["0.9.1"].outcome is Outcome.WRONG_RESULT
     assert "16 of 16 elements differ; first [0]: 1 became 255" in found["0.9.1"].reason
     assert found["0.10.2"].outcome is Outcome.COMPATIBLE
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        ((), 0, "the same outputs for seed 0"),
+        (("--reference", "interpreter"), 1, "seed 0, against jaxlib 0.10.2 (interpreter): output"),
+        (("--reference-on", "jaxlib 0.9.1"), 0, "seed 0, against jaxlib 0.9.1 (pjrt)"),
+        (("--reference", "interpreter", "--reference-on", "jaxlib 0.9.1"), 1, "stablehlo.add"),
+    ],
+)
+def test_what_one_computes_is_compared_with_another(
+    words: tuple[str, ...], code: int, told: str, tmp_path: Path, capsys: Any
+) -> None:
+    """XLA adds constant booleans to false; the interpreter, as specified, to true."""
+    program = tmp_path / "p.mlir"
+    program.write_text(ADDED)
+    named = ["verify", str(program), "--against", str(program), "--seeds", "1"]
+    assert main([*named, *words]) == code
+    assert told in capsys.readouterr().out
 
 
 def test_what_cannot_be_executed(release: Release) -> None:

@@ -131,6 +131,7 @@ def verify(
     actual: ArtifactLike,
     *,
     executor: str | Executor = "pjrt",
+    reference: str | Executor | None = None,
     inputs: Sequence[Array] | None = None,
     seeds: Sequence[int] = SEEDS,
     specials: bool = False,
@@ -143,6 +144,8 @@ def verify(
             an artifact, its bytes or its path.
         actual: What it is now.
         executor: The name of an Executor, or an open one.
+        reference: What executes `expected` instead, as `executor`: the interpreter, or another
+            Release; by default the same.
         inputs: The inputs; by default random ones from `seeds`.
         seeds: One set of random inputs each.
         specials: Put NaN, infinities and signed zeros among the random floats.
@@ -167,6 +170,9 @@ def verify(
     with ExitStack() as stack:
         if isinstance(executor, str):
             executor = stack.enter_context(find_executor(executor))
+        if isinstance(reference, str):
+            reference = stack.enter_context(find_executor(reference))
+        reference = reference or executor
         before, after = signature(expected), signature(actual)
         if before != after:
             return _different(executor, "the signatures of main differ")
@@ -175,7 +181,8 @@ def verify(
             if inputs is not None
             else {f"seed {seed}": random_inputs(before, seed, specials=specials) for seed in seeds}
         )
-        first = executor.compile(expected)
+        against = f", against {reference.name}" if reference is not executor else ""
+        first = reference.compile(expected)
         wanted = {name: first.run(given) for name, given in sets.items()}
         try:
             second = executor.compile(actual)
@@ -188,12 +195,15 @@ def verify(
         for trial in trials:
             if not trial.same:
                 reason = "; ".join(str(c) for c in trial.comparisons if not c.same)
-                where = locate(expected, actual, sets[trial.inputs], executor, tolerance)
-                verdict = _verdict(executor, Outcome.WRONG_RESULT, f"{trial.inputs}: {reason}")
+                where = locate(
+                    expected, actual, sets[trial.inputs], executor, tolerance, reference=reference
+                )
+                said = f"{trial.inputs}{against}: {reason}"
+                verdict = _verdict(executor, Outcome.WRONG_RESULT, said)
                 rewrites = _rewrites(expected, actual)
                 near = _accepting(rewrites, [(wanted[name], found[name]) for name in sets])
                 return Verification(verdict, trials, where, rewrites, near)
-        agreed = f"the same outputs for {', '.join(sets)}"
+        agreed = f"the same outputs for {', '.join(sets)}{against}"
         return Verification(_verdict(executor, Outcome.COMPATIBLE, agreed), trials)
 
 
@@ -203,6 +213,8 @@ def locate(
     inputs: Sequence[Array],
     executor: Executor,
     tolerance: Tolerance = BITS,
+    *,
+    reference: Executor | None = None,
 ) -> str:
     """Find the first op whose value differs, by having both return all their values.
 
@@ -215,6 +227,7 @@ def locate(
         inputs: Inputs for which they differ.
         executor: An open Executor.
         tolerance: What counts as the same.
+        reference: What executes `expected` instead.
 
     Returns:
         The op of `actual` with its location; empty when the programs have not the same ops, or
@@ -229,7 +242,8 @@ def locate(
         (before, wrote), (after, writes) = one, other
         if signature(before) != signature(after):
             return ""
-        values = (executor.compile(artifact).run(inputs) for artifact in (before, after))
+        first = (reference or executor).compile(before).run(inputs)
+        values = (first, executor.compile(after).run(inputs))
         pairs = zip(*values, wrote, writes, strict=True)
         return next(
             (_told(was, now) for a, b, was, now in pairs if not compare(a, b, tolerance).same), ""
