@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portable.corpus.case import CorpusError
-from portable.runtime.executors.tensors import dtype_named, stored
+from portable.runtime.executors.tensors import dtype_named, load_array, stored
 from portable.system.files import FileError, read_file
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def load_tensor(tensor: Tensor) -> Array:
     """
     dtype = dtype_named(tensor.dtype)
     try:
-        found: Array = np.load(io.BytesIO(read_file(tensor.path)), allow_pickle=False)
+        found = load_array(io.BytesIO(read_file(tensor.path)))
     except (FileError, ValueError, EOFError) as error:
         raise CorpusError(f"cannot load: {error}", where=str(tensor.path)) from error
     if found.dtype != stored(np.empty(0, dtype)).dtype:

@@ -23,7 +23,8 @@ __all__ = ["ENTRY", "aliased", "dictionaries"]
 _FUNCTION, _CALL, _MAIN = "vhlo.func_v1", "vhlo.call_v1", "main"
 _RETURN = "vhlo.return_v1"
 # Of which no operand counts for a result: of a call `Flow` knows what its function does with them.
-_APART = frozenset({"vhlo.call", "vhlo.composite", "vhlo.get_dimension_size"})
+_CALLED = frozenset({"vhlo.call", "vhlo.composite"})
+_APART = _CALLED | {"vhlo.get_dimension_size"}
 _NO_ARGUMENT = -1
 # What may update operands in place, and how many of the first ones; None for all.
 _UPDATED = {
@@ -276,7 +277,10 @@ def _takes_what_nothing_needs(reading: Reading) -> bool:
     ends = {(main, at) for at in range(len(given))}
     for visit in walk.of(KEPT):
         ends.update(flow.operands(visit))
-    needed = flow.behind(ends, {*reading.kinds} - _APART)
+    sizes = [size for type_ in taken for size in reading.dimensions(type_) or ()]
+    # The shape of an argument is none of its type where a dimension is open.
+    apart = _APART if min(sizes, default=0) >= 0 else _CALLED
+    needed = flow.behind(ends, {*reading.kinds} - apart)
     return any((main, ~at) not in needed for at in range(len(taken)))
 
 

@@ -25,7 +25,7 @@ from portable.runtime.executors.executor import (
     Setting,
 )
 from portable.runtime.executors.signature import UnsupportedType, check_inputs, signature
-from portable.runtime.executors.tensors import dtype_named, stored
+from portable.runtime.executors.tensors import dtype_named, load_array, stored
 from portable.system import scratch
 from portable.system.worker import Worker
 from portable.system.worker.inside.mapped import MAPPED_BYTES, MappedFiles
@@ -267,9 +267,9 @@ class _ChildExecutable:
     def _taken(self, number: int, told: Mapping[str, str]) -> Array:
         """Take an output over: a large one is mapped, until it is no longer referenced."""
         if Path(told["path"]).stat().st_size < MAPPED_BYTES:
-            array = np.load(told["path"], allow_pickle=False)
+            array = load_array(Path(told["path"]))
         else:
-            array = np.load(told["path"], mmap_mode="c", allow_pickle=False)
+            array = load_array(Path(told["path"]), mapped=True)
             self._lent[number] = weakref.ref(array.base)
         return np.asarray(array).view(dtype_named(told["dtype"]))
 

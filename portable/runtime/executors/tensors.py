@@ -9,10 +9,11 @@ from __future__ import annotations
 import io
 import math
 import os
+import threading
 import zipfile
 import zlib
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from portable.system.files import read_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
 __all__ = [
     "Array",
@@ -28,6 +30,7 @@ __all__ = [
     "arrays_in",
     "dtype_named",
     "dtype_of",
+    "load_array",
     "load_arrays",
     "stored",
     "stored_arrays",
@@ -175,7 +178,7 @@ def arrays_in(
             described = {name: _described(archive, one) for name, one in members.items()}
         if check is not None:
             check(_named(described))
-        with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+        with _ONE_AT_A_TIME, np.load(io.BytesIO(data), allow_pickle=False) as arrays:
             loaded = {name: arrays[name] for name in arrays.files}
     except _DAMAGED as error:
         raise UnreadableArrays(
@@ -184,6 +187,26 @@ def arrays_in(
             hint=_ADVICE,
         ) from error
     return _named(loaded)
+
+
+def load_array(source: Path | IO[bytes], *, mapped: bool = False) -> Array:
+    """Load an `.npy` file of ours, in whichever thread.
+
+    Args:
+        source: The file.
+        mapped: Whether to map it, so that what is changed is not written back.
+
+    Returns:
+        The array.
+    """
+    with _ONE_AT_A_TIME:
+        array: Array = np.load(source, mmap_mode="c" if mapped else None, allow_pickle=False)
+    return array
+
+
+# numpy parses headers with `ast`, which does not bear two threads at a time in some CPythons: "AST
+# constructor recursion depth mismatch", python/cpython#106905.
+_ONE_AT_A_TIME = threading.Lock()
 
 
 def _named(entries: Mapping[str, Array]) -> dict[str, Array]:
