@@ -36,8 +36,7 @@ __all__ = ["EXAMPLES", "EXIT_CODES", "options", "run"]
 EXAMPLES = """
 portable reduce model.mlir --check "grep -q while {}" -o small.mlir
 portable reduce model.mlir --check "! portable run {} --random 0 --on 'jaxlib 0.4.33'" -o small.mlir
-portable reduce model.mlir -o small.mlir \\
-    --check "portable verify {} --against {} --reference interpreter | grep -q wrong-result"
+portable reduce m.mlir -o s --check "portable verify {} --against {} --reference iree | grep wrong"
 """
 EXIT_CODES = {0: "reduced", 2: "the command does not succeed on the program, or bad usage"}
 
