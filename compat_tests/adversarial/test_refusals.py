@@ -87,6 +87,7 @@ ANY = {"allow_dialects", "action", "framework", "name", "family"}
 SPECIAL: dict[tuple[str, str], tuple[str, ...]] = {
     ("run", "on"): RELEASES,
     ("verify", "on"): RELEASES,
+    ("verify", "reference_on"): RELEASES,
     ("corpus", "on"): RELEASES,
     ("gate", "as_of"): ("soon",),
     ("run", "executor"): ("no-such-executor", "iree"),
