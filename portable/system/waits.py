@@ -25,8 +25,8 @@ T = TypeVar("T")
 def told(tell: Callable[[str], object]) -> Iterator[None]:
     """Tell in one line what is waited for while the block runs.
 
-    A signal that ends the process does so after two seconds, with 128 + signal, also where a
-    library that waits for a server does not let Python see it.
+    A signal that ends the process does so after two seconds, with 128 + signal, where a library
+    that waits for a server does not let Python see it.
 
     Args:
         tell: Called from another thread, once a request has taken two seconds and then every
@@ -81,13 +81,14 @@ def waiting(what: str, most: float) -> Iterator[None]:
 
 def waited(pieces: Iterable[T], what: str, most: float) -> Iterator[T]:
     """Yield what a server sends piece by piece, each of which is waited for as in `waiting`."""
-    rest, end = iter(pieces), object()
+    rest = iter(pieces)
     while True:
         with waiting(what, most):
-            piece = next(rest, end)
-        if piece is end:
-            return
-        yield piece  # type: ignore[misc]
+            try:
+                piece = next(rest)
+            except StopIteration:
+                return
+        yield piece
 
 
 class _Watch:
@@ -116,11 +117,11 @@ class _Watch:
         due, ending, asked = 0.0, 0, 0.0
         while not self.stopped.wait(_LOOK_S):
             now = time.monotonic()
+            since, what, most = min(self._open.copy().values(), default=(now, "", 0.0))
             if not ending:
                 ending, asked = self._ending(), now
-            elif now - asked >= _AFTER_S:
+            elif since <= asked <= now - _AFTER_S:  # what cleans up takes as long as it needs
                 os._exit(128 + ending)
-            since, what, most = min(self._open.copy().values(), default=(now, "", 0.0))
             if now - since >= _AFTER_S and now >= due:
                 due = now + _EVERY_S
                 self._tell(f"{what}: no answer for {now - since:.0f} s, limit {most:.0f} s")
