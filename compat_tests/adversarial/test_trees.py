@@ -146,6 +146,6 @@ def _without_privileges(*words: str) -> subprocess.CompletedProcess[str]:
     """Run a command; the superuser without what lets it read everything."""
     drop = [] if os.geteuid() else ["setpriv", "--inh-caps=-all", "--bounding-set=-all"]
     if drop and shutil.which("setpriv") is None:
-        pytest.skip("there is no setpriv")
+        pytest.skip("setpriv of util-linux is not installed")
     command = [*drop, sys.executable, "-m", "portable", *words]
     return subprocess.run(command, capture_output=True, text=True, check=False)

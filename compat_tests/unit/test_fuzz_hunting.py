@@ -57,7 +57,7 @@ def test_roundings_are_no_differences() -> None:
 
 
 def test_a_signaling_nan_is_compared_without_a_warning() -> None:
-    """What numpy says when it is made a number of another type is no output of a hunt."""
+    """A number that another type cannot hold is judged without a warning of numpy."""
     nan = np.array([0x7FA00000, 0, 0], np.uint32).view(np.float32)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -24,7 +24,7 @@ from portable.pinning.locations import naming
 from portable.prediction import Mode, blamed, combined, examine, predict_all, replacing
 from portable.releases import named_consumers, spans
 from portable.system.wording import many
-from portable.verdict import Stage, worst
+from portable.verdict import NotKnown, Stage, worst
 
 if TYPE_CHECKING:
     import argparse
@@ -199,8 +199,8 @@ def _print(name: str, verdicts: Sequence[Verdict], stage: Stage, *, everything: 
     say(f"{name}: {total}")
     beyond = sum(v.compatible and v.stage < stage for v in verdicts)
     if beyond:
-        whether = f"whether it {stage.says(passed=True)}"
-        say(f"{name}: not known {whether}: not predicted, execute it ({many(beyond, 'consumer')})")
+        unpredicted = NotKnown(stage, "not predicted, execute it")
+        say(f"{name}: {unpredicted.says} ({many(beyond, 'consumer')})")
     for unknown, count in Counter(one for v in verdicts for one in v.questions).items():
         say(f"{name}: {unknown.says} ({many(count, 'consumer')})")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from portable.bytecode.operations import IN_FUNCTION
 from portable.prediction.form import SCATTERS, FormRule, ops, types
-from portable.prediction.unused import KEPT
+from portable.prediction.unused import CALLS, KEPT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,8 +23,7 @@ __all__ = ["ENTRY", "aliased", "dictionaries"]
 _FUNCTION, _CALL, _MAIN = "vhlo.func_v1", "vhlo.call_v1", "main"
 _RETURN = "vhlo.return_v1"
 # Of which no operand counts for a result: of a call `Flow` knows what its function does with them.
-_CALLED = frozenset({"vhlo.call", "vhlo.composite"})
-_APART = _CALLED | {"vhlo.get_dimension_size"}
+_APART = CALLS.keys() | {"vhlo.get_dimension_size"}
 _NO_ARGUMENT = -1
 # What may update operands in place, and how many of the first ones; None for all.
 _UPDATED = {
@@ -271,15 +270,15 @@ def _takes_what_nothing_needs(reading: Reading) -> bool:
     if len(functions) == 1 and _uses_everything(reading, len(taken)):
         return False
     flow = reading.flow
-    (main, *_) = [
+    main = next(
         one.number for one in functions if _text(reading, one.operation, "sym_name") == _MAIN
-    ]
+    )
     ends = {(main, at) for at in range(len(given))}
     for visit in walk.of(KEPT):
         ends.update(flow.operands(visit))
     sizes = [size for type_ in taken for size in reading.dimensions(type_) or ()]
     # The shape of an argument is none of its type where a dimension is open.
-    apart = _APART if min(sizes, default=0) >= 0 else _CALLED
+    apart = _APART if min(sizes, default=0) >= 0 else CALLS.keys()
     needed = flow.behind(ends, {*reading.kinds} - apart)
     return any((main, ~at) not in needed for at in range(len(taken)))
 

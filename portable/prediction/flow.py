@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from portable.bytecode.operations import IN_FUNCTION
 from portable.prediction.form import kinds
+from portable.prediction.unused import CALLS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
@@ -23,7 +24,6 @@ Value: TypeAlias = "tuple[int, int]"
 what it returns; its arguments are counted from -1 down, and what bodies in it take is one value."""
 
 _INSIDE = -(1 << 62)
-_CALLS = {"vhlo.call": "callee", "vhlo.composite": "decomposition"}
 _FUNCTION, _RETURN, _WHILE = "vhlo.func", "vhlo.return", "vhlo.while"
 # What takes values that its bodies do not.
 _BRANCHING = kinds("case if")
@@ -52,7 +52,7 @@ class Flow:
             kind = reading.kinds[visit.operation.name]
             function = visit.number if kind == _FUNCTION else function
             self._functions.append(function)
-            if symbol := _CALLS.get(kind):
+            if symbol := CALLS.get(kind):
                 name = reading.value(visit.operation, symbol).get("value")
                 self._call(visit, named.get(name, _OUTSIDE))
             elif kind == _RETURN:
@@ -93,7 +93,7 @@ class Flow:
             # In a function, which uses nothing from outside, its arguments are counted first.
             yield source or (function, ~operand if operand < taken else _INSIDE)
 
-    def behind(self, ends: Iterable[Value], of: Iterable[str]) -> set[Value]:
+    def behind(self, ends: Collection[Value], of: Iterable[str]) -> set[Value]:
         """Return the values that some are computed from, or are handed on to become.
 
         Args:
@@ -109,16 +109,10 @@ class Flow:
             before.setdefault(operation, []).extend(self.operands(visit))
             for at in range(len(visit.operation.results)):
                 before.setdefault((visit.number, at), []).append(operation)
-        found = set(ends)
-        waiting = [*found]
-        while waiting:
-            new = {*before.get(waiting.pop(), ())} - found
-            found |= new
-            waiting += new
-        return found
+        return _led_to(ends, before)
 
     def reached(
-        self, starts: Iterable[Value], passes: Callable[[int], bool], of: Iterable[str]
+        self, starts: Collection[Value], passes: Callable[[int], bool], of: Iterable[str]
     ) -> set[Value]:
         """Return the values that some become: handed on, or by ops that pass them.
 
@@ -127,17 +121,22 @@ class Flow:
             passes: Whether such an op makes of an operand, by its number, what is looked for too.
             of: The ops that may, as `Walk.of` takes them.
         """
-        found = set(starts)
         passing: dict[Value, list[Value]] = {}
-        for visit in self._walk.of([*of]) if found else ():
+        for visit in self._walk.of([*of]) if starts else ():
             results = [(visit.number, at) for at in range(len(visit.operation.results))]
             for at, value in enumerate(self.operands(visit)):
                 if passes(at):
                     passing.setdefault(value, []).extend(results)
-        waiting = [*found]
-        while waiting:
-            value = waiting.pop()
-            following = {*self._next.get(value, ()), *passing.get(value, ())} - found
-            found |= following
-            waiting += following
-        return found
+        return _led_to(starts, self._next, passing)
+
+
+def _led_to(starts: Collection[Value], *edges: Mapping[Value, Iterable[Value]]) -> set[Value]:
+    """Return some values and all to which edges lead from them."""
+    found = set(starts)
+    waiting = [*found]
+    while waiting:
+        value = waiting.pop()
+        new = {one for each in edges for one in each.get(value, ())} - found
+        found |= new
+        waiting += new
+    return found

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from portable.bytecode.operations import Operation
     from portable.prediction.forms import Reading
 
-__all__ = ["KEPT", "used"]
+__all__ = ["CALLS", "KEPT", "used"]
 
 _FUNCTION, _RETURN = "vhlo.func", "vhlo.return"
 _VISIBILITY, _PRIVATE = "sym_visibility", "private"
@@ -25,7 +25,7 @@ KEPT = frozenset(
     for name in ("collective_broadcast", "custom_call", "func", "infeed", "outfeed", "recv", "send")
 )
 # Ops that run a function, and the attribute that names it.
-_CALLS = {"vhlo.call": "callee", "vhlo.composite": "decomposition"}
+CALLS = {"vhlo.call": "callee", "vhlo.composite": "decomposition"}
 
 
 def used(reading: Reading) -> frozenset[tuple[object, ...]]:
@@ -41,7 +41,7 @@ def used(reading: Reading) -> frozenset[tuple[object, ...]]:
         return frozenset(map(like, reading.signatures))
     kinds = reading.kinds
     kept = [kind in KEPT or not kind.startswith("vhlo.") for kind in kinds]
-    calls = not _CALLS.keys().isdisjoint(kinds)
+    calls = not CALLS.keys().isdisjoint(kinds)
     ops: list[Operation] = []
     # What each op needs: its operands, the op that it stands in, and what its bodies return.
     needs: list[list[int]] = []
@@ -64,7 +64,7 @@ def used(reading: Reading) -> frozenset[tuple[object, ...]]:
     while waiting:
         number = waiting.pop()
         needed = {*needs[number]}
-        if calls and (symbol := _CALLS.get(kinds[ops[number].name])):
+        if calls and (symbol := CALLS.get(kinds[ops[number].name])):
             needed.update(functions.get(_symbol(reading, ops[number], symbol), ()))
         waiting += needed - seen
         seen |= needed

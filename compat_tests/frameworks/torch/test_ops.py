@@ -251,7 +251,7 @@ def test_sizes_that_depend_on_data_are_refused(name: str) -> None:
 
 
 def test_truths_that_pytorch_asserts(executor: Executor) -> None:
-    """As where a language model puts its images: what is asked of all, and of any."""
+    """Whether all values of a tensor are true, and whether any is."""
     ops, x = torch.ops.aten, torch.tensor([True, False])
     model = Calls(lambda x: (ops._is_all_true(x), ops._is_any_true(x), ops._is_all_true(x | True)))
     made = export_torch(model, (x,), target="0.9.0")
