@@ -409,3 +409,40 @@ def test_bytes_for_a_stream_of_text_are_an_error_of_one_line() -> None:
     """They need a stream with a buffer, as standard output has one."""
     with contextlib.redirect_stdout(io.StringIO()), pytest.raises(FileError, match="takes text"):
         write_bytes("-", b"ML")
+
+
+class _Signalled:
+    """What is raised by a signal that comes while a class is made."""
+
+    def __init__(self, raised: BaseException) -> None:
+        self.raised = raised
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        raise self.raised
+
+
+@pytest.mark.parametrize(
+    ("raised", "code", "said"),
+    [
+        (SystemExit(143), 143, ""),
+        (KeyboardInterrupt(), 130, ""),
+        (ValueError("bad"), 2, "internal error"),
+    ],
+)
+def test_a_signal_ends_a_command_wherever_it_comes(
+    raised: BaseException,
+    code: int,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Python 3.11 makes a RuntimeError of whatever is raised while a class is made."""
+
+    def run(_chosen: object) -> int:
+        type("Made", (), {"x": _Signalled(raised)})
+        return 0
+
+    monkeypatch.setattr("portable.cli.versions.run", run)
+    assert main(["versions"]) == code
+    told = capsys.readouterr().err
+    assert (said in told) if said else not told

@@ -14,7 +14,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from portable.cli import parser
-from portable.cli.failing import as_error
+from portable.cli.failing import as_error, ended_by
 from portable.cli.output import begin, complain, drop_output, flush, hold_streams
 from portable.cli.progress import running
 
@@ -87,6 +87,8 @@ def main(arguments: list[str] | None = None) -> int:
         drop_output()
         return 2
     except Exception as error:  # noqa: BLE001 - the last resort: no traceback for users, and never exit code 1
+        if (code := ended_by(error)) is not None:
+            return code
         complain(as_error(error), as_json=_wants_json(words))
         drop_output()
         return 2

@@ -7,7 +7,7 @@ import os
 from portable.errors import PortableError
 from portable.system.files import file_error
 
-__all__ = ["InternalError", "OutOfMemory", "as_error"]
+__all__ = ["InternalError", "OutOfMemory", "as_error", "ended_by"]
 
 _TRACEBACK = "PORTABLE_TRACEBACK"
 
@@ -64,3 +64,21 @@ def _stands() -> bool:
     except OSError:
         return False
     return True
+
+
+def ended_by(error: BaseException | None) -> int | None:
+    """Return the exit code of the signal that an exception stands for, None for any other.
+
+    What a signal raises may come in the middle of anybody's code: Python before 3.12 turns it into
+    a RuntimeError where a class is made.
+
+    Args:
+        error: What ended a command.
+    """
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return 130
+        if isinstance(error, SystemExit) and isinstance(error.code, int) and error.code > 128:
+            return error.code
+        error = error.__cause__ or error.__context__
+    return None
