@@ -65,3 +65,17 @@ def test_a_defect_is_not_silent() -> None:
     """Any other exception is reported with its last line."""
     with pytest.raises(ChildFailed, match="ZeroDivisionError"):
         call(_defect, timeout=60)
+
+
+def test_relative_paths_mean_what_they_mean_to_the_caller(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The child that answers has been started in another directory, or the directory is gone."""
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        monkeypatch.chdir(tmp_path / name)
+        assert call(os.getcwd, timeout=60) == str(tmp_path / name)
+    (tmp_path / "second").rmdir()
+    with pytest.raises(ChildFailed, match="FileNotFoundError"):
+        call(os.getcwd, timeout=60)
+    assert call(os.getpid, timeout=60) != os.getpid()

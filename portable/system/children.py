@@ -398,15 +398,19 @@ def call(
         ChildFailed: The process ended in any other way, or the function raised something else.
     """
     name = f"{function.__module__}.{function.__qualname__}"
-    request = pickle.dumps((function, arguments, keywords, timeout), pickle.HIGHEST_PROTOCOL)
+    here = _here()
+    asked = (here, function, arguments, keywords, timeout)
+    request = pickle.dumps(asked, pickle.HIGHEST_PROTOCOL)
     framed = len(request).to_bytes(_SIZE_BYTES, "little") + request
     path = _path()
+    # Where this process stands in no folder, only a new child stands in the same one.
+    shared = fresh is None and bool(here)
     with _POOL.turn:
-        child = _POOL.take(path) if fresh is None else _serving(path, fresh)
+        child = _POOL.take(path) if shared else _serving(path, fresh or Limits())
         kept = False
         try:
             answer = child.exchange(framed, _is_whole, timeout)
-            kept = fresh is None
+            kept = shared
         except ChildLate:
             raise ChildHung(f"{name} timed out after {timeout:g} s", said=child.said()) from None
         except ChildEnded:
@@ -459,7 +463,9 @@ def serve() -> None:
 
 def _answer(request: bytes) -> bytes:
     try:
-        function, arguments, keywords, seconds = pickle.loads(request)  # noqa: S301 - from `call`
+        here, function, arguments, keywords, seconds = pickle.loads(request)  # noqa: S301 - from `call`
+        if here:  # the caller may have gone elsewhere since this process was started
+            os.chdir(here)
         _allow(seconds)
         return pickle.dumps((True, function(*arguments, **keywords)), pickle.HIGHEST_PROTOCOL)
     except PortableError as error:
@@ -526,12 +532,17 @@ def _serving(path: list[str], limits: Limits) -> Child:
         raise ChildFailed(f"cannot start {sys.executable}: {error.strerror}") from error
 
 
+def _here() -> str:
+    """Return the working directory; empty where it has been removed."""
+    try:
+        return str(Path.cwd())
+    except OSError:
+        return ""
+
+
 def _path() -> list[str]:
     """Return the absolute entries of `sys.path` without the working directory, and their number."""
-    try:
-        here = os.path.realpath(Path.cwd())
-    except OSError:  # it has been removed
-        here = ""
+    here = _here() and os.path.realpath(_here())
     found = [p for p in sys.path if Path(p).is_absolute() and os.path.realpath(p) != here]
     return [str(len(found)), *found]
 
