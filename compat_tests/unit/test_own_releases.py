@@ -17,7 +17,9 @@ from compat_tests.helpers.wheels import write_wheel
 from portable.cli import main
 from portable.releases import UnknownDistribution, distributions, releases
 from portable.releases.release import as_release, use_table
-from portable.releases.table import TableError, named_tables
+from portable.releases.table import TableError
+from portable.system import children
+from portable.system.places import named_tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -256,3 +258,26 @@ def test_a_refused_table_leaves_nothing_behind(own: Path, tmp_path: Path) -> Non
     for distribution in ("ours", "theirs"):
         with pytest.raises(UnknownDistribution):
             releases(distribution)
+
+
+def _known() -> set[str]:
+    """Return what a child that answers several calls knows beside the shipped table."""
+    return {"ours", "theirs", "mine"} & {*children.call(distributions, timeout=60)}
+
+
+def test_a_child_knows_the_tables_of_its_caller(
+    own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that a policy named after the child was started, and those of another cache folder."""
+    assert _known() == set()
+    (tmp_path / "releases.toml").write_text(ROW.format("ours", "1.0", "1.4.0", "0.9.0"))
+    use_table(tmp_path / "releases.toml")
+    assert _known() == {"ours"}
+    _forget()
+    assert _known() == set()
+    another = tmp_path / "another"
+    another.mkdir()
+    (another / "releases.toml").write_text(ROW.format("mine", "1.0", "1.4.0", "0.9.0"))
+    own.write_text(ROW.format("theirs", "1.0", "1.4.0", "0.9.0"))
+    monkeypatch.setenv("PORTABLE_CACHE", str(another))
+    assert _known() == {"mine"}

@@ -18,13 +18,13 @@ from portable.releases.table import (
     Row,
     TableError,
     demand_once,
-    named_tables,
     normalize_name,
     own_rows,
     rows,
     rows_by_distribution,
     static_distributions,
 )
+from portable.system.places import named_tables
 
 if TYPE_CHECKING:
     import datetime

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 from portable.errors import PortableError
 from portable.system.documents import parse_toml
 from portable.system.files import FileError, read_file
-from portable.system.places import cache_folder, demand_own
+from portable.system.places import cache_folder, demand_own, named_tables
 from portable.version import InvalidVersion, Version
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ __all__ = [
     "Row",
     "TableError",
     "demand_once",
-    "named_tables",
     "normalize_name",
     "own_rows",
     "own_table",
@@ -272,10 +271,6 @@ def own_rows(kind: str) -> list[tuple[Row, ...]]:
     own = [own_table()] if os.path.lexists(own_table()) else []
     demand_own(*own)
     return [_read(path, kind) for path in dict.fromkeys((*named_tables, *own))]
-
-
-# What policies name, for the rest of this process; `release.use_table` adds to it.
-named_tables: list[str] = []
 
 
 def _read(path: str, kind: str) -> tuple[Row, ...]:

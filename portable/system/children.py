@@ -27,9 +27,10 @@ import weakref
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from portable.errors import PortableError
+from portable.system.places import cache_folder, named_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -399,14 +400,14 @@ def call(
     """
     name = f"{function.__module__}.{function.__qualname__}"
     here = _here()
-    asked = (here, function, arguments, keywords, timeout)
+    asked = (here, named_tables, function, arguments, keywords, timeout)
     request = pickle.dumps(asked, pickle.HIGHEST_PROTOCOL)
     framed = len(request).to_bytes(_SIZE_BYTES, "little") + request
-    path = _path()
+    kind = _Kind(_path(), cache_folder(), (*named_tables,))
     # Where this process stands in no folder, only a new child stands in the same one.
     shared = fresh is None and bool(here)
     with _POOL.turn:
-        child = _POOL.take(path) if shared else _serving(path, fresh or Limits())
+        child = _POOL.take(kind) if shared else _serving(kind.path, fresh or Limits())
         kept = False
         try:
             answer = child.exchange(framed, _is_whole, timeout)
@@ -417,7 +418,7 @@ def call(
             raise _ended(name, child, timeout) from None
         finally:
             if kept:
-                _POOL.give_back(path, child)
+                _POOL.give_back(kind, child)
             else:
                 child.end()
     # The answer comes from our own code in the child, over a pipe that nothing else writes to.
@@ -463,7 +464,7 @@ def serve() -> None:
 
 def _answer(request: bytes) -> bytes:
     try:
-        here, function, arguments, keywords, seconds = pickle.loads(request)  # noqa: S301 - from `call`
+        here, named_tables[:], function, arguments, keywords, seconds = pickle.loads(request)  # noqa: S301 - from `call`
         if here:  # the caller may have gone elsewhere since this process was started
             os.chdir(here)
         _allow(seconds)
@@ -486,24 +487,32 @@ def _allow(seconds: float) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (most if hard < 0 else min(most, hard), hard))
 
 
+class _Kind(NamedTuple):
+    """What a child has in common with its callers: where they import from, and which tables."""
+
+    path: list[str]
+    cache: str
+    tables: tuple[str, ...]
+
+
 class _Pool:
-    """The children that wait for the next call, each with the path that it was started with."""
+    """The children that wait for the next call, each with what it was started for."""
 
     def __init__(self) -> None:
-        self._waiting: list[tuple[list[str], Child]] = []
+        self._waiting: list[tuple[_Kind, Child]] = []
         # To be held during a call: no more children than there are cores.
         self.turn = threading.BoundedSemaphore(_CORES)
 
-    def take(self, path: list[str]) -> Child:
+    def take(self, kind: _Kind) -> Child:
         while self._waiting:
             known, child = self._waiting.pop()
-            if known == path and child.running:
+            if known == kind and child.running:
                 return child
             child.end()
-        return _serving(path, Limits())
+        return _serving(kind.path, Limits())
 
-    def give_back(self, path: list[str], child: Child) -> None:
-        self._waiting.append((path, child))
+    def give_back(self, kind: _Kind, child: Child) -> None:
+        self._waiting.append((kind, child))
 
     def end(self) -> None:
         while self._waiting:
