@@ -87,8 +87,8 @@ def main(arguments: list[str] | None = None) -> int:
         drop_output()
         return 2
     except Exception as error:  # noqa: BLE001 - the last resort: no traceback for users, and never exit code 1
-        if (code := ended_by(error)) is not None:
-            return code
+        if (ended := ended_by(error)) is not None:
+            return ended
         complain(as_error(error), as_json=_wants_json(words))
         drop_output()
         return 2
