@@ -14,6 +14,12 @@ from portable.cli import COMMANDS, main
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 ENCODER = str(EXAMPLES / "encoder.mlir")
+QUANTIZED = """
+func.func @main(%x: tensor<4xf32>) -> tensor<4x!quant.uniform<i8:f32, 1.0>> {
+  %0 = stablehlo.uniform_quantize %x : (tensor<4xf32>) -> tensor<4x!quant.uniform<i8:f32, 1.0>>
+  return %0 : tensor<4x!quant.uniform<i8:f32, 1.0>>
+}
+"""
 
 
 def run(*words: str, stdin: bytes = b"", **options: str) -> subprocess.CompletedProcess[bytes]:
@@ -54,6 +60,25 @@ def test_what_no_table_covers_is_said(command: str, tmp_path: Path) -> None:
         assert done.returncode == 0
         missing = b"not known: jaxlib before 0.4.13 is not in the table"
         assert (missing in done.stdout) is not covered
+
+
+def test_what_keeps_consumers_from_running_it_is_said(tmp_path: Path) -> None:
+    """They read it, and XLA compiles no quantized types: neither does the one that is installed."""
+    program, path = tmp_path / "q.mlir", tmp_path / "q.mlir.bc"
+    program.write_text(QUANTIZED)
+    words = ("pin", str(program), "--for", "jaxlib>=0.9")
+    obstacle = b": incompatible: does not compile it (predicted): quantized-not-compiled"
+    done = run(*words, "-o", str(path))
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"jaxlib 0.9.0 to " in done.stdout
+    assert obstacle in done.stdout
+    assert run("run", str(path), "--random", "0").returncode == 1
+    assert obstacle in run(*words, "-o", "-").stderr
+    told = json.loads(run(*words, "-o", str(path), "--format", "json").stdout)
+    assert {one["stage"] for one in told["obstacles"]} == {"compile"}
+    for goal in (("--target", "1.9.0"), ("--for", "stablehlo==1.9.0")):
+        done = run("pin", str(program), *goal, "-o", str(path), "--format", "json")
+        assert json.loads(done.stdout)["obstacles"] == []
 
 
 def test_pin_takes_an_artifact_and_json(artifact: Path, tmp_path: Path) -> None:

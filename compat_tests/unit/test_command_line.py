@@ -105,6 +105,10 @@ def test_a_destination_has_one_option() -> None:
     [
         "audit . -o -",
         "bundle --files a.mlir.bc -o /dev/stdout",
+        "export jax steps:predict --target 1.9.0 -o -",
+        "export saved-model net -o -",
+        "fuzz generate --seed 1 -o -",
+        "reduce m.mlir --check true -o -",
         "pick some.bundle --unpack -o -",
         "repin-all fleet.parquet --for jaxlib -o -",
     ],

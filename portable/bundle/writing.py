@@ -64,7 +64,7 @@ _SUFFIXES = (".mlir.bc", ".mlirbc", ".mlir", ".bytecode", ".bc")
 
 
 class NotServed(PortableError):
-    """A consumer reads none of the Versions that a bundle would have."""
+    """Of each Version that a bundle would have an obstacle is known for a consumer."""
 
 
 class Unbundled(PortableError):
@@ -127,7 +127,7 @@ def pack(
         What was written.
 
     Raises:
-        NotServed: A consumer reads none of its Versions.
+        NotServed: Of each of its Versions an obstacle is known for a consumer.
         IsABundle: The program is a bundle.
         Unbundled: Constants are to be extracted from a container.
         NothingLarge: The program has no constants to be extracted.
@@ -177,7 +177,7 @@ def pack_files(
 
     Raises:
         Unbundled: Two are for the same Version, or one names none.
-        NotServed: A consumer reads none of them.
+        NotServed: Of each of them an obstacle is known for a consumer.
         PortableError: As `portable.containers.open_path`.
     """
     releases = named_consumers(*consumers).releases if consumers else ()
@@ -351,8 +351,9 @@ def _served(
         best = max(each.values(), key=gravity)
         if best.holds(Stage.DECODE) is False:
             raise NotServed(
-                f"{best.consumer} reads none of {', '.join(map(str, each))}: {best.reason}",
-                hint="leave it out, or see what is in its way: portable explain",
+                f"{best.consumer} is served by none of {', '.join(map(str, each))}: "
+                f"{best.says} ({best.basis}): {best.reason}",
+                hint="leave it out, or see what is in its way: portable check, portable explain",
             )
     if minimal:
         kept = _fewest(verdicts.values())

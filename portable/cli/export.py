@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from portable.cli.options import PIPELINE, add, goal_options, pipeline_arguments, wanted
+from portable.cli.obstacles import obstacles, show_obstacles
 from portable.cli.output import demand_apart, print_json, say
 from portable.cli.progress import waiting
-from portable.cli.usage import BadUsage
+from portable.cli.usage import BadUsage, demand_name
 from portable.exporters import BACKENDS
 from portable.exporters.calls import FRAMEWORKS, Request, export
 from portable.exporters.saved_model import save_as_saved_model
@@ -74,6 +75,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def run(chosen: argparse.Namespace) -> int:
     """Export one program."""
+    demand_name(chosen.output)
     if chosen.framework == _SAVED_MODEL:
         return _save_model(chosen)
     wants = wanted(chosen)
@@ -118,10 +120,13 @@ def run(chosen: argparse.Namespace) -> int:
                 raise file_error("write", error, chosen.output) from error
         else:
             write_file(output, read_file(made))
+    known = obstacles(chosen, chosen.output)
     if chosen.format == "json":
-        print_json({"output": chosen.output} | record)
+        found = {"obstacles": [one.record() for one in known]}
+        print_json({"output": chosen.output} | record | found)
     else:
         _print(chosen.output, record)
+        show_obstacles(known, say)
     return 0
 
 

@@ -27,7 +27,7 @@ from portable.cli.matrix import cluster, newest_jaxlib
 from portable.cli.options import add
 from portable.cli.output import note, print_json, say
 from portable.cli.progress import counting
-from portable.cli.usage import BadUsage, count, limit, natural
+from portable.cli.usage import BadUsage, count, demand_name, limit, natural
 from portable.fuzz import generate, inputs_for, language
 from portable.fuzz.campaign import Campaign
 from portable.fuzz.causes import grouped
@@ -111,7 +111,8 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def run(chosen: argparse.Namespace) -> int:
     """Generate programs, or hunt with them."""
-    if chosen.output in {None, "-"}:
+    demand_name(chosen.output)
+    if chosen.output is None:
         raise BadUsage("missing --output", hint="name a directory: -o programs")
     for option, (name, action) in _ALONE.items():
         if getattr(chosen, name) and chosen.action != action:

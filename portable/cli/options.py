@@ -48,8 +48,8 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "--output": {
         "type": destination,
         "metavar": "PATH",
-        "help": "where to write the result; - is standard output, but not of audit, bundle, "
-        "repin-all and pick --unpack",
+        "help": "where to write the result; - is standard output, if it is one stream that "
+        "nothing reads again",
     },
     "--verify": _FLAG
     | {"help": "execute the program and the artifact, and write nothing if the results differ"},

@@ -3,7 +3,8 @@
 The target is the lowest Version among the consumers, or the one given by --target. The result is
 read back strictly before it is written. If the program cannot be expressed at the target, nothing
 is written and every Feature that prevents it is listed. Of a container a copy is written with all
-of its programs pinned for the same target, or none.
+of its programs pinned for the same target, or none. What is known to keep a consumer from compiling the
+result, or from computing the same, is told.
 
 Allowed rewrites that are not exact are verified as with --verify: nothing is written if the
 results differ by more than --ulps, --rtol and --atol. But for quantized-to-arithmetic: no Executor
@@ -24,7 +25,15 @@ from portable.cli.options import (
     tolerance_options,
     wanted,
 )
-from portable.cli.output import demand_apart, print_json, say, show_verification, write_bytes
+from portable.cli.obstacles import obstacles, show_obstacles
+from portable.cli.output import (
+    demand_apart,
+    note,
+    print_json,
+    say,
+    show_verification,
+    write_bytes,
+)
 from portable.cli.parts import parts_of
 from portable.cli.program import in_child
 from portable.cli.progress import waiting
@@ -100,12 +109,15 @@ def run(chosen: argparse.Namespace) -> int:
         _print_verification(verification, chosen.program, chosen)
         return 1
     write_bytes(chosen.output, pinned.artifact.data)
+    known = obstacles(chosen, pinned.artifact.data)
     if chosen.output == "-":
-        return 0
-    if chosen.format == "json":
-        print_json({"output": chosen.output} | _record(pinned, verification))
+        show_obstacles(known, note)
+    elif chosen.format == "json":
+        found = {"obstacles": [one.record() for one in known]}
+        print_json({"output": chosen.output} | _record(pinned, verification) | found)
     else:
         _print(chosen.output, pinned, verification)
+        show_obstacles(known, say)
     return 0
 
 
@@ -130,6 +142,7 @@ def _container(
             return 1
     found.write(container, chosen.output)
     written = open_container(chosen.output)
+    known = obstacles(chosen, chosen.output)
     if chosen.format == "json":
         records = [
             {"name": name} | _record(pinned, verified.get(name))
@@ -142,6 +155,7 @@ def _container(
                 "readers": list(readers_of(written)),
                 "widened": found.widen,
                 "artifacts": records,
+                "obstacles": [one.record() for one in known],
             }
         )
         return 0
@@ -152,6 +166,7 @@ def _container(
         say(f"{chosen.output}: container opened by {reader}, {how}")
     if unsure := ", ".join(map(str, perhaps_closed(written, wants))):
         say(f"not known whether it is opened by {unsure}")
+    show_obstacles(known, say)
     return 0
 
 

@@ -19,7 +19,7 @@ from portable.cli.options import add
 from portable.cli.output import demand_apart, note, print_json, say
 from portable.cli.parts import ManyPrograms, parts_of
 from portable.cli.progress import waiting
-from portable.cli.usage import BadUsage, count
+from portable.cli.usage import BadUsage, count, demand_name
 from portable.fuzz.reduction import Candidate, ConditionNeverHolds, reduce
 from portable.pinning.locations import naming
 from portable.runtime.executors.signature import ordered
@@ -64,7 +64,8 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def run(chosen: argparse.Namespace) -> int:
     """Reduce one program."""
-    if chosen.output in {None, "-"}:
+    demand_name(chosen.output)
+    if chosen.output is None:
         raise BadUsage("missing --output", hint="name a file: -o small.mlir")
     if not chosen.check.strip():
         raise BadUsage("--check must be a non-empty command", hint="an empty one always succeeds")

@@ -815,6 +815,7 @@ class ExportDocument(_First):
     weights: int
     inputs: list[ValueRecord]
     results: list[ValueRecord]
+    obstacles: list[VerdictRecord]
 
 
 class SavedModelDocument(_First):
@@ -1039,6 +1040,7 @@ class PinDocument(_First, PinnedRecord):
     """`pin` of a program."""
 
     output: str
+    obstacles: list[VerdictRecord]
 
 
 class PinnedPart(PinnedRecord):
@@ -1055,6 +1057,7 @@ class PinContainerDocument(_First):
     readers: list[str]
     widened: bool
     artifacts: list[PinnedPart]
+    obstacles: list[VerdictRecord]
 
 
 class NotPinnedDocument(_First, VerificationRecord):
