@@ -15,8 +15,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from portable.cli.options import PIPELINE, add, goal_options, pipeline_arguments, wanted
 from portable.cli.obstacles import obstacles, show_obstacles
+from portable.cli.options import PIPELINE, add, goal_options, pipeline_arguments, wanted
 from portable.cli.output import demand_apart, print_json, say
 from portable.cli.progress import waiting
 from portable.cli.usage import BadUsage, demand_name

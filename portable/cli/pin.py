@@ -3,8 +3,8 @@
 The target is the lowest Version among the consumers, or the one given by --target. The result is
 read back strictly before it is written. If the program cannot be expressed at the target, nothing
 is written and every Feature that prevents it is listed. Of a container a copy is written with all
-of its programs pinned for the same target, or none. What is known to keep a consumer from compiling the
-result, or from computing the same, is told.
+of its programs pinned for the same target, or none. What is known to keep a consumer from compiling
+the result, or from computing the same, is told.
 
 Allowed rewrites that are not exact are verified as with --verify: nothing is written if the
 results differ by more than --ulps, --rtol and --atol. But for quantized-to-arithmetic: no Executor
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from portable.cli.obstacles import obstacles, show_obstacles
 from portable.cli.options import (
     PIPELINE,
     add,
@@ -25,7 +26,6 @@ from portable.cli.options import (
     tolerance_options,
     wanted,
 )
-from portable.cli.obstacles import obstacles, show_obstacles
 from portable.cli.output import (
     demand_apart,
     note,
