@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from portable.artifact import Artifact
+    from portable.policy import Rules
     from portable.releases import Release
-    from portable.verdict import Verdict
+    from portable.verdict import Stage, Verdict
 
 __all__ = ["AssertPortable", "assert_portable"]
 
@@ -36,6 +37,7 @@ class AssertPortable(Protocol):
         *,
         arguments: Sequence[object] = (),
         pin: bool = False,
+        stage: Stage | str | None = None,
     ) -> tuple[Verdict, ...]:
         """Predict a Verdict for every consumer, and fail the test if one is not compatible.
 
@@ -45,10 +47,13 @@ class AssertPortable(Protocol):
                 `arguments` and returns one of these; one that jax has jitted is exported with
                 them by `jax.export` instead, and its artifact is what counts.
             consumers: Specifiers, `installed`, or consumer sets of the policy, which is looked for
-                from pytest's root upwards; None means those of the policy's rules.
+                from pytest's root upwards; None means those of the policy's rules, which hold then.
             arguments: What to call or to export the function with.
             pin: Pin each artifact for the consumers before it is judged, as the exporter does that
                 ends in `portable.pin`; a failure says which Version that was.
+            stage: How far every consumer has to get: an obstacle at a later Stage counts too, what
+                is not known up to this one is no pass. None is that of the policy's rules, where
+                consumers are None too, else `decode`.
 
         Returns:
             The Verdicts.
@@ -66,16 +71,19 @@ def assert_portable(request: pytest.FixtureRequest) -> AssertPortable:
         *,
         arguments: Sequence[object] = (),
         pin: bool = False,
+        stage: Stage | str | None = None,
     ) -> tuple[Verdict, ...]:
         __tracebackhide__ = True
-        releases, artifacts = _releases(consumers, root), _artifacts(what, arguments)
-        if pin:
-            artifacts = _pinned(artifacts, releases)
-        verdicts = _verdicts(artifacts, releases)
         from portable.escaping import line
         from portable.verdict import Stage
 
-        bad = [verdict for verdict in verdicts if not verdict.compatible]  # not known is no pass
+        rules, releases = _wanted(consumers, root)
+        upto = rules.stage if stage is None else Stage.parse(str(stage))
+        artifacts = _artifacts(what, arguments)
+        if pin:
+            artifacts = _pinned(artifacts, releases)
+        verdicts = _verdicts(artifacts, releases, rules, upto)
+        bad = [one for one in verdicts if one.holds(upto) is not True]  # not known is no pass
         if bad:
             lines = [f"  {v.consumer}: {v.says}: {v.reason}" for v in bad[:_SHOWN]]
             if len(bad) > _SHOWN:
@@ -92,24 +100,31 @@ def assert_portable(request: pytest.FixtureRequest) -> AssertPortable:
     return check
 
 
-def _releases(consumers: str | Sequence[str] | None, root: Path) -> tuple[Release, ...]:
-    from portable.policy import find_policy, load_policy
+def _wanted(consumers: str | Sequence[str] | None, root: Path) -> tuple[Rules, tuple[Release, ...]]:
+    from portable.policy import Rules, find_policy, load_policy
     from portable.releases import NoTarget, matching_releases
 
     requests = (consumers,) if isinstance(consumers, str) else consumers
     sets: Mapping[str, Sequence[str]] = {}
+    rules = Rules()
     if requests is None or any(request.startswith("@") for request in requests):
         policy = load_policy(find_policy(root))
-        sets, requests = policy.consumers, policy.rules.consumers if requests is None else requests
+        sets = policy.consumers
+        if requests is None:
+            rules, requests = policy.rules, policy.rules.consumers
     if not requests:
         raise NoTarget("no consumers in the call or the policy")
-    return tuple(matching_releases(*requests, consumers=sets))
+    return rules, tuple(matching_releases(*requests, consumers=sets))
 
 
-def _verdicts(artifacts: Sequence[Artifact], releases: tuple[Release, ...]) -> tuple[Verdict, ...]:
-    from portable.prediction import predict_all
+def _verdicts(
+    artifacts: Sequence[Artifact], releases: tuple[Release, ...], rules: Rules, stage: Stage
+) -> tuple[Verdict, ...]:
+    from portable.prediction import examine, predict_all
 
-    return tuple(one for artifact in artifacts for one in predict_all(artifact, releases))
+    given = rules.provided_custom_calls, rules.devices
+    subjects = [examine(one).providing(*given) for one in artifacts]
+    return tuple(one for each in subjects for one in predict_all(each, releases, stage=stage))
 
 
 def _pinned(artifacts: Sequence[Artifact], releases: tuple[Release, ...]) -> list[Artifact]:

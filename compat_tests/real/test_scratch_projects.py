@@ -200,6 +200,37 @@ def test_what_is_pinned_first_is_said(tmp_path: Path) -> None:
     assert "cannot be pinned for these consumers" in done.stdout
 
 
+STAGES = """
+def test_read(assert_portable):
+    assert_portable("call.mlir.bc", "jaxlib==0.9.1")
+
+def test_executed(assert_portable):
+    assert_portable("call.mlir.bc", "jaxlib==0.9.1", stage="execute")
+
+def test_by_the_rules(assert_portable):
+    assert_portable("call.mlir.bc")
+
+def test_no_stage(assert_portable):
+    assert_portable("call.mlir.bc", "jaxlib==0.9.1", stage="run")
+"""
+
+
+def test_consumers_have_to_get_as_far_as_is_said(tmp_path: Path) -> None:
+    """A custom call that nothing is known of is read by all; whether they compile it is open."""
+    (tmp_path / "test_stages.py").write_text(STAGES)
+    shutil.copy(ARTIFACTS / "custom_calls+1.0.0.mlir.bc", tmp_path / "call.mlir.bc")
+    words = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
+    for provided, outcome in (("", "3 failed, 1 passed"), ('["*"]', "2 failed, 2 passed")):
+        rules = f"provided_custom_calls = {provided}" if provided else ""
+        (tmp_path / "portable.toml").write_text(
+            f'[rules]\nconsumers = ["jaxlib==0.9.1"]\nstage = "compile"\n{rules}\n'
+        )
+        done = _run(sys.executable, *words, folder=tmp_path)
+        assert outcome in done.stdout, done.stdout + done.stderr
+        assert "not known whether it compiles it" in done.stdout
+        assert "no Stage is called 'run'" in done.stdout
+
+
 def test_a_function_of_jax_is_exported(tmp_path: Path) -> None:
     """What jax has jitted is exported by jax.export, and its artifact is what counts."""
     (tmp_path / "test_jax.py").write_text(
