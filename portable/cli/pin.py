@@ -108,8 +108,8 @@ def run(chosen: argparse.Namespace) -> int:
     if verification is not None and not verification.same:
         _print_verification(verification, chosen.program, chosen)
         return 1
-    write_bytes(chosen.output, pinned.artifact.data)
     known = obstacles(chosen, pinned.artifact.data)
+    write_bytes(chosen.output, pinned.artifact.data)
     if chosen.output == "-":
         show_obstacles(known, note)
     elif chosen.format == "json":
