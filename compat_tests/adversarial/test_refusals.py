@@ -162,8 +162,12 @@ def nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_a_bad_argument_makes_nothing(
     command: str, dest: str, value: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Exit code 2 and one line, and nothing is made, fetched or left behind."""
+    """Exit code 2 and one line, and nothing is made, fetched or left behind.
+
+    Where Dask is installed, an address that does not answer is named while it is waited for.
+    """
     code = main([command, *_words(command, dest, value)])
     told = capsys.readouterr()
     assert code == 2, told.out
-    assert told.err.count("\n") == 1, told.err
+    lines = [line for line in told.err.splitlines() if ": no answer for " not in line]
+    assert len(lines) == 1, told.err

@@ -117,7 +117,9 @@ def _weights(kernel: _Kernel, old: int, new: int, step: float, middle: float) ->
     np.add.at(made, (np.arange(new)[:, None], np.clip(place, 0, old - 1)), weights)
     # As many bits as 16 hold of the largest one.
     bits = next(
-        n for n in itertools.count() if n == _BITS or int(0.5 + made.max() * 2 ** (n + 1)) >= 2**15
+        n
+        for n in itertools.count()
+        if n == _BITS or int(0.5 + np.max(made) * 2 ** (n + 1)) >= 2**15
     )
     return np.trunc(made * 2**bits + np.copysign(0.5, made)).astype(np.int32), bits
 
