@@ -440,7 +440,7 @@ def test_a_signal_ends_a_command_wherever_it_comes(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Python 3.11 makes a RuntimeError of whatever is raised while a class is made; later ones not."""
+    """Python 3.11 makes a RuntimeError of whatever is raised while a class is made."""
 
     def run(_chosen: object) -> int:
         type("Made", (), {"x": _Signalled(raised)})
