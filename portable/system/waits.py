@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import select
 import signal
 import threading
 import time
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -91,6 +92,16 @@ def waited(pieces: Iterable[T], what: str, most: float) -> Iterator[T]:
         yield piece
 
 
+class _Request(NamedTuple):
+    """A request that is under way: since when, what was requested, its limit."""
+
+    since: float
+    what: str
+    most: float
+    is_late: bool
+    """Whether a signal had come when it began: it cleans up, and takes as long as it needs."""
+
+
 class _Watch:
     """The requests that are under way, and a thread that looks how long they take."""
 
@@ -98,12 +109,13 @@ class _Watch:
         self.stopped = threading.Event()
         self._signals = signals
         self._tell, self._numbers, self._lock = tell, itertools.count(), threading.Lock()
-        self._open: dict[int, tuple[float, str, float]] = {}
+        self._open: dict[int, _Request] = {}
+        self._ending = 0
         self._thread: threading.Thread | None = None
 
     def begin(self, what: str, most: float) -> int:
         number = next(self._numbers)
-        self._open[number] = (time.monotonic(), what, most)
+        self._open[number] = _Request(time.monotonic(), what, most, self._has_come())
         with self._lock:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._look, name="waits", daemon=True)
@@ -114,23 +126,29 @@ class _Watch:
         del self._open[number]
 
     def _look(self) -> None:
-        due, ending, asked = 0.0, 0, 0.0
+        due, came = 0.0, 0.0
         while not self.stopped.wait(_LOOK_S):
-            now = time.monotonic()
-            since, what, most = min(self._open.copy().values(), default=(now, "", 0.0))
-            if not ending:
-                ending, asked = self._ending(), now
-            elif since <= asked <= now - _AFTER_S:  # what cleans up takes as long as it needs
-                os._exit(128 + ending)
-            if now - since >= _AFTER_S and now >= due:
-                due = now + _EVERY_S
-                self._tell(f"{what}: no answer for {now - since:.0f} s, limit {most:.0f} s")
+            now, requests = time.monotonic(), [*self._open.copy().values()]
+            if not self._ending:
+                self._ending, came = self._signal(), now
+            elif now - came >= _AFTER_S and not all(one.is_late for one in requests):
+                os._exit(128 + self._ending)
+            oldest = min(requests, default=None)
+            if oldest and now - oldest.since >= _AFTER_S and now >= due:
+                due, took = now + _EVERY_S, now - oldest.since
+                self._tell(f"{oldest.what}: no answer for {took:.0f} s, limit {oldest.most:.0f} s")
 
-    def _ending(self) -> int:
+    def _signal(self) -> int:
         """Return the signal by which the process is to end, or 0."""
         with contextlib.suppress(OSError):  # none came, or what listens is over
             return next(filter(_ENDING.__contains__, os.read(self._signals, 64)), 0)
         return 0
+
+    def _has_come(self) -> bool:
+        """Say whether there is such a signal, also where nobody has looked since it came."""
+        with contextlib.suppress(OSError, ValueError):  # what listens is over
+            return bool(self._ending or select.select([self._signals], [], [], 0)[0])
+        return False
 
 
 _watch: _Watch | None = None
