@@ -26,7 +26,9 @@ from portable.containers.source import Source
 from portable.errors import PortableError
 from portable.prediction import predict_all, subjects_in
 from portable.releases import named_consumers
+from portable.system.documents import demand_form
 from portable.system.files import read_file
+from portable.verdict import Basis, Outcome, Severity, Stage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -291,7 +293,7 @@ def _version() -> str:
 def _tables() -> str:
     """Return a digest of the tables that predictions come from."""
     found = sha256()
-    for room in ("features", "releases"):
+    for room in ("bytecode", "features", "prediction", "releases"):
         for path in sorted((Path(__file__).parent / room / "data").iterdir()):
             if path.is_file():
                 found.update(f"{room}/{path.name}\0".encode() + path.read_bytes() + b"\0")
@@ -355,6 +357,8 @@ def _payload(data: bytes, pem: bytes, where: str) -> bytes:
         raise AttestationError(f"not a {SIGSTORE} with a dsseEnvelope", where=where)
     if envelope.get("payloadType") != _PAYLOAD:
         raise AttestationError(f"its payload is no {_PAYLOAD}", where=where)
+    if not isinstance(envelope.get("payload"), str):
+        raise AttestationError("its payload is not a text", where=where)
     signature = _only_signature(envelope.get("signatures"), where)
     with _library(where):
         from cryptography.hazmat.primitives.serialization import load_pem_public_key
@@ -395,20 +399,46 @@ def _library(where: str) -> Iterator[None]:
         raise AttestationError(f"key or signature cannot be used: {error}", where=where) from error
 
 
+_NAMED = {"name": str, "digest": {"sha256": str}}
+_DIAGNOSTIC: dict[str, Any] = {"severity": frozenset(map(str, Severity)), "message": str}
+_DIAGNOSTIC |= {"location?": str, "notes?": [_DIAGNOSTIC]}
+_STAGE = frozenset(map(str, Stage))
+_VERDICT = {
+    **dict.fromkeys(("consumer", "says", "reason"), str),
+    "outcome": frozenset(map(str, Outcome)),
+    "stage": _STAGE,
+    "basis": frozenset(map(str, Basis)),
+    "not_known": [{"stage": _STAGE, "what": str}],
+    "diagnostics": [_DIAGNOSTIC],
+}
+# What has come since may be missing.
+_FORM = {
+    "subject": (_NAMED,),
+    "predicate": {
+        **dict.fromkeys(("portable", "tables", "made"), str),
+        "artifacts": [_NAMED | {"version": str, "required": str, "rewrites?": [str]}],
+        "verdicts": [_VERDICT],
+        "observed?": {"*": str},
+        "inputs?": [_NAMED],
+        "not_covered": [str],
+    },
+}
+
+
 def _stated(payload: bytes, where: str) -> Statement:
     try:
         fields = parse_fields(payload, where)
         if (fields["_type"], fields["predicateType"]) != (_STATEMENT, PREDICATE):
             raise ValueError(f"it is a {fields['predicateType']}")
-        (subject,) = fields["subject"]
-        predicate = fields["predicate"]
+        demand_form(fields, _FORM)
+        (subject,), predicate = fields["subject"], fields["predicate"]
         made = datetime.datetime.strptime(predicate["made"], _TIME).replace(tzinfo=datetime.UTC)
-        verdicts = {str(one["consumer"]): dict(one) for one in predicate["verdicts"]}
-        return Statement(
-            str(subject["name"]), str(subject["digest"]["sha256"]), made, verdicts, predicate
-        )
+        verdicts = {one["consumer"]: one for one in predicate["verdicts"]}
+        if len(verdicts) < len(predicate["verdicts"]):
+            raise ValueError("it has two Verdicts of one consumer")
+        return Statement(subject["name"], subject["digest"]["sha256"], made, verdicts, predicate)
     except MalformedContainer as error:
         raise AttestationError(error.what, where=where) from None
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, ValueError) as error:
         what = f"is signed, but is no statement about Verdicts: {error}"
         raise AttestationError(what, where=where) from None

@@ -215,6 +215,10 @@ ARCHIVES: dict[str, dict[str, bytes]] = {
     "a bomb of another name": {"weights.npy": _npy((64 << 20,), data=BOMB)},
     "a bomb of another shape": {"0.npy": _npy((64 << 20,), data=BOMB)},
     "a bomb that is no array": {"0.npy": BOMB},
+    # numpy reads the one whose name is what was asked for, whatever the other's header says.
+    "a bomb beside an array of its name": {
+        "0": _npy((64 << 20,), data=BOMB), "0.npy": _npy((2,), data=b"\0" * 8),
+    },
     "a pickle": {"0.npy": _npy((1,), "|O", b"cos\nsystem\n(S'false'\ntR.")},
     "a header that lies": {"0.npy": _npy((1 << 40,), data=b"\0" * 8)},
     "a huge shape": {"0.npy": _npy((10**30,))},
@@ -222,7 +226,7 @@ ARCHIVES: dict[str, dict[str, bytes]] = {
     "a huge name": {f"{'9' * 5000}.npy": _npy((2,), data=b"\0" * 8)},
     "no arrays": {"0.txt": b"x"},
     "nothing": {},
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", ARCHIVES)

@@ -94,7 +94,7 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "a list as description": (
         lambda d: (d / "functions/forward.meta").write_text("[]"),
-        "not a JSON object",
+        "the document is [], not an object",
     ),
     "a key twice": (
         lambda d: (d / "functions/forward.meta").write_text('{"name": "a", "name": "b"}'),
@@ -102,11 +102,11 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "a description without the version": (
         lambda d: edit_meta(d, lambda meta: meta.pop("stablehlo_version")),
-        "no 'stablehlo_version' of the type that torch_xla writes",
+        "stablehlo_version of the document is missing",
     ),
     "a name that is a number": (
         lambda d: edit_meta(d, lambda meta: meta.update(name=1)),
-        "no 'name' of the type that torch_xla writes",
+        "name is 1, not a string",
     ),
     "another name than its file": (
         lambda d: edit_meta(d, lambda meta: meta.update(name="../forward")),
@@ -122,7 +122,7 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "an input that is no object": (
         lambda d: edit_meta(d, lambda meta: meta["input_signature"].__setitem__(0, 1)),
-        "not an object: 1",
+        "input_signature[0] is 1, not an object",
     ),
     "more places than inputs": (
         lambda d: edit_meta(d, lambda meta: meta["input_locations"].pop()),

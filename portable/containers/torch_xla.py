@@ -17,11 +17,11 @@ from portable.containers.kind import Kind
 from portable.containers.npy import read_array
 from portable.containers.rewriting import Rewritable
 from portable.containers.source import Source
-from portable.system.documents import parse_json, without_duplicates
+from portable.system.documents import demand_form, parse_json
 from portable.system.files import read_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import Any
 
     from portable.artifact import Artifact
@@ -33,15 +33,19 @@ __all__ = ["TorchXla", "open_container"]
 
 _UNKNOWN = "0.0.0"
 _MEASURED = "==2.9.*"
-_TYPES = {
+_SPEC = frozenset({str, type(None)})
+# torch_xla before 2.3 writes no dynamic_dims.
+_SIGNATURE = {"shape": [int], "dtype": str, "dynamic_dims?": [int]}
+_META = {
     "name": str,
     "stablehlo_version": str,
-    "input_signature": list,
-    "output_signature": list,
+    "input_signature": [_SIGNATURE],
+    "output_signature": [_SIGNATURE],
     "input_locations": list,
+    "unused_inputs?": [(dict, _SIGNATURE)],
+    "input_pytree_spec?": _SPEC,
+    "output_pytree_spec?": _SPEC,
 }
-_OPTIONAL = {"unused_inputs", "input_pytree_spec", "output_pytree_spec"}
-_SIGNATURE = {"shape", "dtype", "dynamic_dims"}
 _LOCATION = {"type_", "position", "name"}
 _LARGEST_META = 64 << 20
 
@@ -158,15 +162,16 @@ def _functions(folder: Folder) -> Iterator[_Function]:
 def _meta(path: str, where: str) -> dict[str, Any]:
     text = read_file(path, _LARGEST_META)
     try:
-        meta = parse_json(text, without_duplicates)
+        meta: dict[str, Any] = parse_json(text)
+        demand_form(meta, _META)
     except ValueError as error:
         raise MalformedContainer(str(error), where=where) from None
-    if not isinstance(meta, dict):
-        raise MalformedContainer("not a JSON object", where=where)
-    for key, kind in _TYPES.items():
-        if not isinstance(meta.get(key), kind):
-            raise MalformedContainer(f"no {key!r} of the type that torch_xla writes", where=where)
-    _demand_known(meta, _TYPES.keys() | _OPTIONAL, where)
+    _demand_known(meta, _META, where)
+    for signature in (*meta["input_signature"], *meta["output_signature"]):
+        _demand_known(signature, _SIGNATURE, where)
+    for location, signature in meta.get("unused_inputs", ()):
+        _demand_known(location, _LOCATION, where)
+        _demand_known(signature, _SIGNATURE, where)
     signatures, locations = len(meta["input_signature"]), len(meta["input_locations"])
     if signatures != locations:
         raise MalformedContainer(
@@ -176,10 +181,10 @@ def _meta(path: str, where: str) -> dict[str, Any]:
     return meta
 
 
-def _demand_known(value: object, keys: set[str], where: str) -> None:
+def _demand_known(value: object, keys: Iterable[str], where: str) -> None:
     if not isinstance(value, dict):
         raise MalformedContainer(f"not an object: {value!r:.40}", where=where)
-    unknown = sorted(value.keys() - keys)
+    unknown = sorted(value.keys() - {key.removesuffix("?") for key in keys})
     if unknown:
         raise MalformedContainer(
             f"an unknown key {unknown[0]!r}",
@@ -212,7 +217,6 @@ def _demand_weights(folder: Folder, functions: tuple[_Function, ...]) -> None:
         for signature, location in zip(
             function.meta["input_signature"], function.meta["input_locations"], strict=True
         ):
-            _demand_known(signature, _SIGNATURE, where)
             _demand_known(location, _LOCATION, where)
             file = _weight(location, where, with_data=with_data)
             if file is None:

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 from portable.errors import PortableError
 from portable.system.documents import parse_toml
 from portable.system.files import FileError, read_file
-from portable.tolerance import Tolerance
+from portable.tolerance import Tolerance, demand_count, demand_distance
 from portable.verdict import Stage
 from portable.version import Version
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
 __all__ = [
@@ -262,23 +261,21 @@ def _case(directory: Path, fields: dict[str, Any]) -> Case:
         provenance=_text(fields.pop("provenance")),
         oracle=Oracle(fields.pop("oracle")),
         expression=_text(fields.pop("expression", "")),
-        agreeing=tuple(map(_text, fields.pop("agreeing", ()))),
+        agreeing=tuple(map(_text, _list(fields.pop("agreeing", [])))),
         reason=_text(fields.pop("reason", "")),
-        every_minor=fields.pop("every_minor", False),
-        tolerance=Tolerance(**fields.pop("tolerance", {})),
+        every_minor=_flag(fields.pop("every_minor", False)),
+        tolerance=_tolerance(**fields.pop("tolerance", {})),
         inputs=tensors("inputs", "inputs"),
         expected=tensors("expected", "expected"),
-        exceptions=_all(_exception, fields.pop("exception", [])),
+        exceptions=tuple(map(_exception, _list(fields.pop("exception", [])))),
     )
     if fields:
         raise CorpusError(f"unknown key {min(fields)!r}", where=str(directory / MANIFEST))
     return case
 
 
-def _all(
-    build: Callable[[dict[str, str]], KnownException], rows: Any
-) -> tuple[KnownException, ...]:
-    return tuple(build(row) for row in rows)
+def _tolerance(ulps: object = 0, relative: object = 0.0, absolute: object = 0.0) -> Tolerance:
+    return Tolerance(demand_count(ulps), demand_distance(relative), demand_distance(absolute))
 
 
 def _exception(row: dict[str, str]) -> KnownException:
@@ -290,6 +287,18 @@ def _exception(row: dict[str, str]) -> KnownException:
 def _text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{value!r:.60} is not a string")
+    return value
+
+
+def _list(value: object) -> list[Any]:
+    if not isinstance(value, list):
+        raise TypeError(f"{value!r:.60} is not an array")
+    return value
+
+
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"{value!r:.60} is neither true nor false")
     return value
 
 

@@ -8,7 +8,6 @@ show it. What cannot be shown is there too, each with its reason.
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from portable.bytecode import read
 from portable.bytecode.layouts import BUILTIN, LOCATIONS, VHLO
 from portable.bytecode.vhlo import enum_case, enums, lifetimes, ops
 from portable.corpus.case import CorpusError
+from portable.system.documents import demand_form, parse_toml
 from portable.system.files import FileError, read_file
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def _table_subjects() -> Iterator[Coverable]:
 def _asked(path: Path, known: set[str]) -> tuple[dict[Coverable, list[str]], dict[Coverable, str]]:
     """Read `coverage.toml`: what is required, with its Cases, and what is excluded."""
     try:
-        tables: dict[str, list[dict[str, Any]]] = tomllib.loads(read_file(path).decode("utf-8"))
+        tables: dict[str, list[dict[str, Any]]] = parse_toml(read_file(path))
         excluded = {
             Coverable(row["kind"], row["name"]): str(row["reason"])
             for row in tables.pop("excluded", [])
@@ -150,7 +150,7 @@ def _asked(path: Path, known: set[str]) -> tuple[dict[Coverable, list[str]], dic
             for row in rows:
                 names = [name for part in _CASE_KEYS for name in _names(row.get(part, []))]
                 asked[Coverable(kind, row["name"])] = names
-    except (FileError, KeyError, TypeError, tomllib.TOMLDecodeError) as error:
+    except (AttributeError, FileError, KeyError, TypeError, ValueError) as error:
         raise CorpusError(f"cannot read the coverage table: {error!r}", where=str(path)) from error
     for subject, names in asked.items():
         absent = sorted(set(names) - known)
@@ -164,4 +164,6 @@ _CASE_KEYS = ("cases", "below", "above")
 
 
 def _names(value: str | list[str]) -> list[str]:
-    return [value] if isinstance(value, str) else value
+    names = [value] if isinstance(value, str) else value
+    demand_form(names, [str])
+    return names

@@ -34,7 +34,7 @@ from portable.pinning.specialization import specialize
 from portable.releases import resolve_target
 from portable.runtime.executors import InputMismatch, run, signature
 from portable.runtime.executors.tensors import dtype_named
-from portable.system.documents import parse_json
+from portable.system.documents import demand_form, parse_json
 from portable.system.files import new_directory, read_file
 
 if TYPE_CHECKING:
@@ -495,7 +495,7 @@ def _load(
             hint=f"it has {', '.join(found)}",
         )
     where = Path(directory)
-    meta = json.loads(read_file(where / "functions" / f"{chosen}.meta"))
+    meta = parse_json(read_file(where / "functions" / f"{chosen}.meta"))
     artifact = Artifact.from_bytes(bytes(found[chosen]), where=f"{where}: {chosen}")
     arguments = tuple(_arguments(artifact, meta, str(where)))
     weights = dict(_weights(arguments, where, with_data=(where / "data").is_dir()))
@@ -618,13 +618,25 @@ def _state(exported: ExportedArtifact) -> dict[str, Any]:
     }
 
 
+_TOLD = {
+    "arguments": [str],
+    "results": [str],
+    "mutates": [str],
+    "seed": [str],
+    "shapes?": [[frozenset({int, str, type(None)})]],
+    "ranges?": {"*": (int, frozenset({int, type(None)}))},
+}
+
+
 def _with_state(exported: ExportedArtifact, path: Path) -> ExportedArtifact:
     """Return a loaded program with what `_state` says of it."""
     try:
-        said = parse_json(read_file(path))
-        told = {key: tuple(map(str, said[key])) for key in ("arguments", "results", "mutates")}
-        seeds = {str(name) for name in said["seed"]}
-        shapes = said.get("shapes", [a.shape for a in exported.arguments])
+        told = parse_json(read_file(path))
+        demand_form(told, _TOLD)
+        if len(set(told["arguments"])) < len(told["arguments"]):
+            raise ValueError("two arguments have one name")
+        seeds = set(told["seed"])
+        shapes = told.get("shapes", [a.shape for a in exported.arguments])
         arguments = tuple(
             dataclasses.replace(
                 a,
@@ -634,14 +646,14 @@ def _with_state(exported: ExportedArtifact, path: Path) -> ExportedArtifact:
             )
             for a, name, shape in zip(exported.arguments, told["arguments"], shapes, strict=True)
         )
-        ranges = {str(name): _range(*sizes) for name, sizes in said.get("ranges", {}).items()}
+        ranges = {name: (least, most) for name, (least, most) in told.get("ranges", {}).items()}
         results = tuple(
             dataclasses.replace(result, name=name, mutates=mutates)
             for result, name, mutates in zip(
                 exported.results, told["results"], told["mutates"], strict=True
             )
         )
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except ValueError as error:
         raise MalformedContainer(
             "does not describe the program beside it", where=str(path)
         ) from error
@@ -659,10 +671,6 @@ def _named(shape: Sequence[int | str], names: Sequence[object]) -> tuple[int | s
     """Return a shape of the artifact with the names that its dynamic dimensions had."""
     pairs = zip(shape, names, strict=True)
     return tuple(size if isinstance(size, int) else str(name) for size, name in pairs)
-
-
-def _range(least: object, most: object) -> Range:
-    return int(str(least)), None if most is None else int(str(most))
 
 
 def _signature(value: Argument | Result) -> dict[str, Any]:

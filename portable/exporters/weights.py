@@ -19,7 +19,7 @@ import numpy as np
 from portable.containers import MalformedContainer
 from portable.exporters.frameworks import ExportFailed, from_torch
 from portable.runtime.executors.tensors import dtype_named
-from portable.system.documents import parse_json, without_duplicates
+from portable.system.documents import demand_form, parse_json
 from portable.system.files import InputFile, read_file
 
 if TYPE_CHECKING:
@@ -107,10 +107,10 @@ def open_safetensors(path: str | os.PathLike[str]) -> dict[str, Array]:
     if len(file) < 8 or size > min(_LONGEST_HEADER, len(file) - 8):
         raise MalformedContainer("no header of safetensors", where=str(path))
     try:
-        header = parse_json(file[8 : 8 + size], without_duplicates)
-        if not isinstance(header, dict):
-            raise ValueError("not a JSON object")
+        header = parse_json(file[8 : 8 + size])
+        demand_form(header, {f"{_METADATA}?": {"*": str}})
         header.pop(_METADATA, None)
+        demand_form(header, {"*": {"dtype": str, "shape": [int], "data_offsets": (int, int)}})
         # No view of it is a np.memmap, of which each takes half a KB.
         mapped = np.asarray(
             np.memmap(path, np.uint8, "r", 8 + size) if len(file) > 8 + size else _NOTHING
@@ -209,11 +209,12 @@ def load_weights(
     if not existing:
         return found
     try:
-        left = {
-            f["sha256"]: {str(name) for name in f["weights"]}
-            for f in parse_json(read_file(directory / _ELSEWHERE))
-        }
-    except (ValueError, KeyError, TypeError) as error:
+        said = parse_json(read_file(directory / _ELSEWHERE))
+        demand_form(said, [{"file": str, "sha256": str, "weights": [str]}])
+        left = {one["sha256"]: one["weights"] for one in said}
+        if len(left) < len(said):
+            raise ValueError("it names a file twice")
+    except ValueError as error:
         raise MalformedContainer(str(error), where=str(directory / _ELSEWHERE)) from error
     for path in existing:
         names = left.get(InputFile(path).sha256())

@@ -6,20 +6,29 @@ import json
 import statistics
 from collections import Counter
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from portable.fuzz.causes import Cause
+from portable.errors import PortableError
+from portable.fuzz.causes import Cause, age_of
 from portable.fuzz.hunted import FEW_OPS, SOON_S, Hunted
 from portable.runtime.executors.tensors import stored_arrays
+from portable.system.documents import parse_json
 from portable.system.files import read_file, write_file
+from portable.tolerance import demand_count, demand_distance
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from portable.fuzz.reduction import Candidate
 
-__all__ = ["Campaign", "Progress"]
+__all__ = ["Campaign", "MalformedHunt", "Progress"]
+
+_T = TypeVar("_T")
+
+
+class MalformedHunt(PortableError):
+    """A file in the folder of a hunt is not what a hunt writes."""
 
 
 class Progress:
@@ -95,7 +104,7 @@ class Campaign:
             one.mkdir(parents=True, exist_ok=True)
         self.progress = Progress()
         for path in sorted(self._rounds.parent.glob("*/*.json")):
-            self.progress.add(_progress(json.loads(read_file(path))))
+            self.progress.add(_kept(path, _progress))
 
     def next_round(self) -> int:
         """Return the number of the first round that is not there."""
@@ -111,7 +120,7 @@ class Campaign:
         write_file(self._cpu, json.dumps(self._used() + seconds).encode())
 
     def _used(self) -> float:
-        return float(json.loads(read_file(self._cpu))) if self._cpu.exists() else 0.0
+        return _kept(self._cpu, demand_distance) if self._cpu.exists() else 0.0
 
     def add_cause(self, cause: Cause, smallest: Candidate) -> None:
         """Write down a cause with its program and inputs; one that is there is replaced."""
@@ -125,26 +134,27 @@ class Campaign:
     def causes(self) -> Iterator[Cause]:
         """Yield every cause."""
         for path in sorted(self._causes.glob("*/cause.json")):
-            yield Cause.from_record(json.loads(read_file(path)))
+            yield _kept(path, Cause.from_record)
 
     def covered(self, number: int) -> Counter[str]:
         """Return what programs of this seed covered before a round, as `Progress.covers`."""
         found: Counter[str] = Counter()
         for path in sorted(self._rounds.glob("*.json"))[:number]:
-            found.update(json.loads(read_file(path))["covers"])
+            found.update(_kept(path, _progress).covers)
         return found
 
     def hunted(self) -> Hunted:
         """Return what the hunt has done and found, each cause explained as today's table does."""
         done, took = self.progress, self.progress.reduced
-        counts = {path.name: len([*path.glob("*.json")]) for path in self._rounds.parent.iterdir()}
+        folders = (path for path in self._rounds.parent.iterdir() if path.is_dir())
+        counts = {path.name: len([*path.glob("*.json")]) for path in folders}
         small = [seconds for _, after, seconds in took if after <= FEW_OPS]
         where: dict[str, list[str]] = {}
         for one in sorted(done.computed):
             release, _, covered = one.partition(": ")
             where.setdefault(covered, []).append(release)
         return Hunted(
-            seeds={seed: counts[seed] for seed in sorted(counts, key=int)},
+            seeds={seed: counts[seed] for seed in sorted(counts, key=_by_number)},
             programs=done.programs,
             judged=done.judged,
             seconds=done.seconds,
@@ -166,5 +176,42 @@ class Campaign:
         )
 
 
+def _kept(path: Path, build: Callable[[Any], _T]) -> _T:
+    """Return what a file of a hunt says."""
+    try:
+        return build(parse_json(read_file(path)))
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise MalformedHunt(
+            f"not what a hunt writes: {error}",
+            where=str(path),
+            hint="remove it, or hunt into another folder",
+        ) from error
+
+
+def _by_number(seed: str) -> tuple[int, str]:
+    return len(seed), seed
+
+
 def _progress(fields: Mapping[str, Any]) -> Progress:
-    return Progress(**fields)
+    readers: dict[str, Callable[[Any], Any]] = {
+        **dict.fromkeys(Progress.__slots__, _counts),
+        **dict.fromkeys(("executed", "refused", "computed"), _by_release),
+        **dict.fromkeys(("rounds", "programs", "judged"), demand_count),
+        "seconds": demand_distance,
+        "reduced": _reduced,
+    }
+    return Progress(**{key: readers[key](value) for key, value in fields.items()})
+
+
+def _reduced(rows: list[list[object]]) -> list[tuple[float, float, float]]:
+    return [(demand_count(a), demand_count(b), demand_distance(c)) for a, b, c in rows]
+
+
+def _by_release(counted: Mapping[str, object]) -> dict[str, int]:
+    for name in counted:
+        age_of(name.partition(": ")[0])
+    return _counts(counted)
+
+
+def _counts(counted: Mapping[str, object]) -> dict[str, int]:
+    return {name: demand_count(count) for name, count in counted.items()}

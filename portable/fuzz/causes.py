@@ -59,9 +59,18 @@ class Cause:
 
     @classmethod
     def from_record(cls, fields: Mapping[str, Any]) -> Cause:
-        """Return the cause that was written down."""
-        known = {key: value for key, value in fields.items() if key != "name"}
-        return cls(**known | {name: tuple(fields[name]) for name in ("ops", "releases")})
+        """Return the cause that was written down.
+
+        Raises:
+            TypeError: A field is missing, unknown or of another type.
+            ValueError: A Release is named otherwise than they are.
+        """
+        ops, releases = _texts(fields["ops"]), _texts(fields["releases"])
+        known = {key: fields[key] for key in fields.keys() - {"name", "ops", "releases"}}
+        _texts([*known.values()])
+        for release in (*releases, *filter(None, map(known.get, _EDGES))):
+            age_of(release)
+        return cls(ops=ops, releases=releases, **known)
 
     @property
     def name(self) -> str:
@@ -69,6 +78,15 @@ class Cause:
         said = _NAME.sub("-", f"{'-'.join(self.ops)}-{self.kind}".lower())[:60].strip("-")
         told = repr((self.kind, self.ops, self.releases))
         return f"{said}-{hashlib.sha256(told.encode()).hexdigest()[:6]}"
+
+
+_EDGES = ("first_bad", "first_good")
+
+
+def _texts(values: object) -> tuple[str, ...]:
+    if not isinstance(values, list | tuple) or not all(isinstance(one, str) for one in values):
+        raise TypeError(f"{values!r:.60} are not texts")
+    return tuple(values)
 
 
 @dataclass(frozen=True, slots=True)

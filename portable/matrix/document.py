@@ -18,6 +18,7 @@ from portable.matrix.item import Item, TensorFile
 from portable.matrix.result import Matrix
 from portable.releases import Confidence, Release
 from portable.system.documents import parse_json
+from portable.tolerance import demand_count, demand_distance
 from portable.verdict import Basis, Diagnostic, NotKnown, Outcome, Severity, Stage, Verdict
 from portable.version import Version
 
@@ -145,7 +146,7 @@ def parse(data: object) -> Matrix:
 
 
 def _fields(data: object) -> Mapping[str, Any]:
-    if not isinstance(data, dict) or not isinstance(data.get("schema"), int):
+    if not isinstance(data, dict) or type(data.get("schema")) is not int:
         raise MalformedMatrix("not a matrix: it has no schema")
     if data["schema"] > SCHEMA:
         raise MalformedMatrix(
@@ -305,16 +306,10 @@ def _text(value: object) -> str:
     return value
 
 
-def _number(value: object) -> float:
-    if not isinstance(value, float | int) or isinstance(value, bool):
-        raise TypeError(f"{value!r:.40} is not a number")
-    return float(value)
-
-
-def _count(value: object) -> int:
-    if type(value) is not int or value < 0:  # true is an integer to Python
-        raise TypeError(f"{value!r:.40} is not a count")
-    return value
+def _name(value: object) -> str:
+    if not _text(value):
+        raise ValueError("a name is empty")
+    return _text(value)
 
 
 def _flag(value: object) -> bool:
@@ -338,8 +333,12 @@ def _stage(value: object) -> Stage:
     return Stage.parse(_text(value))
 
 
-def _maybe_version(value: str | None) -> Version | None:
-    return None if value is None else Version.parse(value)
+def _version(value: object) -> Version:
+    return Version.parse(_text(value))
+
+
+def _maybe_version(value: object) -> Version | None:
+    return None if value is None else _version(value)
 
 
 def _words(value: object) -> tuple[str, ...]:
@@ -382,14 +381,15 @@ _ITEM: dict[str, Callable[[Any], Any]] = {
     "given": _words,
     **dict.fromkeys(("claimed", "producer_version"), _maybe_version),
     **dict.fromkeys(("inputs", "expected"), _tensors),
-    **dict.fromkeys(("relative", "absolute"), _number),
-    "ulps": _count,
+    **dict.fromkeys(("relative", "absolute"), demand_distance),
+    "ulps": demand_count,
 }
 _RELEASE: dict[str, Callable[[Any], Any]] = {
-    **dict.fromkeys(("distribution", "version", "python", "requires_python", "numpy"), _text),
+    "distribution": _name,
+    **dict.fromkeys(("version", "python", "requires_python", "numpy"), _text),
     **dict.fromkeys(("method", "evidence", "note"), _text),
-    **dict.fromkeys(("current", "below", "minimum", "week_4", "week_12"), Version.parse),
+    **dict.fromkeys(("current", "below", "minimum", "week_4", "week_12"), _version),
     **dict.fromkeys(("date", "measured"), _date),
     "confidence": _member(Confidence),
-    "yanked": _flag,
+    **dict.fromkeys(("yanked", "own"), _flag),
 }

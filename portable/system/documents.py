@@ -2,33 +2,19 @@
 
 from __future__ import annotations
 
+import math
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
-__all__ = ["parse_json", "parse_toml", "without_ambiguity", "without_duplicates"]
+__all__ = ["demand_form", "parse_json", "parse_toml", "without_ambiguity"]
 
-
-def parse_json(
-    data: bytes, pairs: Callable[[list[tuple[str, Any]]], dict[str, Any]] | None = None
-) -> Any:
-    """Parse JSON.
-
-    Args:
-        data: The text, in UTF-8.
-        pairs: What to make of the keys and values of an object.
-
-    Returns:
-        Dictionaries, lists, texts and numbers.
-
-    Raises:
-        ValueError: It is no JSON, is nested too deeply, or has an integer of thousands of digits.
-    """
-    import json
-
-    return _parsed("JSON", lambda: json.loads(data.decode("utf-8"), object_pairs_hook=pairs))
+# No document that we read nests deeper than some ten levels; what shows one recurses.
+_DEEPEST = 100
+_WORDS = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[^][{}"]+', re.DOTALL)
 
 
 def without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -44,6 +30,130 @@ def without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         raise ValueError("duplicate key")
     return found
+
+
+def parse_json(
+    data: bytes,
+    pairs: Callable[[list[tuple[str, Any]]], dict[str, Any]] = without_duplicates,
+) -> Any:
+    """Parse JSON, without what Python reads beside it and others do not, or read otherwise.
+
+    Args:
+        data: The text, in UTF-8.
+        pairs: What to make of the keys and values of an object.
+
+    Returns:
+        Dictionaries, lists, texts and numbers.
+
+    Raises:
+        ValueError: It is no JSON, is nested too deeply, has a key twice, a number that no float
+            holds, an integer of thousands of digits, or half of a surrogate pair.
+    """
+    import json
+
+    def parse() -> Any:
+        found = json.loads(
+            data.decode("utf-8"),
+            object_pairs_hook=pairs,
+            parse_constant=_finite,
+            parse_float=_finite,
+        )
+        _demand_shallow(data)
+        if b"\\ud" in data or b"\\uD" in data:
+            _demand_text(json.dumps(found, ensure_ascii=False))
+        return found
+
+    return _parsed("JSON", parse)
+
+
+def demand_form(value: object, form: Any, where: str = "") -> None:
+    """Refuse plain data of another form.
+
+    Args:
+        value: The data.
+        form: A type; a frozenset of types and texts, any of which it may be; a list with the form
+            of each item; a tuple with those of all items; or a dictionary with those of values:
+            under `*` of any, and of one that may be missing with a `?` behind its key.
+        where: What to call it in errors.
+
+    Raises:
+        ValueError: Something in it is missing or of another form.
+    """
+    if isinstance(form, type | frozenset):
+        _demand_kind(value, form if isinstance(form, frozenset) else frozenset({form}), where)
+        return
+    _demand_kind(value, frozenset({list if isinstance(form, tuple) else type(form)}), where)
+    if isinstance(value, list):
+        _demand_items(value, form if isinstance(form, tuple) else form * len(value), where)
+    elif isinstance(value, dict):
+        _demand_values(value, form, where)
+
+
+def _demand_kind(value: object, known: frozenset[Any], where: str) -> None:
+    # true is an integer to Python.
+    if type(value) not in known and not (isinstance(value, str) and value in known):
+        kinds = sorted(_KINDS.get(one, repr(one)) for one in known)
+        raise ValueError(f"{_called(where)} is {value!r:.40}, not {' or '.join(kinds)}")
+
+
+def _demand_items(value: list[Any], forms: Sequence[Any], where: str) -> None:
+    if len(forms) != len(value):
+        raise ValueError(f"{_called(where)} has {len(value)} items, not {len(forms)}")
+    for number, (one, form) in enumerate(zip(value, forms, strict=True)):
+        demand_form(one, form, f"{where}[{number}]")
+
+
+def _demand_values(value: dict[str, Any], forms: Mapping[str, Any], where: str) -> None:
+    for key, form in forms.items():
+        name = key.removesuffix("?")
+        if key == "*":
+            for every, one in value.items():
+                demand_form(one, form, f"{where}.{every:.40}")
+        elif name in value:
+            demand_form(value[name], form, f"{where}.{name}")
+        elif name == key:
+            raise ValueError(f"{name} of {_called(where)} is missing")
+
+
+def _called(where: str) -> str:
+    return where.lstrip(".") or "the document"
+
+
+_KINDS = {
+    bool: "a boolean",
+    dict: "an object",
+    int: "an integer",
+    list: "an array",
+    str: "a string",
+    type(None): "null",
+}
+
+
+def _demand_shallow(data: bytes) -> None:
+    """Refuse JSON that nests deeper than `_DEEPEST`."""
+    if data.count(b"[") + data.count(b"{") <= _DEEPEST:
+        return
+    brackets = _WORDS.sub(b"", data)
+    for _ in range(_DEEPEST):
+        if not brackets:
+            return
+        brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
+    if brackets:
+        raise ValueError("nested too deeply")
+
+
+def _finite(number: str) -> float:
+    found = float(number)
+    if not math.isfinite(found):
+        raise ValueError(f"{number:.20} is no finite number")
+    return found
+
+
+def _demand_text(text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError("half of a surrogate pair in a text") from None
 
 
 def without_ambiguity(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

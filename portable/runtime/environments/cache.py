@@ -24,7 +24,7 @@ from portable.runtime.environments.wheel import (
     keep_from_wheel,
     recorded,
 )
-from portable.system.documents import parse_json
+from portable.system.documents import demand_form, parse_json
 from portable.system.files import read_file, write_file
 from portable.system.places import cache_folder, demand_own
 from portable.system.trees import remove_tree, walk
@@ -460,16 +460,32 @@ def _load(folder: Path) -> Environment | None:
         if library is not None and not python.exists():
             python = find_python(recipe.python)
         return Environment(recipe, folder, python, library, record["wheel"], record["sha256"])
-    except (KeyError, TypeError, ValueError, PythonMissing):
+    except (ValueError, PythonMissing):
         return None
+
+
+_MAYBE = frozenset({str, type(None)})
+_FORM = {
+    **dict.fromkeys(("python", "wheel", "sha256"), str),
+    "library": _MAYBE,
+    "recipe": {
+        **dict.fromkeys(("distribution", "version", "python", "driver"), str),
+        "also": [str],
+        "keep": [str],
+        "whole?": bool,
+    },
+    "files?": {"*": int},
+}
 
 
 def _marker(folder: Path) -> dict[str, Any] | None:
+    """Return what the marker of an environment says; None where it has another form."""
     try:
-        record = parse_json(read_file(folder / _MARKER))
+        record: dict[str, Any] = parse_json(read_file(folder / _MARKER))
+        demand_form(record, _FORM)
     except (PortableError, ValueError):
         return None
-    return record if isinstance(record, dict) and record.get("schema") == _SCHEMA else None
+    return record if record.get("schema") == _SCHEMA else None
 
 
 def _files(folder: Path) -> dict[str, int]:

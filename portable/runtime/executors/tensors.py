@@ -174,7 +174,10 @@ def arrays_in(
         raise UnreadableArrays("not an .npz file", where=where, hint=_ADVICE)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            members = {one.filename.removesuffix(".npy"): one for one in archive.infolist()}
+            listed = archive.infolist()
+            members = {one.filename.removesuffix(".npy"): one for one in listed}
+            if len(members) < len(listed):
+                raise ValueError("an array is there twice")
             described = {name: _described(archive, one) for name, one in members.items()}
         if check is not None:
             check(_named(described))
