@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING
 
 import portable
 from compat_tests.helpers.binaries import library, names_of
+from compat_tests.helpers.registry import serving, tagged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,6 +104,7 @@ class Kind:
         resumes: What it keeps on purpose when it is ended, for the next run.
         cache: Whether it has environments of its own.
         shares: Whether it executes programs, whose arrays are in shared memory.
+        sends: Whether it speaks to a registry, whose port stands for PORT.
     """
 
     words: str
@@ -113,8 +115,10 @@ class Kind:
     resumes: tuple[str, ...] = ()
     cache: bool = False
     shares: bool = False
+    sends: bool = False
 
 
+_READ = "jaxlib==0.9.1"
 _AUDIT = "audit tree -o fleet.parquet --depth content"
 KINDS = {
     "pin": Kind("pin m.mlir --target 1.9.0 -o out.bc", ("out.bc",)),
@@ -157,6 +161,33 @@ KINDS = {
         ("said.json",),
         read=_size,
     ),
+    "attest-verify": Kind(
+        f"attest verify tree/a.mlir.bc --key pub.pem --attestation said.json --for {_READ}",
+        before=(f"attest sign tree/a.mlir.bc --for {_READ} --key key.pem -o said.json",),
+    ),
+    "push": Kind(
+        "push bundle oci://127.0.0.1:PORT/a:one",
+        ("registry/tags/one",),
+        before=("bundle m.mlir --for jaxlib>=0.5 -o bundle",),
+        replaces=False,
+        read=tagged,
+        resumes=("registry/blobs", "registry/tags/one.type"),
+        sends=True,
+    ),
+    "pick-registry": Kind(
+        "pick oci://127.0.0.1:PORT/a:one --for jaxlib==0.5.3 -o picked.bc",
+        ("picked.bc",),
+        before=(
+            "bundle m.mlir --for jaxlib>=0.5 -o bundle",
+            "push bundle oci://127.0.0.1:PORT/a:one",
+        ),
+        sends=True,
+    ),
+    "query": Kind(
+        "audit fleet.parquet --query unread --for jaxlib==0.4.33 --format json", before=(_AUDIT,)
+    ),
+    "completion": Kind("completion zsh"),
+    "corpus-verify": Kind("corpus verify --corpus other", before=("corpus seal --corpus other",)),
     "export": Kind(
         "export jax model:f --args f32[4] --target 1.9.0 -o exported.mlir.bc",
         ("exported.mlir.bc",),
@@ -186,6 +217,9 @@ KINDS = {
     ),
     "observe": Kind("check tree/a.mlir.bc --for jaxlib==0.10.2 --observe"),
     "verify": Kind("verify tree/a.mlir.bc --against tree/a.mlir.bc", shares=True),
+    "verify-on": Kind(
+        f"verify tree/a.mlir.bc --against tree/a.mlir.bc --reference-on {RELEASE}", shares=True
+    ),
     "hunt": Kind(
         f"fuzz hunt --for {RELEASE} --hours 0.0001 -o hunted",
         ("hunted",),
@@ -213,6 +247,8 @@ class Killer:
     seed: int
     sent: str = "KILL"
     counts: Counter[str] = field(default_factory=Counter)
+    _stack: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
+    _port: str = ""
 
     def __post_init__(self) -> None:
         self._what = KINDS[self.kind]
@@ -231,10 +267,12 @@ class Killer:
             shutil.copy(path, self.folder / "tree" / "more")
         shutil.copy(DATA / "artifacts/mesh_inline+1.16.0.mlir.bc", self.folder / "tree/a.mlir.bc")
         shutil.copy(DATA / "containers/gate-vjp0-jax-0.10.2.exported", self.folder / "in.exported")
-        if self.kind == "corpus-seal":
+        if self.kind in {"corpus-seal", "corpus-verify"}:
             shutil.copytree(ROOT / "corpus" / "shapes", self.folder / "other" / "shapes")
-        if self.kind == "attest":
-            _make_key(self.folder / "key.pem")
+        if self.kind.startswith("attest"):
+            _make_keys(self.folder / "key.pem", self.folder / "pub.pem")
+        if self._what.sends:
+            self._port = str(self._stack.enter_context(serving(self.folder / "registry")))
         self._environment = {
             **os.environ,
             "TMPDIR": str(self.folder / "tmp"),
@@ -255,10 +293,11 @@ class Killer:
 
     def kill(self, times: int) -> Counter[str]:
         """Signal it so many times; return what was found."""
-        for number in range(times):
-            self._once(number)
-            if (number + 1) % _WHOLE_EVERY == 0 or number + 1 == times:
-                self._next_run()
+        with self._stack:
+            for number in range(times):
+                self._once(number)
+                if (number + 1) % _WHOLE_EVERY == 0 or number + 1 == times:
+                    self._next_run()
         return self.counts
 
     def _once(self, number: int) -> None:
@@ -372,7 +411,8 @@ class Killer:
         return found | {*self.folder.rglob(".portable-*.tmp")}
 
     def _run(self, words: list[str]) -> subprocess.Popen[bytes]:
-        command = [str(Path(sys.executable).with_name("portable")), *words, "--quiet"]
+        said = [word.replace("PORT", self._port) for word in words]
+        command = [str(Path(sys.executable).with_name("portable")), *said, "--quiet"]
         with (self.folder / "stderr").open("wb") as errors:
             return subprocess.Popen(
                 command,
@@ -403,13 +443,15 @@ def _is_plain(said: str) -> bool:
     )
 
 
-def _make_key(path: Path) -> None:
+def _make_keys(private: Path, public: Path) -> None:
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric import ec
 
     form = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8)
     key = ec.generate_private_key(ec.SECP256R1())
-    path.write_bytes(key.private_bytes(*form, serialization.NoEncryption()))
+    private.write_bytes(key.private_bytes(*form, serialization.NoEncryption()))
+    form = (serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
+    public.write_bytes(key.public_key().public_bytes(*form))
 
 
 def _unheld() -> Iterator[Path]:

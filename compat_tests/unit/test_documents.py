@@ -10,7 +10,7 @@ import pytest
 
 from compat_tests.helpers.matrices import sample
 from portable.matrix.document import dump, load
-from portable.system.documents import demand_form, parse_json
+from portable.system.documents import demand_form, parse_json, parse_toml
 
 
 @pytest.mark.parametrize(
@@ -61,6 +61,13 @@ def test_looking_for_depth_takes_little(text: str) -> None:
         except ValueError:
             continue
     assert time.process_time() - began < 3
+
+
+def test_an_integer_that_python_cannot_show_is_no_toml() -> None:
+    """It reads hexadecimal of any length, and raises where the number is told."""
+    with pytest.raises(ValueError, match="too many digits"):
+        parse_toml(b"a = [0x" + b"f" * 10_000 + b"]")
+    assert parse_toml(b'a = "0x' + b"f" * 10_000 + b'"')
 
 
 FORM = {"a": str, "b?": [int], "c?": (int, frozenset({str, type(None)})), "d?": {"*": bool}}

@@ -141,8 +141,9 @@ def _asked(path: Path, known: set[str]) -> tuple[dict[Coverable, list[str]], dic
     """Read `coverage.toml`: what is required, with its Cases, and what is excluded."""
     try:
         tables: dict[str, list[dict[str, Any]]] = parse_toml(read_file(path))
+        demand_form(tables, {"*": [{"name": str}], "excluded?": [{"kind": str, "reason": str}]})
         excluded = {
-            Coverable(row["kind"], row["name"]): str(row["reason"])
+            Coverable(row["kind"], row["name"]): row["reason"]
             for row in tables.pop("excluded", [])
         }
         asked: dict[Coverable, list[str]] = {}
@@ -150,7 +151,7 @@ def _asked(path: Path, known: set[str]) -> tuple[dict[Coverable, list[str]], dic
             for row in rows:
                 names = [name for part in _CASE_KEYS for name in _names(row.get(part, []))]
                 asked[Coverable(kind, row["name"])] = names
-    except (AttributeError, FileError, KeyError, TypeError, ValueError) as error:
+    except (FileError, ValueError) as error:
         raise CorpusError(f"cannot read the coverage table: {error!r}", where=str(path)) from error
     for subject, names in asked.items():
         absent = sorted(set(names) - known)

@@ -15,6 +15,7 @@ __all__ = ["demand_form", "parse_json", "parse_toml", "without_ambiguity"]
 # No document that we read nests deeper than some ten levels; what shows one recurses.
 _DEEPEST = 100
 _WORDS = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[^][{}"]+', re.DOTALL)
+_LONG = re.compile(rb"0[xob][0-9a-fA-F_]{1000}")
 
 
 def without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -184,8 +185,14 @@ def parse_toml(data: bytes) -> dict[str, Any]:
     """
     import tomllib
 
-    found: dict[str, Any] = _parsed("TOML", lambda: tomllib.loads(data.decode("utf-8")))
-    return found
+    def parse() -> dict[str, Any]:
+        found = tomllib.loads(data.decode("utf-8"))
+        if _LONG.search(data):
+            repr(found)  # refuses what Python reads in hexadecimal, and cannot show
+        return found
+
+    read: dict[str, Any] = _parsed("TOML", parse)
+    return read
 
 
 def _parsed(language: str, parse: Callable[[], Any]) -> Any:
