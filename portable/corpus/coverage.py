@@ -143,8 +143,7 @@ def _asked(path: Path, known: set[str]) -> tuple[dict[Coverable, list[str]], dic
         tables: dict[str, list[dict[str, Any]]] = parse_toml(read_file(path))
         demand_form(tables, {"*": [{"name": str}], "excluded?": [{"kind": str, "reason": str}]})
         excluded = {
-            Coverable(row["kind"], row["name"]): row["reason"]
-            for row in tables.pop("excluded", [])
+            Coverable(row["kind"], row["name"]): row["reason"] for row in tables.pop("excluded", [])
         }
         asked: dict[Coverable, list[str]] = {}
         for kind, rows in tables.items():

@@ -21,6 +21,7 @@ __all__ = [
     "COMPILING",
     "CORPUS",
     "FAULTS",
+    "LIMIT_S",
     "SHARE",
     "WORDS",
     "Ended",
@@ -36,7 +37,7 @@ ADD = ROOT / "compat_tests/data/artifacts/add_f32+1.17.0.mlir.bc"
 ARTIFACT = ROOT / "compat_tests/data/artifacts/custom_calls+1.0.0.mlir.bc"
 EXPORTED = ROOT / "compat_tests/data/containers/gate-vjp0-jax-0.10.2.exported"
 CORPUS = ROOT / "corpus"
-_LIMIT_S = 120
+LIMIT_S = 120
 
 # For each command line what it is called in a test; FOLDER is a folder of the test's own, with
 # `policy.toml`, `matrix.json` and `program.mlir`.
@@ -197,9 +198,9 @@ def start(words: Sequence[str | bytes], fault: Fault, folder: Path, given: bytes
         process.stdout.close()
         process.stdout = None
     with contextlib.suppress(BrokenPipeError):
-        out, err = process.communicate(given, timeout=_LIMIT_S)
+        out, err = process.communicate(given, timeout=LIMIT_S)
         return Ended(process.returncode, out or b"", err)
-    return Ended(process.wait(_LIMIT_S), b"", b"")
+    return Ended(process.wait(LIMIT_S), b"", b"")
 
 
 def _prepared(fault: Fault, here: Path) -> Callable[[], None]:
