@@ -56,10 +56,10 @@ An incompatibility is a `Verdict`. What could not be done or checked is an excep
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from portable.system.lazy import lazy
 
+# As in `typing`, whose import takes milliseconds in which Ctrl-C would be a traceback.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from portable import artifact as artifact
     from portable import attestation as attestation

@@ -339,6 +339,23 @@ def test_an_interrupt_while_it_starts_is_quiet(way: str, name: str, tmp_path: Pa
     assert (out, err) == (b"", b"")
 
 
+def test_little_is_imported_before_signals_are_taken() -> None:
+    """Until then an interrupt is a traceback: `typing` alone takes some milliseconds."""
+    code = """
+import sys
+found, before = [], {*sys.modules}
+class Imports:
+    def find_spec(self, name, *rest):
+        found.append(name)
+sys.meta_path.insert(0, Imports())
+import portable.__main__
+print(*found[:found.index("portable.cli")])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "signal" in done.stdout.split()
+    assert {"typing", "re", "importlib"}.isdisjoint(done.stdout.split())
+
+
 def test_the_command_starts_as_python_m_does() -> None:
     """What installers make of the project's script imports what takes signals first."""
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())

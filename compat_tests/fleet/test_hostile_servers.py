@@ -1,5 +1,6 @@
 """A web server that leads elsewhere, names what is no name, or sends without an end."""
 
+import json
 import os
 import re
 import signal
@@ -7,6 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -15,8 +17,9 @@ from pathlib import Path
 import pytest
 
 from portable.cli import main
-from portable.fleet.stores import DEFAULT, Remote
-from portable.fleet.web import Web
+from portable.fleet import web
+from portable.fleet.stores import DEFAULT, PlaceError, Remote
+from portable.fleet.web import Hub, Web
 
 GOOD = (Path(__file__).parents[1] / "data" / "artifacts" / "add_f32+0.9.0.mlir.bc").read_bytes()
 HUGE = 1 << 50
@@ -182,4 +185,33 @@ def test_a_server_that_says_nothing_is_told_after_two_seconds(
             finally:
                 process.kill()
     assert url.format(address) in line
-    assert re.search(r": no answer for \d+ s, limit \d+ s$", line.rstrip())
+    assert re.search(r": no answer for \d+ s; given up after 180 s at most$", line.rstrip())
+
+
+@pytest.mark.parametrize("answers", [0, 1, 2])
+def test_the_hub_is_given_up_in_time(answers: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some requests of its library have limits of their own, others none: ours holds for all."""
+    constants = pytest.importorskip("huggingface_hub.constants")
+    said = json.dumps({"id": "owner/name", "sha": "0" * 40, "siblings": []}).encode()
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n"
+    answer = head + b"Content-Length: %d\r\n\r\n" % len(said) + said
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            for _ in range(answers):
+                try:
+                    one, _ = server.accept()
+                except OSError:  # it was given up before
+                    return
+                with one:
+                    one.recv(1 << 16)
+                    one.sendall(answer)
+
+        threading.Thread(target=serve, daemon=True).start()
+        address = f"http://127.0.0.1:{server.getsockname()[1]}"
+        monkeypatch.setattr(constants, "ENDPOINT", address)
+        monkeypatch.setattr(web, "GIVES_UP_S", 1.0)
+        began = time.monotonic()
+        with pytest.raises(PlaceError, match="no answer for 1 s"):
+            list(Hub("hf://owner/name", DEFAULT).objects())
+        assert time.monotonic() - began < 8

@@ -23,7 +23,7 @@ from portable.fleet.stores import (
     pages_of,
 )
 from portable.system.files import FileError
-from portable.system.waits import waiting
+from portable.system.waits import waiting, within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -226,8 +226,9 @@ class Hub:
 
     def _asked(self, ask: Callable[[], Any], where: str, error_type: type[PortableError]) -> Any:
         try:
+            # Of the library's own requests some have a limit of ten seconds, others none.
             with self._pace, waiting(where, GIVES_UP_S):
-                return ask()
+                return within(ask, GIVES_UP_S)
         except PortableError:
             raise
         except Exception as error:  # noqa: BLE001 - of httpx, fsspec, the Hub: all say why

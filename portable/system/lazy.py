@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # as in `portable`
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 

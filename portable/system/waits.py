@@ -9,12 +9,13 @@ import select
 import signal
 import threading
 import time
+from concurrent.futures import Future
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-__all__ = ["told", "waited", "waiting"]
+__all__ = ["told", "waited", "waiting", "within"]
 
 _AFTER_S, _EVERY_S, _LOOK_S = 2.0, 30.0, 0.5
 _ENDING = frozenset({signal.SIGHUP, signal.SIGINT, signal.SIGTERM})
@@ -92,6 +93,31 @@ def waited(pieces: Iterable[T], what: str, most: float) -> Iterator[T]:
         yield piece
 
 
+def within(ask: Callable[[], T], most: float) -> T:
+    """Return what a function of a library returns that may wait without a limit of its own.
+
+    Args:
+        ask: The function; a thread that it is left in ends with the process.
+        most: For how many seconds it is waited for.
+
+    Raises:
+        TimeoutError: It took longer.
+    """
+    answer: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            answer.set_result(ask())
+        except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
+            answer.set_exception(error)
+
+    threading.Thread(target=run, name="request", daemon=True).start()
+    try:
+        return answer.result(most)
+    except TimeoutError:
+        raise TimeoutError(f"no answer for {most:.0f} s") from None
+
+
 class _Request(NamedTuple):
     """A request that is under way: since when, what was requested, its limit."""
 
@@ -136,7 +162,8 @@ class _Watch:
             oldest = min(requests, default=None)
             if oldest and now - oldest.since >= _AFTER_S and now >= due:
                 due, took = now + _EVERY_S, now - oldest.since
-                self._tell(f"{oldest.what}: no answer for {took:.0f} s, limit {oldest.most:.0f} s")
+                waits = f"no answer for {took:.0f} s; given up after {oldest.most:.0f} s at most"
+                self._tell(f"{oldest.what}: {waits}")
 
     def _signal(self) -> int:
         """Return the signal by which the process is to end, or 0."""
