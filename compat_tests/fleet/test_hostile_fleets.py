@@ -8,13 +8,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow
 import pyarrow.parquet
 import pytest
 
 from portable.bundle import pack_files
 from portable.cli import main
-from portable.fleet import audit
+from portable.fleet import ask, audit
 from portable.fleet.rows import schema
 
 DATA = Path(__file__).parents[1] / "data"
@@ -214,3 +215,50 @@ def test_a_name_of_a_column_that_is_no_text_is_one_line(
     path.write_bytes(data[:start] + data[start:].replace(b"fingerprint", b"fing\x80rprint"))
     assert main(["audit", str(path), "--query", "damaged"]) == 2
     assert "internal error" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("column", "asks"),
+    [
+        ("digest", "SELECT digest FROM everything WHERE digest = '{}'"),
+        ("place", "SELECT place FROM everything WHERE place = '{}'"),
+        ("etag", "SELECT etag FROM everything WHERE etag >= '{}' AND size > 0"),
+    ],
+)
+def test_a_file_that_lies_about_its_rows_hides_none(
+    column: str, asks: str, sound: pyarrow.Table, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By least and greatest values that are too small readers skip the rows that are looked for."""
+    path = tmp_path / "fleet.parquet"
+    pyarrow.parquet.write_table(sound, path)
+    said = [one for one in sound[column].to_pylist() if one]
+    least, most = min(said), max(said)
+    data = path.read_bytes()
+    start = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    footer = data[start:].replace(most.encode(), least[:1].encode() * len(most))
+    assert footer != data[start:]
+    path.write_bytes(data[:start] + footer)
+    assert main(["audit", str(path), "--sql", asks.format(most)]) == 0
+    assert most in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT count(*) FROM everything",
+        "SELECT kind, count(*) FROM fleet WHERE size > 200 OR claimed = '1.17.0' GROUP BY kind",
+        "SELECT a.place FROM fleet a JOIN everything b USING (digest) WHERE len(b.features) >= 0",
+        "SELECT * FROM fleet WHERE error IS NULL AND format IN (5, 6) ORDER BY place",
+    ],
+)
+def test_rows_are_asked_as_in_a_table(sql: str, sound: pyarrow.Table, tmp_path: Path) -> None:
+    """Whichever columns and conditions DuckDB hands on, compared with a table in memory."""
+    path = tmp_path / "fleet.parquet"
+    pyarrow.parquet.write_table(sound, path)
+    connection = duckdb.connect()
+    connection.register("everything", sound)
+    connection.execute(
+        "CREATE VIEW fleet AS SELECT * FROM everything WHERE error IS NULL AND kind <> 'other'"
+    )
+    told = connection.execute(sql).fetchall()
+    assert sorted(map(str, ask(path, sql)[1])) == sorted(map(str, told))

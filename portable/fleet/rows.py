@@ -244,10 +244,31 @@ def opened(path: str | os.PathLike[str]) -> Any:
     Raises:
         FleetError: As `columns_of`.
     """
-    next(batches_of(os.fspath(path), ["place"]), None)  # demands that it is one
-    import pyarrow.dataset
+    where = os.fspath(path)
+    next(batches_of(where, ["place"]), None)  # demands that it is one
+    from pyarrow import dataset
 
-    return pyarrow.dataset.dataset(os.fspath(path), schema=schema(), format="parquet")
+    class Rows(dataset.InMemoryDataset):  # type: ignore[misc]  # pyarrow has no types
+        """Looks at each row: what a file says of its rows, by which others skip some, may lie."""
+
+        def scanner(
+            self,
+            columns: Sequence[str] | None = None,
+            filter: Any = None,  # noqa: A002 - as DuckDB names it
+            **_: object,
+        ) -> Any:
+            said = str(filter)
+            wanted = [
+                field
+                for field in schema()
+                if columns is None or field.name in columns or field.name in said
+            ]
+            read = parquet().schema(wanted or [schema().field("place")])
+            return dataset.Scanner.from_batches(
+                batches_of(where, read.names), schema=read, columns=columns, filter=filter
+            )
+
+    return Rows(schema().empty_table())
 
 
 def object_count(where: str) -> int:
