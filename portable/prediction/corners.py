@@ -39,6 +39,9 @@ _UNSIGNED = frozenset(f"ui{bits}_v1" for bits in (2, 4, 8, 16, 32, 64))
 _PERMUTE = "vhlo.collective_permute_v1"
 _BROADCAST = "vhlo.broadcast_in_dim_v1"
 _CONVOLUTION, _REDUCE_WINDOW = "vhlo.convolution_v1", "vhlo.reduce_window_v1"
+_GROUPED = ("feature", "batch")
+# Over how many dimensions MLIR has a convolution that keeps strides and dilation as tensors.
+_NAMED = (2, 3)
 _SCATTERED = 3  # one operand, its indices and its updates
 # Collective ops that every device of a group has its own part in.
 _DIVIDING = (
@@ -337,6 +340,22 @@ def _fits_once(reading: Reading) -> bool:
     )
 
 
+def _moves_by_one(reading: Reading) -> bool:
+    """Find a convolution in one group over two or three dimensions, stride or dilation of 1.
+
+    One without elements is removed before it is compiled.
+    """
+    for one in _used(reading, _CONVOLUTION):
+        groups = [reading.value(one, f"{of}_group_count").get("value") for of in _GROUPED]
+        if not one.results or groups != [1, 1] or reading.content.pool.count(one.results[0]) == 0:
+            continue
+        windows = [*_windows(reading, one)]
+        alike = all(w.stride == 1 for w in windows) or all(w.spread == 1 for w in windows)
+        if len(windows) in _NAMED and alike:
+            return True
+    return False
+
+
 def _sums_up_unsigned(reading: Reading) -> bool:
     """Find a reduce_window of unsigned integers over all elements before, or behind, each one."""
     for one in _used(reading, _REDUCE_WINDOW):
@@ -445,6 +464,9 @@ CORNERS: dict[str, FormRule] = {
     "stable sort of several operands": FormRule(_is_stable, (ops(_SORT),)),
     "window that fits once, by its stride, over more than it covers": FormRule(
         _fits_once, (ops(_CONVOLUTION, _REDUCE_WINDOW),)
+    ),
+    "convolution in one group over two or three dimensions, stride or dilation of 1": FormRule(
+        _moves_by_one, (ops(_CONVOLUTION),)
     ),
     "convolution whose reversed window fits once, of one feature": FormRule(
         _reverses_all, (ops(_CONVOLUTION),)

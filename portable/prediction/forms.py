@@ -338,26 +338,49 @@ class Reading:
         return struct.unpack(f"<{count}Q", raw)
 
 
-_ALL_SET = 0xFF
+_ALL_SET, _PACKED = 0xFF, 8
 _TF32_BYTES = 4
+# The ops that have several booleans as an attribute, and its name.
+_BOOLEANS = {"vhlo.constant_v1": "value", **dict.fromkeys(CONVOLUTIONS, "window_reversal")}
+
+
+def _booleans(reading: Reading, op: str, attribute: str) -> Iterator[tuple[int | None, Blob]]:
+    """Yield how many booleans an attribute of each of some ops has, and where they are."""
+    for signature in reading.of(op):
+        fields = reading.value(signature, attribute)
+        type_, data = fields.get("type"), fields.get("data")
+        if not isinstance(type_, int) or not isinstance(data, Blob):
+            continue
+        if reading.element(type_) == "bool_v1":
+            yield reading.content.pool.count(type_), data
 
 
 def _i1_splat_constant(reading: Reading) -> bool:
     """Find a boolean constant that is stored as one value, and that with all bits set."""
-    for signature in reading.of("vhlo.constant_v1"):
-        fields = reading.value(signature, "value")
-        type_, data = fields.get("type"), fields.get("data")
-        if not isinstance(type_, int) or not isinstance(data, Blob) or data.size != 1:
-            continue
-        # True is written with all bits set, by the newest libraries as 1 where it is alone; what
-        # reads 255 out of the one reads 1 out of the other.
-        if reading.data[data.offset] != _ALL_SET:
-            continue
-        count = reading.content.pool.count(type_)
-        # Up to eight booleans fit one byte when they are packed, so such a byte is ambiguous.
-        if count is not None and reading.element(type_) == "bool_v1" and (count == 1 or count > 8):
-            return True
-    return False
+    # True is written with all bits set, by the newest libraries as 1 where it is alone; what
+    # reads 255 out of the one reads 1 out of the other. Up to eight booleans fit one byte when they
+    # are packed, so such a byte is ambiguous.
+    return any(
+        count is not None
+        and (count == 1 or count > _PACKED)
+        and data.size == 1
+        and reading.data[data.offset] == _ALL_SET
+        for count, data in _booleans(reading, "vhlo.constant_v1", "value")
+    )
+
+
+def _differing_booleans(*ops: str) -> Callable[[Reading], bool]:
+    """Find booleans of some ops that differ: they are stored as bits, and not as one value."""
+
+    def find(reading: Reading) -> bool:
+        return any(
+            data.size > 1
+            or (count != 1 and data.size == 1 and reading.data[data.offset] not in {0, _ALL_SET})
+            for op in ops
+            for count, data in _booleans(reading, op, _BOOLEANS[op])
+        )
+
+    return find
 
 
 def _module_attribute(reading: Reading) -> bool:
@@ -474,20 +497,6 @@ def _compared(reading: Reading, types: Iterable[int | None]) -> set[str]:
     """Return the names of element types that verifiers compare; quantized ones have other rules."""
     names = {reading.element(type_) for type_ in types if type_ is not None}
     return set() if quantized.is_quantized(names) else names
-
-
-def _window_reversal(reading: Reading) -> bool:
-    """Find a convolution that reverses its window in some dimensions and not in others."""
-    for signature in reading.of(*CONVOLUTIONS):
-        fields = reading.value(signature, "window_reversal")
-        type_, value = fields.get("type"), fields.get("data")
-        if not isinstance(value, Blob) or value.size != 1:
-            continue
-        several = (reading.content.pool.count(type_) or 0) > 1
-        # One bit a dimension; a single value for all of them has all bits set, or none.
-        if several and reading.data[value.offset] not in {0x00, 0xFF}:
-            return True
-    return False
 
 
 def _batching_dimensions(reading: Reading) -> bool:
@@ -696,8 +705,11 @@ FORMS: dict[str, FormRule] = {
         ),
         (ops(*DYNAMIC_CONVOLUTIONS),),
     ),
+    "i1 values that differ in a constant or window_reversal": FormRule(
+        _differing_booleans(*_BOOLEANS), (ops(*_BOOLEANS), types({"bool_v1"}))
+    ),
     "window_reversal that is not the same in all dimensions": FormRule(
-        _window_reversal, (ops(*CONVOLUTIONS),)
+        _differing_booleans(*CONVOLUTIONS), (ops(*CONVOLUTIONS),)
     ),
     "add of booleans": FormRule(
         lambda reading: any(
