@@ -179,8 +179,10 @@ def _hunt(chosen: argparse.Namespace) -> int:
             progress=lambda executed: count(executed, None),
         )
         before = sum(os.times()[:4])
-        hunt.run(time.monotonic() + seconds, tell)
-        campaign.add_cpu(sum(os.times()[:4]) - before)
+        try:
+            hunt.run(time.monotonic() + seconds, tell)
+        finally:  # one that was interrupted goes on from there
+            campaign.add_cpu(sum(os.times()[:4]) - before)
     hunted = campaign.hunted()
     write_file(page, hunted_page([hunted], ELEMENTS).encode())
     groups = grouped(hunted.causes)

@@ -116,7 +116,7 @@ class Campaign:
         self.progress.add(done)
 
     def add_cpu(self, seconds: float) -> None:
-        """Count processor time; what a hunt used that was killed is not known."""
+        """Count processor time; what a hunt used that was killed by SIGKILL is not known."""
         write_file(self._cpu, json.dumps(self._used() + seconds).encode())
 
     def _used(self) -> float:
