@@ -49,6 +49,8 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
         aten.fake_quantize_per_tensor_affine_cachemask.default: _by_tensor,
         aten._fake_quantize_per_tensor_affine_cachemask_tensor_qparams.default: _by_tensor_tensors,
         aten.fake_quantize_per_channel_affine_cachemask.default: _by_channel,
+        aten._neg_view.default: torch.neg,
+        aten.kthvalue.default: _kth,
         aten.ldexp.Tensor: lambda x, power: x * torch.pow(2.0, power),
         aten.linalg_pinv.atol_rtol_tensor: _pseudo_inverse,
         aten.ormqr.default: _reflected,
@@ -195,6 +197,15 @@ def _fractional_maxima(
     windows = flat.flatten(-axes)
     values, at = x.flatten(-axes).gather(-1, flat.flatten(len(outer))).view(windows.shape).max(-1)
     return values, windows.gather(-1, at[..., None])[..., 0]
+
+
+def _kth(x: Any, k: int, axis: int = -1, keepdim: bool = False) -> Any:
+    """Take the k-th smallest value, and its place; NaN is above all."""
+    ordered = x.sort(dim=axis, stable=True)
+    if not x.dim():
+        return ordered
+    found = [part.narrow(axis, k - 1, 1) for part in ordered]
+    return tuple(found) if keepdim else tuple(part.squeeze(axis) for part in found)
 
 
 def _cholesky(x: Any, upper: bool = False) -> Any:

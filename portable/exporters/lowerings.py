@@ -24,6 +24,7 @@ __all__ = ["lowerings", "stored_lowerings"]
 
 _SUM, _MEAN = 0, 1
 _WIDE = 4  # bytes
+_ROOTED = ("float32", "float64", "bfloat16")
 
 
 def lowerings() -> dict[Any, Callable[..., Any]]:
@@ -59,7 +60,9 @@ def lowerings() -> dict[Any, Callable[..., Any]]:
         "diagonal_scatter": _diagonal,
         "full_like": _filled,
         "hash_tensor": _hashed,
+        "flip": lambda x, axes: jnp.flip(x, tuple(axes)) if x.ndim else x,
         "geqrf": _reflections,
+        "index_put": _put_at,
         "linalg_cholesky_ex": _cholesky,
         "linalg_inv_ex": _inverse,
         "linalg_lu": _factored,
@@ -71,6 +74,7 @@ def lowerings() -> dict[Any, Callable[..., Any]]:
         "mode": _most_frequent,
         "nonzero_static": _places,
         "slice_scatter": _sliced,
+        "topk": _best,
     }
     for axes in (1, 2, 3):
         table[f"upsample_nearest{axes}d"] = functools.partial(_nearest, 0.0)
@@ -80,9 +84,13 @@ def lowerings() -> dict[Any, Callable[..., Any]]:
         aten.item.default: number_of,
         aten._local_scalar_dense.default: number_of,
         aten.arange.start_step: _counted,
+        aten.div.Scalar_mode: _quotient,
+        aten.div.Tensor_mode: _quotient,
         # torchax subtracts multiples, which loses digits of floats.
         aten.fmod.Scalar: _remainder,
         aten.fmod.Tensor: _remainder,
+        aten.mean.default: _mean,
+        aten.mean.dim: _mean,
         aten.pow.Scalar: _powers,
         aten.pow.Tensor_Scalar: _powers,
         aten.pow.Tensor_Tensor: _powers,
@@ -295,6 +303,9 @@ def _powers(x: Any, y: Any) -> Any:
         jnp.issubdtype(v.dtype, jnp.integer) if hasattr(v, "dtype") else isinstance(v, int)
         for v in (x, y)
     )
+    root = {0.5: jax.lax.sqrt, -0.5: jax.lax.rsqrt}.get(y) if isinstance(y, float) else None
+    if root is not None and x.dtype in _ROOTED:
+        return root(x)  # as PyTorch on a CPU: NaN of -inf, which a power makes infinite
     if not whole:
         return all_aten_ops[torch.ops.aten.pow].func(x, y)
     if not hasattr(y, "dtype"):
@@ -501,6 +512,73 @@ def _remainder(x: Any, divisor: Any) -> Any:
     if not hasattr(divisor, "dtype") and not isinstance(divisor, float) and whole:
         return jax.lax.rem(x, jnp.broadcast_to(jnp.asarray(divisor, x.dtype), x.shape))
     return jnp.fmod(x, divisor)
+
+
+def _quotient(x: Any, y: Any, *, rounding_mode: str | None = None) -> Any:
+    """Divide integers as integers; torchax truncates quotients of floats, which have fewer bits."""
+    import jax
+    import jax.numpy as jnp
+    import torch
+    from torchax.ops.ops_registry import all_aten_ops
+
+    whole = all(
+        jnp.issubdtype(v.dtype, jnp.integer) if hasattr(v, "dtype") else type(v) is int
+        for v in (x, y)
+    )
+    if whole and rounding_mode == "trunc":
+        dtype = jnp.result_type(x, y)
+        return jax.lax.div(*jnp.broadcast_arrays(*(jnp.asarray(v, dtype) for v in (x, y))))
+    return all_aten_ops[torch.ops.aten.div].func(x, y, rounding_mode or "")
+
+
+def _mean(x: Any, axes: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    import jax.numpy as jnp
+
+    axes = tuple(axes) if axes and x.ndim else None
+    return jnp.mean(x, axes, None if dtype is None else dtype_name(dtype), keepdims=keepdim)
+
+
+def _best(x: Any, count: int, axis: int = -1, largest: bool = True, *_: Any) -> tuple[Any, Any]:
+    """Return the largest or the smallest values in order, and their places; NaN above all.
+
+    torchax negates to find the smallest, which the least integer has no place for. XLA orders NaN
+    by its sign, which x86 sets where it makes one.
+    """
+    import jax
+    import jax.numpy as jnp
+
+    if not x.ndim:
+        return x, jnp.zeros((), jnp.int64)
+    turned = x if largest else -x if jnp.issubdtype(x.dtype, jnp.floating) else ~x
+    if jnp.issubdtype(x.dtype, jnp.floating):
+        turned = jnp.where(jnp.isnan(x), np.copysign(np.nan, 1 if largest else -1), turned)
+    _, places = jax.lax.top_k(jnp.moveaxis(turned, axis, -1), count)
+    places = jnp.moveaxis(places, -1, axis)
+    return jnp.take_along_axis(x, places, axis), places
+
+
+def _put_at(x: Any, places: Sequence[Any], values: Any, accumulate: bool = False) -> Any:
+    """Put values at places, or where a mask is true, before which axes may be whole."""
+    import jax.numpy as jnp
+    import torch
+    from torchax.ops.ops_registry import all_aten_ops
+
+    put = all_aten_ops[torch.ops.aten.index_put].func
+    given = [n for n, place in enumerate(places) if place is not None]
+    if all(places[n].dtype != jnp.bool_ for n in given):
+        return put(x, places, values, accumulate)
+    if len(given) > 1:
+        raise ExportFailed("a mask beside other places", hint="use torch.where(mask, values, x)")
+    first, mask = given[0], places[given[0]]
+    axes, front = range(first, first + mask.ndim), range(mask.ndim)
+    moved = jnp.moveaxis(x, axes, front)
+    rest = moved.shape[mask.ndim :]
+    # One row of values for each place of the mask, or one for all.
+    values = values.reshape((1,) * (len(rest) + 1 - values.ndim) + values.shape)
+    rows = jnp.moveaxis(values, first, 0)
+    rows = jnp.broadcast_to(rows, (rows.shape[0], *rest))
+    made = put(moved, [mask], rows[0] if rows.shape[0] == 1 else rows, accumulate)
+    return jnp.moveaxis(made, front, axes)
 
 
 def _diagonal(x: Any, values: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
