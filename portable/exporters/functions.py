@@ -2,7 +2,8 @@
 
 A function that `jax.jit` made is exported as it is. Any other is traced as a function of its own
 arrays, which become weights, and of the arrays and numbers that it takes; what else it takes, such
-as a word or a function, is fixed.
+as a word or a function, is fixed. Where it changes its own arrays, as modules of flax nnx do in
+training, it returns their new values too.
 """
 
 from __future__ import annotations
@@ -78,6 +79,7 @@ class Function:
         weights: The arrays of its own, by name: the first leaves of its inputs.
         leaves: What the caller passes, by number: the rest.
         taken: How the caller passes it.
+        changes: Whether it returns what it returns, and then the new values of weights by name.
     """
 
     jitted: Any
@@ -86,6 +88,7 @@ class Function:
     weights: Mapping[str, _Leaf]
     leaves: Mapping[int, _Leaf]
     taken: Taken
+    changes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,20 +232,23 @@ def _lifted(function: Callable[..., Any], given: _Apart) -> Function:
     taken = given.taken(passed)
     names = [_plain(dotted(path)) for path, _ in paths]
 
-    def lifted(arrays: Sequence[Any], inputs: Sequence[Any]) -> Any:
+    def lifted(arrays: Sequence[Any], inputs: Sequence[Any]) -> tuple[Any, dict[str, Any]]:
         module = jax.tree_util.tree_unflatten(tree, _replaced(own, weights, arrays))
         leaves = _replaced(given.leaves, passed, inputs)
         values, keywords = jax.tree_util.tree_unflatten(given.tree, leaves)
         whole = (module, (values, keywords))
         before = jax.tree_util.tree_leaves(whole)
         returned = rebuild(module)(*values, **keywords)
-        _refuse_changes(before, whole, (*names, *taken.names))
-        return returned
+        changed = _changes(before, whole, (*names, *taken.names))
+        _refuse_changes(
+            [name for name in changed if not _is_like(changed[name], by_name.get(name))]
+        )
+        return returned, changed
 
     lifted.__name__ = getattr(function, "__name__", type(function).__name__)
     operands = ([own[n] for n in weights], list(passed.values()))
     by_name = _by_name([(names[n], own[n]) for n in weights])
-    return Function(jax.jit(lifted), operands, {}, by_name, passed, taken)
+    return Function(jax.jit(lifted), operands, {}, by_name, passed, taken, changes=True)
 
 
 def _held(function: Callable[..., Any]) -> tuple[Any, Callable[[Any], Any]]:
@@ -258,8 +264,8 @@ def _held(function: Callable[..., Any]) -> tuple[Any, Callable[[Any], Any]]:
     return function, lambda module: module
 
 
-def _refuse_changes(before: list[_Leaf], after: Any, names: Sequence[str]) -> None:
-    """Refuse what would be lost: a function of JAX has no state, modules of flax nnx do."""
+def _changes(before: list[_Leaf], after: Any, names: Sequence[str]) -> dict[str, _Leaf]:
+    """Return what was changed, by name: a function of JAX has no state, modules of flax nnx do."""
     import jax
 
     equinox = sys.modules.get("equinox")
@@ -267,18 +273,33 @@ def _refuse_changes(before: list[_Leaf], after: Any, names: Sequence[str]) -> No
         kind = equinox.nn.State  # is never changed, and no tree any more once it was used
         given = jax.tree_util.tree_leaves(after, is_leaf=lambda x: isinstance(x, kind))
         if any(isinstance(x, kind) for x in given):
-            return
+            return {}
     leaves = jax.tree_util.tree_leaves(after)
     if len(leaves) != len(before):
-        raise ExportFailed("the function adds variables to a module while it runs")
-    pairs = zip(names, before, leaves, strict=True)
-    changed = [repr(name) for name, old, new in pairs if old is not new]
-    if changed:
         raise ExportFailed(
-            f"the function changes {', '.join(changed)} while it runs, which would be lost",
-            hint="call .eval() before exporting; or return the new value, and export "
-            "jax.jit(function), which changes nothing that it takes",
+            "the function adds variables to a module while it runs",
+            hint="return what it keeps, as by sow, and make the others when the module is made",
         )
+    pairs = zip(names, before, leaves, strict=True)
+    return {name: new for name, old, new in pairs if old is not new}
+
+
+def _refuse_changes(names: Sequence[str]) -> None:
+    """Refuse what would be lost: the caller's arrays never change, nor does what is no array."""
+    if names:
+        raise ExportFailed(
+            f"the function changes {', '.join(map(repr, names))} while it runs, which would be "
+            "lost",
+            hint="hold it in the module that is exported, whose state is kept; or return the new "
+            "value, and export jax.jit(function), which changes nothing that it takes",
+        )
+
+
+def _is_like(new: _Leaf, old: _Leaf | None) -> bool:
+    """Say whether a leaf can take the place of a weight."""
+    return old is not None and all(
+        getattr(new, of, None) == getattr(old, of) for of in ("shape", "dtype")
+    )
 
 
 def _by_name(pairs: Iterable[tuple[str, _Leaf]]) -> dict[str, _Leaf]:

@@ -50,7 +50,8 @@ def export_jax(
     Args:
         function: A function, jitted or not, or a module that can be called, of equinox, flax nnx,
             flax linen (bound to its variables) or any class that is a pytree: its arrays become
-            weights beside the artifact.
+            weights beside the artifact. What a module changes of them is kept in the `state` of the
+            export, as of modules of PyTorch.
         args: Example inputs: arrays or `jax.ShapeDtypeStruct`, in any nesting. Shapes may be
             symbolic, as `jax.export.symbolic_shape` makes them. What is static to `jax.jit`, or
             neither an array nor a number, is fixed at its value.
@@ -69,8 +70,8 @@ def export_jax(
 
     Raises:
         ExporterMissing: JAX is not installed.
-        ExportFailed: The function cannot be exported, changes a module, or an input would change
-            its dtype.
+        ExportFailed: The function cannot be exported, changes what it takes, or an input would
+            change its dtype.
         NotExpressible: It needs more than the target.
         PortableError: As `portable.serialize`.
     """
@@ -94,7 +95,7 @@ def export_jax(
     lowered = Lowered(
         cleaned(exported.mlir_module_serialized),
         arguments,
-        tuple(_results(exported)),
+        tuple(_results(exported, given)),
         {a.name: _copied(given.weights[a.name], a.name) for a in arguments if a.is_weight},
     )
     made = lowered.pinned(wants, options)
@@ -103,7 +104,9 @@ def export_jax(
 
 _HINTS = {
     "host_callback": "an artifact cannot call Python: take out jax.debug.print, jax.pure_callback "
-    "and io_callback",
+    "and io_callback; set EQX_ON_ERROR=nan for eqx.error_if",
+    "Cannot update variable": "export functools.partial(module.apply, mutable=[...]), with the "
+    "variables as an input",
     "Memory kinds passed to jax.jit": "what an AbstractMesh shards is on no device: pass "
     "jax.ShapeDtypeStruct(x.shape, x.dtype) for each array",
 }
@@ -204,12 +207,13 @@ def _convention(exported: _Exported, given: Function) -> JaxConvention:
     """Return how the export is called as the function is."""
     first, leaves = len(given.weights), list(given.leaves)
     kept = [index for index in exported.module_kept_var_idx if index >= first]
+    returned = exported.out_tree.children()[0] if given.changes else exported.out_tree
     return JaxConvention(
         given.taken,
         {leaves[index - first]: exported.in_avals[index] for index in kept},
         exported.platforms if len(exported.platforms) > 1 else (),
-        exported.out_tree,
-        exported.out_avals,
+        returned,
+        exported.out_avals[: returned.num_leaves],
     )
 
 
@@ -224,13 +228,16 @@ def _copied(leaf: Any, name: str) -> Array:
     return np.asarray(jax.random.key_data(leaf) if is_key(leaf) else leaf)
 
 
-def _results(exported: _Exported) -> Iterator[Result]:
+def _results(exported: _Exported, given: Function) -> Iterator[Result]:
     import jax
 
     leaves = jax.tree_util.tree_unflatten(exported.out_tree, range(exported.out_tree.num_leaves))
-    paths = [path for path, _ in jax.tree_util.tree_flatten_with_path(leaves)[0]]
-    for path, aval in zip(paths, exported.out_avals, strict=True):
-        yield Result(dotted(path) or "output", *_typed(aval))
+    returned, changed = leaves if given.changes else (leaves, {})
+    paths = [path for path, _ in jax.tree_util.tree_flatten_with_path(returned)[0]]
+    names = [dotted(path) or "output" for path in paths]
+    told = [(name, "") for name in names] + [(name, name) for name in sorted(changed)]
+    for (name, mutates), aval in zip(told, exported.out_avals, strict=True):
+        yield Result(name, *_typed(aval), mutates)
 
 
 def _typed(aval: Any) -> tuple[tuple[int | str, ...], str]:
