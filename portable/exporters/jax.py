@@ -93,7 +93,7 @@ def export_jax(
         ) from error
     arguments = tuple(_arguments(exported, given))
     lowered = Lowered(
-        cleaned(exported.mlir_module_serialized),
+        cleaned(exported.mlir_module_serialized, exported.nr_devices),
         arguments,
         tuple(_results(exported, given)),
         {a.name: _copied(given.weights[a.name], a.name) for a in arguments if a.is_weight},

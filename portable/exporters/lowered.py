@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 from portable import bindings
 from portable.exporters.exported import ExportedArtifact, PytreeSpecs, frozen
 from portable.exporters.frameworks import ExportFailed
+from portable.features.bridges import SHARDY
 from portable.pinning import pipeline as pin
+from portable.pinning.rewrites import shardings
+from portable.pinning.rewrites.editor import Editor
 from portable.releases import resolve_target
 from portable.runtime.executors import signature
 from portable.runtime.executors.tensors import dtype_named
@@ -80,15 +83,16 @@ class Lowered:
         return made
 
 
-def cleaned(data: bytes) -> Module:
+def cleaned(data: bytes, devices: int = 1) -> Module:
     """Read what jax.export wrote, and take out what it puts in for its own callers alone.
 
     Assertions of dynamic dimensions: `ExportedArtifact` checks the sizes instead.
-    Constraints of sharding over a mesh without devices, which constrain nothing, and rules how to
-    shard custom calls where nothing is sharded.
+    Shardings over one device; of several those over a mesh without devices, which constrain
+    nothing, and rules how to shard custom calls where nothing is sharded.
 
     Args:
         data: An artifact that jax.export wrote in this process: no child tries it first.
+        devices: How many it is for.
 
     Returns:
         A module of its own.
@@ -98,7 +102,11 @@ def cleaned(data: bytes) -> Module:
     if _ASSERTION.encode() in data:
         library.erase_calls(module, _ASSERTION)
         library.run(module, "builtin.module(cse)")  # what only the assertions used
-    if any(mark.encode() in data for mark in (_EMPTY_MESH, _RULE)):
+    if devices == 1 and SHARDY.encode() in data:
+        with library.editing(module) as ir:
+            editor = Editor(ir, module, library.current, library.run)
+            shardings.remove(editor, [module.operation])
+    elif any(mark.encode() in data for mark in (_EMPTY_MESH, _RULE)):
         _unshard(library, module)
     return module
 

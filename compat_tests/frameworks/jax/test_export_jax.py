@@ -21,7 +21,7 @@ from portable.exporters import (
 )
 from portable.features import analyze
 from portable.pinning.pipeline import ForeignDialect, NotExpressible
-from portable.runtime.executors import InputMismatch
+from portable.runtime.executors import Executor, InputMismatch
 from portable.system import children
 from portable.version import Version
 
@@ -91,9 +91,10 @@ def test_rules_of_sharding_go_where_nothing_is_sharded() -> None:
     x = np.ones((4, 4), np.float32)
     made = export_jax(jnp.linalg.qr, x, target="1.0.0")
     assert b"sdy" not in made.artifact.data
-    mesh = jax.make_mesh((1,), ("rows",), axis_types=(jax.sharding.AxisType.Auto,))
+    mesh = jax.sharding.AbstractMesh((2,), ("rows",))
     rows = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("rows"))
     sharded = jax.jit(jnp.linalg.qr, in_shardings=rows)
+    x = jax.ShapeDtypeStruct(x.shape, x.dtype)
     with pytest.raises(ForeignDialect, match="sdy"):
         export_jax(sharded, x, target="1.11.0")
     kept = export_jax(sharded, x, target="1.11.0", allow_dialects=["sdy"])
@@ -113,6 +114,31 @@ def test_rules_of_sharding_go_from_inside_of_loops() -> None:
 
     made = export_jax(lambda x: jax.lax.fori_loop(0, 3, draw, x), X, target="1.0.0")
     assert b"sdy" not in made.artifact.data
+
+
+def test_a_mesh_of_one_device(executor: Executor) -> None:
+    """Shardings over it say nothing, and what is mapped over it is the whole: written without."""
+    P = jax.sharding.PartitionSpec  # noqa: N806 - what everybody calls it
+    auto = jax.sharding.AxisType.Auto
+    mesh = jax.make_mesh((1,), ("rows",), (auto,), devices=jax.devices()[:1])
+    rows = jax.sharding.NamedSharding(mesh, P("rows"))
+    placed = jax.device_put(X, rows)
+    for function in (
+        lambda x: jax.lax.with_sharding_constraint(x * 2, rows),
+        jax.jit(lambda x: x * 2, in_shardings=rows, out_shardings=rows),
+        jax.tree_util.Partial(lambda w, x: x * w, placed),
+        jax.jit(
+            jax.shard_map(
+                lambda x: jax.lax.psum(x.sum(0), "rows"),
+                mesh=mesh,
+                in_specs=P("rows"),
+                out_specs=P(),
+            )
+        ),
+    ):
+        made = export_jax(function, placed, target="1.0.0")
+        assert b"sdy" not in made.artifact.data
+        assert np.allclose(made(X, executor=executor), function(placed))
 
 
 def test_arrays_where_a_mesh_has_no_devices() -> None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from portable.pinning.rewrites.editor import Attribute, Editor, Operation
 
-__all__ = ["PLACING", "drop", "is_sharded", "refuse_what_is_no_hint", "subject_of"]
+__all__ = ["PLACING", "drop", "is_sharded", "refuse_what_is_no_hint", "remove", "subject_of"]
 
 _CALL = "stablehlo.custom_call"
 # Ops, and targets of custom calls, that return what they are given, wherever it lies from there on.
@@ -62,6 +62,11 @@ def is_sharded(editor: Editor, module: Operation) -> bool:
 def drop(editor: Editor, modules: Sequence[Operation]) -> None:
     """Remove every hint: each value is whole, on one device."""
     refuse_what_is_no_hint(editor)
+    remove(editor, modules)
+
+
+def remove(editor: Editor, modules: Sequence[Operation]) -> None:
+    """Remove every sharding of a program that is for one device, where they say nothing."""
     for operation in editor.operations():
         subject = subject_of(operation)
         if subject in _SAYING:
