@@ -42,7 +42,7 @@ from portable.fuzz.hunted import page
 from portable.fuzz.reduction import Candidate
 from portable.matrix.document import dump
 from portable.matrix.item import TensorFile
-from portable.releases.table import named_tables
+from portable.system.places import named_tables
 from portable.verdict import Diagnostic, Outcome, Severity
 
 if TYPE_CHECKING:
