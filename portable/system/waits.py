@@ -172,7 +172,7 @@ class _Watch:
         return 0
 
     def _has_come(self) -> bool:
-        """Say whether there is such a signal, also where nobody has looked since it came."""
+        """Say whether there is such a signal, read or not."""
         with contextlib.suppress(OSError, ValueError):  # what listens is over
             return bool(self._ending or select.select([self._signals], [], [], 0)[0])
         return False

@@ -177,7 +177,7 @@ def arrays_in(
             listed = archive.infolist()
             members = {one.filename.removesuffix(".npy"): one for one in listed}
             if len(members) < len(listed):
-                raise ValueError("an array is there twice")
+                raise ValueError("an array is duplicated")
             described = {name: _described(archive, one) for name, one in members.items()}
         if check is not None:
             check(_named(described))
