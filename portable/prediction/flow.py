@@ -12,7 +12,7 @@ from portable.prediction.form import kinds
 from portable.prediction.unused import CALLS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
@@ -25,6 +25,7 @@ what it returns; its arguments are counted from -1 down, and what bodies in it t
 
 _INSIDE = -(1 << 62)
 _FUNCTION, _RETURN, _WHILE = "vhlo.func", "vhlo.return", "vhlo.while"
+_MAIN = "main"
 # What takes values that its bodies do not.
 _BRANCHING = kinds("case if")
 _OUTSIDE = 0
@@ -35,18 +36,22 @@ class Flow:
 
     Args:
         reading: An artifact's ops.
+
+    Attributes:
+        entry: The function with which the program begins, by its number; -1 if there is none.
     """
 
     def __init__(self, reading: Reading) -> None:
         self._walk = reading.walk
         self._functions: list[int] = []  # around each operation, that it stands in
-        self._taken: dict[int, int] = {}
+        self._taken: dict[int, Sequence[int]] = {}
         self._next: dict[Value, list[Value]] = {}
         named: dict[object, int] = {}
         for visit in self._walk.of([_FUNCTION]):
             named[reading.value(visit.operation, "sym_name").get("value")] = visit.number
             kind = reading.value(visit.operation, "function_type").get("value")
-            self._taken[visit.number] = len(reading.sides(kind)[0])
+            self._taken[visit.number] = reading.sides(kind)[0]
+        self.entry = named.get(_MAIN, -1)
         function = _OUTSIDE
         for visit in self._walk:
             kind = reading.kinds[visit.operation.name]
@@ -88,10 +93,25 @@ class Flow:
     def operands(self, visit: Visit) -> Iterator[Value]:
         """Yield the values that an operation takes."""
         function = self._functions[visit.number]
-        taken = self._taken.get(function, 0)
+        taken = len(self._taken.get(function, ()))
         for source, operand in zip(visit.sources, visit.operation.operands, strict=True):
             # In a function, which uses nothing from outside, its arguments are counted first.
             yield source or (function, ~operand if operand < taken else _INSIDE)
+
+    def type(self, value: Value) -> int | None:
+        """Return the type of a result of an operation or of an argument of a function."""
+        number, at = value
+        types = self._walk.head(number).results if at >= 0 else self._taken.get(number, ())
+        place = at if at >= 0 else ~at
+        return types[place] if place < len(types) else None
+
+    def before(self) -> dict[Value, list[Value]]:
+        """Return, for each value that is handed on to become another, those that become it."""
+        before: dict[Value, list[Value]] = {}
+        for value, following in self._next.items():
+            for one in following:
+                before.setdefault(one, []).append(value)
+        return before
 
     def behind(self, ends: Collection[Value], of: Iterable[str]) -> set[Value]:
         """Return the values that some are computed from, or are handed on to become.
@@ -100,10 +120,7 @@ class Flow:
             ends: Those at which it begins.
             of: The ops that compute, as `Walk.of` takes them.
         """
-        before: dict[Value, list[Value]] = {}
-        for value, following in self._next.items():
-            for one in following:
-                before.setdefault(one, []).append(value)
+        before = self.before()
         for visit in self._walk.of([*of]):
             operation = (visit.number, _INSIDE)
             before.setdefault(operation, []).extend(self.operands(visit))

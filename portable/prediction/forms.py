@@ -33,13 +33,15 @@ from portable.prediction.form import (
 )
 from portable.prediction.indices import INDICES
 from portable.prediction.lapack import LAPACK
+from portable.prediction.magnitudes import Magnitudes
+from portable.prediction.masks import MASKS
 from portable.prediction.merged import MERGED
 from portable.prediction.parts import PARTS
 from portable.prediction.products import DOT, DOTS, PRODUCTS, prescribes_algorithm
 from portable.prediction.quantized import QUANTIZED
 from portable.prediction.signatures import FLOATS, has_operand_types
 from portable.prediction.simplified import SIMPLIFIED, added, nan_of, numbers_of
-from portable.prediction.specials import SPECIALS, Magnitudes
+from portable.prediction.specials import SPECIALS
 from portable.prediction.unsigned import UNSIGNED
 from portable.prediction.unused import used
 from portable.prediction.walk import CONSTANT, MOST_KEPT, Walk
@@ -202,8 +204,13 @@ class Reading:
 
     @cached_property
     def magnitudes(self) -> Magnitudes:
-        """How great the numbers are that ops give."""
+        """How great the numbers are that ops give, without NaN."""
         return Magnitudes(self)
+
+    @cached_property
+    def finite(self) -> Magnitudes:
+        """How great the numbers are that ops give, of those that are never NaN or infinite."""
+        return Magnitudes(self, finite=True)
 
     @cached_property
     def nan(self) -> set[Value]:
@@ -762,6 +769,7 @@ FORMS: dict[str, FormRule] = {
     **CORNERS,
     **ENTRY,
     **LAPACK,
+    **MASKS,
     **MERGED,
     **PARTS,
     **PRODUCTS,

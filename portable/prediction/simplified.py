@@ -11,7 +11,6 @@ import struct
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from portable.bytecode.entries import Blob
-from portable.bytecode.operations import like
 from portable.prediction.computing import integers
 from portable.prediction.form import FormRule, kinds, ops, types
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from portable.bytecode.operations import Operation, OpSignature
-    from portable.prediction.flow import Flow, Value
+    from portable.prediction.flow import Value
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
 
@@ -29,7 +28,6 @@ __all__ = [
     "Added",
     "Numbers",
     "added",
-    "masks_widely",
     "nan_of",
     "numbers_of",
 ]
@@ -467,123 +465,6 @@ def _loses_the_sign_of_zero(reading: Reading) -> bool | None:
     return False
 
 
-def _masks(reading: Reading) -> bool | None:
-    """Find perhaps a product of numbers with booleans: NaN where zero meets NaN or an infinity.
-
-    XLA selects zero.
-    """
-    if (made := _of_booleans(reading)) is None:
-        return False
-    numbers, flow = reading.floats, reading.flow
-    masks: list[Value] = []
-    multiplied: set[Value] = set()
-    spread, plain = set[int](), set[int]()
-    for number, visit in enumerate(reading.walk):
-        kind = reading.kinds[visit.operation.name]
-        if kind == _MULTIPLY:
-            multiplied.update(_multiplied(flow, visit, plain))
-        elif kind in _PERHAPS_PLAIN and _is_plain(reading, visit, plain, numbers):
-            plain.add(number)
-        # What is broadcast first is broadcast last by XLA.
-        if kind in _SPREADING or (kind == _RESHAPE and visit.first in spread):
-            spread.add(number)
-        elif kind == _CONVERT and visit.first not in spread and made(visit):
-            masks.append((number, 0))
-    if multiplied.isdisjoint(flow.reached(masks, _is_first, [_RESHAPE])):
-        return False
-    return None
-
-
-def masks_widely(reading: Reading) -> bool | None:
-    """Find perhaps a product with booleans as `_masks` does, also with integers made of them.
-
-    And with what is broadcast.
-
-    Args:
-        reading: An artifact's ops.
-    """
-    if (made := _of_booleans(reading)) is None:
-        return False
-    numbers = reading.floats
-    masks, plain = set[int](), set[int]()
-    for number, visit in enumerate(reading.walk):
-        kind = reading.kinds[visit.operation.name]
-        if (
-            kind == _MULTIPLY
-            and not masks.isdisjoint(at for at, _ in _multiplied(reading.flow, visit, plain))
-            and _float(reading, visit)
-        ):
-            return None
-        if kind in _PERHAPS_PLAIN and _is_plain(reading, visit, plain, numbers):
-            plain.add(number)
-        if (kind == _CONVERT and made(visit)) or (
-            kind in _PASSING_BOOLEANS and visit.first in masks
-        ):
-            masks.add(number)
-    return False
-
-
-def _of_booleans(reading: Reading) -> Callable[[Visit], bool] | None:
-    """Return what says whether an op converts booleans, perhaps those of an argument.
-
-    None if no op does.
-    """
-    converts = reading.of(f"{_CONVERT}_v1")
-    typed = [(one, type_) for one in converts for type_ in (one.operand_types or ())[:1]]
-    known = {like(one) for one, type_ in typed if type_ is not None and _is_boolean(reading, type_)}
-    if not known:
-        return None
-
-    def made(visit: Visit) -> bool:
-        if like(visit.operation) not in known or not visit.sources:
-            return False
-        source = visit.sources[0]
-        return source is None or _is_boolean(reading, reading.walk.type(source))
-
-    return made
-
-
-def _is_boolean(reading: Reading, type_: int) -> bool:
-    return reading.element(type_) == _BOOLEAN
-
-
-def _multiplied(flow: Flow, visit: Visit, plain: set[int]) -> Iterator[Value]:
-    """Yield the operands of a product, each if the other may be NaN or infinite."""
-    values = [*flow.operands(visit)]
-    for value, other in zip(values, reversed(values), strict=True):
-        if other[0] not in plain:
-            yield value
-
-
-def _is_plain(reading: Reading, visit: Visit, plain: set[int], numbers: Numbers) -> bool:
-    """Say whether all that an op gives is finite, whatever the arguments are."""
-    kind = reading.kinds[visit.operation.name]
-    if kind == _CONSTANT:
-        return numbers(visit.operation).finite
-    if kind == _CONVERT and visit.sources and visit.sources[0]:
-        return not reading.element(reading.walk.type(visit.sources[0])).startswith(_FLOATING)
-    of = visit.sources[1:] if kind == _SELECT else visit.sources
-    return kind == _IOTA or (
-        kind in _KEEPING_FINITE and bool(of) and all(at and at[0] in plain for at in of)
-    )
-
-
-def _multiplies_vectors_of_booleans(reading: Reading) -> bool | None:
-    """Find perhaps a dot_general of two vectors, one of which is made of booleans."""
-    made = _of_booleans(reading)
-    masks = {visit.number for visit in reading.walk.of([_CONVERT]) if made(visit)} if made else ()
-    vectors = {
-        like(one)
-        for one in reading.of(_DOT)
-        if [len(reading.dimensions(type_) or ()) for type_ in one.operand_types or ()] == [1, 1]
-    }
-    for visit in reading.walk.of([_DOT]) if masks else ():
-        taken = any(source and source[0] in masks for source in visit.sources)
-        if taken and like(visit.operation) in vectors:
-            return None
-    return False
-
-
 def _added(visit: Visit, kind: str, numbers: Numbers) -> float | None:
     """Return the number that an op adds, if it adds one number throughout."""
     for at, source in enumerate(visit.sources[:2]):
@@ -922,12 +803,6 @@ SIMPLIFIED: dict[str, FormRule] = {
     ),
     "sum with zero where the sign of a zero matters": FormRule(
         _loses_the_sign_of_zero, (ops(*_ASKING_FOR_SIGNS), ops(_ADD, _SUBTRACT), ops(_CONSTANT))
-    ),
-    "product of floats with booleans": FormRule(
-        _masks, (ops(_CONVERT), types({_BOOLEAN}), ops(_MULTIPLY), types(FLOATS))
-    ),
-    "dot_general of two vectors of which one is made of booleans": FormRule(
-        _multiplies_vectors_of_booleans, (ops(_DOT), ops(_CONVERT), types({_BOOLEAN}))
     ),
     "division of or by a quotient": FormRule(_divides_quotients, (ops(_DIVIDE),)),
     "division by an exponential": FormRule(

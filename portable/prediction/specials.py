@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 from portable.bytecode.operations import like
 from portable.prediction.computing import WHOLE, complex_splat
 from portable.prediction.form import FormRule, kinds, ops, types
-from portable.prediction.simplified import FLOATS, masks_widely
+from portable.prediction.simplified import FLOATS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from portable.prediction.forms import Reading
     from portable.prediction.simplified import Numbers
     from portable.prediction.walk import Visit
 
-__all__ = ["SPECIALS", "Magnitudes"]
+__all__ = ["SPECIALS"]
 
 _COMPLEX = "complex_v1"
 _COMPARE, _CONSTANT, _SORT = "vhlo.compare_v1", "vhlo.constant_v1", "vhlo.sort_v1"
@@ -26,21 +26,12 @@ _ATAN2, _CBRT = "vhlo.atan2", "vhlo.cbrt"
 _AND, _NOT, _XOR = "vhlo.and", "vhlo.not", "vhlo.xor"
 _SINES = ("vhlo.cosine", "vhlo.sine")
 _SCATTER = "vhlo.scatter_v2"
-_CLAMP, _IOTA = "vhlo.clamp", "vhlo.iota"
-_MULTIPLY, _REMAINDER = "vhlo.multiply", "vhlo.remainder"
 # As VHLO numbers what compare asks: whether numbers are equal or not, or which is the greater, or
 # which is that or equal.
 _EQUALITY, _OR_EQUAL = frozenset({0, 1}), frozenset({2, 4})
 # Up to here sines are right to the third digit.
 _MOST = 1e4
-# What gives numbers no greater than those that it takes, than one, and than their sum.
-_PASSING = kinds(
-    "abs broadcast broadcast_in_dim concatenate convert floor maximum minimum negate"
-    " optimization_barrier reshape reverse select slice transpose"
-)
 _KEEPING = kinds("broadcast broadcast_in_dim convert reshape reverse slice transpose")
-_UP_TO_ONE = kinds("cosine logistic sign sine tanh")
-_SUMS = kinds("add subtract")
 
 
 def _may_have_equal_parts(reading: Reading) -> bool | None:
@@ -118,60 +109,6 @@ def _sorts_by_order(reading: Reading) -> bool:
         for visit in _ordered(reading, lambda asked: asked not in _EQUALITY)
         if around[visit.number] >= 0
     )
-
-
-class Magnitudes:
-    """How great the numbers are, without NaN, that ops give, as far as constants say.
-
-    Args:
-        reading: An artifact's ops.
-    """
-
-    def __init__(self, reading: Reading) -> None:
-        self._reading, self._numbers = reading, reading.floats
-        self._known: dict[int, float] = {}
-        for visit in reading.walk:
-            size = self._given(visit)
-            if size < math.inf:
-                self._known[visit.number] = size
-
-    def of(self, visit: Visit) -> list[float]:
-        """Return how great the operands of an op are; infinity where that is not known."""
-        return [self._known.get(one[0], math.inf) if one else math.inf for one in visit.sources]
-
-    def _given(self, visit: Visit) -> float:
-        kind, reading = self._reading.kinds[visit.operation.name], self._reading
-        results = visit.operation.results
-        if len(results) != 1:
-            return math.inf
-        if visit.number in visit.constants:
-            constant = visit.constants[visit.number]
-            if reading.element(results[0]) in FLOATS:
-                numbers = self._numbers(constant)
-                return numbers.largest if numbers.finite else math.inf
-            return max(map(abs, reading.ends(constant)))
-        if kind == _IOTA:
-            return max(reading.dimensions(results[0]) or (), default=math.inf)
-        if kind in _UP_TO_ONE:
-            return 1
-        return self._computed(kind, self.of(visit))
-
-    @staticmethod
-    def _computed(kind: str, taken: Sequence[float]) -> float:
-        """Return how great the result of an op is, by what it takes."""
-        if not taken:
-            return math.inf
-        if kind in _PASSING:
-            return max(taken)
-        if kind in _SUMS:
-            return sum(taken)
-        if kind == _MULTIPLY:
-            return math.prod(taken) if math.inf not in taken else math.inf
-        if kind == _CLAMP and len(taken) == len(("min", "operand", "max")):
-            return max(taken[0], taken[2])
-        if kind == _REMAINDER:
-            return taken[-1]
-        return math.inf
 
 
 def _takes_great(most: float, *names: str) -> Callable[[Reading], bool | None]:
@@ -271,9 +208,6 @@ def _has_one_batch(reading: Reading) -> bool:
 
 
 SPECIALS: dict[str, FormRule] = {
-    "product of floats with booleans, or with integers made of them": FormRule(
-        masks_widely, (ops("vhlo.convert"), types({"bool_v1"}), ops("vhlo.multiply"), types(FLOATS))
-    ),
     "maximum or minimum of complex numbers with equal real parts": FormRule(
         _may_have_equal_parts, (types({_COMPLEX}), ops(_MAXIMUM, _MINIMUM))
     ),

@@ -1,0 +1,165 @@
+"""How great the numbers are that ops give whatever the arguments are, as far as constants say.
+
+Followed through functions, loops and branches: where they hand a value on, it is as great.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from portable.prediction.computing import WHOLE
+from portable.prediction.form import kinds
+from portable.prediction.simplified import FLOATS
+from portable.prediction.unused import CALLS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from portable.bytecode.operations import Operation
+    from portable.prediction.flow import Value
+    from portable.prediction.forms import Reading
+    from portable.prediction.walk import Visit
+
+__all__ = ["Magnitudes"]
+
+_FUNCTION = "vhlo.func"
+_CLAMP, _CONVERT, _EXPONENTIAL = "vhlo.clamp", "vhlo.convert", "vhlo.exponential"
+_IOTA, _MULTIPLY, _REMAINDER = "vhlo.iota", "vhlo.multiply", "vhlo.remainder"
+_SELECT = "vhlo.select"
+# What gives numbers no greater than those that it takes, than one, and than their sum.
+_PASSING = kinds(
+    "abs broadcast broadcast_in_dim concatenate floor maximum minimum negate"
+    " optimization_barrier reshape reverse select slice transpose"
+)
+_UP_TO_ONE = kinds("cosine logistic sign sine tanh")
+_SUMS = kinds("add subtract")
+# What makes great unsigned integers of small ones below zero.
+_WRAPPING = kinds("convert negate subtract")
+# What gives what its bodies return, or the function that it calls. Of what else has a body, as a
+# reduction of nothing, the result may be another.
+_HANDING_ON = frozenset(CALLS) | kinds("case if while")
+# The greatest integer of each type, or the magnitude of its least.
+_RANGES = {"bool_v1": 1.0} | {
+    one: 2.0 ** (bits if one.startswith("u") else bits - 1)
+    for one in WHOLE
+    for bits in [int(one.removesuffix("_v1").lstrip("ui"))]
+}
+# How much greater rounding makes a result: bf16 has eight bits.
+_ROUNDED = 1 + 2.0**-7
+# The greatest exponent of which a float is less than infinity.
+_HIGHEST = 709
+# So often all ops are looked at: a function may stand behind what calls it, and call another.
+_TURNS = 4
+
+
+class Magnitudes:
+    """How great numbers are, of those values of which that is known.
+
+    Args:
+        reading: An artifact's ops.
+        finite: Whether it is known only of those that are never NaN; else NaN is left out.
+    """
+
+    def __init__(self, reading: Reading, *, finite: bool = False) -> None:
+        self._reading, self._finite = reading, finite
+        self._known: dict[Value, float] = {}
+        handed = {} if _HANDING_ON.isdisjoint(reading.kinds) else self._handed()
+        for _ in range(_TURNS if handed else 1):
+            count = len(self._known)
+            self._take_turn(handed)
+            if len(self._known) == count:
+                break
+
+    def of(self, visit: Visit) -> list[float]:
+        """Return how great the operands of an op are; infinity where that is not known."""
+        return [*map(self.at, self._reading.flow.operands(visit))]
+
+    def at(self, value: Value) -> float:
+        """Return how great a value is; infinity where that is not known."""
+        known = self._known.get(value)
+        if known is not None:
+            return known
+        type_ = self._reading.flow.type(value)
+        return math.inf if type_ is None else _RANGES.get(self._reading.element(type_), math.inf)
+
+    def _handed(self) -> Mapping[Value, Sequence[Value]]:
+        """Return what becomes values that are handed on, of those that are nothing else."""
+        flow, reading = self._reading.flow, self._reading
+        return {
+            (number, at): made_of
+            for (number, at), made_of in flow.before().items()
+            if (number != flow.entry if at < 0 else self._hands_on(reading.walk.head(number)))
+        }
+
+    def _hands_on(self, operation: Operation) -> bool:
+        kind = self._reading.kinds[operation.name]
+        return kind == _FUNCTION or kind in _HANDING_ON
+
+    def _take_turn(self, handed: Mapping[Value, Sequence[Value]]) -> None:
+        for value, made_of in handed.items():
+            self._keep(value, max(map(self.at, made_of)))
+        for visit in self._reading.walk:
+            if len(visit.operation.results) == 1 and not self._hands_on(visit.operation):
+                self._keep((visit.number, 0), self._given(visit))
+
+    def _keep(self, value: Value, size: float) -> None:
+        if size < math.inf:
+            self._known[value] = size
+
+    def _given(self, visit: Visit) -> float:
+        """Return how great the result of an op is."""
+        kind, reading = self._reading.kinds[visit.operation.name], self._reading
+        result = visit.operation.results[0]
+        element = reading.element(result)
+        if visit.number in visit.constants:
+            size = self._constant(visit.constants[visit.number], element)
+        elif kind == _IOTA:
+            size = max(reading.dimensions(result) or (), default=math.inf)
+        elif kind == _CONVERT:
+            size = self._converted(visit, element)
+        elif kind in _WRAPPING and element.startswith("u"):
+            size = math.inf
+        else:
+            size = self._computed(kind, self.of(visit), whole=element in WHOLE)
+        # What a float does not hold is infinite; an integer is another.
+        if element in FLOATS:
+            return size if size <= FLOATS[element].greatest else math.inf
+        return min(size, _RANGES[element]) if element in _RANGES else math.inf
+
+    def _constant(self, constant: Operation, element: str) -> float:
+        if element in FLOATS:
+            numbers = self._reading.floats(constant)
+            return numbers.largest if numbers.finite else math.inf
+        return max(map(abs, self._reading.ends(constant))) if element in WHOLE else math.inf
+
+    def _converted(self, visit: Visit, element: str) -> float:
+        """Return how great what is converted is: of NaN, and below zero, it is any integer."""
+        values = [*self._reading.flow.operands(visit)]
+        type_ = self._reading.flow.type(values[0]) if values else None
+        whole = type_ is not None and self._reading.element(type_) in _RANGES
+        if type_ is None or (element in _RANGES and (not whole or element.startswith("u"))):
+            return math.inf
+        return self.at(values[0]) * _ROUNDED
+
+    def _computed(self, kind: str, taken: Sequence[float], *, whole: bool) -> float:
+        """Return how great the result of an op is, by what it takes."""
+        known = bool(taken) and max(taken) < math.inf
+        rounded = 1 if whole else _ROUNDED
+        if kind in _UP_TO_ONE and (known or not self._finite):
+            return 1
+        if kind == _CLAMP and len(taken) == len(("min", "operand", "max")):
+            return max(taken[0], taken[2]) if known or not self._finite else math.inf
+        if kind == _REMAINDER and taken and not self._finite:
+            return taken[-1]
+        if not known:
+            return math.inf
+        if kind in _PASSING:
+            return max(taken[1:] if kind == _SELECT else taken)
+        if kind in _SUMS:
+            return sum(taken) * rounded
+        if kind == _MULTIPLY:
+            return math.prod(taken) * rounded
+        if kind == _EXPONENTIAL and taken[0] <= _HIGHEST:
+            return math.exp(taken[0]) * rounded
+        return math.inf
