@@ -56,6 +56,27 @@ def _product_in_batches(x: Array, y: Array) -> Array:
     return made
 
 
+def _scattered_ones(x: Array, starts: Array, updates: Array) -> Array:
+    made = x.copy()
+    np.add.at(made, starts[:, 0].astype(np.int64), updates)
+    return made
+
+
+def _start(x: Array, at: Array) -> int:
+    return min(max(int(at), 0), len(x) - 2)
+
+
+def _updated(x: Array, update: Array, at: Array) -> Array:
+    made = x.copy()
+    made[_start(x, at) :][:2] = update
+    return made
+
+
+def _sliced(x: Array, at: Array) -> Array:
+    made: Array = x[_start(x, at) :][:2]
+    return made
+
+
 def _rows(x: Array, starts: Array) -> Array:
     made: Array = x[np.clip(starts[:, 0], 0, len(x) - 1)]
     return made
@@ -83,6 +104,11 @@ _LEAVES = "two constants one after another that leave the range of their type as
 _ZERO_ADDED = "sum with zero where the sign of a zero matters"
 _MASKS = "product of floats with booleans"
 _IN_BATCHES = "dot_general in batches with vectors of which one operand is made of booleans"
+_NARROW = "scatter by integers that do not hold the last place"
+_ONE_NARROW = "scatter of one update by integers that do not hold the last place"
+_UPDATE_NARROW = "dynamic_update_slice by integers that do not hold the last place"
+_WITH_SIGN = "scatter or dynamic slice by ui8 or ui16 that do not hold the last place with a sign"
+_SLICED = "dynamic slice by i8 or i16 below zero, or by ui64 in the upper half"
 _VECTORS = "dot_general of two vectors of which one is made of booleans"
 _OVER_THE_EDGE = "scatter of windows that may be partly out of bounds"
 _PRODUCTS = "sum of products of seven dimensions or more"
@@ -306,6 +332,17 @@ PROGRAMS = {
         [(5, 4), [[0, 0], [4, 1], [1, -1]], (3, 2, 3)], _scattered, _OVER_THE_EDGE, perhaps=True
     ),
     "scatter_rows_beyond": Program([(5, 4), [[0], [5], [2]], (3, 4)], _scattered),
+    "scatter_by_narrow": Program(
+        [(300,), [[200], [3]], (2,)], _scattered_ones, _NARROW, perhaps=True
+    ),
+    "scatter_one_by_narrow": Program(
+        [(300,), [[100]], (1,)], _scattered_ones, _ONE_NARROW, perhaps=True
+    ),
+    "scatter_by_narrow_enough": Program([(120,), [[100], [3]], (2,)], _scattered_ones),
+    "update_by_narrow": Program([(300,), (2,), 64], _updated, _UPDATE_NARROW, perhaps=True),
+    "update_by_narrow_enough": Program([(129,), (2,), 64], _updated),
+    "slice_by_narrow_unsigned": Program([(300,), 200], _sliced, _WITH_SIGN, perhaps=True),
+    "slice_by_negative": Program([(10,), -1], _sliced),
     "products_of_seven": Program([_SEVEN, _SEVEN], _summed, _PRODUCTS, perhaps=True),
     "products_of_seven_maximum": Program([_SEVEN, _SEVEN], lambda x, y: (x * y).max(axis=3)),
     "products_of_six": Program([_SEVEN[:-1], _SEVEN[:-1]], _summed),
@@ -355,6 +392,9 @@ WRONG = {
         ),
         _EVERY[2:],
     ),
+    "scatter_by_narrow": _EVERY[:3],
+    **dict.fromkeys(("scatter_one_by_narrow", "update_by_narrow"), _BEFORE_0_12),
+    "slice_by_narrow_unsigned": _EVERY[:1],
     "vectors_masked": _EVERY[3:],
     "root_of_square_by_powers": _EVERY[1:4],
     "square_compared": _EVERY[2:4],
@@ -446,6 +486,8 @@ ON_IREE = {
         "dot_general of a vector and a matrix of which one is made of booleans",
     ),
     "matrix_by_masked_vector": Program([(3, 4), _NO], lambda x, p: x @ p),
+    "slice_by_negative_narrow": Program([(10,), -1], _sliced, _SLICED, perhaps=True),
+    "update_by_great": Program([(10,), (2,), 1 << 63], _updated, _SLICED, perhaps=True),
     "cosine_clamped": Program([[1.0, 3.0, -2.0, 0.0]], lambda x: np.cos(np.clip(x, -1e4, 1e4))),
     "subnormal_added": Program(
         [[0.0, 1.0, 2.0, 16.0]],

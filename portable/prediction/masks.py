@@ -161,11 +161,11 @@ def _sizes(reading: Reading, product: OpSignature) -> _Sizes | None:
     contracting = reading.numbers(product, "lhs_contracting_dimensions")
     batches = math.prod(left[at] for at in batching if at < len(left))
     inside = len(contracting) + len(batching)
-    alone = [
+    alone, other = (
         free if len(shape) > inside else 0
         for (free, _), shape in zip(parts, (left, right), strict=True)
-    ]
-    return _Sizes(*alone, parts[0][1], len(contracting), batches, len(batching))
+    )
+    return _Sizes(alone, other, parts[0][1], len(contracting), batches, len(batching))
 
 
 def _multiplies_by_batches(sizes: _Sizes) -> bool | None:
