@@ -184,9 +184,11 @@ COMPILED = {
 """By the name of an artifact and the version of jaxlib, whether it was seen to compile."""
 
 FOLDED = (
+    ("captures_in_what_nothing_calls", "0.12.0.1"),
     ("dot_general_x6_of_vectors", "0.12.0.1"),
     ("dynamic_gather_by_a_sum", "0.5.3"),
     ("dynamic_gather_by_a_sum", "0.10.2"),
+    ("i4_in_what_nothing_calls", "0.4.33"),
     ("while_f6_kept", "0.12.0.1"),
     ("while_f6_once", "0.12.0.1"),
     ("while_f6_unused", "0.12.0.1"),

@@ -333,6 +333,14 @@ def test_what_iree_compiles(name: str, compiles: bool | None, computes: bool | N
     assert (verdict.holds(Stage.COMPILE), verdict.holds(Stage.EXECUTE)) == (compiles, computes)
 
 
+@pytest.mark.parametrize("version", ["0.4.13", "0.4.33"])
+def test_a_body_in_a_function_that_nothing_calls_is_not_green(version: str) -> None:
+    """It was refused on 2026-11-26: such functions are removed after bodies are verified."""
+    artifact = artifact_of("captures_in_what_nothing_calls")
+    verdict = predict(artifact, f"jaxlib {version}", stage=Stage.COMPILE)
+    assert verdict.holds(Stage.COMPILE) is None
+
+
 @pytest.mark.parametrize(("name", "version"), FOLDED)
 def test_what_may_be_folded_is_not_known(name: str, version: str) -> None:
     """A compiler takes it because it computes it itself: whether it does is not in the bytes."""

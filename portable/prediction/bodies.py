@@ -28,6 +28,7 @@ _MAXIMUM, _MINIMUM = "vhlo.maximum", "vhlo.minimum"
 _ZERO_IS_NONE = frozenset({_ADD, "vhlo.or", "vhlo.xor"})
 # Ops of windows that are rewritten, or computed by a library.
 _SIMPLE = frozenset({_ADD, _MAXIMUM, _MINIMUM})
+_FUNCTION = "vhlo.func_v1"
 _WINDOW_NUMBERS = ("window_dimensions", "window_strides", "base_dilations", "window_dilations")
 # YNNPACK computes windows of these, over so many elements: 3,840 are computed by XLA itself.
 _BY_YNNPACK = frozenset({"f32_v1", "f64_v1"})
@@ -101,11 +102,14 @@ def _root(reading: Reading, source: Source | None) -> str:
 def _uses_outside(reading: Reading) -> bool | None:
     """Find a body that uses an argument of what is around it, or the result of an op there.
 
-    Constants are copied into it. Perhaps other results become constants before.
+    Constants are copied into it. Perhaps other results become constants before, and perhaps an op
+    that nothing uses stands in a function that nothing calls, which is removed later.
     """
     perhaps = False
+    uncalled = any(like(one) not in reading.used for one in reading.of(_FUNCTION))
     for operation, source in reading.content.captures():
         if like(operation) not in reading.used:
+            perhaps |= uncalled
             continue
         if source < 0:
             return True

@@ -188,11 +188,14 @@ def _several_operands(*several: str) -> FormRule:
 
 
 def _keeps_four_bits(reading: Reading) -> bool | None:
-    """Find four bits in the type of a function; perhaps elsewhere, where XLA may fold them away.
+    """Find four bits in the type of a used function; perhaps elsewhere: XLA may fold them away.
 
     What it folds depends on the values an op is computed from, and on limits of size.
     """
-    return any(reading.element(type_) in _FOUR_BITS for type_ in reading.edges) or None
+    functions = [one for one in reading.of(_FUNCTION) if like(one) in reading.used]
+    sides = [reading.sides(reading.value(one, "function_type").get("value")) for one in functions]
+    edges = {type_ for side in itertools.chain(*sides) for type_ in side}
+    return any(reading.element(type_) in _FOUR_BITS for type_ in edges) or None
 
 
 def _computes_four_bits(reading: Reading) -> bool | None:
@@ -203,7 +206,9 @@ def _computes_four_bits(reading: Reading) -> bool | None:
     others = reading.ops - _ALWAYS_FOUR_BITS
     if not others:
         return False
-    return True if _giving(reading, others, _FOUR_BITS) and _keeps_four_bits(reading) else None
+    given = {*map(like, _giving(reading, others, _FOUR_BITS))} & reading.used
+    kept = given or _giving(reading, KEPT_UNUSED, _FOUR_BITS)
+    return True if kept and _keeps_four_bits(reading) else None
 
 
 def _constants_of_complex_f64(reading: Reading) -> bool:
