@@ -8,11 +8,20 @@ from __future__ import annotations
 
 import functools
 import math
+import re
 from typing import TYPE_CHECKING
 
+from portable.bytecode.entries import Blob
 from portable.bytecode.operations import IN_FUNCTION, like
 from portable.prediction.computing import integers
-from portable.prediction.form import CONVOLUTIONS, DYNAMIC_CONVOLUTIONS, FormRule, ops, types
+from portable.prediction.form import (
+    CONVOLUTIONS,
+    DYNAMIC_CONVOLUTIONS,
+    SCATTERS,
+    FormRule,
+    ops,
+    types,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["CONSTANTS"]
 
 _CONSTANT, _RETURN, _COMPOSITE = "vhlo.constant_v1", "vhlo.return_v1", "vhlo.composite_v2"
-_SLICE = "vhlo.real_dynamic_slice_v1"
+_SLICE, _IOTA = "vhlo.real_dynamic_slice_v1", "vhlo.iota_v1"
 # The ops of dynamic shapes that have a static twin, and from which operand on they are attributes.
 _SIZED = {
     **dict.fromkeys(DYNAMIC_CONVOLUTIONS, 2),
@@ -33,6 +42,7 @@ _SIZED = {
     _SLICE: 1,
 }
 _FOUR_BITS = frozenset({"i4_v1", "ui4_v1"})
+_SEVERAL = 2
 # The largest number of either operand, and how many of them are summed up.
 _FACTORS = 3
 # The greatest number of each type whose sums XLA cuts; those of 64 bits, i2 and i4 wrap.
@@ -102,6 +112,38 @@ def _odd_fours(reading: Reading) -> bool | None:
     return None if odd(inside) else False
 
 
+def _scatters_into_a_constant(reading: Reading) -> bool | None:
+    """Find a scatter into a constant of different numbers; perhaps what it is into is folded."""
+    alike = functools.cache(functools.partial(_is_one_number, reading))
+    perhaps = False
+    for visit in reading.walk.of(SCATTERS):
+        if like(visit.operation) not in reading.used:
+            continue
+        for source in visit.sources[: len(visit.sources) // 2]:  # the indices, and as many updates
+            constant = visit.constant(source)
+            if constant is not None and not alike(constant):
+                return True
+            made = reading.walk[source[0]] if source and constant is None else None
+            perhaps |= made is not None and made.number in reading.folded and made.name != _IOTA
+    return None if perhaps else False
+
+
+def _is_one_number(reading: Reading, constant: Operation) -> bool:
+    """Whether a constant has one number everywhere, of which one is stored.
+
+    One of complex numbers counts as none: IREE fills nothing with it.
+    """
+    type_, data = constant.results[0], reading.value(constant, "value").get("data")
+    count, element = reading.content.pool.count(type_) or 0, reading.element(type_)
+    if not isinstance(data, Blob) or count < _SEVERAL:
+        return True
+    if element == "bool_v1":
+        return data.size == 1 and reading.data[data.offset] in {0, 0xFF}
+    digits = re.search(r"\d+", element)
+    wide = int(digits[0]) // 8 if digits else 1
+    return element != "complex_v1" and data.size < count * max(wide, 1)
+
+
 def _convolves_too_large(reading: Reading) -> bool | None:
     """Find perhaps a convolution of constants of integers with a sum that its type does not hold.
 
@@ -131,6 +173,9 @@ def _largest(reading: Reading, constant: Operation | None) -> int | None:
 
 
 CONSTANTS: dict[str, FormRule] = {
+    "scatter into a constant of different numbers": FormRule(
+        _scatters_into_a_constant, (ops(*SCATTERS),)
+    ),
     "convolution of constants of integers that may overflow": FormRule(
         _convolves_too_large, (ops(*CONVOLUTIONS), types(_LIMITS))
     ),

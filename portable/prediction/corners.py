@@ -319,6 +319,20 @@ def _reverses_all(reading: Reading) -> bool:
     return False
 
 
+def _reverses_what_fits_once(reading: Reading) -> bool | None:
+    """Find perhaps a convolution with a reversed window, of several elements, that fits once.
+
+    IREE refuses most of them, and compiles some by their features and other dimensions.
+    """
+    for one in _used(reading, _CONVOLUTION):
+        windows = [*_windows(reading, one)] if one.results else []
+        turned = _truths(reading, one, "window_reversal", len(windows))
+        for window, is_turned in zip(windows, turned, strict=False):
+            if is_turned and window.size > 1 == window.result:
+                return None
+    return False
+
+
 def _truths(reading: Reading, one: OpSignature, name: str, count: int) -> list[bool]:
     """Return the booleans of an attribute: in a byte each, a bit each, or one for all."""
     data = reading.value(one, name).get("data")
@@ -467,6 +481,9 @@ CORNERS: dict[str, FormRule] = {
     ),
     "convolution in one group over two or three dimensions, stride or dilation of 1": FormRule(
         _moves_by_one, (ops(_CONVOLUTION),)
+    ),
+    "convolution with a reversed window that fits once": FormRule(
+        _reverses_what_fits_once, (ops(_CONVOLUTION),)
     ),
     "convolution whose reversed window fits once, of one feature": FormRule(
         _reverses_all, (ops(_CONVOLUTION),)
