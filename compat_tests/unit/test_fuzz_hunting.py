@@ -189,6 +189,12 @@ def test_denormal_numbers_are_no_inputs() -> None:
             "another integer",
             False,
         ),
+        (
+            "%0 = stablehlo.bitcast_convert %a : (tensor<2xi32>) -> tensor<f64>\n"
+            "%1 = stablehlo.rsqrt %0 : tensor<f64>",
+            "a number for NaN",
+            True,
+        ),
         ("%0 = stablehlo.fft %a, type =  FFT, length = [5]", "another number", False),
         (
             "%0 = stablehlo.reduce_precision %a, format = e4m0 : tensor<bf16>",
