@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import resource
 import time
 from collections.abc import Callable
 from functools import partial
@@ -262,3 +263,41 @@ def test_rows_are_asked_as_in_a_table(sql: str, sound: pyarrow.Table, tmp_path: 
     )
     told = connection.execute(sql).fetchall()
     assert sorted(map(str, ask(path, sql)[1])) == sorted(map(str, told))
+
+
+def _repeating(column: str, rows: int, sound: pyarrow.Table, path: Path) -> None:
+    """Write one text of 100 kB that each of many rows has, once into the file."""
+    pyarrow.parquet.write_table(schema().empty_table(), path)
+    said = pyarrow.parquet.read_metadata(path).metadata
+    table = pyarrow.concat_tables([sound.slice(0, 1).cast(schema())] * rows)
+    texts = pyarrow.DictionaryArray.from_arrays(
+        pyarrow.array([0] * rows, "int32"), pyarrow.array(["y" * 100_000])
+    )
+    if pyarrow.types.is_list(schema().field(column).type):
+        texts = pyarrow.ListArray.from_arrays(pyarrow.array(range(rows + 1), "int32"), texts)
+    at = table.schema.get_field_index(column)
+    table = table.set_column(at, pyarrow.field(column, texts.type), texts)
+    plain = table.replace_schema_metadata(None)
+    with pyarrow.parquet.ParquetWriter(path, plain.schema, store_schema=False) as writer:
+        writer.write_table(plain)
+        writer.add_key_value_metadata({key.decode(): said[key].decode() for key in said})
+
+
+@pytest.mark.parametrize(
+    "column",
+    [one.name for one in schema() if not str(one.type).startswith(("int", "dictionary"))],
+)
+def test_one_text_in_many_rows_is_refused(
+    column: str, sound: pyarrow.Table, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A file of 10 kB took 3 GB: a text that is there once came to a gigabyte."""
+    path = tmp_path / "fleet.parquet"
+    _repeating(column, 10_000, sound, path)
+    assert path.stat().st_size < 40_000
+    asked = f"SELECT max(length({column}::VARCHAR)) FROM everything"  # noqa: S608 - a name of ours
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert main(["audit", str(path), "--sql", asked]) == 2
+    said = capsys.readouterr().err
+    assert "bytes of text in 10,000 rows" in said
+    assert "Traceback" not in said
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 400 << 10

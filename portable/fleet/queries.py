@@ -96,6 +96,8 @@ def ask(
         try:
             return call(*given)
         except duckdb.Error as error:
+            if tables["everything"].failed:
+                raise tables["everything"].failed from None
             hint = None if consumers or "verdicts" not in str(error) else "name consumers (--for)"
             raise InvalidQuery(str(error).partition("\n")[0], hint=hint) from None
 

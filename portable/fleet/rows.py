@@ -249,7 +249,13 @@ def opened(path: str | os.PathLike[str]) -> Any:
     from pyarrow import dataset
 
     class Rows(dataset.InMemoryDataset):  # type: ignore[misc]  # pyarrow has no types
-        """Looks at each row: what a file says of its rows, by which others skip some, may lie."""
+        """Looks at each row: what a file says of its rows, by which others skip some, may lie.
+
+        Attributes:
+            failed: Why it could not be read to its end, which whoever reads it puts in other words.
+        """
+
+        failed: FleetError | None = None
 
         def scanner(
             self,
@@ -265,8 +271,15 @@ def opened(path: str | os.PathLike[str]) -> Any:
             ]
             read = parquet().schema(wanted or [schema().field("place")])
             return dataset.Scanner.from_batches(
-                batches_of(where, read.names), schema=read, columns=columns, filter=filter
+                self._batches(read.names), schema=read, columns=columns, filter=filter
             )
+
+        def _batches(self, names: Sequence[str]) -> Iterator[Any]:
+            try:
+                yield from batches_of(where, names)
+            except FleetError as error:
+                self.failed = error
+                raise
 
     return Rows(schema().empty_table())
 
@@ -307,14 +320,18 @@ def batches_of(where: str, columns: Sequence[str] | None = None) -> Iterator[Any
         with arrow.parquet.ParquetFile(where, pre_buffer=False) as file:
             _demand_ours(file.schema_arrow, where)
             _demand_modest(file.metadata, size, where)
-            batches = file.iter_batches(_BATCH, columns=columns, use_threads=False)
-            yield from (_sound(batch, where) for batch in batches)
+        # As dictionaries: there each text is once, however many rows have it.
+        with arrow.parquet.ParquetFile(where, pre_buffer=False, read_dictionary=_paths()) as file:
+            for batch in file.iter_batches(_BATCH, columns=columns, use_threads=False):
+                yield _sound(_spread(batch, where), where)
     except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
         said = str(error).partition("\n")[0]
         raise FleetError(f"cannot be read as Parquet: {said}", where=where) from None
 
 
 _BATCH = 10_000
+_MOST_TEXT = 512 << 20
+"""How many bytes the texts of a batch may come to."""
 COUNT = "portable.fleet.objects"
 """Under which key of the metadata of the whole file it says how many objects it knows."""
 PART = ".arrow"
@@ -350,6 +367,31 @@ def _demand_modest(found: Any, size: int, where: str) -> None:
 # objects with numbered names comes to 0.8 rows and 430 bytes.
 _LEAST_ROWS, _ROWS = 100_000, 2
 _LEAST_BYTES, _BYTES = 64 << 20, 1000
+
+
+def _paths() -> list[str]:
+    """Return the columns of texts, as Parquet names them."""
+    plain = {"string": "", "list": ".list.element"}
+    return [f"{name}{plain[kind]}" for name, kind in _COLUMNS.items() if kind in plain]
+
+
+def _spread(batch: Any, where: str) -> Any:
+    """Return some rows with their texts in each, unless those come to too much."""
+    arrow = parquet()
+    fields = [schema().field(name) for name in batch.schema.names]
+    total = 0
+    for column, field in zip(batch.columns, fields, strict=True):
+        texts = column.flatten() if arrow.types.is_list(field.type) else column
+        if not arrow.types.is_dictionary(field.type) and hasattr(texts, "dictionary"):
+            lengths = arrow.compute.binary_length(texts.dictionary)
+            total += arrow.compute.sum(lengths.take(texts.indices)).as_py() or 0
+    if total > _MOST_TEXT:
+        raise FleetError(
+            f"{total:,} bytes of text in {len(batch):,} rows",
+            where=where,
+            hint="more than an audit writes; audit again",
+        )
+    return batch.cast(arrow.schema(fields))
 
 
 def _sound(batch: Any, where: str) -> Any:
