@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from compat_tests.adversarial.generators.joined import JOINTS, joined, needed, of_constants
-from compat_tests.adversarial.generators.programs import PROGRAMS
+from compat_tests.adversarial.generators.programs import GROWING, PROGRAMS, growing
+from compat_tests.adversarial.measuring import measured
 from compat_tests.helpers.counting import CountedBytes, steps
 from portable import serialize
 from portable.bytecode import read
@@ -22,6 +23,7 @@ from portable.prediction.subject import subject_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 # So many operations, then twice and four times as many.
 # A number that many others divide, so that the last operation is of the same kind in each size.
@@ -92,3 +94,18 @@ def test_what_is_named_or_captured_is_not_looked_at_for_each(program: str) -> No
     """One function of many calls and composites, one string, dictionary or value of many ops."""
     pytest.importorskip("jaxlib")
     assert growth(lambda n: bytes(serialize(PROGRAMS[program](n), "1.9.0"))) < GROWTH_OF_MANY
+
+
+# What doubles with each operation is out of bounds after so many.
+LONG = 70
+
+
+@pytest.mark.parametrize("element", GROWING)
+def test_no_number_grows_with_each_operation(element: str, tmp_path: Path) -> None:
+    """An estimate of 600 bytes of squares had two to the 26th digits; in a child with limits."""
+    pytest.importorskip("jaxlib")
+    path = tmp_path / "growing.mlir.bc"
+    path.write_bytes(bytes(serialize(growing(element, LONG), "1.9.0")))
+    taken = measured("predict", path)
+    assert taken.status == 0, taken.said
+    assert growth(lambda n: bytes(serialize(growing(element, n), "1.9.0"))) < GROWTH_OF_MANY

@@ -115,7 +115,7 @@ class Magnitudes:
         if visit.number in visit.constants:
             size = self._constant(visit.constants[visit.number], element)
         elif kind == _IOTA:
-            size = max(reading.dimensions(result) or (), default=math.inf)
+            size = float(max(reading.dimensions(result) or (), default=math.inf))
         elif kind == _CONVERT:
             size = self._converted(visit, element)
         elif kind in _WRAPPING and element.startswith("u"):
@@ -131,7 +131,7 @@ class Magnitudes:
         if element in FLOATS:
             numbers = self._reading.floats(constant)
             return numbers.largest if numbers.finite else math.inf
-        return max(map(abs, self._reading.ends(constant))) if element in WHOLE else math.inf
+        return float(max(map(abs, self._reading.ends(constant)))) if element in WHOLE else math.inf
 
     def _converted(self, visit: Visit, element: str) -> float:
         """Return how great what is converted is: of NaN, and below zero, it is any integer."""
@@ -143,7 +143,10 @@ class Magnitudes:
         return self.at(values[0]) * _ROUNDED
 
     def _computed(self, kind: str, taken: Sequence[float], *, whole: bool) -> float:
-        """Return how great the result of an op is, by what it takes."""
+        """Return how great the result of an op is, by what it takes.
+
+        As floats: a product of a product would be an integer of twice as many digits.
+        """
         known = bool(taken) and max(taken) < math.inf
         rounded = 1 if whole else _ROUNDED
         if kind in _UP_TO_ONE and (known or not self._finite):

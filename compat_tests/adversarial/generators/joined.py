@@ -24,6 +24,7 @@ __all__ = ["JOINTS", "joined", "needed", "of_constants"]
 
 _WIDTH = 64  # of attributes and shapes that all share
 _DEPTH = 400
+_WIDE = 5
 _CONSTANT, _WHILE, _FUNCTION, _RETURN = "constant_v1", "while_v1", "func_v1", "return_v1"
 _ALWAYS = ("f32_v1", "i32_v1", "ui8_v1", "bool_v1", "complex_v1")
 # Element types, each with its code and what it is of, by the numbers of sharing's scalars.
@@ -269,7 +270,16 @@ def _nested(program: _Program, names: Iterator[str], n: int) -> None:
     program.add(_WHILE, [start], [type_], [inside])
 
 
+def _wide(program: _Program, names: Iterator[str], n: int) -> None:
+    """Each takes what an op of as many operands gives."""
+    start, type_ = program.constant(0, splat=False), program.tensors[0]
+    wide = [program.add(next(names), [start] * n, [type_]) for _ in range(_WIDE)]
+    for at in range(n):
+        program.add(next(names), [wide[at % _WIDE], start, wide[at % _WIDE]], [type_])
+
+
 JOINTS = {
+    "wide": _wide,
     "shared": _shared,
     "own": _own,
     "taken": _taken,

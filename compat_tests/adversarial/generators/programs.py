@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["PROGRAMS"]
+__all__ = ["GROWING", "PROGRAMS", "growing"]
 
 _T = "tensor<4xf32>"
 _OPS = ("exponential", "log", "tanh", "abs", "negate")
@@ -133,3 +133,62 @@ PROGRAMS: dict[str, Callable[[int], str]] = {
     "sorts": _sorts,
 }
 """Texts of programs of so many operations."""
+
+_GROWN: dict[str, tuple[str, ...]] = {
+    "i32": ("add", "subtract", "multiply", "maximum", "power", "shift_left", "xor", "remainder"),
+    "ui64": ("add", "multiply", "or", "power", "shift_left", "divide"),
+    "f32": ("add", "subtract", "multiply", "power", "maximum", "divide", "atan2", "remainder"),
+    "f64": ("add", "multiply", "power"),
+    "complex<f32>": ("add", "multiply", "power", "divide"),
+}
+_TAKING = ("cosine", "sine", "cbrt", "tan", "log", "sqrt", "rsqrt", "exponential", "floor", "abs")
+GROWING = tuple(_GROWN)
+"""Element types of `growing`."""
+
+
+def growing(element: str, n: int) -> str:
+    """Return chains of each op, in which each takes the one before twice.
+
+    An estimate of the numbers may double in digits with each. At the end of each chain is all that
+    has forms for some numbers only.
+
+    Args:
+        element: One of `GROWING`.
+        n: How many ops each chain has.
+    """
+    kind, real, flag = (f"tensor<1000x{one}>" for one in (element, "f32", "i1"))
+    lines, starts = [], ["%a"]
+    if not element.startswith("c"):
+        starts += [f"%iota{element}", f"%large{element}"]
+        whole = "i" in element
+        large = "2147483647" if whole else "3.0e38"
+        lines += [
+            f"{starts[1]} = stablehlo.iota dim = 0 : {kind}",
+            f"{starts[2]} = stablehlo.constant dense<{large}> : {kind}",
+        ]
+    ends, results = [], []
+    for start in starts:
+        for op in _GROWN[element]:
+            last = start
+            for at in range(n):
+                name = f"{start}_{op}_{at}"
+                lines.append(f"{name} = stablehlo.{op} {last}, {last} : {kind}")
+                last = name
+            ends.append(last)
+    for at, end in enumerate(ends):
+        if element.startswith("c"):
+            lines.append(f"%f{at} = stablehlo.real {end} : ({kind}) -> {real}")
+        else:
+            lines.append(f"%f{at} = stablehlo.convert {end} : ({kind}) -> {real}")
+        lines.append(f"%half{at} = stablehlo.constant dense<0.5> : {real}")
+        lines.append(f"%m{at} = stablehlo.multiply %f{at}, %half{at} : {real}")
+        lines += [f"%t{at}{op} = stablehlo.{op} %m{at} : {real}" for op in _TAKING]
+        # What nothing returns is not written.
+        results += [*((f"%t{at}{op}", real) for op in _TAKING), (f"%at{at}", real)]
+        results.append((f"%c{at}", flag))
+        lines.append(f"%at{at} = stablehlo.atan2 %m{at}, %f{at} : {real}")
+        asked = f"({real}, {real}) -> {flag}"
+        lines.append(f"%c{at} = stablehlo.compare LT, %m{at}, %f{at} : {asked}")
+    names, types = (", ".join(each) for each in zip(*results, strict=True))
+    body = "\n".join([*lines, f"return {names} : {types}"])
+    return f"func.func @main(%a: {kind}) -> ({types}) {{ {body} }}"
