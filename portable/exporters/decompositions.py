@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from typing import TYPE_CHECKING, Any
 
 from portable.exporters.counting import counting_ops
@@ -184,7 +185,8 @@ def _fractional_maxima(
     sizes, outer = x.shape[-axes:], x.shape[:-axes]
     if not all(isinstance(size, int) for size in sizes):
         return NotImplemented
-    samples = samples.reshape(*outer, axes)
+    # PyTorch may have more of them than channels, where there is no batch.
+    samples = samples.reshape(-1, axes)[: math.prod(outer)].reshape(*outer, axes)
     flat: Any = 0
     for axis, (size, width, count) in enumerate(zip(sizes, kernel, counts, strict=True)):
         drawn, number = samples[..., order[axis], None], torch.arange(count)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import re
 import traceback
@@ -132,6 +133,7 @@ def trace(
         )
 
     given, named = _apart(program, (args, dict(kwargs or {})))
+    _refuse_uncounted(program, given, named)
 
     def traced() -> _ExportedProgram:
         return torch.export.export(program, given, named, dynamic_shapes=shapes)
@@ -150,6 +152,44 @@ def trace(
             f"torch.export cannot trace {type(program).__name__}: {_said(error)}",
             hint=_why_not(program, error),
         ) from error
+
+
+def _refuse_uncounted(module: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+    """Refuse a cache of transformers whose window dropped what it still counts.
+
+    PyTorch knows its keys and values alone, and would take their number for the place of the token.
+    """
+    given = _bound(module, args, kwargs)
+    if _POSITIONS not in given or given[_POSITIONS] is not None:
+        return
+    for name, value in given.items():
+        layers = getattr(value, "layers", None)
+        if isinstance(layers, list) and any(map(_has_dropped, layers)):
+            raise ExportFailed(
+                f"{name!r} is a cache with a sliding window that is full: PyTorch does not know "
+                "how many tokens came before",
+                hint=f"pass {_POSITIONS}=torch.tensor([[place of the token]]) as an input too",
+            )
+
+
+_POSITIONS = "position_ids"
+
+
+def _bound(module: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return inputs by name; None for those that could be passed by name, and are not.
+
+    Models of transformers may take them by any name, and know some.
+    """
+    taken = inspect.signature(module.forward).parameters
+    named = dict(zip(taken, args, strict=False)) | dict(kwargs)
+    rest = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in taken.values())
+    free = {name for name in (*taken, *([_POSITIONS] if rest else [])) if name not in named}
+    return named | dict.fromkeys(free)
+
+
+def _has_dropped(layer: Any) -> bool:
+    keys, most = getattr(layer, "keys", None), getattr(layer, "sliding_window", None)
+    return keys is not None and isinstance(most, int) and keys.shape[-2] >= most - 1
 
 
 def _apart(module: Any, given: tuple[Any, Any]) -> tuple[Any, Any]:
@@ -218,6 +258,8 @@ _DERIVATIVE = (
     "torch.fx.experimental.proxy_tensor.make_fx(function)(*inputs)"
 )
 _UNTRACEABLE = {
+    "float(self.num_batches_tracked)": "batch norm without a momentum counts in Python: give it "
+    "one, or call .eval()",
     "in _detect_is_causal_mask": "pass is_causal=True or False beside the mask, tgt_is_causal to a "
     "decoder: PyTorch compares its values otherwise",
     "torch/distributions/distribution.py": "pass validate_args=False to the distribution",

@@ -321,6 +321,10 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Tensor, ...]]] = {
             F.fractional_max_pool3d(
                 x, (1, 2, 3), output_size=(1, 3, 4), _random_samples=u[:, :1], return_indices=True
             ),
+            # PyTorch takes more of them than there are channels.
+            F.fractional_max_pool3d(
+                x, (1, 2, 3), output_size=(1, 3, 4), _random_samples=u.transpose(0, 1)
+            ),
         ),
         (IMAGE, torch.rand(1, 2, 3)),
     ),

@@ -305,6 +305,7 @@ UNTRACEABLE: dict[str, tuple[Callable[..., Any], str]] = {
         ),
         "lengths as numbers",
     ),
+    "momentum": (nn.BatchNorm1d(3, momentum=None), "give it one"),
     "least_squares": (lambda x: torch.linalg.lstsq(x, x).solution, "pinv"),
     "classes": (lambda x: F.one_hot(x.long()), "num_classes"),
     # PyTorch's compiler, once it was used, no longer validates by itself in this process.

@@ -509,3 +509,54 @@ def test_names_that_meet(executor: Executor) -> None:
     made = export_torch(Named(), (x,), target=TARGET)
     assert len(made.weights) == 3
     assert torch.equal(made(x, executor=executor), Named()(x))
+
+
+class _Layer:
+    """A layer of a cache as transformers has it, with a sliding window."""
+
+    def __init__(self, length: int) -> None:
+        self.keys, self.sliding_window = torch.ones(1, 2, length, 4), 8
+
+
+class _Window:
+    """A cache of such layers."""
+
+    def __init__(self, length: int) -> None:
+        self.layers = [_Layer(length)]
+
+
+pytree.register_pytree_node(
+    _Window,
+    lambda cache: ([layer.keys for layer in cache.layers], None),
+    lambda keys, _: _Window(keys[0].shape[-2] if hasattr(keys[0], "shape") else 1),
+    serialized_type_name=f"{__name__}._Window",
+    flatten_with_keys_fn=lambda cache: (
+        [(pytree.SequenceKey(n), layer.keys) for n, layer in enumerate(cache.layers)],
+        None,
+    ),
+)
+
+
+def test_a_window_that_dropped_tokens() -> None:
+    """How many came before is lost: refused unless the places of tokens are passed.
+
+    Also of a model that takes them by any name.
+    """
+
+    class Named(nn.Module):
+        def forward(self, x: Tensor, cache: _Window, position_ids: Tensor | None = None) -> Tensor:
+            x = x + cache.layers[0].keys.sum()
+            return x if position_ids is None else x + position_ids
+
+    class Free(nn.Module):
+        def forward(self, x: Tensor, **kwargs: Any) -> Tensor:
+            return x + kwargs["cache"].layers[0].keys.sum()
+
+    x, place = torch.ones(1), torch.tensor([12])
+    for model in (Named(), Free()):
+        with pytest.raises(ExportFailed, match=r"'cache' is a cache .*pass position_ids="):
+            export_torch(model, (x,), {"cache": _Window(7)}, target="1.0.0")
+    given = {"cache": _Window(7), "position_ids": place}
+    assert export_torch(Named(), (x,), given, target="1.0.0")
+    assert export_torch(Named(), (x, _Window(7), place), target="1.0.0")
+    assert export_torch(Named(), (x, _Window(6)), target="1.0.0")
