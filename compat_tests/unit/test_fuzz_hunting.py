@@ -190,10 +190,7 @@ def test_denormal_numbers_are_no_inputs() -> None:
             False,
         ),
         (
-            (
-                "%0 = stablehlo.bitcast_convert %a : (tensor<2xi32>) -> tensor<f64>\n"
-                "%1 = stablehlo.rsqrt %0 : tensor<f64>"
-            ),
+            "%0 = bitcast_convert %a : (tensor<2xi32>) -> tensor<f64>\n %1 = stablehlo.rsqrt %0",
             "a number for NaN",
             True,
         ),
