@@ -1,6 +1,5 @@
 """Predicted Verdicts, checked against what the real Releases were seen to do."""
 
-import tomllib
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +12,6 @@ from portable.bytecode.layouts import BUILTIN, table
 from portable.prediction import Mode, Subject, examine, predict, predict_all, subjects
 from portable.prediction.form import FormRule, FormSearch, attributes, ops, types
 from portable.prediction.forms import FORMS, KINDS, Reading
-from portable.prediction.parts import PARTS
 from portable.releases import (
     Release,
     advisories,
@@ -24,14 +22,11 @@ from portable.releases import (
 )
 from portable.releases.refusal import refusals
 from portable.verdict import Basis, Outcome, Stage, worst
+from tools.found_forms import BY_FORMAT, FOUND, text
 
 ARTIFACTS = Path(__file__).parents[1] / "data" / "artifacts"
-CONTAINERS = Path(__file__).parents[1] / "data" / "containers"
-FOUND_IN: dict[str, dict[str, list[str]]] = tomllib.loads(
-    (Path(__file__).parents[1] / "data" / "forms.toml").read_text("utf-8")
-)
-BY_FORMAT = {"bytecode format 6", "target 0.15.0 or later"}
 CORPUS = Path(__file__).parents[2] / "corpus"
+CONTAINERS = Path(__file__).parents[1] / "data" / "containers"
 
 
 def _artifact(name: str) -> Artifact:
@@ -332,23 +327,15 @@ def test_what_lacks_what_a_form_needs_is_not_searched_for_it() -> None:
 
 def test_forms_are_found_where_they_are_and_nowhere_else() -> None:
     """Else a Release is said to fail with what it can do, or one that fails is not named."""
-    cases = [sorted(folder.glob("*.bc")) for folder in CORPUS.glob("*/*/artifacts")]
-    paths = [*ARTIFACTS.glob("*.bc"), *(artifacts[-1] for artifacts in cases if artifacts)]
-    paths += (ARTIFACTS.parents[1] / "adversarial" / "data").glob("*.bc")
-    found = {name: {"has": set[str](), "perhaps": set[str]()} for name in FORMS}
-    for path in paths:
+    assert text().splitlines() == FOUND.read_text("utf-8").splitlines()
+
+
+def test_the_format_of_the_bytecode_is_a_form() -> None:
+    """That which 0.15.0 brought, which readers of earlier Versions do not read."""
+    for path in ARTIFACTS.glob("*.bc"):
         artifact = Artifact.load(path)
-        name = path.parents[1].name if CORPUS in path.parents else path.name
-        for form, occurs in examine(artifact).forms.items():
-            if form in BY_FORMAT:
-                assert occurs is (artifact.header.format == 6)
-            elif occurs is not False:
-                found[form]["has" if occurs else "perhaps"].add(name)
-    for form in FORMS.keys() - BY_FORMAT:
-        # Nobody writes those of PARTS: `adversarial/test_advised.py` makes them by hand.
-        known = {} if form in PARTS else FOUND_IN[form]
-        for answer, names in found[form].items():
-            assert sorted(names) == known.get(answer, []), (form, answer)
+        forms = examine(artifact).forms
+        assert {forms[name] for name in BY_FORMAT} == {artifact.header.format == 6}, path.name
 
 
 @pytest.mark.parametrize(
