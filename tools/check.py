@@ -26,6 +26,7 @@ CHECKS = {
     "downgrades --check": "package",
     "model_zoo write --check": "package",
     "schemas --check": "package",
+    "found_forms --check": "package",
     "full_scan --check": "jaxlib",
     "pages --check": "jaxlib",
     "screens --check": "jaxlib",

@@ -3,8 +3,8 @@
 python -m tools found_forms            write it
 python -m tools found_forms --check    compare only; exit code 1 if it is stale
 
-Whether a form is right other tests say, by real Releases; the diff shows where one is found now, and
-was not, or the other way round.
+Whether a form is right other tests say, by real Releases; the diff shows where one is found now
+and was not, or the other way round.
 """
 
 from __future__ import annotations
@@ -49,11 +49,9 @@ def _section(form: str, answers: dict[str, set[str]]) -> str:
 def _list(answer: str, names: Iterable[str]) -> str:
     each = [*map(json.dumps, names)]
     line = f"{answer} = [{', '.join(each)}]"
-    return (
-        line
-        if len(line) <= _LINE
-        else "\n    ".join([f"{answer} = [", *(f"{one}," for one in each)]) + "\n]"
-    )
+    if len(line) <= _LINE:
+        return line
+    return "\n".join([f"{answer} = [", *(f"    {one}," for one in each), "]"])
 
 
 def _found() -> dict[str, dict[str, set[str]]]:
