@@ -56,7 +56,7 @@ def _list(answer: str, names: Iterable[str]) -> str:
 
 def _found() -> dict[str, dict[str, set[str]]]:
     """Return for each form what has it, and what perhaps has it."""
-    # Nobody writes those of PARTS: `adversarial/test_advised.py` makes them by hand.
+    # No library writes those of PARTS: `adversarial/test_advised.py` makes them by hand.
     forms = FORMS.keys() - BY_FORMAT - PARTS.keys()
     found = {form: {answer: set[str]() for answer in _ANSWERS.values()} for form in forms}
     for name, path in _paths():
