@@ -122,6 +122,7 @@ _WIDE, _SEVEN = [1e19, 2e19, 1e30, -3.0], (3, 1, 2, 2, 8, 8, 8)
 _INTEGERS = [65535, 7, 46341, -(2**31)]
 _SOME_NAN = [float("nan"), 1.0, -2.0, 0.0]
 _SOME_INFINITE = [float("nan"), float("inf"), 2.0, -float("inf")]
+_ZERO_OR_NAN = [0.0, 0.0, float("nan"), float("nan")]
 _TWICE = [[False, True, True, False], [True, False, True, True]]
 _NO, _ZEROS = [False, True, True, False], [-0.0, 0.0, 1.0, 2.0]
 _WHOLE = [100000, -5, 3, -(2**31)]
@@ -313,6 +314,12 @@ PROGRAMS = {
         [[True] * 4, _NO, _SOME_INFINITE], lambda _, p, x: x * p, _MASKS, perhaps=True
     ),
     "mask_of_a_loop": Program([_SOME_INFINITE, _NO], lambda x, p: x * x * p, _MASKS, perhaps=True),
+    "booleans_divided": Program([_NO, 0.0], lambda p, x: np.float32(p) / x, _MASKS, perhaps=True),
+    "booleans_divided_by_root": Program(
+        [_NO, _ZERO_OR_NAN], lambda p, x: np.float32(p) / np.sqrt(x), _MASKS, perhaps=True
+    ),
+    "booleans_divided_by_argument": Program([_NO, _ZERO_OR_NAN], lambda p, x: np.float32(p) / x),
+    "booleans_divided_by_three": Program([_NO], lambda p: np.float32(p) / np.float32(3)),
     "masked_in_vain": Program([_SOME_INFINITE, _NO], lambda x, _: x + x),
     "mask_beside_a_product": Program([_SOME_INFINITE, _LESS, _NO], lambda x, y, p: x * y - p),
     "frequencies_raised": Program([_EIGHT[:4]], lambda x: np.exp(x * np.float32(100) ** -_COUNTED)),
@@ -372,6 +379,7 @@ WRONG = {
             *("masked", "masked_by_argument", "masked_in_a_function"),
             *("masked_tanh", "masked_of_great_integers", "masked_of_great_sums"),
             *("masked_of_a_function_of_arguments", "mask_of_a_loop"),
+            *("booleans_divided", "booleans_divided_by_root"),
         ),
         _EVERY,
     ),

@@ -1,7 +1,7 @@
 """Products of numbers with booleans, of which compilers make one of the two and zero.
 
 Zero times NaN or an infinity is NaN, and they select zero. Where the other operand is finite
-whatever the arguments are, or an integer, that is the same.
+whatever the arguments are, or an integer, that is the same. XLA makes a product of a quotient too.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["MASKS"]
 
-_CONVERT, _MULTIPLY, _RESHAPE = "vhlo.convert", "vhlo.multiply", "vhlo.reshape"
+_CONVERT, _DIVIDE, _MULTIPLY = "vhlo.convert", "vhlo.divide", "vhlo.multiply"
+_RESHAPE = "vhlo.reshape"
 _DOT = "vhlo.dot_general_v1"
 _SPREADING = kinds("broadcast broadcast_in_dim")
 _BOOLEAN = "bool_v1"
@@ -34,7 +35,10 @@ _MOVING = _SPREADING | kinds("concatenate pad reshape reverse slice transpose")
 
 
 def _masks(reading: Reading) -> bool | None:
-    """Find perhaps a product of numbers with booleans that were converted, and perhaps reshaped."""
+    """Find perhaps a product of numbers with booleans that were converted, and perhaps reshaped.
+
+    Or a quotient of them, unless they are divided by an argument as it is given.
+    """
     if (made := _of_booleans(reading)) is None:
         return False
     masks: list[Value] = []
@@ -46,7 +50,8 @@ def _masks(reading: Reading) -> bool | None:
             spread.add(visit.number)
         elif kind == _CONVERT and visit.first not in spread and made(visit):
             masks.append((visit.number, 0))
-    return _multiplies(reading, masks, [_RESHAPE])
+    losing = _multiplied(reading) | _divided(reading)
+    return _loses(reading, losing, masks, [_RESHAPE])
 
 
 def _masks_widely(reading: Reading) -> bool | None:
@@ -57,32 +62,59 @@ def _masks_widely(reading: Reading) -> bool | None:
     if (made := _of_booleans(reading)) is None:
         return False
     masks = [(visit.number, 0) for visit in reading.walk.of([_CONVERT]) if made(visit)]
-    return _multiplies(reading, masks, [_CONVERT, *_SPREADING])
+    return _loses(reading, _multiplied(reading), masks, [_CONVERT, *_SPREADING])
 
 
-def _multiplies(
-    reading: Reading, masks: Collection[Value], passing: Collection[str]
+def _loses(
+    reading: Reading,
+    losing: set[Value],
+    masks: Collection[Value],
+    passing: Collection[str],
 ) -> bool | None:
-    """Find perhaps a product of masks, or of what some ops make of them, that may lose NaN."""
-    multiplied = {
-        value
-        for visit in reading.walk.of([_MULTIPLY])
-        if like(visit.operation) in reading.used
-        for value in _multiplied(reading, visit)
-    }
-    if multiplied.isdisjoint(reading.flow.reached(masks, lambda at: at == 0, passing)):
+    """Find perhaps masks, or what some ops make of them, among operands that may lose NaN."""
+    if not losing or losing.isdisjoint(reading.flow.reached(masks, lambda at: at == 0, passing)):
         return False
     return None
 
 
-def _multiplied(reading: Reading, visit: Visit) -> Iterator[Value]:
-    """Yield the operands of a product, each if the other may be NaN or infinite."""
-    if not visit.operation.results or reading.element(visit.operation.results[0]) in _EXACT:
-        return
-    values = [*reading.flow.operands(visit)]
-    for value, other in zip(values, reversed(values), strict=True):
-        if reading.finite.at(other) == math.inf:
-            yield value
+def _multiplied(reading: Reading) -> set[Value]:
+    """Return the operands of products, each if the other may be NaN or infinite."""
+    return {
+        value
+        for _, values in _of_floats(reading, _MULTIPLY)
+        for value, other in zip(values, reversed(values), strict=True)
+        if reading.finite.at(other) == math.inf
+    }
+
+
+def _divided(reading: Reading) -> set[Value]:
+    """Return the dividends of quotients, each if the divisor is computed and may be NaN or zero.
+
+    XLA multiplies with the reciprocal of what is constant or broadcast, of an exponential or root.
+    """
+    return {
+        dividend
+        for visit, (dividend, *rest) in _of_floats(reading, _DIVIDE)
+        if not all(_divides_well(reading, visit, divisor) for divisor in rest)
+    }
+
+
+def _divides_well(reading: Reading, visit: Visit, divisor: Value) -> bool:
+    """Say whether a divisor stays one, as an argument of the program, or is a finite number."""
+    number, at = divisor
+    if at < 0:
+        return number == reading.flow.entry
+    numbers = reading.floats(visit.constants.get(number))
+    return numbers.finite and not numbers.some_is_zero
+
+
+def _of_floats(reading: Reading, op: str) -> Iterator[tuple[Visit, list[Value]]]:
+    """Yield the ops of a name that give numbers that are no integers, with what they take."""
+    for visit in reading.walk.of([op]):
+        results = visit.operation.results
+        exact = bool(results) and reading.element(results[0]) in _EXACT
+        if results and not exact and like(visit.operation) in reading.used:
+            yield visit, [*reading.flow.operands(visit)]
 
 
 _EXACT = WHOLE | {_BOOLEAN}
@@ -221,11 +253,11 @@ def _multiplies_converted(
 
 
 _MASKED_DOT = (ops(*DOTS), ops(_CONVERT), types({_BOOLEAN}))
-_NEEDED = (ops(_CONVERT), types({_BOOLEAN}), ops(_MULTIPLY), types(FLOATS))
+_NEEDED = (ops(_CONVERT), types({_BOOLEAN}), types(FLOATS))
 MASKS: dict[str, FormRule] = {
-    "product of floats with booleans": FormRule(_masks, _NEEDED),
+    "product of floats with booleans": FormRule(_masks, (*_NEEDED, ops(_MULTIPLY, _DIVIDE))),
     "product of floats with booleans, or with integers made of them": FormRule(
-        _masks_widely, _NEEDED
+        _masks_widely, (*_NEEDED, ops(_MULTIPLY))
     ),
     "dot_general of two vectors of which one is made of booleans": FormRule(
         _multiplies_vectors, (ops(_DOT), ops(_CONVERT), types({_BOOLEAN}))
