@@ -39,6 +39,7 @@ __all__ = [
     "channel",
     "complex_splat",
     "ends_of",
+    "first_of",
     "integers",
 ]
 
@@ -521,6 +522,25 @@ def ends_of(reading: Reading) -> Callable[[Operation], tuple[int, int]]:
         return known[key]
 
     return ends
+
+
+def first_of(reading: Reading) -> Callable[[Operation], int | None]:
+    """Return what tells the first integer of a constant, None where it has none.
+
+    Each is read once, as by `ends_of`.
+
+    Args:
+        reading: An artifact's ops.
+    """
+    known: dict[tuple[int | None, tuple[int, ...]], int | None] = {}
+
+    def first(constant: Operation) -> int | None:
+        key = reading.attribute(constant, "value"), constant.results[:1]
+        if key not in known:
+            known[key] = next(integers(reading, constant), None)
+        return known[key]
+
+    return first
 
 
 def _counts_zeros_of_a_constant(reading: Reading) -> bool | None:

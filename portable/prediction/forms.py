@@ -16,7 +16,14 @@ from portable.features import asks_operand_types
 from portable.features.verifier import lacks_defaults
 from portable.prediction import quantized
 from portable.prediction.bodies import BODIES
-from portable.prediction.computing import COMMUNICATING, COMPUTED, TWO_BITS, TYPED, ends_of
+from portable.prediction.computing import (
+    COMMUNICATING,
+    COMPUTED,
+    TWO_BITS,
+    TYPED,
+    ends_of,
+    first_of,
+)
 from portable.prediction.constants import CONSTANTS
 from portable.prediction.corners import CORNERS
 from portable.prediction.entry import ENTRY, aliased, dictionaries
@@ -191,6 +198,11 @@ class Reading:
     def ends(self) -> Callable[[Operation], tuple[int, int]]:
         """Tells the least and the largest integer of a constant, and reads each once."""
         return ends_of(self)
+
+    @cached_property
+    def first(self) -> Callable[[Operation], int | None]:
+        """Tells the first integer of a constant, and reads each once."""
+        return first_of(self)
 
     @cached_property
     def floats(self) -> Numbers:

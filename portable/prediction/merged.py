@@ -9,7 +9,6 @@ import math
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from portable.bytecode.operations import like
-from portable.prediction.computing import integers
 from portable.prediction.form import (
     GATHERS,
     NEGATIVE,
@@ -92,7 +91,7 @@ def _starts(reading: Reading, visit: Visit, first: int) -> tuple[_Start, ...]:
     """Return where a part starts: constants, and values as operations number them."""
     given = [*zip(visit.sources, visit.operation.operands, strict=True)][first:]
     known = [visit.constant(source) for source, _ in given]
-    constants = [next(integers(reading, one), None) if one else None for one in known]
+    constants = [reading.first(one) if one else None for one in known]
     return tuple(
         (value,) if one is None else one for one, (_, value) in zip(constants, given, strict=True)
     )

@@ -542,11 +542,12 @@ def _serving(path: list[str], limits: Limits) -> Child:
 
 
 def _here() -> str:
-    """Return the working directory; empty where it has been removed."""
+    """Return the working directory; empty where it is gone, or nobody can go there again."""
     try:
-        return str(Path.cwd())
+        here = str(Path.cwd())
     except OSError:
         return ""
+    return here if os.access(here, os.X_OK) else ""
 
 
 def _path() -> list[str]:
