@@ -16,7 +16,7 @@ from portable.prediction.products import DOTS, left_and_contracted
 from portable.prediction.simplified import FLOATS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Iterator
 
     from portable.bytecode.operations import OpSignature
     from portable.prediction.flow import Value
@@ -50,8 +50,8 @@ def _masks(reading: Reading) -> bool | None:
             spread.add(visit.number)
         elif kind == _CONVERT and visit.first not in spread and made(visit):
             masks.append((visit.number, 0))
-    losing = _multiplied(reading) | _divided(reading)
-    return _loses(reading, losing, masks, [_RESHAPE])
+    reached = reading.flow.reached(masks, _by_the_first, [_RESHAPE])
+    return None if _multiplies(reading, reached) or _divides(reading, reached) else False
 
 
 def _masks_widely(reading: Reading) -> bool | None:
@@ -62,41 +62,33 @@ def _masks_widely(reading: Reading) -> bool | None:
     if (made := _of_booleans(reading)) is None:
         return False
     masks = [(visit.number, 0) for visit in reading.walk.of([_CONVERT]) if made(visit)]
-    return _loses(reading, _multiplied(reading), masks, [_CONVERT, *_SPREADING])
+    reached = reading.flow.reached(masks, _by_the_first, [_CONVERT, *_SPREADING])
+    return None if _multiplies(reading, reached) else False
 
 
-def _loses(
-    reading: Reading,
-    losing: set[Value],
-    masks: Collection[Value],
-    passing: Collection[str],
-) -> bool | None:
-    """Find perhaps masks, or what some ops make of them, among operands that may lose NaN."""
-    if not losing or losing.isdisjoint(reading.flow.reached(masks, lambda at: at == 0, passing)):
-        return False
-    return None
+def _by_the_first(operand: int) -> bool:
+    return operand == 0
 
 
-def _multiplied(reading: Reading) -> set[Value]:
-    """Return the operands of products, each if the other may be NaN or infinite."""
-    return {
-        value
+def _multiplies(reading: Reading, masks: set[Value]) -> bool:
+    """Say whether a mask is multiplied with what may be NaN or infinite."""
+    return bool(masks) and any(
+        value in masks and reading.finite.at(other) == math.inf
         for _, values in _of_floats(reading, _MULTIPLY)
         for value, other in zip(values, reversed(values), strict=True)
-        if reading.finite.at(other) == math.inf
-    }
+    )
 
 
-def _divided(reading: Reading) -> set[Value]:
-    """Return the dividends of quotients, each if the divisor is computed and may be NaN or zero.
+def _divides(reading: Reading, masks: set[Value]) -> bool:
+    """Say whether a mask is divided by what is computed and may be NaN or zero.
 
     XLA multiplies with the reciprocal of what is constant or broadcast, of an exponential or root.
     """
-    return {
-        dividend
-        for visit, (dividend, *rest) in _of_floats(reading, _DIVIDE)
-        if not all(_divides_well(reading, visit, divisor) for divisor in rest)
-    }
+    return bool(masks) and any(
+        not masks.isdisjoint(values[:1])
+        and not all(_divides_well(reading, visit, one) for one in values[1:])
+        for visit, values in _of_floats(reading, _DIVIDE)
+    )
 
 
 def _divides_well(reading: Reading, visit: Visit, divisor: Value) -> bool:
