@@ -542,7 +542,7 @@ def _serving(path: list[str], limits: Limits) -> Child:
 
 
 def _here() -> str:
-    """Return the working directory; empty where it is gone, or nobody can go there again."""
+    """Return the working directory; empty where it is gone, or cannot be entered again."""
     try:
         here = str(Path.cwd())
     except OSError:
