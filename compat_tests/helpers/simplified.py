@@ -503,6 +503,13 @@ ON_IREE = {
         "constant of a subnormal number",
         perhaps=True,
     ),
+    "loop_of_computed_constants": Program(
+        [_EIGHT[:4]],
+        lambda x: x,
+        "loop that begins with what is computed from constants alone",
+        perhaps=True,
+    ),
+    "loop_of_constants": Program([_EIGHT[:4]], lambda x: x + 21),
     "masked_by_broadcast": Program(
         [[_SOME_INFINITE, _SOME_INFINITE], [False, True]],
         lambda x, p: x * p[:, None],

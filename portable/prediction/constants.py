@@ -22,6 +22,7 @@ from portable.prediction.form import (
     ops,
     types,
 )
+from portable.prediction.unused import CALLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -33,6 +34,7 @@ __all__ = ["CONSTANTS"]
 
 _CONSTANT, _RETURN, _COMPOSITE = "vhlo.constant_v1", "vhlo.return_v1", "vhlo.composite_v2"
 _SLICE, _IOTA = "vhlo.real_dynamic_slice_v1", "vhlo.iota_v1"
+_WHILE = "vhlo.while_v1"
 # The ops of dynamic shapes that have a static twin, and from which operand on they are attributes.
 _SIZED = {
     **dict.fromkeys(DYNAMIC_CONVOLUTIONS, 2),
@@ -172,7 +174,29 @@ def _largest(reading: Reading, constant: Operation | None) -> int | None:
     return None if constant is None else max(map(abs, integers(reading, constant)), default=None)
 
 
+def _loops_over_the_computed(reading: Reading) -> bool | None:
+    """Find perhaps a loop that begins with what is computed from constants alone.
+
+    IREE computes that once, and keeps it with constants.
+    """
+    flow, main = reading.flow, reading.main
+    if main is None:
+        return False
+    taken, _ = reading.sides(reading.value(main, "function_type").get("value"))
+    arguments = {(flow.entry, ~at) for at in range(len(taken))}
+    given = flow.reached(arguments, lambda _: True, {*reading.kinds} - CALLS.keys())
+    for visit in reading.walk.of([_WHILE]):
+        for value in flow.operands(visit):
+            constant = value[0] in visit.constants or flow.type(value) is None
+            if not constant and value not in given:
+                return None
+    return False
+
+
 CONSTANTS: dict[str, FormRule] = {
+    "loop that begins with what is computed from constants alone": FormRule(
+        _loops_over_the_computed, (ops(_WHILE),)
+    ),
     "scatter into a constant of different numbers": FormRule(
         _scatters_into_a_constant, (ops(*SCATTERS),)
     ),
