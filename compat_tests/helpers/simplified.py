@@ -314,12 +314,12 @@ PROGRAMS = {
         [[True] * 4, _NO, _SOME_INFINITE], lambda _, p, x: x * p, _MASKS, perhaps=True
     ),
     "mask_of_a_loop": Program([_SOME_INFINITE, _NO], lambda x, p: x * x * p, _MASKS, perhaps=True),
-    "booleans_divided": Program([_NO, 0.0], lambda p, x: np.float32(p) / x, _MASKS, perhaps=True),
+    "booleans_divided": Program([_NO, 0], lambda p, x: p / x, _MASKS, perhaps=True),
     "booleans_divided_by_root": Program(
-        [_NO, _ZERO_OR_NAN], lambda p, x: np.float32(p) / np.sqrt(x), _MASKS, perhaps=True
+        [_NO, _ZERO_OR_NAN], lambda p, x: p / np.sqrt(x), _MASKS, perhaps=True
     ),
-    "booleans_divided_by_argument": Program([_NO, _ZERO_OR_NAN], lambda p, x: np.float32(p) / x),
-    "booleans_divided_by_three": Program([_NO], lambda p: np.float32(p) / np.float32(3)),
+    "booleans_divided_by_argument": Program([_NO, _ZERO_OR_NAN], lambda p, x: p / x),
+    "booleans_divided_by_three": Program([_NO], lambda p: p / np.float32(3)),
     "masked_in_vain": Program([_SOME_INFINITE, _NO], lambda x, _: x + x),
     "mask_beside_a_product": Program([_SOME_INFINITE, _LESS, _NO], lambda x, y, p: x * y - p),
     "frequencies_raised": Program([_EIGHT[:4]], lambda x: np.exp(x * np.float32(100) ** -_COUNTED)),
