@@ -1,4 +1,4 @@
-"""Every command in a current folder that is gone, or that nobody may read: as in any other."""
+"""Every command works in a current folder that is deleted or unreadable as in any other."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def test_looking_for_depth_takes_little(text: str) -> None:
 
 
 def test_an_integer_that_python_cannot_show_is_no_toml() -> None:
-    """It reads hexadecimal of any length, and raises where the number is told."""
+    """TOML reads hexadecimal of any length, and Python cannot print it in an error."""
     with pytest.raises(ValueError, match="too many digits"):
         parse_toml(b"a = [0x" + b"f" * 10_000 + b"]")
     assert parse_toml(b'a = "0x' + b"f" * 10_000 + b'"')

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import struct
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from portable.bytecode.entries import Blob
 from portable.bytecode.layouts import VHLO
@@ -42,6 +42,8 @@ __all__ = [
     "first_of",
     "integers",
 ]
+
+_T = TypeVar("_T")
 
 _COLLECTIVES = (
     "vhlo.all_reduce_v1",
@@ -512,16 +514,12 @@ def ends_of(reading: Reading) -> Callable[[Operation], tuple[int, int]]:
     Args:
         reading: An artifact's ops.
     """
-    known: dict[tuple[int | None, tuple[int, ...]], tuple[int, int]] = {}
 
     def ends(constant: Operation) -> tuple[int, int]:
-        key = reading.attribute(constant, "value"), constant.results[:1]
-        if key not in known:
-            pairs = [(min(part), max(part)) for part in _parts(reading, constant) if part]
-            known[key] = min([0, *(one for one, _ in pairs)]), max([0, *(one for _, one in pairs)])
-        return known[key]
+        pairs = [(min(part), max(part)) for part in _parts(reading, constant) if part]
+        return min([0, *(one for one, _ in pairs)]), max([0, *(one for _, one in pairs)])
 
-    return ends
+    return _once(reading, ends)
 
 
 def first_of(reading: Reading) -> Callable[[Operation], int | None]:
@@ -532,15 +530,20 @@ def first_of(reading: Reading) -> Callable[[Operation], int | None]:
     Args:
         reading: An artifact's ops.
     """
-    known: dict[tuple[int | None, tuple[int, ...]], int | None] = {}
+    return _once(reading, lambda constant: next(integers(reading, constant), None))
 
-    def first(constant: Operation) -> int | None:
+
+def _once(reading: Reading, tell: Callable[[Operation], _T]) -> Callable[[Operation], _T]:
+    """Have a constant read once, however many ops are it."""
+    known: dict[tuple[int | None, tuple[int, ...]], _T] = {}
+
+    def told(constant: Operation) -> _T:
         key = reading.attribute(constant, "value"), constant.results[:1]
         if key not in known:
-            known[key] = next(integers(reading, constant), None)
+            known[key] = tell(constant)
         return known[key]
 
-    return first
+    return told
 
 
 def _counts_zeros_of_a_constant(reading: Reading) -> bool | None:

@@ -400,11 +400,12 @@ def call(
     """
     name = f"{function.__module__}.{function.__qualname__}"
     here = _here()
+    # Where it is gone, or cannot be entered again, only a new child stands in the same folder.
+    here = here if os.access(here, os.X_OK) else ""
     asked = (here, named_tables, function, arguments, keywords, timeout)
     request = pickle.dumps(asked, pickle.HIGHEST_PROTOCOL)
     framed = len(request).to_bytes(_SIZE_BYTES, "little") + request
     kind = _Kind(_path(), cache_folder(), (*named_tables,))
-    # Where this process stands in no folder, only a new child stands in the same one.
     shared = fresh is None and bool(here)
     with _POOL.turn:
         child = _POOL.take(kind) if shared else _serving(kind.path, fresh or Limits())
@@ -542,17 +543,17 @@ def _serving(path: list[str], limits: Limits) -> Child:
 
 
 def _here() -> str:
-    """Return the working directory; empty where it is gone, or cannot be entered again."""
+    """Return the working directory; empty where it is gone."""
     try:
-        here = str(Path.cwd())
+        return str(Path.cwd())
     except OSError:
         return ""
-    return here if os.access(here, os.X_OK) else ""
 
 
 def _path() -> list[str]:
     """Return the absolute entries of `sys.path` without the working directory, and their number."""
-    here = _here() and os.path.realpath(_here())
+    here = _here()
+    here = here and os.path.realpath(here)
     found = [p for p in sys.path if Path(p).is_absolute() and os.path.realpath(p) != here]
     return [str(len(found)), *found]
 
