@@ -10,6 +10,8 @@ import pytest
 import portable
 from compat_tests.helpers.sealed import CASES
 from portable.bytecode import read
+from portable.prediction import Reading
+from portable.prediction.forms import forms_in
 
 pytestmark = pytest.mark.old_releases
 
@@ -50,3 +52,22 @@ def test_operands_come_from_the_operations_that_mlir_says(name: str) -> None:
         expected = [numbers.get(value) for value in one.operands]
         assert list(ours[number][1]) == expected, one
     assert sum(len(sources) for _, sources in ours) > 10
+
+
+MAIN = "func.func public @main(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32>"
+UNUSED, USED = MAIN + " { return %a : tensor<4xf32> }", (
+    MAIN + " { %0 = stablehlo.add %a, %b : tensor<4xf32> return %0 : tensor<4xf32> }"
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("outer", "inner", "unused"), [(UNUSED, USED, True), (USED, UNUSED, False)]
+)
+@pytest.mark.parametrize("order", ["{outer} {module}", "{module} {outer}"])
+def test_a_program_begins_with_the_main_of_the_outer_module(
+    outer: str, inner: str, unused: bool, order: str
+) -> None:
+    """XLA executes that one; what stands in a module inside is another program's."""
+    both = order.format(outer=outer, module=f"module @inner {{ {inner} }}")
+    data = portable.serialize(f"module {{ {both} }}", "1.0.0").data
+    assert forms_in(Reading(read(data), data))["argument from which nothing is computed"] is unused

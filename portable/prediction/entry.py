@@ -266,13 +266,9 @@ def _takes_what_nothing_needs(reading: Reading) -> bool:
         return False
     taken, given = reading.sides(reading.value(reading.main, "function_type").get("value"))
     walk = reading.walk
-    functions = [*walk.of([_FUNCTION])]
-    if len(functions) == 1 and _uses_everything(reading, len(taken)):
+    if len([*walk.of([_FUNCTION])]) == 1 and _uses_everything(reading, len(taken)):
         return False
-    flow = reading.flow
-    main = next(
-        one.number for one in functions if _text(reading, one.operation, "sym_name") == _MAIN
-    )
+    flow, main = reading.flow, reading.flow.entry
     ends = {(main, at) for at in range(len(given))}
     for visit in walk.of(KEPT):
         ends.update(flow.operands(visit))

@@ -47,11 +47,14 @@ class Flow:
         self._taken: dict[int, Sequence[int]] = {}
         self._next: dict[Value, list[Value]] = {}
         named: dict[object, int] = {}
+        self.entry = -1
         for visit in self._walk.of([_FUNCTION]):
-            named[reading.value(visit.operation, "sym_name").get("value")] = visit.number
+            name = reading.value(visit.operation, "sym_name").get("value")
+            named[name] = visit.number
+            if name == _MAIN and visit.operation.depth < IN_FUNCTION:  # not of a module inside
+                self.entry = visit.number
             kind = reading.value(visit.operation, "function_type").get("value")
             self._taken[visit.number] = reading.sides(kind)[0]
-        self.entry = named.get(_MAIN, -1)
         function = _OUTSIDE
         for visit in self._walk:
             kind = reading.kinds[visit.operation.name]
