@@ -7,13 +7,13 @@ as well, in a child process. Every Verdict is labelled as predicted or observed.
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from portable.artifact import Artifact
 from portable.cli.files import Report, report_each
+from portable.cli.obstacles import alike
 from portable.cli.options import add, files_argument
 from portable.cli.output import print_table, say
 from portable.cli.parts import parts_of
@@ -22,7 +22,7 @@ from portable.containers.kind import Kind
 from portable.errors import PortableError
 from portable.pinning.locations import naming
 from portable.prediction import Mode, blamed, combined, examine, predict_all, replacing
-from portable.releases import named_consumers, spans
+from portable.releases import named_consumers
 from portable.system.wording import many
 from portable.verdict import NotKnown, Stage, worst
 
@@ -191,8 +191,7 @@ def _observed(part: Part, artifact: Artifact, chosen: argparse.Namespace) -> Ver
 def _print(name: str, verdicts: Sequence[Verdict], stage: Stage, *, everything: bool) -> None:
     shown = [v for v in verdicts if everything or not v.compatible or len(verdicts) == 1]
     if shown:
-        same = itertools.groupby(shown, lambda v: (v.says, str(v.basis), v.reason))
-        rows = [(one, *said) for said, each in same for one in spans(v.consumer for v in each)]
+        rows = [(one, *said) for names, *said in alike(shown) for one in names]
         print_table(("consumer", "verdict", "basis", "reason"), rows)
     counts = Counter((v.says, str(v.basis)) for v in verdicts)
     total = "; ".join(f"{n} {says} ({basis})" for (says, basis), n in counts.items())

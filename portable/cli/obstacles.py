@@ -11,11 +11,11 @@ from portable.verdict import Stage
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from portable.verdict import Verdict
 
-__all__ = ["obstacles", "show_obstacles"]
+__all__ = ["alike", "obstacles", "show_obstacles"]
 
 
 def obstacles(chosen: argparse.Namespace, written: str | bytes) -> tuple[Verdict, ...]:
@@ -39,8 +39,16 @@ def obstacles(chosen: argparse.Namespace, written: str | bytes) -> tuple[Verdict
 
 def show_obstacles(found: Sequence[Verdict], show: Callable[[str], object]) -> None:
     """Tell them in one line for each reason."""
-    for (says, basis, reason), each in itertools.groupby(
-        found, lambda one: (one.says, one.basis, one.reason)
-    ):
-        names = ", ".join(spans(one.consumer for one in each))
-        show(f"  {names}: {says} ({basis}): {reason}")
+    for names, says, basis, reason in alike(found):
+        show(f"  {', '.join(names)}: {says} ({basis}): {reason}")
+
+
+def alike(verdicts: Iterable[Verdict]) -> Iterator[tuple[Sequence[str], str, str, str]]:
+    """Put neighbours together of which the same is said.
+
+    Yields:
+        The consumers, as few spans as there are, what the Verdicts say, their basis and reason.
+    """
+    same = itertools.groupby(verdicts, lambda one: (one.says, str(one.basis), one.reason))
+    for said, each in same:
+        yield spans(one.consumer for one in each), *said

@@ -42,7 +42,6 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
         aten._upsample_bilinear2d_aa.default: functools.partial(_resampled, _linear, 1.0),
         aten.adaptive_max_pool2d.default: _adaptive_maxima,
         aten.adaptive_max_pool3d.default: _adaptive_maxima,
-        aten.cholesky.default: _cholesky,
         aten.cholesky_inverse.default: _cholesky_inverse,
         aten.embedding_renorm.default: _shortened,
         aten.fractional_max_pool2d.default: functools.partial(_fractional_maxima, (1, 0)),
@@ -66,6 +65,8 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
         aten.take.default: lambda x, index: aten.index(x.reshape(-1), [index.reshape(-1)]).reshape(
             index.shape
         ),
+        # PyTorch 2.14 has it no more.
+        **({aten.cholesky.default: _cholesky} if hasattr(aten, "cholesky") else {}),
         **_of_pytorch(),
         **counting_ops(),
         **derivative_decompositions(),
