@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from compat_tests.helpers.merged import Program
+from compat_tests.helpers.merged import EVERY, Program
 
 __all__ = ["BY_CHANCE", "ON_IREE", "PROGRAMS", "WRONG", "WRONG_ON_IREE"]
 
@@ -53,6 +53,11 @@ def _scattered(x: Array, starts: Array, updates: Array) -> Array:
 
 def _product_in_batches(x: Array, y: Array) -> Array:
     made: Array = np.einsum("bij,bi->bj", x, y)
+    return made
+
+
+def _remainder(x: Any, y: Any) -> Array:
+    made: Array = np.fmod(np.asarray(x, np.float32), np.asarray(y, np.float32))
     return made
 
 
@@ -113,7 +118,9 @@ _VECTORS = "dot_general of two vectors of which one is made of booleans"
 _OVER_THE_EDGE = "scatter of windows that may be partly out of bounds"
 _PRODUCTS = "sum of products of seven dimensions or more"
 _SORTS = "sort of more than 16 operands"
+_REMAINDERS = "remainder of bf16 and a constant of different numbers"
 
+_FRACTIONS, _DIVISORS = [0.8125, -0.3203125, 2.625, -0.57421875], [1.0, -2.0, 1.0, 0.5]
 _EIGHT = [0.5, 1.0, -1.0, 2.0, -2.0, 0.0, 1.5, 3.0]
 _FEW = [3e38, -3e37, 1e38, 1e36]
 _BASES, _EXPONENTS = [-1.0, -2.0, -3.0, 2.0], [1.0, 2.0, 3.0, 3.0]
@@ -130,6 +137,21 @@ _TINY, _ENORMOUS = [1e-30, 2e-30, -1e-29, 0.0], [1e20, 3e38, 1e37, 1.0]
 _GREAT, _LESS = [1e30, 1.0, -8.0, 3.0], [1e20, 4.0, 2.0, 7.0]
 
 PROGRAMS = {
+    "remainder_by_bf16_constants": Program(
+        [_FRACTIONS], lambda x: _remainder(x, _DIVISORS), _REMAINDERS, perhaps=True
+    ),
+    "remainder_of_bf16_constants": Program(
+        [_FRACTIONS], lambda x: _remainder(_DIVISORS, x), _REMAINDERS, perhaps=True
+    ),
+    "remainder_by_counted_bf16": Program(
+        [_FRACTIONS], lambda x: _remainder(x, _COUNTED + _DIVISORS), _REMAINDERS, perhaps=True
+    ),
+    "remainder_by_bf16_in_a_function": Program(
+        [_FRACTIONS], lambda x: _remainder(x, _DIVISORS), _REMAINDERS, perhaps=True
+    ),
+    "remainder_by_one_bf16": Program([_FRACTIONS], lambda x: _remainder(x, 0.5)),
+    "remainder_by_given_bf16": Program([_FRACTIONS, _DIVISORS], _remainder),
+    "remainder_by_f16_constants": Program([_FRACTIONS], lambda x: _remainder(x, _DIVISORS)),
     "division_by_large": Program([_FEW], lambda x: x / _LARGE, _DIVIDES),
     "division_by_large_f64": Program(
         [[1.5e308, -1e307, 1e308, 1e306]], lambda x: x / 1e308, _DIVIDES
@@ -364,8 +386,7 @@ BY_CHANCE = frozenset(name for name, one in PROGRAMS.items() if one.form == _RAI
 """Those whose result may be right: it is what the memory held before."""
 
 # Where a result was another, or none, on 2026-11-24 and 2026-11-25; elsewhere it was right.
-_EVERY = ("0.4.13", "0.4.33", "0.5.3", "0.10.2", "0.12.0.1")
-_BEFORE_0_12 = _EVERY[:-1]
+_BEFORE_0_12 = EVERY[:-1]
 WRONG = {
     **dict.fromkeys(
         (
@@ -381,7 +402,7 @@ WRONG = {
             *("masked_of_a_function_of_arguments", "mask_of_a_loop"),
             *("booleans_divided", "booleans_divided_by_root"),
         ),
-        _EVERY,
+        EVERY,
     ),
     **dict.fromkeys(
         (
@@ -398,18 +419,25 @@ WRONG = {
             *("nan_at_least_zero", "nan_clipped_at_least_zero", "nan_negated_twice"),
             *("nan_selected_at_least_zero", "nan_of_a_power_at_least_zero"),
         ),
-        _EVERY[2:],
+        EVERY[3:],
     ),
-    "scatter_by_narrow": _EVERY[:3],
+    "scatter_by_narrow": EVERY[:4],
     **dict.fromkeys(("scatter_one_by_narrow", "update_by_narrow"), _BEFORE_0_12),
-    "slice_by_narrow_unsigned": _EVERY[:1],
-    "vectors_masked": _EVERY[3:],
-    "root_of_square_by_powers": _EVERY[1:4],
-    "square_compared": _EVERY[2:4],
-    "magnitude_compared": _EVERY[2:4],
+    "slice_by_narrow_unsigned": EVERY[:1],
+    "vectors_masked": EVERY[4:],
+    "root_of_square_by_powers": EVERY[2:5],
+    "square_compared": EVERY[3:5],
+    "magnitude_compared": EVERY[3:5],
     "products_of_seven": ("0.10.2",),
     "sort_of_seventeen": ("0.4.33",),
     "gather_by_unsigned": ("0.4.13",),
+    **dict.fromkeys(
+        (
+            *("remainder_by_bf16_constants", "remainder_of_bf16_constants"),
+            *("remainder_by_counted_bf16", "remainder_by_bf16_in_a_function"),
+        ),
+        ("0.4.30",),
+    ),
 }
 """The jaxlibs that compute it otherwise, refuse it, or end while they execute it."""
 

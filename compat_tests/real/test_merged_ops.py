@@ -30,7 +30,7 @@ _JAXLIB = {**merged.PROGRAMS, **simplified.PROGRAMS, **simplified.ON_IREE}
 _WRONG = {**merged.WRONG, **simplified.WRONG}
 
 
-@pytest.mark.parametrize("version", versions("0.4.13", "0.4.33", "0.5.3", "0.10.2", "0.12.0.1"))
+@pytest.mark.parametrize("version", versions(*merged.EVERY))
 def test_results_are_numpy_s_where_they_are_predicted_to_be(
     version: str, release: Callable[[str], Environment]
 ) -> None:

@@ -32,8 +32,10 @@ if TYPE_CHECKING:
 
 __all__ = ["CONSTANTS"]
 
+_FUNCTION = "vhlo.func_v1"
 _CONSTANT, _RETURN, _COMPOSITE = "vhlo.constant_v1", "vhlo.return_v1", "vhlo.composite_v2"
 _SLICE, _IOTA = "vhlo.real_dynamic_slice_v1", "vhlo.iota_v1"
+_REMAINDER, _BF16 = "vhlo.remainder_v1", "bf16_v1"
 _WHILE = "vhlo.while_v1"
 # The ops of dynamic shapes that have a static twin, and from which operand on they are attributes.
 _SIZED = {
@@ -146,6 +148,30 @@ def _is_one_number(reading: Reading, constant: Operation) -> bool:
     return element != "complex_v1" and data.size < count * max(wide, 1)
 
 
+def _divides_by_different_numbers(reading: Reading) -> bool | None:
+    """Find perhaps a remainder of bf16 and a constant of different numbers, folded ones too.
+
+    XLA computes it right where it puts the op and others together.
+    """
+    alike = functools.cache(functools.partial(_is_one_number, reading))
+    functions = len([*reading.walk.of([_FUNCTION])])
+    for visit in reading.walk.of([_REMAINDER]):
+        (type_,) = visit.operation.results or (-1,)
+        if reading.element(type_) != _BF16 or reading.content.pool.count(type_) == 1:
+            continue
+        for source in visit.sources:
+            constant = visit.constant(source)
+            if constant is not None:
+                perhaps = not alike(constant)
+            elif source is None:  # a caller may give a constant
+                perhaps = functions > 1 or visit.operation.depth > IN_FUNCTION
+            else:
+                perhaps = source[0] in reading.folded
+            if perhaps:
+                return None
+    return False
+
+
 def _convolves_too_large(reading: Reading) -> bool | None:
     """Find perhaps a convolution of constants of integers with a sum that its type does not hold.
 
@@ -199,6 +225,9 @@ CONSTANTS: dict[str, FormRule] = {
     ),
     "scatter into a constant of different numbers": FormRule(
         _scatters_into_a_constant, (ops(*SCATTERS),)
+    ),
+    "remainder of bf16 and a constant of different numbers": FormRule(
+        _divides_by_different_numbers, (ops(_REMAINDER), types([_BF16]))
     ),
     "convolution of constants of integers that may overflow": FormRule(
         _convolves_too_large, (ops(*CONVOLUTIONS), types(_LIMITS))
