@@ -495,11 +495,10 @@ def _counted(start: Any, end: Any, step: Any = 1, *, dtype: Any = None, **_: Any
         kind = None if dtype is None else dtype_name(dtype)
         if dtype is None or dtype.is_floating_point:
             return jnp.arange(start, end, step, dtype=kind)
-        first, last, stride = int(start), int(end), int(step)
-        if dtype is torch.int64:  # of others PyTorch finds how many there are before it truncates
-            start, end, step = first, last, stride
+        # Before 2.14 PyTorch truncates to int64 before it finds how many there are.
+        (count,) = torch.arange(start, end, step, dtype=dtype, device="meta").shape
         # A whole number: what is below zero in floats, XLA makes 0 of in an unsigned type.
-        return (jnp.arange(int(-((start - end) // step))) * stride + first).astype(kind)
+        return (jnp.arange(count) * int(step) + int(start)).astype(kind)
     made = jnp.arange(-((start - end) // step)) * step + start
     return made if dtype is None else made.astype(dtype_name(dtype))
 

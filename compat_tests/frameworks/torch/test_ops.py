@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812 - what everybody calls it
+from packaging.version import Version
 from torch import Tensor, nn
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.nn.attention.flex_attention import AuxRequest, flex_attention
@@ -323,6 +324,13 @@ UNTRACEABLE: dict[str, tuple[Callable[..., Any], str]] = {
     "cache": (DynamicCache, "use_cache=False, or register .* DynamicCache"),
     "derivative": (torch.func.grad(lambda x: (x**3).sum()), "make_fx"),
 }
+
+
+# The PyTorch that traces it.
+TRACED_SINCE = {"place": "2.14", "distribution": "2.15"}
+for _name, _since in TRACED_SINCE.items():
+    if Version(torch.__version__) >= Version(_since):
+        del UNTRACEABLE[_name]
 
 
 @dataclasses.dataclass
