@@ -91,10 +91,10 @@ def measure(framework: str, word: str, *, new: bool = False) -> None:
     noted["programs in all"] = len(subjects)
     with find_executor("pjrt") as executor:
         _measured(next(iter(subjects.values())), executor)  # imports what is imported once
-        gc.freeze()  # which is not looked through again between calls
         for name, make in subjects.items():
             if word not in name or (new and name in noted["programs"]):
                 continue
+            gc.freeze()  # what is left of the programs before is not looked through between calls
             found, releases = _measured(make, executor)
             known = noted["programs"] | {name: found}
             noted["programs"] = {one: known[one] for one in subjects if one in known}
