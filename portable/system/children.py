@@ -26,8 +26,9 @@ import traceback
 import weakref
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from portable.errors import PortableError
 from portable.system.places import cache_folder, named_tables
@@ -53,6 +54,8 @@ __all__ = [
     "signal_name",
     "variables",
 ]
+
+_Made = TypeVar("_Made")
 
 # What native code and its runtimes read; no token of the caller's is among it.
 _NEEDED = (
@@ -170,6 +173,17 @@ class Child:
         environment: Mapping[str, str] | None = None,
         folder: str | None = None,
     ) -> None:
+        begin = partial(self._begin, action, python, limits or Limits(), environment, folder)
+        _uninterrupted(begin, undo=Child.end)
+
+    def _begin(
+        self,
+        action: Sequence[str],
+        python: str,
+        limits: Limits,
+        environment: Mapping[str, str] | None,
+        folder: str | None,
+    ) -> Child:
         # What is said on descriptor 2 goes to a file, so that it need not be read all the time. It
         # is emptied before every exchange: the process must then write at the new end.
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `end`
@@ -179,7 +193,7 @@ class Child:
             self._process, self._line = _start(
                 action,
                 python=python,
-                limits=limits or Limits(),
+                limits=limits,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._stderr,
@@ -195,6 +209,7 @@ class Child:
         self._in, self._out = self._process.stdin, self._process.stdout
         os.set_blocking(self._in.fileno(), False)
         _LIVING.add(self)
+        return self
 
     @property
     def pid(self) -> int:
@@ -315,10 +330,55 @@ def _start(
     return process, ours
 
 
+def _uninterrupted(make: Callable[[], _Made], undo: Callable[[_Made], object]) -> _Made:
+    """Have something made by a thread of its own: signals interrupt the main thread alone.
+
+    An interrupt in the middle of a start would leave a process that nobody waits for, and pipes.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return make()
+    made: list[_Made] = []
+    failed: list[BaseException] = []
+    unwanted = threading.Event()
+
+    def undone() -> None:
+        with contextlib.suppress(IndexError):  # it failed, or the other thread has it
+            undo(made.pop())
+
+    def work() -> None:
+        try:
+            made.append(make())
+        except BaseException as error:  # noqa: BLE001 - raised again where it was asked for
+            failed.append(error)
+        if unwanted.is_set():
+            undone()
+
+    thread = threading.Thread(target=work)
+    try:
+        thread.start()
+        thread.join()
+    except RuntimeError:  # there are too many threads, or Python is about to end
+        return make()
+    except BaseException:
+        unwanted.set()
+        undone()
+        raise
+    if failed:
+        raise failed[0]
+    return made[0]
+
+
 def _end(process: subprocess.Popen[bytes]) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+
+
+def _end_whole(process: subprocess.Popen[bytes], line: IO[bytes]) -> None:
+    """End a process with all that it started, and close what belongs to it."""
+    _end(process)
+    for stream in filter(None, (line, process.stdin, process.stdout, process.stderr)):
+        stream.close()
 
 
 def run(
@@ -345,7 +405,8 @@ def run(
         OSError: It cannot be started.
         ChildHung: The time was up; it was ended with all that it started.
     """
-    process, line = _start(
+    start = partial(
+        _start,
         action,
         python=sys.executable,
         limits=limits or Limits(memory=None, file=None),
@@ -355,14 +416,13 @@ def run(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
+    process, line = _uninterrupted(start, undo=lambda started: _end_whole(*started))
     try:
         output, errors = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
         raise ChildHung(f"{action[1]} timed out after {timeout:g} s") from None
     finally:
-        _end(process)
-        for stream in filter(None, (line, process.stdout, process.stderr)):
-            stream.close()
+        _end_whole(process, line)
     texts = (text.decode("utf-8", "replace") for text in (output, errors))
     return subprocess.CompletedProcess(list(action), process.returncode, *texts)
 

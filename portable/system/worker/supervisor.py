@@ -225,7 +225,7 @@ class Worker:
         except ChildEnded as gone:
             # The answers are closed a moment before the status is there.
             answer = Answer(Status.CRASHED, error=str(gone) or _words(child.wait(1.0)))
-        except KeyboardInterrupt:
+        except BaseException:  # an interrupt, or what a signal's handler raises
             self._end()  # its answer would be taken for that to the next job
             raise
         stderr = child.said(STDERR_TAIL_BYTES)
