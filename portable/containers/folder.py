@@ -80,7 +80,7 @@ class Folder:
         path = f"{self.path}/{inside}"
         try:
             return sorted(os.listdir(path))
-        except OSError as error:
+        except (OSError, ValueError) as error:  # an embedded NUL is a ValueError
             raise file_error("read", error, path) from error
 
 

@@ -59,7 +59,10 @@ def open_place(url: str, limits: Politeness = DEFAULT) -> Place:
     """
     scheme, separator, rest = url.partition("://")
     if not separator or scheme == "file":
-        return _Folder((rest if separator else url).rstrip("/") or "/")
+        path = rest if separator else url
+        if not path:  # which is the working directory to some, and was the root to others
+            raise PlaceError("no such folder", where=url or "''")
+        return _Folder(path.rstrip("/") or "/")
     if scheme not in _SCHEMES:
         valid = ", ".join(f"{one}://" for one in _SCHEMES)
         raise PlaceError(f"cannot list {scheme}://", where=url, hint=f"valid: a path, {valid}")

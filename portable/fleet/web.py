@@ -44,13 +44,17 @@ class Web(Remote):
     """
 
     def __init__(self, url: str, limits: Politeness) -> None:
-        if urlsplit(url).query or urlsplit(url).fragment:
+        try:
+            parts = urlsplit(url)
+        except ValueError as error:
+            raise PlaceError(f"no URL: {error}", where=url) from None
+        if parts.query or parts.fragment:
             raise PlaceError("a URL with ? or # cannot be listed", where=url)
         folder, _, self._list = url.rpartition("/")
         if not self._list.endswith(_ENDING):
             folder, self._list = url.rstrip("/"), ""
         # From https no redirect to another scheme is followed.
-        plain = urlsplit(url).scheme == "http"
+        plain = parts.scheme == "http"
         super().__init__(folder, limits, client_options={"allow_http": plain})
 
     def objects(self) -> Iterator[Object]:

@@ -49,10 +49,12 @@ class Specifier:
             ImpossibleSpecifier: Its clauses exclude each other.
         """
         shown = text if len(text) <= 60 else text[:60] + "..."
+        # `===` compares texts, which have no ranges; of versions it says what `==` says.
+        known = text.replace("===", "==")
         try:
-            # `===` compares texts, which have no ranges; of versions it says what `==` says.
+            # After `===` anything may stand, even a `=`; no version begins so.
             versions = SpecifierSet(
-                text.replace("===", "==") if len(text) <= _MAX_LENGTH else "too long"
+                known if len(text) <= _MAX_LENGTH and "===" not in known else "none"
             )
         except NotASpecifier:
             versions = SpecifierSet()
