@@ -26,7 +26,7 @@ from portable.cli.progress import counting
 from portable.cli.usage import BadUsage, amount, count, date, demand_name
 from portable.fleet import Audit, Politeness, ask, audit, query_names, query_text
 from portable.releases import named_consumers
-from portable.system.wording import many
+from portable.system.wording import many, path_word
 
 if TYPE_CHECKING:
     import argparse
@@ -136,7 +136,8 @@ def _say(done: Audit, output: str) -> None:
         f"{done.unchanged:,} are unchanged"
     )
     if done.damaged:
-        say(f"{done.damaged:,} could not be read: portable audit {output} --query damaged")
+        question = f"portable audit {path_word(output)} --query damaged"
+        say(f"{done.damaged:,} could not be read: {question}")
 
 
 def _ask(chosen: argparse.Namespace) -> int:

@@ -5,7 +5,6 @@ The last lines are the commands that reach the target, or the nearest one that c
 
 from __future__ import annotations
 
-from shlex import quote
 from typing import TYPE_CHECKING
 
 from portable.cli.files import Report, report_each
@@ -15,6 +14,7 @@ from portable.cli.parts import parts_of
 from portable.cli.program import in_child
 from portable.features.bridges import bridges
 from portable.pinning.explanation import explain
+from portable.system.wording import path_word
 
 if TYPE_CHECKING:
     import argparse
@@ -109,7 +109,7 @@ def _print(name: str, path: str, found: Explanation) -> None:
 
 def _print_commands(path: str, found: Explanation) -> None:
     """End with what would get there, or nearest to it."""
-    pin = f"portable pin {quote(path)} -o FILE --target"
+    pin = f"portable pin {path_word(path)} -o FILE --target"
     if found.reachable:
         say(f"{found.target} is reached: {pin} {found.target}")
         return

@@ -24,7 +24,7 @@ from portable.fleet import Plan, Transition, calendar, plan
 from portable.fleet.report import SOON, as_html, calendar_html, conclusion
 from portable.policy import load_policy
 from portable.releases import named_consumers
-from portable.system.wording import many
+from portable.system.wording import many, path_word
 from portable.verdict import Stage
 
 if TYPE_CHECKING:
@@ -126,7 +126,8 @@ def _command(fleet: str, releases: Sequence[Release], specs: Sequence[str]) -> s
     """Return what pins again for the new consumers; sets of a policy by their Releases."""
     if any(spec.startswith("@") for spec in specs):
         specs = [f"{one.distribution}=={one.version}" for one in releases]
-    return shlex.join(["portable", "repin-all", fleet, "--for", *specs, "-o", "DIRECTORY"])
+    consumers = shlex.join(specs)
+    return f"portable repin-all {path_word(fleet)} --for {consumers} -o DIRECTORY"
 
 
 def _say(found: Plan, command: str, shown: int | None) -> None:
