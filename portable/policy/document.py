@@ -341,7 +341,7 @@ def _placed(requests: Sequence[str], root: str | os.PathLike[str]) -> tuple[str,
 
 def _rules(keys: Keys, every_set: tuple[str, ...], root: str | os.PathLike[str]) -> Rules:
     keys.nothing_else(_names(Rules))
-    calls = keys.texts("custom_calls") if "custom_calls" in keys.fields else None
+    calls = keys.patterns("custom_calls") if "custom_calls" in keys.fields else None
     stages = {str(stage): stage for stage in Stage}
     stage = keys.text("stage", default=str(Stage.DECODE))
     if stage not in stages:
@@ -355,13 +355,11 @@ def _rules(keys: Keys, every_set: tuple[str, ...], root: str | os.PathLike[str])
         locations=keys.choice("locations", LocationRule, LocationRule.ANY),
         dialects=frozenset(keys.texts("dialects")) if "dialects" in keys.fields else frozenset(),
         custom_calls=calls,
-        provided_custom_calls=keys.texts("provided_custom_calls")
-        if "provided_custom_calls" in keys.fields
-        else (),
+        provided_custom_calls=keys.patterns("provided_custom_calls"),
         devices=_devices(keys),
         attested=_attested(keys.table("attested"), root) if "attested" in keys.fields else None,
-        include=keys.texts("include") if "include" in keys.fields else (),
-        exclude=keys.texts("exclude") if "exclude" in keys.fields else (),
+        include=keys.patterns("include"),
+        exclude=keys.patterns("exclude"),
     )
 
 
@@ -392,7 +390,7 @@ def _waiver(keys: Keys) -> Waiver:
         raise keys.wrong("expires", "must be a date such as 2027-03-31, without quotes")
     return Waiver(
         rule=keys.choice("rule", Rule),
-        path=keys.text("path"),
+        path=keys.pattern("path"),
         reason=keys.text("reason"),
         expires=expires,
         consumer=keys.text("consumer", default=""),

@@ -15,6 +15,9 @@ __all__ = ["Keys", "PolicyError"]
 
 _E = TypeVar("_E", bound=enum.Enum)
 
+# Behind each `[` that nothing closes `fnmatch` looks at all that is left.
+_LONGEST_PATTERN, _MOST_BRACKETS = 1000, 50
+
 
 class PolicyError(PortableError):
     """The policy is not well-formed; `where` names the key."""
@@ -76,6 +79,26 @@ class Keys:
         if not isinstance(value, list) or not all(isinstance(one, str) and one for one in value):
             raise self.wrong(key, "must be a list of strings")
         return tuple(value)
+
+    def patterns(self, key: str) -> tuple[str, ...]:
+        """Return a list of patterns, none of which takes long to be understood; empty without."""
+        found = self.texts(key) if key in self.fields else ()
+        for one in found:
+            self._demand_short(key, one)
+        return found
+
+    def pattern(self, key: str) -> str:
+        """Return one pattern."""
+        found = self.text(key)
+        self._demand_short(key, found)
+        return found
+
+    def _demand_short(self, key: str, pattern: str) -> None:
+        if len(pattern) > _LONGEST_PATTERN:
+            size = f"{len(pattern):,} characters, above the limit of {_LONGEST_PATTERN:,}"
+            raise self.wrong(key, f"a pattern of {size}")
+        if pattern.count("[") > _MOST_BRACKETS:
+            raise self.wrong(key, f"a pattern with more than {_MOST_BRACKETS} '['")
 
     def choice(self, key: str, kind: type[_E], default: _E | None = None) -> _E:
         """Return a member of an enum."""

@@ -1,0 +1,54 @@
+"""Patterns of a policy, which a pull request may change: none takes long to be understood."""
+
+from __future__ import annotations
+
+import json
+from fnmatch import fnmatchcase
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+
+from compat_tests.helpers.counting import steps
+from portable.policy import load_policy
+from portable.policy.keys import PolicyError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PIECES = ("[", "[!", "[a-", "[^", "*", "*a", "?*", "**/", "/**", "!", "\\")
+KEYS = {
+    "exclude": "[rules]\nexclude = [{}]\n",
+    "include": "[rules]\ninclude = [{}]\n",
+    "custom_calls": "[rules]\ncustom_calls = [{}]\n",
+    "provided_custom_calls": "[rules]\nprovided_custom_calls = [{}]\n",
+    "path": '[[waivers]]\npath = {}\nrule = "consumer"\nreason = "why"\nexpires = 2099-01-01\n',
+}
+
+
+def _policy(folder: Path, key: str, pattern: str) -> Path:
+    path = folder / "portable.toml"
+    path.write_text('[consumers]\na = ["jaxlib"]\n' + KEYS[key].format(json.dumps(pattern)))
+    return path
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("piece", PIECES)
+def test_a_long_pattern_is_refused(piece: str, key: str, tmp_path: Path) -> None:
+    """It says how long it is, and which key has it; one that is short is taken."""
+    with pytest.raises(PolicyError, match=r"above the limit of 1,000") as caught:
+        load_policy(_policy(tmp_path, key, piece * 100_000))
+    assert key in str(caught.value)
+    load_policy(_policy(tmp_path, key, piece * 10))
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_what_is_taken_is_understood_in_time_linear_in_it(piece: str, tmp_path: Path) -> None:
+    """Of each size, up to the longest that is not refused."""
+    for size in (50, 100, 400, 1000):
+        pattern = (piece * size)[:size]
+        try:
+            load_policy(_policy(tmp_path, "exclude", pattern))
+        except PolicyError:
+            continue
+        assert steps(partial(fnmatchcase, "a" * 100, pattern)) < 20_000 + 500 * size
