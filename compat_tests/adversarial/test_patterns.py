@@ -1,4 +1,4 @@
-"""Patterns of a policy, which a pull request may change: none takes long to be understood."""
+"""Patterns and keys of a policy, which a pull request may change: none takes long to be read."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 from compat_tests.helpers.counting import steps
 from portable.policy import load_policy
 from portable.policy.keys import PolicyError
+from portable.system.documents import parse_toml
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,3 +53,27 @@ def test_what_is_taken_is_understood_in_time_linear_in_it(piece: str, tmp_path: 
         except PolicyError:
             continue
         assert steps(partial(fnmatchcase, "a" * 100, pattern)) < 20_000 + 500 * size
+
+
+DOTTED = {
+    "a key": lambda parts: "a" + ".a" * parts + " = 1\n",
+    "a key in quotes": lambda parts: "'a'" + ' . "a"' * parts + " = 1\n",
+    "a key in a value": lambda parts: "x = [\n{a" + ".b" * parts + " = 1}]\n",
+    "a table": lambda parts: "[a" + ".a" * parts + "]\n",
+    "an array of tables": lambda parts: "[[a" + ".a" * parts + "]]\n",
+}
+
+
+@pytest.mark.parametrize("kind", DOTTED)
+def test_a_key_of_very_many_parts_is_refused(kind: str) -> None:
+    """Python's reader takes a time that grows with their square: 23 s for 100 kB."""
+    with pytest.raises(ValueError, match="nested too deeply"):
+        parse_toml(DOTTED[kind](50_000).encode())
+    parse_toml(DOTTED[kind](90).encode())
+
+
+def test_texts_with_many_dots_are_taken() -> None:
+    """They are no keys."""
+    text = "www.example.org, " * 200
+    found = parse_toml(f'a = "{text}"\nb = [1.0, 2.0]\n# {"." * 200}\nc = "{"." * 200}"'.encode())
+    assert found["a"] == text

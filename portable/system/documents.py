@@ -15,6 +15,8 @@ __all__ = ["demand_form", "parse_json", "parse_toml", "without_ambiguity"]
 # No document that we read nests deeper than some ten levels; what shows one recurses.
 _DEEPEST = 100
 _WORDS = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[^][{}"]+', re.DOTALL)
+# Python reads a key of so many parts in time that grows with their square.
+_DEEP_KEY = re.compile(rb"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){100}""")
 _LONG = re.compile(rb"0[xob][0-9a-fA-F_]{1000}")
 
 
@@ -186,6 +188,8 @@ def parse_toml(data: bytes) -> dict[str, Any]:
     import tomllib
 
     def parse() -> dict[str, Any]:
+        if _DEEP_KEY.search(data):
+            raise ValueError("nested too deeply")
         found = tomllib.loads(data.decode("utf-8"))
         if _LONG.search(data):
             repr(found)  # refuses what Python reads in hexadecimal, and cannot show
