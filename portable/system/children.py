@@ -333,7 +333,7 @@ def _start(
 def _uninterrupted(make: Callable[[], _Made], undo: Callable[[_Made], object]) -> _Made:
     """Have something made by a thread of its own: signals interrupt the main thread alone.
 
-    An interrupt in the middle of a start would leave a process that nobody waits for, and pipes.
+    An interrupt in the middle of a start would leave a process that is never waited for, and pipes.
     """
     if threading.current_thread() is not threading.main_thread():
         return make()
@@ -348,7 +348,7 @@ def _uninterrupted(make: Callable[[], _Made], undo: Callable[[_Made], object]) -
     def work() -> None:
         try:
             made.append(make())
-        except BaseException as error:  # noqa: BLE001 - raised again where it was asked for
+        except BaseException as error:  # noqa: BLE001 - raised again by the caller
             failed.append(error)
         if unwanted.is_set():
             undone()
