@@ -9,6 +9,7 @@ reference interpreter.
 
     python -m tools capabilities                        on all Releases of the table; write it
     python -m tools capabilities --on 'jaxlib 0.5.3'    on these, which it may not have yet
+    python -m tools capabilities --ops reduce           only programs of these ops
 
 What was executed is kept in `.tox/capabilities`, one file for each Release; a run that was ended
 goes on where it was. All takes some minutes for each Release.
@@ -424,13 +425,21 @@ def unknown(programs: Sequence[Program], known: str) -> list[Program]:
     return [one for one in programs if signatures.isdisjoint(one.own)]
 
 
-def table(programs: Sequence[Program], known: str, *, adding: bool = False) -> str:
+def table(
+    programs: Sequence[Program],
+    known: str,
+    *,
+    adding: bool = False,
+    of: Collection[Release] | None = None,
+) -> str:
     """Return the table, of everything that was executed here and what stood in it before.
 
     Args:
         programs: What was to be executed.
         known: The table as it is: what it says of a Release that was not executed here stays.
         adding: Whether what it says of others stays too: the programs are not all that there are.
+        of: Where the programs are not of all ops, the Releases to write of: what is said of other
+            ops stays, and what other Releases computed says only what is right.
     """
     names = {program.name for program in programs}
     # The newest first: it is right more often.
@@ -447,25 +456,37 @@ def table(programs: Sequence[Program], known: str, *, adding: bool = False) -> s
     }
     engine, name = _REFERENCE
     right = references([_results(engine, find_release(name)), *runs.values()])
+    if of is not None:
+        runs = {one: results for one, results in runs.items() if one in of}
     lines = [_HEAD]
     for distribution, group in itertools.groupby(releases(), lambda one: one.distribution):
         section = before.get(distribution)
         earlier = _earlier(section) if section else {}
-        of = [one for one in group if one in runs or one.version in earlier]
-        if not of:
+        listed = [one for one in group if one in runs or one.version in earlier]
+        if not listed:
             continue
         learnt = {
-            one.version: _learnt(programs, one, runs[one], right) for one in of if one in runs
+            one.version: _learnt(programs, one, runs[one], right) for one in listed if one in runs
         }
         if adding:
             earlier |= {one: column | earlier[one] for one, column in learnt.items()}
-        found = [(earlier if adding else earlier | learnt)[one.version] for one in of]
+        if of is not None:
+            learnt = {
+                one: earlier.get(one, {}) | _own(programs, column) for one, column in learnt.items()
+            }
+        found = [(earlier if adding else earlier | learnt)[one.version] for one in listed]
         _fill(found, [*earlier.values()], names)
-        dates = [_executed_on(one) for one in of if one in runs]
+        dates = [_executed_on(one) for one in listed if one in runs]
         date = max([*dates, section.date] if section else dates)
-        lines += [f"[{distribution}]\tcpu\t{date}\t{' '.join(one.version for one in of)}"]
+        lines += [f"[{distribution}]\tcpu\t{date}\t{' '.join(one.version for one in listed)}"]
         lines += _rows(found)
     return "\n".join(lines) + "\n"
+
+
+def _own(programs: Sequence[Program], column: Column) -> Column:
+    """Return what is said of the ops that programs are about, with what is in their bodies."""
+    own: set[str] = set().union(*(program.own for program in programs))
+    return {one: ability for one, ability in column.items() if one in own}
 
 
 def _earlier(section: Executions) -> dict[str, Column]:
@@ -551,16 +572,20 @@ def main() -> int:
     standing = [f"{name} {one}" for name, of in parse(known).items() for one in of.executed]
     parser.add_argument("--on", nargs="+", default=standing, metavar="RELEASE")
     parser.add_argument("--new", action="store_true", help="only what the table has no row of")
+    parser.add_argument("--ops", nargs="+", metavar="OP", help="only programs of these ops")
     chosen = parser.parse_args()
     programs = load_programs()
     if chosen.new:
         programs = unknown(programs, known)
+    if chosen.ops:
+        programs = [program for program in programs if program.op in chosen.ops]
     execute(*_REFERENCE[:1], find_release(_REFERENCE[1]), programs)
     for name in chosen.on:
         release = find_release(name)
         execute(executor_for(release), release, programs)
         print(f"{release}: {len(programs)} programs", flush=True)
-    write_file(TABLE, table(programs, known, adding=chosen.new).encode())
+    of = [*map(find_release, chosen.on)] if chosen.ops else None
+    write_file(TABLE, table(programs, known, adding=chosen.new, of=of).encode())
     return 0
 
 

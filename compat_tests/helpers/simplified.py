@@ -51,6 +51,13 @@ def _scattered(x: Array, starts: Array, updates: Array) -> Array:
     return made
 
 
+def _added_at(x: Array, updates: Array) -> Array:
+    made = x.copy()
+    made[0, 1] += updates[0]
+    made[1, 0] += updates[1]
+    return made
+
+
 def _product_in_batches(x: Array, y: Array) -> Array:
     made: Array = np.einsum("bij,bi->bj", x, y)
     return made
@@ -445,7 +452,11 @@ _WIDENED = "dot_general of unsigned integers that are widened"
 _CONVOLVED = "convolution of two operands of unsigned integers that are widened"
 _GATHERED = "gather by single unsigned indices"
 _GATHERED_OUTSIDE = "gather by indices that may be out of bounds"
+_TO_ANY = "power of floats other than by 0, 1, 2, 3, -1, -2 or 0.5, or of a positive constant"
+_SO_FAR = "reduce_window that sums up booleans one by one"
 _ROWS = (5, 4)
+_ZERO_TO_FOUR = [0.0, -2.0, 1.0, np.inf, -np.inf, 3.0, np.nan, 4.0]
+_FALSE_AT_FIRST = [False, True, False, False, False]
 _IMAGE, _MATRIX, _WINDOW, _PIXELS = (4, 5), (5, 3), (3, 3, 3, 4), (1, 5, 6, 3)
 
 ON_IREE = {
@@ -482,6 +493,37 @@ ON_IREE = {
     "gather_rows_constant_beyond": Program(
         [_ROWS], lambda x: x[[4, 0, 2]], _GATHERED_OUTSIDE, perhaps=True
     ),
+    "gather_rows_from_the_end": Program([_ROWS], lambda x: x[2:]),
+    "gather_rows_from_beyond_the_end": Program(
+        [_ROWS], lambda x: x[[4, 4, 4]], _GATHERED_OUTSIDE, perhaps=True
+    ),
+    "gather_rows_resized": Program([_ROWS], lambda x: x[[0, 0, 0, 1, 1, 2, 2, 3, 3, 4]]),
+    "gather_rows_resized_more": Program(
+        [_ROWS], lambda x: x[[0, 0, 1, 1, 2, 2, 3, 4, 4, 4]], _GATHERED_OUTSIDE, perhaps=True
+    ),
+    "gather_diagonal_below": Program([_ROWS], lambda x: x[range(1, 5), range(4)]),
+    "gather_diagonal_above": Program(
+        [_ROWS], lambda x: x[range(4), [1, 2, 3, 3]], _GATHERED_OUTSIDE, perhaps=True
+    ),
+    "gather_rows_clamped_by_a_function": Program([_ROWS, [[0], [5], [-2]]], _rows),
+    "gather_rows_clamped_by_an_argument": Program(
+        [_ROWS, [[0], [5], [-2]], 7], lambda x, i, _: _rows(x, i), _GATHERED_OUTSIDE, perhaps=True
+    ),
+    "power_given": Program(
+        [_ZERO_TO_FOUR, [0.0, 3.0, np.inf, 1.0, 0.5, 2.0, 0.0, 2.0]],
+        np.power,
+        _TO_ANY,
+        perhaps=True,
+    ),
+    "power_by_two": Program([_ZERO_TO_FOUR], np.square),
+    "power_by_five": Program([_ZERO_TO_FOUR], lambda x: x**5, _TO_ANY, perhaps=True),
+    "power_of_a_rate": Program([_ZERO_TO_FOUR], lambda x: np.power(np.float32(0.9), x)),
+    "power_of_one": Program([_ZERO_TO_FOUR], np.ones_like, _TO_ANY, perhaps=True),
+    "any_so_far": Program([_FALSE_AT_FIRST], np.logical_or.accumulate, _SO_FAR),
+    "any_of_three_so_far": Program(
+        [_FALSE_AT_FIRST], lambda x: x | np.array([False, False, True, True, False])
+    ),
+    "any_of_two": Program([_FALSE_AT_FIRST], lambda x: x[1:] | x[:-1]),
     "atan2_given": Program(
         [_ZEROS, [0.0, 1.0, 2.0, -1.0]], np.arctan2, "atan2 of zeros or infinities", perhaps=True
     ),
@@ -550,12 +592,19 @@ ON_IREE = {
         "scatter by indices that may be out of bounds",
         perhaps=True,
     ),
+    "scatter_behind": Program(
+        [(2, 3, 2), (2, 2)],
+        lambda x, u: np.stack([_added_at(one, two) for one, two in zip(x, u, strict=True)]),
+        "scatter by indices into several dimensions that are not the first ones",
+    ),
+    "scatter_before": Program([(3, 2, 2), (2, 2)], _added_at),
     "scatter_rows_clamped": Program(
         [_ROWS, [[0], [-1], [2]], (3, 4)], lambda x, i, u: _scattered(x, np.clip(i, 0, 4), u)
     ),
 }
 """Those of unsigned integers, of indices and of special values, right on jaxlib from 0.4.18 on."""
 WRONG_ON_IREE = frozenset(name for name, program in ON_IREE.items() if program.form) - {
-    "vectors_masked_in_batches_reshaped"
+    "gather_diagonal_above",
+    "vectors_masked_in_batches_reshaped",
 }
 """Where iree-base-compiler 3.13.0 computed another result, or none, from 2026-11-24 to 26."""

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from portable.artifact import Artifact
+from portable.releases import find_release
 from portable.releases.capability import parse
 from portable.verdict import Basis, NotKnown, Outcome, Stage, Verdict
 from tools.capabilities import Program, supports, table, unknown
@@ -189,4 +190,16 @@ def test_new_programs_add_to_what_is_known(store: Path) -> None:
     found = parse(table(programs[:1], KNOWN, adding=True))["jaxlib"]
     assert found.executed == ("0.10.2", "0.12.0.1")
     assert found.rows["tan"] == [("r-", "f32")]
+    assert found.rows["add"] == [("cr", "f32;i4"), ("-x", "i4 in reduce")]
+
+
+def test_programs_of_some_ops_say_nothing_of_others(store: Path) -> None:
+    """What stands beside an op in its programs stays, and what another Release computed there."""
+    programs = [Program("tan 1", NOTHING, frozenset({"tan f32", "add i4"}))]
+    for version in ("0.10.2", "0.12.0.1"):
+        _write(store, f"jaxlib-{version}-pjrt", {"program": "tan 1", **_result("c")})
+    newest = find_release("jaxlib 0.12.0.1")
+    found = parse(table(programs, KNOWN, of=[newest]))["jaxlib"]
+    assert found.executed == ("0.10.2", "0.12.0.1")
+    assert found.rows["tan"] == [("-c", "f32")]
     assert found.rows["add"] == [("cr", "f32;i4"), ("-x", "i4 in reduce")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 import struct
 from typing import TYPE_CHECKING, TypeVar
 
@@ -61,6 +62,9 @@ COMMUNICATING = frozenset(
 )
 """The ops that may name a channel, without their versions."""
 _FUNCTION = "vhlo.func_v1"
+# The powers that IREE computes by products and roots, and the floats of which it rounds little.
+_RIGHT_POWERS = frozenset({0.0, 1.0, 2.0, 3.0, -1.0, -2.0, 0.5})
+_WIDE = frozenset({"f32_v1", "f64_v1"})
 _ZEROS, _POWER, _PAD = "vhlo.count_leading_zeros_v1", "vhlo.power_v1", "vhlo.pad_v1"
 _CONVERT, _CONVOLUTION = "vhlo.convert_v1", "vhlo.convolution_v1"
 _ADD = "vhlo.add_v1"
@@ -517,7 +521,7 @@ def ends_of(reading: Reading) -> Callable[[Operation], tuple[int, int]]:
 
     def ends(constant: Operation) -> tuple[int, int]:
         pairs = [(min(part), max(part)) for part in _parts(reading, constant) if part]
-        return min([0, *(one for one, _ in pairs)]), max([0, *(one for _, one in pairs)])
+        return min((one for one, _ in pairs), default=0), max((one for _, one in pairs), default=0)
 
     return _once(reading, ends)
 
@@ -807,6 +811,24 @@ def _top_of_others(reading: Reading) -> bool:
     )
 
 
+def _raises_otherwise(reading: Reading) -> bool | None:
+    """Find perhaps a power of floats that IREE does not compute by products and roots.
+
+    It is the exponential of a multiple of the logarithm then, which is another number where that is
+    of a number below zero, of one to infinity, or of zero to zero.
+    """
+    for visit in reading.walk.of([_POWER]):
+        element = reading.element(visit.operation.results[0])
+        if element not in _FLOATS:
+            continue
+        base, power = (reading.floats(visit.constant(one)).only for one in visit.sources)
+        # Of sixteen bits a number beside one is one, and a large one infinite.
+        positive = base is not None and 0 < base < math.inf and base != 1 and element in _WIDE
+        if not positive and power not in _RIGHT_POWERS:
+            return None
+    return False
+
+
 def _perhaps(form: FormRule) -> FormRule:
     """Weaken a form: what it finds is necessary and not sufficient."""
     return FormRule(lambda reading: None if form.find(reading) else False, form.needs)
@@ -867,6 +889,9 @@ COMPUTED: dict[str, FormRule] = {
     ),
     "power of integers by 64 or more": FormRule(_raises_to_64, (ops(_POWER), types(_INTEGERS))),
     "power of floating-point numbers": _perhaps(_gives([_POWER], _FLOATS)),
+    "power of floats other than by 0, 1, 2, 3, -1, -2 or 0.5, or of a positive constant": FormRule(
+        _raises_otherwise, (ops(_POWER), types(_FLOATS))
+    ),
     "argument without elements": FormRule(_takes_nothing),
     "negative i4": _perhaps(FormRule(lambda _: True, (types({"i4_v1"}),))),
     "i4 or ui4 in more than constants and conversions": FormRule(_computes_four_bits, _FOURS),

@@ -116,6 +116,23 @@ def _scatters_to_one_place(reading: Reading) -> bool:
     return False
 
 
+def _scatters_behind(reading: Reading) -> bool | None:
+    """Find a scatter by indices of several components, with a dimension before one of theirs.
+
+    Perhaps one is such that has batching dimensions, which become components of the indices.
+    """
+    perhaps = False
+    for one in _used(reading, *SCATTERS):
+        chosen = {*reading.numbers(one, "scatter_dims_to_operand_dims")}
+        batching = {*reading.numbers(one, "input_batching_dims")}
+        dimensions = chosen | batching
+        if len(dimensions) > 1 and dimensions != {*range(len(dimensions))}:
+            if not batching:
+                return True
+            perhaps = True
+    return None if perhaps else False
+
+
 def _from_the_end(first: int) -> Callable[[Reading], bool]:
     """Find a sort of a dimension that is counted from the end, at least so far from it."""
 
@@ -370,19 +387,27 @@ def _moves_by_one(reading: Reading) -> bool:
     return False
 
 
-def _sums_up_unsigned(reading: Reading) -> bool:
-    """Find a reduce_window of unsigned integers over all elements before, or behind, each one."""
-    for one in _used(reading, _REDUCE_WINDOW):
-        if not one.results or reading.element(one.results[0]) not in _UNSIGNED:
-            continue
-        windows = [*_windows(reading, one)]
-        long = [window for window in windows if window.size > 1]
-        plain = all(w.base_spread == w.stride == w.spread == 1 for w in windows)
-        whole = [w.padding for w in long if w.size == w.base == w.padding + 1]
-        # All of it on one side: the list has it as one number.
-        if plain and len(long) == 1 and {*whole} & {*reading.numbers(one, "padding")}:
-            return True
-    return False
+def _sums_up(elements: frozenset[str]) -> FormRule:
+    """Find a reduce_window over all elements before, or behind, each one.
+
+    Args:
+        elements: The element types, any of which it is of.
+    """
+
+    def find(reading: Reading) -> bool:
+        for one in _used(reading, _REDUCE_WINDOW):
+            if elements.isdisjoint(map(reading.element, one.results)):
+                continue
+            windows = [*_windows(reading, one)]
+            long = [window for window in windows if window.size > 1]
+            plain = all(w.base_spread == w.stride == w.spread == 1 for w in windows)
+            whole = [w.padding for w in long if w.size == w.base == w.padding + 1]
+            # All of it on one side: the list has it as one number.
+            if plain and len(long) == 1 and {*whole} & {*reading.numbers(one, "padding")}:
+                return True
+        return False
+
+    return FormRule(find, (types(elements), ops(_REDUCE_WINDOW)))
 
 
 def _compares_with_its_integer(reading: Reading) -> bool:
@@ -445,9 +470,8 @@ def _swaps_nothing(reading: Reading) -> bool | None:
 
 
 CORNERS: dict[str, FormRule] = {
-    "reduce_window that sums up unsigned integers one by one": FormRule(
-        _sums_up_unsigned, (types(_UNSIGNED), ops(_REDUCE_WINDOW))
-    ),
+    "reduce_window that sums up unsigned integers one by one": _sums_up(_UNSIGNED),
+    "reduce_window that sums up booleans one by one": _sums_up(frozenset({"bool_v1"})),
     "reverse of a slice with strides": FormRule(
         _reverses_a_strided_slice, (ops(_REVERSE), ops(_SLICE))
     ),
@@ -493,6 +517,9 @@ CORNERS: dict[str, FormRule] = {
     ),
     "compare of complex numbers by their order": FormRule(
         _orders_complex_numbers, (types(["complex_v1"]), ops(_COMPARE))
+    ),
+    "scatter by indices into several dimensions that are not the first ones": FormRule(
+        _scatters_behind, (ops(*SCATTERS),)
     ),
     "scatter into a scalar": FormRule(_into_a_scalar(several=False), (ops(*SCATTERS),)),
     "scatter of several updates into a scalar": FormRule(

@@ -46,6 +46,7 @@ from portable.prediction.merged import MERGED
 from portable.prediction.parts import PARTS
 from portable.prediction.products import DOT, DOTS, PRODUCTS, prescribes_algorithm
 from portable.prediction.quantized import QUANTIZED
+from portable.prediction.ranges import Ranges
 from portable.prediction.signatures import FLOATS, has_operand_types
 from portable.prediction.simplified import SIMPLIFIED, added, nan_of, numbers_of
 from portable.prediction.specials import SPECIALS
@@ -218,6 +219,11 @@ class Reading:
     def magnitudes(self) -> Magnitudes:
         """How great the numbers are that ops give, without NaN."""
         return Magnitudes(self)
+
+    @cached_property
+    def ranges(self) -> Ranges:
+        """Between which numbers the values are, whatever the arguments are."""
+        return Ranges(self)
 
     @cached_property
     def finite(self) -> Magnitudes:

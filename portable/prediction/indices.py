@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from portable.bytecode.operations import like
 from portable.prediction.computing import WHOLE
 from portable.prediction.corners import is_wide
-from portable.prediction.form import GATHERS, SCATTERS, FormRule, kinds, ops, types
+from portable.prediction.form import GATHERS, SCATTERS, FormRule, ops, repeated, types
+from portable.prediction.ranges import ANY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from portable.bytecode.operations import OpSignature
+    from portable.bytecode.operations import Operation, OpSignature
     from portable.prediction.forms import Reading
+    from portable.prediction.ranges import Ends
     from portable.prediction.walk import Visit
-
-    Ends: TypeAlias = tuple[float, float]
 
 __all__ = ["INDICES"]
 
-_CLAMP, _CONVERT, _IOTA = "vhlo.clamp", "vhlo.convert", "vhlo.iota"
-_EXTREMES = {"vhlo.maximum": max, "vhlo.minimum": min}
-# What gives the integers that it takes.
-_PASSING = kinds(
-    "broadcast broadcast_in_dim concatenate convert optimization_barrier reshape reverse slice"
-    " transpose"
-)
-_ANY = (-math.inf, math.inf)
+_CONCATENATE = "vhlo.concatenate"
+_MOST = 1 << 63  # more than any dimension
 _NONE = (math.inf, -math.inf)
 _SLICE, _UPDATE = "vhlo.dynamic_slice_v1", "vhlo.dynamic_update_slice_v1"
 _OF_IREE: Mapping[str, Ends] = {
@@ -41,59 +35,81 @@ _NARROW_UNSIGNED = frozenset({"ui8_v1", "ui16_v1"})
 
 
 def _may_leave(
-    names: Sequence[str], greatest: Callable[[Reading, OpSignature], float]
+    names: Sequence[str], last: Callable[[Reading, OpSignature], Sequence[int]]
 ) -> Callable[[Reading], bool | None]:
     """Find perhaps an op by indices of which constants do not say that they are in bounds.
 
     Args:
         names: The op, in its versions.
-        greatest: Returns the greatest index that is in bounds in every dimension.
+        last: Returns the greatest index that is in bounds, of each component of an index.
     """
 
     def find(reading: Reading) -> bool | None:
         known = {
-            like(one): greatest(reading, one)
-            for one in reading.of(*names)
-            if like(one) in reading.used
+            like(one): last(reading, one) for one in reading.of(*names) if like(one) in reading.used
         }
-        if all(most == math.inf for most in known.values()):
+        if all(min(most, default=math.inf) == math.inf for most in known.values()):
             return False
-        given = _given(reading)
         for visit in reading.walk.of(names):
-            source = visit.sources[len(visit.sources) // 2] if visit.sources else None
-            least, most = given.get(source[0], _ANY) if source else _ANY
-            if least < 0 or most > known.get(like(visit.operation), math.inf):
+            most = known.get(like(visit.operation), ())
+            given = _components(reading, visit, len(most))
+            if any(low < 0 or high > one for (low, high), one in zip(given, most, strict=True)):
                 return None
         return False
 
     return find
 
 
-def _greatest_gathered(reading: Reading, gather: OpSignature) -> float:
+def _components(reading: Reading, op: Visit, count: int) -> Sequence[Ends]:
+    """Return the ends of each component of an index, as far as they are told apart.
+
+    Args:
+        reading: An artifact's ops.
+        op: The gather or scatter.
+        count: How many components there are.
+    """
+    operands = [*reading.flow.operands(op)]
+    if not operands:
+        return [ANY] * count
+    indices = operands[len(operands) // 2]
+    made = reading.walk[indices[0]] if indices[1] >= 0 else None
+    if made is not None and reading.kinds[made.operation.name] == _CONCATENATE:
+        parts = [reading.ranges.at(one) for one in reading.flow.operands(made)]
+        along = reading.value(made.operation, "dimension").get("value")
+        if len(parts) == count and along == _vector_dimension(reading, op.operation):
+            return parts
+    return [reading.ranges.at(indices)] * count
+
+
+def _vector_dimension(reading: Reading, op: OpSignature | Operation) -> object:
+    return reading.value(op, "index_vector_dim").get("value")
+
+
+def _last_gathered(reading: Reading, gather: OpSignature) -> Sequence[int]:
     sizes = reading.numbers(gather, "slice_sizes")
-    chosen = reading.numbers(gather, "start_index_map")
-    windows = {at: sizes[at] if 0 <= at < len(sizes) else math.inf for at in chosen}
-    return _greatest(reading, gather, windows)
+    return _last(reading, gather, reading.numbers(gather, "start_index_map"), sizes)
 
 
-def _greatest_scattered(reading: Reading, scatter: OpSignature) -> float:
+def _last_scattered(reading: Reading, scatter: OpSignature) -> Sequence[int]:
     # A window that is partly outside is another matter.
-    size = math.inf if is_wide(reading, scatter) else 1
-    chosen = reading.numbers(scatter, "scatter_dims_to_operand_dims")
-    return _greatest(reading, scatter, dict.fromkeys(chosen, size))
+    size = _MOST if is_wide(reading, scatter) else 1
+    return _last(reading, scatter, reading.numbers(scatter, "scatter_dims_to_operand_dims"), [size])
 
 
-def _greatest(reading: Reading, op: OpSignature, windows: Mapping[int, float]) -> float:
-    """Return the greatest index at which a window is inside, in each dimension that is chosen.
+def _last(
+    reading: Reading, op: OpSignature, chosen: Sequence[int], sizes: Sequence[int]
+) -> Sequence[int]:
+    """Return the greatest index at which a window is inside, of each component of an index.
 
     Args:
         reading: An artifact's ops.
         op: The op.
-        windows: How large a window is in each of these dimensions.
+        chosen: In which dimension each component is.
+        sizes: How large a window is in each dimension, or in all.
     """
     shape = reading.dimensions((op.operand_types or (None,))[0]) or ()
-    inside = (shape[at] - size if 0 <= at < len(shape) else -1 for at, size in windows.items())
-    return min(inside, default=math.inf)
+    each = repeated(sizes, len(shape))
+    return [shape[at] - each[at] if 0 <= at < len(shape) else -1 for at in chosen]
 
 
 def _may_exceed(
@@ -109,14 +125,12 @@ def _may_exceed(
     def find(reading: Reading) -> bool | None:
         known: dict[object, list[Sequence[Ends]]] = {}
         for one in reading.of(*names):
-            if like(one) in reading.used and {*(found := ranges(reading, one))} - {_ANY}:
+            if like(one) in reading.used and {*(found := ranges(reading, one))} - {ANY}:
                 known.setdefault(like(one), []).append(found)
-        given = _given(reading) if known else {}
         for visit in reading.walk.of(names) if known else ():
+            given = reading.ranges.of(visit)[_first_index(visit.name, len(visit.sources)) :]
             for found in known.get(like(visit.operation), ()):
-                sources = visit.sources[_first_index(visit.name, len(visit.sources)) :]
-                for source, (least, most) in zip(sources, found, strict=False):
-                    low, high = given.get(source[0], _ANY) if source else _ANY
+                for (low, high), (least, most) in zip(given, found, strict=False):
                     if low < least or high > most:
                         return None
         return False
@@ -133,9 +147,9 @@ def _held(reading: Reading, type_: int | None, place: float, *, signed: bool) ->
         return _NONE
     element = reading.element(type_)
     if element not in WHOLE or (signed and element not in _NARROW_UNSIGNED):
-        return _ANY
+        return ANY
     bits = int(element.removesuffix("_v1").lstrip("ui")) - (signed or element.startswith("i"))
-    return _ANY if place < 1 << bits else _NONE
+    return ANY if place < 1 << bits else _NONE
 
 
 def _first_index(name: str, operands: int) -> int:
@@ -151,10 +165,10 @@ def _held_by_scatters(*, one: bool) -> Callable[[Reading, OpSignature], Sequence
         indices = types[len(types) // 2] if types else None
         shape = reading.dimensions((*types, None)[0]) or ()
         places = reading.dimensions(indices) or ()
-        dimension = reading.value(scatter, "index_vector_dim").get("value")
+        dimension = _vector_dimension(reading, scatter)
         updates = math.prod(size for at, size in enumerate(places) if at != dimension)
         if one and updates != 1:
-            return [_ANY]
+            return [ANY]
         chosen = reading.numbers(scatter, "scatter_dims_to_operand_dims")
         last = max((shape[at] - 1 for at in chosen if at < len(shape)), default=0)
         return [_held(reading, indices, last, signed=False)]
@@ -185,69 +199,17 @@ def _taken_by_iree(reading: Reading, op: OpSignature) -> Sequence[Ends]:
     """Return what is right where a narrow integer has no sign, and one of ui64 has one."""
     types = op.operand_types or ()
     return [
-        _NONE if type_ is None else _OF_IREE.get(reading.element(type_), _ANY)
+        _NONE if type_ is None else _OF_IREE.get(reading.element(type_), ANY)
         for type_ in types[_first_index(reading.names[op.name], len(types)) :]
     ]
 
 
-def _given(reading: Reading) -> dict[int, Ends]:
-    """Return the least and the greatest integer that ops give, as far as constants say."""
-    found: dict[int, Ends] = {}
-    for visit in reading.walk:
-        results = visit.operation.results
-        if len(results) != 1 or reading.element(results[0]) not in WHOLE:
-            continue
-        if visit.number in visit.constants:
-            passed: Ends = reading.ends(visit.constants[visit.number])
-        else:
-            passed = _passed(
-                reading, visit, [found.get(one[0], _ANY) if one else _ANY for one in visit.sources]
-            )
-        if passed != _ANY:
-            found[visit.number] = passed
-    return found
-
-
-def _passed(reading: Reading, visit: Visit, taken: Sequence[Ends]) -> Ends:
-    """Return the ends of what an op gives, by those of what it takes."""
-    kind = reading.kinds[visit.operation.name]
-    if kind == _IOTA:
-        return 0, _counted(reading, visit)
-    if kind in _PASSING and taken:
-        passed = min(taken)[0], max(most for _, most in taken)
-        fits = kind != _CONVERT or _fits(passed, reading.element(visit.operation.results[0]))
-        return passed if fits else _ANY
-    if kind in _EXTREMES and taken:
-        least, most = map(_EXTREMES[kind], zip(*taken, strict=True))
-        return least, most
-    if kind == _CLAMP and len(taken) == len(("min", "operand", "max")):
-        least, most = (min(max(one, low), high) for low, one, high in zip(*taken, strict=True))
-        return least, most
-    return _ANY
-
-
-def _counted(reading: Reading, iota: Visit) -> float:
-    """Return the greatest number that an iota gives."""
-    shape = reading.dimensions(iota.operation.results[0])
-    at = reading.value(iota.operation, "iota_dimension").get("value")
-    if shape is None or not isinstance(at, int) or not 0 <= at < len(shape) or shape[at] < 0:
-        return math.inf
-    return shape[at] - 1
-
-
-def _fits(ends: Ends, element: str) -> bool:
-    """Say whether a type has integers, so that none becomes another."""
-    bits = int(element.removesuffix("_v1").lstrip("ui"))
-    most = (1 << bits - element.startswith("i")) - 1
-    return -most * element.startswith("i") <= ends[0] and ends[1] <= most
-
-
 INDICES: dict[str, FormRule] = {
     "gather by indices that may be out of bounds": FormRule(
-        _may_leave(GATHERS, _greatest_gathered), (ops(*GATHERS),)
+        _may_leave(GATHERS, _last_gathered), (ops(*GATHERS),)
     ),
     "scatter by indices that may be out of bounds": FormRule(
-        _may_leave(SCATTERS, _greatest_scattered), (ops(*SCATTERS),)
+        _may_leave(SCATTERS, _last_scattered), (ops(*SCATTERS),)
     ),
     "scatter by integers that do not hold the last place": FormRule(
         _may_exceed(SCATTERS, _held_by_scatters(one=False)), (ops(*SCATTERS), types(_NARROW))

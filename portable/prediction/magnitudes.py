@@ -1,7 +1,4 @@
-"""How great the numbers are that ops give whatever the arguments are, as far as constants say.
-
-Followed through functions, loops and branches: where they hand a value on, it is as great.
-"""
+"""How great the numbers are that ops give whatever the arguments are, as far as constants say."""
 
 from __future__ import annotations
 
@@ -9,12 +6,12 @@ import math
 from typing import TYPE_CHECKING
 
 from portable.prediction.computing import WHOLE
+from portable.prediction.estimates import Estimates
 from portable.prediction.form import kinds
 from portable.prediction.simplified import FLOATS
-from portable.prediction.unused import CALLS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from portable.bytecode.operations import Operation
     from portable.prediction.flow import Value
@@ -23,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Magnitudes"]
 
-_FUNCTION = "vhlo.func"
 _CLAMP, _CONVERT, _EXPONENTIAL = "vhlo.clamp", "vhlo.convert", "vhlo.exponential"
 _IOTA, _MULTIPLY, _REMAINDER = "vhlo.iota", "vhlo.multiply", "vhlo.remainder"
 _SELECT = "vhlo.select"
@@ -36,9 +32,6 @@ _UP_TO_ONE = kinds("cosine logistic sign sine tanh")
 _SUMS = kinds("add subtract")
 # What makes great unsigned integers of small ones below zero.
 _WRAPPING = kinds("convert negate subtract")
-# What gives what its bodies return, or the function that it calls. Of what else has a body, as a
-# reduction of nothing, the result may be another.
-_HANDING_ON = frozenset(CALLS) | kinds("case if while")
 # The greatest integer of each type, or the magnitude of its least.
 _RANGES = {"bool_v1": 1.0} | {
     one: 2.0 ** (bits if one.startswith("u") else bits - 1)
@@ -49,12 +42,10 @@ _RANGES = {"bool_v1": 1.0} | {
 _ROUNDED = 1 + 2.0**-7
 # The greatest exponent of which a float is less than infinity.
 _HIGHEST = 709
-# So often all ops are looked at: a function may stand behind what calls it, and call another.
-_TURNS = 4
 
 
-class Magnitudes:
-    """How great numbers are, of those values of which that is known.
+class Magnitudes(Estimates[float]):
+    """How great numbers are, of those values of which that is known; else infinity.
 
     Args:
         reading: An artifact's ops.
@@ -62,18 +53,8 @@ class Magnitudes:
     """
 
     def __init__(self, reading: Reading, *, finite: bool = False) -> None:
-        self._reading, self._finite = reading, finite
-        self._known: dict[Value, float] = {}
-        handed = {} if _HANDING_ON.isdisjoint(reading.kinds) else self._handed()
-        for _ in range(_TURNS if handed else 1):
-            count = len(self._known)
-            self._take_turn(handed)
-            if len(self._known) == count:
-                break
-
-    def of(self, visit: Visit) -> list[float]:
-        """Return how great the operands of an op are; infinity where that is not known."""
-        return [*map(self.at, self._reading.flow.operands(visit))]
+        self._finite = finite
+        super().__init__(reading)
 
     def at(self, value: Value) -> float:
         """Return how great a value is; infinity where that is not known."""
@@ -83,31 +64,13 @@ class Magnitudes:
         type_ = self._reading.flow.type(value)
         return math.inf if type_ is None else _RANGES.get(self._reading.element(type_), math.inf)
 
-    def _handed(self) -> Mapping[Value, Sequence[Value]]:
-        """Return what becomes values that are handed on, of those that are nothing else."""
-        flow, reading = self._reading.flow, self._reading
-        return {
-            (number, at): made_of
-            for (number, at), made_of in flow.before().items()
-            if (number != flow.entry if at < 0 else self._hands_on(reading.walk.head(number)))
-        }
+    def _joined(self, ones: Sequence[float]) -> float | None:
+        return _finite(max(ones))
 
-    def _hands_on(self, operation: Operation) -> bool:
-        kind = self._reading.kinds[operation.name]
-        return kind == _FUNCTION or kind in _HANDING_ON
+    def _given(self, visit: Visit) -> Sequence[float | None]:
+        return [_finite(self._result(visit))] if len(visit.operation.results) == 1 else []
 
-    def _take_turn(self, handed: Mapping[Value, Sequence[Value]]) -> None:
-        for value, made_of in handed.items():
-            self._keep(value, max(map(self.at, made_of)))
-        for visit in self._reading.walk:
-            if len(visit.operation.results) == 1 and not self._hands_on(visit.operation):
-                self._keep((visit.number, 0), self._given(visit))
-
-    def _keep(self, value: Value, size: float) -> None:
-        if size < math.inf:
-            self._known[value] = size
-
-    def _given(self, visit: Visit) -> float:
+    def _result(self, visit: Visit) -> float:
         """Return how great the result of an op is."""
         kind, reading = self._reading.kinds[visit.operation.name], self._reading
         result = visit.operation.results[0]
@@ -166,3 +129,7 @@ class Magnitudes:
         if kind == _EXPONENTIAL and taken[0] <= _HIGHEST:
             return math.exp(taken[0]) * rounded
         return math.inf
+
+
+def _finite(size: float) -> float | None:
+    return size if size < math.inf else None

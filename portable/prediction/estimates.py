@@ -1,0 +1,94 @@
+"""What is known of values whatever the arguments are, as far as constants say.
+
+Followed through functions, loops and branches: where they hand a value on, it is the same.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from portable.prediction.form import kinds
+from portable.prediction.unused import CALLS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from portable.bytecode.operations import Operation
+    from portable.prediction.flow import Value
+    from portable.prediction.forms import Reading
+    from portable.prediction.walk import Visit
+
+__all__ = ["Estimates"]
+
+_T = TypeVar("_T")
+
+_FUNCTION = "vhlo.func"
+# What gives what its bodies return, or the function that it calls. Of what else has a body, as a
+# reduction of nothing, the result may be another.
+_HANDING_ON = frozenset(CALLS) | kinds("case if while")
+# So often all ops are looked at: a function may stand behind what calls it, and what one gives may
+# be what another takes.
+_TURNS = 8
+
+
+class Estimates(Generic[_T]):
+    """What is known of those values of which something is.
+
+    What is known after a turn is right: a further one finds more, and of what is handed on only
+    where all that it may be is known.
+
+    Args:
+        reading: An artifact's ops.
+    """
+
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+        self._known: dict[Value, _T] = {}
+        handed = {} if _HANDING_ON.isdisjoint(reading.kinds) else self._handed()
+        for _ in range(_TURNS if handed else 1):
+            self._found = False
+            self._take_turn(handed)
+            if not self._found:
+                break
+
+    def of(self, visit: Visit) -> list[_T]:
+        """Return what is known of the operands of an op."""
+        return [*map(self.at, self._reading.flow.operands(visit))]
+
+    def at(self, value: Value) -> _T:
+        """Return what is known of a value."""
+        raise NotImplementedError
+
+    def _joined(self, ones: Sequence[_T]) -> _T | None:
+        """Return what is known of a value that is one of some; None if nothing is."""
+        raise NotImplementedError
+
+    def _given(self, visit: Visit) -> Sequence[_T | None]:
+        """Return what is known of the results of an op; of the last ones, None is left out."""
+        raise NotImplementedError
+
+    def _handed(self) -> Mapping[Value, Sequence[Value]]:
+        """Return what becomes values that are handed on, of those that are nothing else."""
+        flow, reading = self._reading.flow, self._reading
+        return {
+            (number, at): made_of
+            for (number, at), made_of in flow.before().items()
+            if (number != flow.entry if at < 0 else self._hands_on(reading.walk.head(number)))
+        }
+
+    def _hands_on(self, operation: Operation) -> bool:
+        kind = self._reading.kinds[operation.name]
+        return kind == _FUNCTION or kind in _HANDING_ON
+
+    def _take_turn(self, handed: Mapping[Value, Sequence[Value]]) -> None:
+        for value, made_of in handed.items():
+            self._keep(value, self._joined([*map(self.at, made_of)]))
+        for visit in self._reading.walk:
+            if not self._hands_on(visit.operation):
+                for at, given in enumerate(self._given(visit)):
+                    self._keep((visit.number, at), given)
+
+    def _keep(self, value: Value, known: _T | None) -> None:
+        if known is not None and self._known.get(value) != known:
+            self._known[value] = known
+            self._found = True

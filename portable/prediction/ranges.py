@@ -1,0 +1,305 @@
+"""Between which numbers the values of a program are whatever the arguments are.
+
+Indices are mostly computed from counts and sizes: what an iota has, scaled, rounded, clamped, and
+counted from the end where it is below zero. Of floats it is known where they are never NaN.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import TYPE_CHECKING, TypeAlias
+
+from portable.prediction.computing import WHOLE
+from portable.prediction.estimates import Estimates
+from portable.prediction.form import kinds
+from portable.prediction.simplified import FLOATS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from portable.bytecode.operations import Operation
+    from portable.prediction.flow import Value
+    from portable.prediction.walk import Visit
+
+    Ends: TypeAlias = tuple[float, float]
+
+__all__ = ["ANY", "Ranges"]
+
+ANY = (-math.inf, math.inf)
+"""The ends of a value of which nothing is known; of a float it may be NaN."""
+
+_COMPARE, _CONVERT, _IOTA = "vhlo.compare", "vhlo.convert", "vhlo.iota"
+_ADD, _SELECT, _SORT = "vhlo.add", "vhlo.select", "vhlo.sort"
+# What gives numbers of its first operand, and of all.
+_TAKING = kinds("dynamic_slice gather")
+_PASSING = kinds(
+    "broadcast broadcast_in_dim concatenate optimization_barrier pad reshape reverse slice"
+    " transpose"
+)
+_BOOLEAN = "bool_v1"
+_CLAMPED = len(("min", "operand", "max"))
+_SIDES = ("lhs", "rhs")
+_TRUE, _FALSE = (1, 1), (0, 0)
+# What a comparison says where the first operand is always less, and greater, as VHLO numbers them:
+# EQ, NE, GE, GT, LE, LT.
+_WHERE_LESS = (_FALSE, _TRUE, _FALSE, _FALSE, _TRUE, _TRUE)
+_WHERE_GREATER = (_FALSE, _TRUE, _TRUE, _TRUE, _FALSE, _FALSE)
+_GE, _GT, _LE, _LT = range(2, 6)
+
+
+class Ranges(Estimates["Ends"]):
+    """The least and the greatest number that values may be.
+
+    Args:
+        reading: An artifact's ops.
+    """
+
+    def at(self, value: Value) -> Ends:
+        """Return the ends of a value; those of its type where nothing else is known."""
+        known = self._known.get(value)
+        if known is not None:
+            return known
+        type_ = self._reading.flow.type(value)
+        return ANY if type_ is None else _whole_type(self._reading.element(type_))
+
+    def _joined(self, ones: Sequence[Ends]) -> Ends | None:
+        joined = _join(ones)
+        return None if math.inf in joined else joined
+
+    def _given(self, visit: Visit) -> Sequence[Ends | None]:
+        kind, results = self._reading.kinds[visit.operation.name], visit.operation.results
+        if kind == _SORT:
+            return [*map(_known, self.of(visit)[: len(results)])]
+        if len(results) != 1:
+            return []
+        element = self._reading.element(results[0])
+        if visit.number in visit.constants:
+            ends = self._constant(visit.constants[visit.number], element)
+        elif kind == _IOTA:
+            ends = (0, self._counted(visit))
+        elif kind == _CONVERT:
+            ends = self._converted(visit, element)
+        elif kind == _COMPARE:
+            ends = self._compared(visit)
+        elif kind == _SELECT:
+            ends = self._selected(visit, element)
+        else:
+            ends = _computed(kind, self.of(visit), element)
+        return [_held(ends, element)]
+
+    def _constant(self, constant: Operation, element: str) -> Ends:
+        if element not in FLOATS:
+            return self._reading.ends(constant) if element in WHOLE else ANY
+        numbers = self._reading.floats(constant)
+        return (numbers.least, numbers.largest) if numbers.finite else ANY
+
+    def _counted(self, iota: Visit) -> float:
+        """Return the greatest number that an iota gives."""
+        shape = self._reading.dimensions(iota.operation.results[0])
+        at = self._reading.value(iota.operation, "iota_dimension").get("value")
+        if shape is None or not isinstance(at, int) or not 0 <= at < len(shape) or shape[at] < 0:
+            return math.inf
+        return max(shape[at] - 1, 0)
+
+    def _converted(self, visit: Visit, element: str) -> Ends:
+        taken = self.of(visit)
+        if len(taken) != 1 or math.inf in taken[0] or element == _BOOLEAN:
+            return ANY
+        least, most = taken[0]
+        return (math.trunc(least), math.trunc(most)) if element in WHOLE else (least, most)
+
+    def _compared(self, visit: Visit) -> Ends:
+        """Return what a comparison says where the ends of both operands decide it."""
+        asked = self._reading.value(visit.operation, "comparison_direction").get("value")
+        taken = self.of(visit)
+        if not isinstance(asked, int) or asked >= len(_WHERE_LESS) or len(taken) != len(_SIDES):
+            return ANY
+        (low, high), (other_low, other_high) = taken
+        if high < other_low:
+            return _WHERE_LESS[asked]
+        if low > other_high:
+            return _WHERE_GREATER[asked]
+        if (asked == _GE and low >= other_high) or (asked == _LE and high <= other_low):
+            return _TRUE
+        if (asked == _GT and high <= other_low) or (asked == _LT and low >= other_high):
+            return _FALSE
+        return ANY
+
+    def _selected(self, visit: Visit, element: str) -> Ends:
+        taken = self.of(visit)
+        if len(taken) != len(("pred", "on_true", "on_false")):
+            return ANY
+        truth, where_true, where_false = taken
+        if truth[0] == truth[1]:
+            return where_true if truth[0] else where_false
+        counted = self._counted_from_the_end(visit) if element in WHOLE else None
+        return counted or _join([where_true, where_false])
+
+    def _counted_from_the_end(self, visit: Visit) -> Ends | None:
+        """Return what `select(x < 0, x + n, x)` gives; None of another selection."""
+        walk, flow, reading = self._reading.walk, self._reading.flow, self._reading
+        (truth, _), (where_true, _), x = flow.operands(visit)
+        asked, added = walk[truth], walk[where_true]
+        names = [reading.kinds[one.operation.name] for one in (asked, added)]
+        if names != [_COMPARE, _ADD]:
+            return None
+        compared, terms = [*flow.operands(asked)], [*flow.operands(added)]
+        direction = reading.value(asked.operation, "comparison_direction").get("value")
+        if direction != _LT or x != compared[0] or x not in terms or self.at(compared[1]) != (0, 0):
+            return None
+        length = self.at(terms[1 - terms.index(x)])
+        (least, most), (shortest, longest) = self.at(x), length
+        return _join([(least + shortest, longest - 1), (0, max(most, 0))])
+
+
+def _join(ones: Sequence[Ends]) -> Ends:
+    return min((least for least, _ in ones), default=-math.inf), max(
+        (most for _, most in ones), default=math.inf
+    )
+
+
+def _known(ends: Ends) -> Ends | None:
+    return None if ends == ANY else ends
+
+
+def _whole_type(element: str) -> Ends:
+    """Return the ends of a type of integers, or of booleans."""
+    if element == _BOOLEAN:
+        return 0, 1
+    if element not in WHOLE:
+        return ANY
+    bits, is_signed = int(element.removesuffix("_v1").lstrip("ui")), element.startswith("i")
+    most = (1 << bits - is_signed) - 1
+    return (-most - 1) * is_signed, most
+
+
+def _held(ends: Ends, element: str) -> Ends | None:
+    """Return the ends as a type has them; None where it may have other numbers.
+
+    A float is rounded: to the next one in either direction, because a compiler may round less.
+    """
+    least, most = ends
+    if element in FLOATS:
+        kind = FLOATS[element]
+        near = 2.0 ** (2 - kind.digits)
+        least, most = least - abs(least) * near, most + abs(most) * near
+        return (least, most) if -kind.greatest <= least <= most <= kind.greatest else None
+    lowest, highest = _whole_type(element)
+    return ends if -math.inf < lowest <= least <= most <= highest else None
+
+
+def _computed(kind: str, taken: Sequence[Ends], element: str) -> Ends:
+    """Return the ends of what an op gives, before they are rounded or cut."""
+    if not taken or any(one == ANY for one in taken):
+        return ANY
+    if kind in _PASSING:
+        return _join(taken)
+    if kind in _TAKING:
+        return taken[0]
+    compute = _COMPUTING.get((kind, len(taken)))
+    return ANY if compute is None else compute(*taken, element)
+
+
+def _by_ends(function: Callable[..., float]) -> Callable[..., Ends]:
+    """Have ends computed by an op that rises in each operand."""
+
+    def ends(*taken: Ends | str) -> Ends:
+        pairs = [one for one in taken if not isinstance(one, str)]
+        return function(*(least for least, _ in pairs)), function(*(most for _, most in pairs))
+
+    return ends
+
+
+def _negated(x: Ends, _: str) -> Ends:
+    return -x[1], -x[0]
+
+
+def _magnitude(x: Ends, _: str) -> Ends:
+    sizes = [*map(abs, x)]
+    return 0 if x[0] <= 0 <= x[1] else min(sizes), max(sizes)
+
+
+def _difference(x: Ends, y: Ends, _: str) -> Ends:
+    return x[0] - y[1], x[1] - y[0]
+
+
+def _corners(function: Callable[[float, float], float], x: Ends, y: Ends) -> Ends:
+    found = [function(one, other) for one in x for other in y]
+    return min(found), max(found)
+
+
+def _product(x: Ends, y: Ends, _: str) -> Ends:
+    return _corners(operator.mul, x, y)
+
+
+def _quotient(x: Ends, y: Ends, element: str) -> Ends:
+    if y[0] <= 0 <= y[1]:
+        return ANY
+    return _corners(_divided if element in WHOLE else operator.truediv, x, y)
+
+
+def _divided(x: float, y: float) -> float:
+    """Return a quotient of integers, rounded to zero."""
+    size = abs(x) // abs(y)
+    return size if (x < 0) == (y < 0) else -size
+
+
+def _remainder(x: Ends, y: Ends, element: str) -> Ends:
+    """Return what a remainder of integers, which has the sign of x, is by what is above zero."""
+    if element not in WHOLE or y[0] <= 0:
+        return ANY
+    most = y[1] - 1
+    return max(min(x[0], 0), -most), min(max(x[1], 0), most)
+
+
+def _bits_of_both(x: Ends, y: Ends, _: str) -> Ends:
+    """Return what `and` gives: of what is not negative no more than either."""
+    return ANY if min(x[0], y[0]) < 0 else (0, min(x[1], y[1]))
+
+
+def _bits_of_either(x: Ends, y: Ends, element: str) -> Ends:
+    if element != _BOOLEAN:
+        return ANY
+    return max(x[0], y[0]), max(x[1], y[1])
+
+
+def _inverted(x: Ends, element: str) -> Ends:
+    return (1 - x[1], 1 - x[0]) if element == _BOOLEAN else ANY
+
+
+def _rounded(x: Ends, _: str) -> Ends:
+    return math.floor(x[0]), math.ceil(x[1])
+
+
+def _clamp(least: float, one: float, most: float) -> float:
+    return min(max(one, least), most)
+
+
+def _sign(x: float) -> float:
+    return (x > 0) - (x < 0)
+
+
+_COMPUTING: dict[tuple[str, int], Callable[..., Ends]] = {
+    (f"vhlo.{name}", count): compute
+    for name, count, compute in (
+        ("abs", 1, _magnitude),
+        ("add", 2, _by_ends(operator.add)),
+        ("and", 2, _bits_of_both),
+        ("ceil", 1, _by_ends(math.ceil)),
+        ("clamp", _CLAMPED, _by_ends(_clamp)),
+        ("divide", 2, _quotient),
+        ("floor", 1, _by_ends(math.floor)),
+        ("maximum", 2, _by_ends(max)),
+        ("minimum", 2, _by_ends(min)),
+        ("multiply", 2, _product),
+        ("negate", 1, _negated),
+        ("not", 1, _inverted),
+        ("or", 2, _bits_of_either),
+        ("remainder", 2, _remainder),
+        ("round_nearest_afz", 1, _rounded),
+        ("round_nearest_even", 1, _rounded),
+        ("sign", 1, _by_ends(_sign)),
+        ("subtract", 2, _difference),
+    )
+}
