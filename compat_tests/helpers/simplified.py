@@ -453,6 +453,7 @@ _CONVOLVED = "convolution of two operands of unsigned integers that are widened"
 _GATHERED = "gather by single unsigned indices"
 _GATHERED_OUTSIDE = "gather by indices that may be out of bounds"
 _TO_ANY = "power of floats other than by 0, 1, 2, 3, -1, -2 or 0.5, or of a positive constant"
+_OUTSIDE = "while of which not all is used, and whose body gives only what is outside"
 _SO_FAR = "reduce_window that sums up booleans one by one"
 _ROWS = (5, 4)
 _ZERO_TO_FOUR = [0.0, -2.0, 1.0, np.inf, -np.inf, 3.0, np.nan, 4.0]
@@ -580,6 +581,13 @@ ON_IREE = {
         perhaps=True,
     ),
     "loop_of_constants": Program([_EIGHT[:4]], lambda x: x + 21),
+    "while_of_outside": Program([7, (4,), (4,)], lambda *given: given[2], _OUTSIDE),
+    "while_of_outside_computed": Program([7, (4,), (4,)], lambda _, x, y: x + y, _OUTSIDE),
+    "while_of_outside_swapped": Program(
+        [7, (4,), (4,)], lambda *given: given[2], _OUTSIDE, perhaps=True
+    ),
+    "while_of_outside_counted": Program([7, (4,), (4,)], lambda _, x, y: x + y),
+    "while_of_outside_asked_other": Program([7, (4,), (4,)], lambda *given: given[0]),
     "masked_by_broadcast": Program(
         [[_SOME_INFINITE, _SOME_INFINITE], [False, True]],
         lambda x, p: x * p[:, None],

@@ -12,14 +12,16 @@ from pathlib import Path
 
 import pytest
 
+from compat_tests.helpers.compiled import artifact_of
 from compat_tests.helpers.counting import CountedBytes
 from compat_tests.helpers.written import Program, Step, signed
 from portable.artifact import Artifact
 from portable.bytecode import MalformedArtifact, read
 from portable.bytecode.vhlo import op as row_of
-from portable.prediction import examine
+from portable.prediction import examine, predict
 from portable.prediction.computing import COMPUTED
 from portable.prediction.forms import Reading
+from portable.verdict import Outcome, Stage
 
 # Values of enums, as numbers of XLA: who the channel of a send or recv is between.
 DEVICES, TO_HOST, TO_DEVICE = 1, 2, 3
@@ -637,3 +639,34 @@ def test_what_gives_nothing_is_no_form_or_an_error() -> None:
         else:
             with pytest.raises(MalformedArtifact, match=r"vhlo\.dot_general_v2 has no result"):
                 program.forms_of([square, vector], [turned, product])
+
+
+@pytest.mark.parametrize(
+    ("name", "unused"),
+    [
+        *((f"unused_by_{one}", True) for one in ("a_case", "a_gather", "a_selection", "a_slice")),
+        *((f"unused_by_{one}", True) for one in ("an_update", "imag")),
+        *((f"used_by_{one}", False) for one in ("a_case", "a_selection", "an_update")),
+        ("unused_in_a_copy", False),
+    ],
+)
+def test_an_argument_makes_no_difference(name: str, unused: bool) -> None:
+    """Truth: iree-base-compiler 3.8.0 ended by SIGSEGV on those that it removed, 2026-11-26."""
+    artifact = Artifact.load(artifact_of(f"argument_{name}"))
+    assert examine(artifact).forms["argument from which nothing is computed"] is unused
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("reduce_scatter_maximum", True),
+        ("reduce_scatter_maximum_i32", False),
+        ("reduce_scatter_minimum", False),
+    ],
+)
+def test_the_greatest_float_over_devices_begins_above_zero(name: str, wrong: bool) -> None:
+    """Truth: of -2.5 jaxlib 0.4.25 gave 1.1754944e-38, and 0.4.30 what was given."""
+    artifact = Artifact.load(artifact_of(name))
+    for release, otherwise in (("jaxlib 0.4.25", wrong), ("jaxlib 0.4.30", False)):
+        verdict = predict(artifact, release, stage=Stage.EXECUTE)
+        assert (verdict.outcome is Outcome.WRONG_RESULT) is otherwise

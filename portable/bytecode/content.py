@@ -148,6 +148,19 @@ class Bytecode:
             operation = walker.read()
             yield operation, walker.sources(operation)
 
+    def first_values(self) -> Iterator[int]:
+        """Yield for every operation, as `operations`, where the values of its region begin.
+
+        Yields:
+            The number of the first of them, which is that of the first argument of a block.
+
+        Raises:
+            MalformedArtifact: An operation does not make sense.
+        """
+        walker = UseWalker(self._sections[Section.IR], self.sizes)
+        while walker.advance():
+            yield walker.frames[walker.read().depth].base
+
     def captures(self) -> Iterator[tuple[Operation, int]]:
         """Yield what bodies that are applied to scalars use from outside them.
 

@@ -200,6 +200,14 @@ def _of_constants(
     return FormRule(found, (ops(*names), types(elements)))
 
 
+def _takes_the_greatest(reading: Reading) -> bool:
+    """Find a reduce_scatter of floats by maximum."""
+    return any(
+        _MAXIMUM in one.roots and any(reading.element(type_) in _FLOATS for type_ in one.op.results)
+        for one in _applied(reading, _REDUCE_SCATTER)
+    )
+
+
 def _once(reading: Reading, one: OpSignature) -> bool:
     """Say whether a reduction has one element for each result, and a window no dimension."""
     dimensions = reading.dimensions((one.operand_types or (None,))[0])
@@ -318,6 +326,9 @@ BODIES: dict[str, FormRule] = {
     ),
     "reduce_scatter by another computation than XLA has": FormRule(
         _reduces_otherwise(_REDUCE_SCATTER), (ops(_REDUCE_SCATTER),)
+    ),
+    "reduce_scatter of floats by maximum": FormRule(
+        _takes_the_greatest, (ops(_REDUCE_SCATTER), types(_FLOATS))
     ),
     "all_reduce of bf16 whose body converts it": FormRule(
         _converts, (ops(*_ALL_REDUCE), types(["bf16_v1"]))

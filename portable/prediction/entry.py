@@ -7,14 +7,15 @@ import operator
 import re
 from typing import TYPE_CHECKING
 
+from portable.bytecode.entries import Blob
 from portable.bytecode.operations import IN_FUNCTION
-from portable.prediction.form import SCATTERS, FormRule, ops, types
+from portable.prediction.form import GATHERS, SCATTERS, FormRule, ops, repeated, types
 from portable.prediction.unused import CALLS, KEPT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
-    from portable.bytecode.operations import Operation, OpSignature
+    from portable.bytecode.operations import Operation, OpSignature, Source
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
 
@@ -24,11 +25,15 @@ _FUNCTION, _CALL, _MAIN = "vhlo.func_v1", "vhlo.call_v1", "main"
 _RETURN = "vhlo.return_v1"
 # Of which no operand counts for a result: of a call `Flow` knows what its function does with them.
 _APART = CALLS.keys() | {"vhlo.get_dimension_size"}
+# Ops of a program that computes nothing.
+_HANDING_ON = frozenset({"builtin.module", "vhlo.func_v1", "vhlo.reshape_v1", _RETURN})
+_IMAG, _SELECT = "vhlo.imag_v1", "vhlo.select_v1"
+_SLICE, _UPDATE = "vhlo.dynamic_slice_v1", "vhlo.dynamic_update_slice_v1"
 _NO_ARGUMENT = -1
 # What may update operands in place, and how many of the first ones; None for all.
 _UPDATED = {
     "vhlo.sort_v1": None,
-    "vhlo.dynamic_update_slice_v1": 1,
+    _UPDATE: 1,
     **dict.fromkeys(SCATTERS, 1),
 }
 _HIDDEN = frozenset({"nested", "private"})
@@ -261,12 +266,16 @@ def _order(mode: str) -> list[str] | bool | None:
 
 
 def _takes_what_nothing_needs(reading: Reading) -> bool:
-    """Find an argument of main from which nothing is computed, as what asks for its shape alone."""
-    if reading.main is None:
+    """Find an argument of main from which nothing is computed, as what asks for its shape alone.
+
+    A program that computes nothing at all has none: nothing is called with its arguments.
+    """
+    if reading.main is None or _HANDING_ON.issuperset(reading.names):
         return False
     taken, given = reading.sides(reading.value(reading.main, "function_type").get("value"))
     walk = reading.walk
-    if len([*walk.of([_FUNCTION])]) == 1 and _uses_everything(reading, len(taken)):
+    ignored, functions = dict(_ignored(reading)), [*walk.of([_FUNCTION])]
+    if len(functions) == 1 and not ignored and _uses_everything(reading, len(taken)):
         return False
     flow, main = reading.flow, reading.flow.entry
     ends = {(main, at) for at in range(len(given))}
@@ -275,20 +284,55 @@ def _takes_what_nothing_needs(reading: Reading) -> bool:
     sizes = [size for type_ in taken for size in reading.dimensions(type_) or ()]
     # The shape of an argument is none of its type where a dimension is open.
     apart = _APART if min(sizes, default=0) >= 0 else CALLS.keys()
-    needed = flow.behind(ends, {*reading.kinds} - apart)
+    needed = flow.behind(ends, {*reading.kinds} - apart, ignored)
     return any((main, ~at) not in needed for at in range(len(taken)))
+
+
+def _ignored(reading: Reading) -> Iterator[tuple[int, Collection[int]]]:
+    """Yield operations by their numbers, with those operands that make no difference."""
+    for visit in reading.walk.of([_IMAG, _SELECT, _SLICE, _UPDATE, *GATHERS]):
+        types_ = [*map(reading.flow.type, reading.flow.operands(visit))]
+        shape = types_ and reading.dimensions(types_[0])
+        found: Collection[int] = ()
+        if visit.name == _IMAG:
+            found = range(types_[:1] == [*visit.operation.results])
+        elif visit.name == _SELECT:
+            chosen = _truth(reading, visit)
+            found = () if chosen is None else (1 + chosen,)
+        elif shape and visit.name in GATHERS:
+            sizes = repeated(reading.numbers(visit.operation, "slice_sizes"), len(shape))
+            chosen_in = reading.numbers(visit.operation, "start_index_map")
+            whole = all(at < len(shape) and sizes[at] == shape[at] for at in chosen_in)
+            found = range(1, 1 + whole)
+        elif shape:
+            first = 1 + (visit.name == _UPDATE)
+            window = types_[1] if first > 1 else visit.operation.results[0]
+            pairs = zip(shape, reading.dimensions(window) or (), strict=False)
+            found = [first + at for at, (whole, size) in enumerate(pairs) if whole == size]
+        if found:
+            yield visit.number, found
+
+
+def _truth(reading: Reading, select: Visit) -> bool | None:
+    """Return which of two values is selected, if that is the same for all elements and known."""
+    constant = select.constant(select.sources[0] if select.sources else None)
+    index = None if constant is None else reading.attribute(constant, "value")
+    data = None if index is None else reading.content.pool.attribute(index).fields.get("data")
+    if not isinstance(data, Blob) or data.size != 1:
+        return None
+    return {0: False, 0xFF: True}.get(reading.data[data.offset])
 
 
 def _uses_everything(reading: Reading, count: int) -> bool:
     """Say whether all arguments of a program of one function are operands, and all results too."""
     if not _APART.isdisjoint(reading.kinds):
         return False
-    given, used = set[int](), set[int]()
+    given: set[Source] = set()
+    used: set[Source] = set()
     arguments: set[int] = set()
     for number, _, operation, sources, _ in reading.walk:
-        if operation.results:
-            given.add(number)
-        used.update([source[0] for source in sources if source])
+        given.update((number, at) for at in range(len(operation.results)))
+        used.update(filter(None, sources))
         if None in sources:
             arguments.update(operation.operands)
     return given <= used and arguments.issuperset(range(count))

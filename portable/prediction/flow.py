@@ -46,6 +46,8 @@ class Flow:
         self._functions: list[int] = []  # around each operation, that it stands in
         self._taken: dict[int, Sequence[int]] = {}
         self._next: dict[Value, list[Value]] = {}
+        # What the conditions of loops give: it is no result, and decides all of them.
+        self._conditions: dict[int, Sequence[Value]] = {}
         named: dict[object, int] = {}
         self.entry = -1
         for visit in self._walk.of([_FUNCTION]):
@@ -64,7 +66,7 @@ class Flow:
                 name = reading.value(visit.operation, symbol).get("value")
                 self._call(visit, named.get(name, _OUTSIDE))
             elif kind == _RETURN:
-                self._return(visit)
+                self._return(visit, reading.kinds)
             elif visit.operation.regions and kind not in _BRANCHING:
                 self._enter(visit, is_loop=kind == _WHILE)
 
@@ -74,10 +76,14 @@ class Flow:
         for at in range(len(visit.operation.results)):
             self._hand((callee, at), (visit.number, at))
 
-    def _return(self, visit: Visit) -> None:
+    def _return(self, visit: Visit, kinds: Sequence[str]) -> None:
         function = self._functions[visit.number]
         inside = visit.operation.depth > IN_FUNCTION
         owner = self._walk.around[visit.number] if inside else function
+        is_loop = inside and kinds[self._walk.head(owner).name] == _WHILE
+        if is_loop and owner not in self._conditions:  # the first of two regions
+            self._conditions[owner] = [*self.operands(visit)]
+            return
         for at, value in enumerate(self.operands(visit)):
             self._hand(value, (owner, at))
             if inside:  # the next turn takes it
@@ -116,19 +122,29 @@ class Flow:
                 before.setdefault(one, []).append(value)
         return before
 
-    def behind(self, ends: Collection[Value], of: Iterable[str]) -> set[Value]:
+    def behind(
+        self,
+        ends: Collection[Value],
+        of: Iterable[str],
+        ignored: Mapping[int, Collection[int]] = {},
+    ) -> set[Value]:
         """Return the values that some are computed from, or are handed on to become.
 
         Args:
             ends: Those at which it begins.
             of: The ops that compute, as `Walk.of` takes them.
+            ignored: By the numbers of operations, which of their operands make no difference.
         """
         before = self.before()
         for visit in self._walk.of([*of]):
-            operation = (visit.number, _INSIDE)
-            before.setdefault(operation, []).extend(self.operands(visit))
+            operation, left_out = (visit.number, _INSIDE), ignored.get(visit.number, ())
+            taken = (one for at, one in enumerate(self.operands(visit)) if at not in left_out)
+            before.setdefault(operation, []).extend(taken)
             for at in range(len(visit.operation.results)):
                 before.setdefault((visit.number, at), []).append(operation)
+        for number, values in self._conditions.items():
+            for at in range(len(self._walk.head(number).results)):
+                before.setdefault((number, at), []).extend(values)
         return _led_to(ends, before)
 
     def reached(

@@ -40,6 +40,7 @@ from portable.prediction.form import (
 )
 from portable.prediction.indices import INDICES
 from portable.prediction.lapack import LAPACK
+from portable.prediction.loops import LOOPS
 from portable.prediction.magnitudes import Magnitudes
 from portable.prediction.masks import MASKS
 from portable.prediction.merged import MERGED
@@ -791,6 +792,7 @@ FORMS: dict[str, FormRule] = {
     **MERGED,
     **PARTS,
     **PRODUCTS,
+    **LOOPS,
     **INDICES,
     **SIMPLIFIED,
     **SPECIALS,
