@@ -821,7 +821,10 @@ def _raises_otherwise(reading: Reading) -> bool | None:
         element = reading.element(visit.operation.results[0])
         if element not in _FLOATS:
             continue
-        base, power = (reading.floats(visit.constant(one)).only for one in visit.sources)
+        base, power, *_ = (
+            *(reading.floats(visit.constant(one)).only for one in visit.sources),
+            *(None, None),  # of a damaged file operands may be missing
+        )
         # Of sixteen bits a number beside one is one, and a large one infinite.
         positive = base is not None and 0 < base < math.inf and base != 1 and element in _WIDE
         if not positive and power not in _RIGHT_POWERS:

@@ -306,7 +306,7 @@ def _ignored(reading: Reading) -> Iterator[tuple[int, Collection[int]]]:
             found = range(1, 1 + whole)
         elif shape:
             first = 1 + (visit.name == _UPDATE)
-            window = types_[1] if first > 1 else visit.operation.results[0]
+            window = (*types_[1:2], None)[0] if first > 1 else (*visit.operation.results, None)[0]
             pairs = zip(shape, reading.dimensions(window) or (), strict=False)
             found = [first + at for at, (whole, size) in enumerate(pairs) if whole == size]
         if found:

@@ -145,6 +145,8 @@ class Ranges(Estimates["Ends"]):
         if names != [_COMPARE, _ADD]:
             return None
         compared, terms = [*flow.operands(asked)], [*flow.operands(added)]
+        if not len(compared) == len(terms) == len(_SIDES):
+            return None
         direction = reading.value(asked.operation, "comparison_direction").get("value")
         if direction != _LT or x != compared[0] or x not in terms or self.at(compared[1]) != (0, 0):
             return None
