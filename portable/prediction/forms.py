@@ -47,7 +47,7 @@ from portable.prediction.merged import MERGED
 from portable.prediction.parts import PARTS
 from portable.prediction.products import DOT, DOTS, PRODUCTS, prescribes_algorithm
 from portable.prediction.quantized import QUANTIZED
-from portable.prediction.ranges import Ranges
+from portable.prediction.ranges import Bounds
 from portable.prediction.signatures import FLOATS, has_operand_types
 from portable.prediction.simplified import SIMPLIFIED, added, nan_of, numbers_of
 from portable.prediction.specials import SPECIALS
@@ -222,9 +222,9 @@ class Reading:
         return Magnitudes(self)
 
     @cached_property
-    def ranges(self) -> Ranges:
+    def ranges(self) -> Bounds:
         """Between which numbers the values are, whatever the arguments are."""
-        return Ranges(self)
+        return Bounds(self)
 
     @cached_property
     def finite(self) -> Magnitudes:

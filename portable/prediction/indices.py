@@ -61,7 +61,7 @@ def _may_leave(
 
 
 def _components(reading: Reading, op: Visit, count: int) -> Sequence[Ends]:
-    """Return the ends of each component of an index, as far as they are told apart.
+    """Return the ends of each component of an index, as far as they are known apart.
 
     Args:
         reading: An artifact's ops.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Ends: TypeAlias = tuple[float, float]
 
-__all__ = ["ANY", "Ranges"]
+__all__ = ["ANY", "Bounds"]
 
 ANY = (-math.inf, math.inf)
 """The ends of a value of which nothing is known; of a float it may be NaN."""
@@ -48,7 +48,7 @@ _WHERE_GREATER = (_FALSE, _TRUE, _TRUE, _TRUE, _FALSE, _FALSE)
 _GE, _GT, _LE, _LT = range(2, 6)
 
 
-class Ranges(Estimates["Ends"]):
+class Bounds(Estimates["Ends"]):
     """The least and the greatest number that values may be.
 
     Args:
