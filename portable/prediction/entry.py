@@ -290,15 +290,15 @@ def _takes_what_nothing_needs(reading: Reading) -> bool:
 
 def _ignored(reading: Reading) -> Iterator[tuple[int, Collection[int]]]:
     """Yield operations by their numbers, with those operands that make no difference."""
-    for visit in reading.walk.of([_IMAG, _SELECT, _SLICE, _UPDATE, *GATHERS]):
+    for visit in reading.walk.of([_SELECT]):
+        if (chosen := _truth(reading, visit)) is not None:
+            yield visit.number, (1 + chosen,)
+    for visit in reading.walk.of([_IMAG, _SLICE, _UPDATE, *GATHERS]):
         types_ = [*map(reading.flow.type, reading.flow.operands(visit))]
         shape = types_ and reading.dimensions(types_[0])
         found: Collection[int] = ()
         if visit.name == _IMAG:
             found = range(types_[:1] == [*visit.operation.results])
-        elif visit.name == _SELECT:
-            chosen = _truth(reading, visit)
-            found = () if chosen is None else (1 + chosen,)
         elif shape and visit.name in GATHERS:
             sizes = repeated(reading.numbers(visit.operation, "slice_sizes"), len(shape))
             chosen_in = reading.numbers(visit.operation, "start_index_map")
