@@ -147,7 +147,7 @@ def _ratios(first: _Cost, subject: Subject, target: str) -> dict[str, float]:
     return {"ratio": round(seconds[0] / seconds[1], 2), "memory": round(peaks[0] / peaks[1], 2)}
 
 
-_SECONDS, _CALLS = 2, 7
+_SECONDS, _CALLS = 2, 25
 
 
 class _Cost(NamedTuple):

@@ -8,11 +8,22 @@ from typing import TYPE_CHECKING
 import pytest
 
 from compat_tests.adversarial.test_injection import WORDS
+from portable import (
+    Artifact,
+    PortableError,
+    inspect,
+    predict,
+    repin,
+    resolve_target,
+)
+from portable.bundle import pick
 from portable.cli import main
 from portable.fleet.places import PlaceError, open_place
+from portable.policy import load_policy
+from portable.runtime.executors import find_executor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 ARTIFACT = Path(__file__).parents[1] / "data" / "artifacts" / "custom_calls+1.0.0.mlir.bc"
 ODD = {
@@ -36,6 +47,21 @@ GOOD = {
     "--for": "jaxlib==0.4.33", "--from": "jaxlib==0.4.33", "--to": "jaxlib==0.9.1",
     "--target": "1.0.0", "--keep": "1MB", "-o": "out",
 }  # fmt: skip
+
+
+CALLS: dict[str, Callable[[str], object]] = {
+    "an artifact": Artifact.load,
+    "an inspection": inspect,
+    "a prediction": lambda name: predict(name, "jaxlib==0.9.1"),
+    "a container": lambda name: repin(name, "jaxlib==0.9.1", to="copy"),
+    "a copy": lambda name: repin(ARTIFACT, "jaxlib==0.9.1", to=name),
+    "a policy": load_policy,
+    "a plugin to ask": lambda name: resolve_target(f"plugin:{name}"),
+    "a wheel": lambda name: resolve_target(f"./{name}.whl"),
+    "a plugin that executes": lambda name: find_executor("pjrt", platform=f"./{name}.so"),
+    "a bundle": lambda name: pick(name, "jaxlib==0.9.1", to="picked"),
+    "a fleet": open_place,
+}
 
 
 def lines(command: str, odd: str) -> Iterator[list[str]]:
@@ -73,6 +99,14 @@ def test_a_word_that_cannot_be_meant_is_one_line(
             assert "internal error" not in said.err, words
             if code == 2 and not said.out:
                 assert said.err.count("\n") == 1, words
+
+
+@pytest.mark.parametrize("odd", ["a long name", "a path longer than PATH_MAX", "NUL"])
+@pytest.mark.parametrize("name", CALLS)
+def test_a_name_that_no_file_can_have_is_an_error_of_ours(name: str, odd: str) -> None:
+    """Of the library, too, which a program calls."""
+    with pytest.raises(PortableError):
+        CALLS[name](ODD[odd])
 
 
 @pytest.mark.parametrize("place", ["", "file://"])

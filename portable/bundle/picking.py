@@ -41,6 +41,7 @@ from portable.system.files import (
     demand_new_directory,
     demand_output,
     file_error,
+    is_folder,
     is_special,
     new_directory,
     read_file,
@@ -209,7 +210,7 @@ def demand_place(to: str | os.PathLike[str]) -> None:
     if is_special(to):
         hint = "name a file or a new directory"
         raise FileError("a Version is not written to a stream", where=os.fspath(to), hint=hint)
-    if Path(to).is_dir():
+    if is_folder(to):
         demand_new_directory(to)
     else:
         demand_output(to)
@@ -222,7 +223,7 @@ def _origin(bundle: str | os.PathLike[str]) -> Origin:
 
 def _layout(path: str) -> ImageLayout:
     if (kind := kind_of_directory(path)) is not Kind.BUNDLE:
-        raise NotAContainer(kind, directory=Path(path).is_dir(), where=path)
+        raise NotAContainer(kind, directory=is_folder(path), where=path)
     return ImageLayout(Folder(path))
 
 

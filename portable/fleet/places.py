@@ -8,7 +8,6 @@ import operator
 import os
 import stat
 from functools import lru_cache, partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from portable.containers.finding import EXCLUDED_FOLDERS
@@ -24,7 +23,7 @@ from portable.fleet.stores import (
     Politeness,
 )
 from portable.fleet.web import Hub, Web
-from portable.system.files import FileError, InputFile, file_error
+from portable.system.files import FileError, InputFile, file_error, is_file, is_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -144,8 +143,8 @@ class _Folder:
 
     def __init__(self, path: str) -> None:
         self.url = path
-        if not Path(path).is_dir():
-            hint = "name the folder that it is in" if Path(path).exists() else None
+        if not is_folder(path):
+            hint = "name the folder that it is in" if is_file(path) else None
             raise PlaceError("not a folder" if hint else "no such folder", where=path, hint=hint)
 
     def objects(self) -> Iterator[Object]:
@@ -185,8 +184,8 @@ class _Folder:
                 raise
             yield Page([folder], [0], [""], [error.what])
             return
-        for is_folder, names in itertools.groupby(found, _IS_FOLDER):
-            if is_folder:
+        for are_folders, names in itertools.groupby(found, _ENDS_IN_A_SLASH):
+            if are_folders:
                 yield from (folder + name for name in names)
             else:
                 for some in batched(names, _AT_ONCE):
@@ -283,6 +282,6 @@ _ETAG = "%x-%x-%x".__mod__
 _ODD = {stat.S_IFREG: "", stat.S_IFLNK: "a link"}
 _SPECIAL = "not a regular file"
 _EXCLUDED = {f"{name}/" for name in EXCLUDED_FOLDERS}
-_IS_FOLDER = operator.methodcaller("endswith", "/")
+_ENDS_IN_A_SLASH = operator.methodcaller("endswith", "/")
 _AT_ONCE = 1000
 """How many files are listed while their folder is open."""

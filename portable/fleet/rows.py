@@ -7,7 +7,6 @@ import hashlib
 import itertools
 import os
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from portable.artifact import Artifact
@@ -21,7 +20,7 @@ from portable.fleet.subjects import FleetError, write_subject
 from portable.inspection import leaks
 from portable.policy import Depth
 from portable.prediction import Reading, Subject, subject_of
-from portable.system.files import InputFile
+from portable.system.files import InputFile, is_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -302,7 +301,7 @@ def batches_of(where: str, columns: Sequence[str] | None = None) -> Iterator[Any
     Raises:
         FleetError: As `columns_of`.
     """
-    if Path(where).is_dir():
+    if is_folder(where):
         raise FleetError(
             "a folder is no fleet",
             where=where,

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from portable.errors import PortableError
+from portable.system.files import is_file
 from portable.system.worker import Driver, Status, Worker, WorkerFailed
 from portable.version import InvalidVersion, Version
 
@@ -81,7 +82,7 @@ def ask_plugin(path: str | os.PathLike[str], *, timeout: float = _LIMIT_S) -> Pl
         PluginHung: The time was up.
     """
     where = os.fspath(path)
-    if "\0" in where or not Path(where).is_file():
+    if not is_file(where):
         raise PluginUnreadable("no such file", where=where or "''", hint=_HINT)
     answer = _ask(str(Path(where).absolute()), where, timeout)
     if "error" in answer:

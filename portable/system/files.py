@@ -31,6 +31,8 @@ __all__ = [
     "demand_output",
     "demand_room",
     "file_error",
+    "is_file",
+    "is_folder",
     "is_special",
     "is_stdout",
     "new_directory",
@@ -55,6 +57,16 @@ _KINDS = {
 
 class FileError(PortableError):
     """A file cannot be read or written."""
+
+
+def is_file(path: str | os.PathLike[str]) -> bool:
+    """Say whether there is such a file: none of a name that is too long, for which Path raises."""
+    return os.path.isfile(path)
+
+
+def is_folder(path: str | os.PathLike[str]) -> bool:
+    """Say whether there is such a folder, as `is_file`."""
+    return os.path.isdir(path)
 
 
 def is_special(path: str | os.PathLike[str]) -> bool:

@@ -27,6 +27,7 @@ from portable.runtime.executors.executor import (
 from portable.runtime.executors.signature import UnsupportedType, check_inputs, signature
 from portable.runtime.executors.tensors import dtype_named, load_array, stored
 from portable.system import scratch
+from portable.system.files import is_file
 from portable.system.worker import Worker
 from portable.system.worker.inside.mapped import MAPPED_BYTES, MappedFiles
 from portable.verdict import Stage
@@ -188,7 +189,7 @@ class ExecutorKind:
             raise PlatformMissing(
                 f"{self.name} does not run on {platform}", hint=f"it runs on {', '.join(platforms)}"
             )
-        if platform.endswith(".so") and not Path(platform).is_file():
+        if platform.endswith(".so") and not is_file(platform):
             raise PlatformMissing("no such PJRT plugin", where=platform)
 
     def open(self, setting: Setting) -> ChildExecutor:
