@@ -125,8 +125,10 @@ _VECTORS = "dot_general of two vectors of which one is made of booleans"
 _OVER_THE_EDGE = "scatter of windows that may be partly out of bounds"
 _PRODUCTS = "sum of products of seven dimensions or more"
 _SORTS = "sort of more than 16 operands"
+_CLAMPED = "clamp of floats other than from one constant number to constants"
 _REMAINDERS = "remainder of bf16 and a constant of different numbers"
 
+_SIXES, _SEVERAL_ZEROS = [6.0, 6.0, 6.0, 6.0], [0.0, 0.0, 0.0, 1.0]
 _FRACTIONS, _DIVISORS = [0.8125, -0.3203125, 2.625, -0.57421875], [1.0, -2.0, 1.0, 0.5]
 _EIGHT = [0.5, 1.0, -1.0, 2.0, -2.0, 0.0, 1.5, 3.0]
 _FEW = [3e38, -3e37, 1e38, 1e36]
@@ -144,6 +146,13 @@ _TINY, _ENORMOUS = [1e-30, 2e-30, -1e-29, 0.0], [1e20, 3e38, 1e37, 1.0]
 _GREAT, _LESS = [1e30, 1.0, -8.0, 3.0], [1e20, 4.0, 2.0, 7.0]
 
 PROGRAMS = {
+    "clamp_between_arguments": Program(
+        [_SOME_NAN, _SEVERAL_ZEROS, _SIXES], np.clip, _CLAMPED, perhaps=True
+    ),
+    "clamp_from_several": Program(
+        [_SOME_NAN], lambda x: np.clip(x, _SEVERAL_ZEROS, 6), _CLAMPED, perhaps=True
+    ),
+    "clamp_from_one": Program([_SOME_NAN], lambda x: np.clip(x, 0, _SIXES)),
     "remainder_by_bf16_constants": Program(
         [_FRACTIONS], lambda x: _remainder(x, _DIVISORS), _REMAINDERS, perhaps=True
     ),

@@ -135,6 +135,7 @@ _RAISED = {
     "vhlo.logistic": frozenset({"bf16_v1"}),
 }
 _RAISED_ONCE = dict.fromkeys(_EXPONENTIALS, frozenset({"f64_v1"}))
+_BOUNDS = len(("min", "max"))
 _FEWEST_DIMENSIONS = 7
 _MOST_SORTED, _ALSO_SORTED = 16, 25
 _FEW = 8
@@ -727,6 +728,19 @@ def _clamps(reading: Reading) -> bool | None:
     return None if any(_on_floats(reading, frozenset({_CLAMP}))) else False
 
 
+def _clamps_from_several(reading: Reading) -> bool | None:
+    """Find perhaps a clamp of floats other than from one constant number to constants.
+
+    From that on XLA keeps NaN, as a maximum with a constant does.
+    """
+    numbers = reading.floats
+    for visit in _on_floats(reading, frozenset({_CLAMP})):
+        bounds = [numbers(one) for source in visit.sources[::2] if (one := visit.constant(source))]
+        if len(bounds) < _BOUNDS or bounds[0].only is None or any(one.has_nan for one in bounds):
+            return None
+    return False
+
+
 def _sums_products_of_many_dimensions(reading: Reading) -> bool | None:
     """Find perhaps a sum over products of f32 with seven dimensions or more.
 
@@ -813,6 +827,9 @@ SIMPLIFIED: dict[str, FormRule] = {
         _may_lose_nan, (ops(_MAXIMUM, _MINIMUM),)
     ),
     "clamp of floats": FormRule(_clamps, (ops(_CLAMP),)),
+    "clamp of floats other than from one constant number to constants": FormRule(
+        _clamps_from_several, (ops(_CLAMP),)
+    ),
     "sum of products of seven dimensions or more": FormRule(
         _sums_products_of_many_dimensions, (ops(_REDUCE), ops(_MULTIPLY))
     ),
