@@ -735,9 +735,12 @@ def _asks_for_the_device_in_a_loop(reading: Reading) -> bool | None:
         del around[depth:], begins[depth:], ends[depth:], inside[depth:]
         if name == _CONSTANT:
             constants.add(number)
-        given = [source is not None and source[0] in constants for source in sources]
-        if around and around[-1] == _WHILE and ends[-1] is None:  # in its condition
-            ends[-1] = True if any(given) else (False if name == _RETURN else None)
+        in_condition = bool(around) and around[-1] == _WHILE and ends[-1] is None
+        constant = (in_condition or name == _WHILE) and any(
+            source is not None and source[0] in constants for source in sources
+        )
+        if in_condition:
+            ends[-1] = True if constant else (False if name == _RETURN else None)
         loops, known = inside[-1] if inside else (False, False)
         if around and around[-1] == _WHILE:
             loops, known = True, known or (begins[-1] and ends[-1] is not False)
@@ -747,7 +750,7 @@ def _asks_for_the_device_in_a_loop(reading: Reading) -> bool | None:
             perhaps |= loops or functions > 1
         inside.append((loops, known))
         around.append(name)
-        begins.append(any(given))
+        begins.append(constant)
         ends.append(None)
     return None if perhaps else False
 
@@ -818,7 +821,8 @@ def _raises_otherwise(reading: Reading) -> bool | None:
     of a number below zero, of one to infinity, or of zero to zero.
     """
     for visit in reading.walk.of([_POWER]):
-        element = reading.element(visit.operation.results[0])
+        # Of a damaged file there may be no result.
+        element = next(map(reading.element, visit.operation.results), "")
         if element not in _FLOATS:
             continue
         base, power, *_ = (

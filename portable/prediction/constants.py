@@ -156,8 +156,13 @@ def _divides_by_different_numbers(reading: Reading) -> bool | None:
     alike = functools.cache(functools.partial(_is_one_number, reading))
     functions = len([*reading.walk.of([_FUNCTION])])
     for visit in reading.walk.of([_REMAINDER]):
-        (type_,) = visit.operation.results or (-1,)
-        if reading.element(type_) != _BF16 or reading.content.pool.count(type_) == 1:
+        # Of a damaged file there may be another number of results.
+        counts = [
+            reading.content.pool.count(type_)
+            for type_ in visit.operation.results
+            if reading.element(type_) == _BF16
+        ]
+        if {*counts} <= {1}:
             continue
         for source in visit.sources:
             constant = visit.constant(source)

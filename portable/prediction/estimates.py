@@ -53,7 +53,7 @@ class Estimates(Generic[_T]):
 
     def of(self, visit: Visit) -> list[_T]:
         """Return what is known of the operands of an op."""
-        return [*map(self.at, self._reading.flow.operands(visit))]
+        return list(map(self.at, self._reading.flow.operands(visit)))
 
     def at(self, value: Value) -> _T:
         """Return what is known of a value."""
@@ -82,13 +82,18 @@ class Estimates(Generic[_T]):
 
     def _take_turn(self, handed: Mapping[Value, Sequence[Value]]) -> None:
         for value, made_of in handed.items():
-            self._keep(value, self._joined([*map(self.at, made_of)]))
+            joined = self._joined([*map(self.at, made_of)])
+            if joined is not None:
+                self._keep(value, joined)
+        kinds_ = self._reading.kinds
         for visit in self._reading.walk:
-            if not self._hands_on(visit.operation):
+            kind = kinds_[visit.operation.name]
+            if kind != _FUNCTION and kind not in _HANDING_ON:
                 for at, given in enumerate(self._given(visit)):
-                    self._keep((visit.number, at), given)
+                    if given is not None:
+                        self._keep((visit.number, at), given)
 
-    def _keep(self, value: Value, known: _T | None) -> None:
-        if known is not None and self._known.get(value) != known:
+    def _keep(self, value: Value, known: _T) -> None:
+        if self._known.get(value) != known:
             self._known[value] = known
             self._found = True

@@ -12,7 +12,7 @@ from portable.prediction.form import kinds
 from portable.prediction.unused import CALLS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
@@ -45,6 +45,7 @@ class Flow:
         self._walk = reading.walk
         self._functions: list[int] = []  # around each operation, that it stands in
         self._taken: dict[int, Sequence[int]] = {}
+        self._counts: dict[int, int] = {}  # of these
         self._next: dict[Value, list[Value]] = {}
         # What the conditions of loops give: it is no result, and decides all of them.
         self._conditions: dict[int, Sequence[Value]] = {}
@@ -57,6 +58,7 @@ class Flow:
                 self.entry = visit.number
             kind = reading.value(visit.operation, "function_type").get("value")
             self._taken[visit.number] = reading.sides(kind)[0]
+            self._counts[visit.number] = len(self._taken[visit.number])
         function = _OUTSIDE
         for visit in self._walk:
             kind = reading.kinds[visit.operation.name]
@@ -99,13 +101,15 @@ class Flow:
     def _hand(self, value: Value, to: Value) -> None:
         self._next.setdefault(value, []).append(to)
 
-    def operands(self, visit: Visit) -> Iterator[Value]:
-        """Yield the values that an operation takes."""
+    def operands(self, visit: Visit) -> list[Value]:
+        """Return the values that an operation takes."""
         function = self._functions[visit.number]
-        taken = len(self._taken.get(function, ()))
-        for source, operand in zip(visit.sources, visit.operation.operands, strict=True):
-            # In a function, which uses nothing from outside, its arguments are counted first.
-            yield source or (function, ~operand if operand < taken else _INSIDE)
+        taken = self._counts.get(function, 0)
+        # In a function, which uses nothing from outside, its arguments are counted first.
+        return [
+            source or (function, ~operand if operand < taken else _INSIDE)
+            for source, operand in zip(visit.sources, visit.operation.operands, strict=True)
+        ]
 
     def type(self, value: Value) -> int | None:
         """Return the type of a result of an operation or of an argument of a function."""

@@ -68,7 +68,7 @@ def _components(reading: Reading, op: Visit, count: int) -> Sequence[Ends]:
         op: The gather or scatter.
         count: How many components there are.
     """
-    operands = [*reading.flow.operands(op)]
+    operands = reading.flow.operands(op)
     if not operands:
         return [ANY] * count
     indices = operands[len(operands) // 2]

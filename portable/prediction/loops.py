@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from bisect import bisect_right
+from typing import TYPE_CHECKING, NamedTuple
 
 from portable.prediction.form import FormRule, ops
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
@@ -16,37 +16,25 @@ if TYPE_CHECKING:
 __all__ = ["LOOPS"]
 
 _WHILE, _RETURN = "vhlo.while_v1", "vhlo.return_v1"
+_UNKNOWN = 1 << 62
 
 
-@dataclass(slots=True)
-class _Loop:
+class _Loop(NamedTuple):
     """Which of the carried values of a loop are taken, by their numbers.
 
     Args:
         unused: Those whose last value nothing takes.
-        count: How many there are.
-        first: The number of the value that stands for the first of them in its regions.
+        carried: How many there are.
         asked: Those that the condition takes.
         kept: Those that an op of the body takes.
         given: Those that the body gives back as they are, in whatever place.
-        in_body: Whether the condition has been read.
     """
 
     unused: Collection[int]
-    count: int
-    first: int = 0
-    asked: set[int] = field(default_factory=set)
-    kept: set[int] = field(default_factory=set)
-    given: set[int] = field(default_factory=set)
-    in_body: bool = False
-
-    def take(self, visit: Visit, *, ends: bool) -> None:
-        """Note what an operation in it takes, and whether that ends one of its regions."""
-        pairs = zip(visit.sources, visit.operation.operands, strict=True)
-        taken = {value - self.first for source, value in pairs if source is None}
-        of = self.asked if not self.in_body else self.given if ends else self.kept
-        of |= taken & {*range(self.count)}
-        self.in_body |= ends
+    carried: int
+    asked: set[int]
+    kept: set[int]
+    given: set[int]
 
 
 def _gives_what_is_outside(reading: Reading) -> bool | None:
@@ -58,15 +46,7 @@ def _gives_what_is_outside(reading: Reading) -> bool | None:
     loops = _partly_used(reading)
     if not loops:
         return False
-    walk = reading.walk
-    for visit, first in zip(walk, reading.content.first_values(), strict=True):
-        around = owner = walk.around[visit.number]
-        if around in loops:
-            loops[around].first = first
-        while owner >= 0:
-            if owner in loops:
-                loops[owner].take(visit, ends=owner == around and visit.name == _RETURN)
-            owner = walk.around[owner]
+    _look_inside(reading, loops)
     perhaps = False
     for loop in loops.values():
         lost = loop.asked & {*loop.unused}
@@ -74,6 +54,35 @@ def _gives_what_is_outside(reading: Reading) -> bool | None:
             return True
         perhaps |= bool(lost - loop.kept - loop.given)
     return None if perhaps else False
+
+
+def _look_inside(reading: Reading, loops: Mapping[int, _Loop]) -> None:
+    """Note what is taken of the carried values of some loops, in one walk."""
+    around, in_body = reading.walk.around, set[int]()
+    # The loops that an operation stands in, and the numbers of the first values that they carry.
+    inside: list[Visit] = []
+    firsts: list[int] = []
+    for visit, first in zip(reading.walk, reading.content.first_values(), strict=True):
+        operation, ends = visit.operation, False
+        while inside and inside[-1].operation.depth >= operation.depth:
+            inside.pop()
+            firsts.pop()
+        if inside and around[visit.number] == inside[-1].number:
+            firsts[-1], ends = first, visit.name == _RETURN
+        for source, value in zip(visit.sources, operation.operands, strict=True):
+            at = bisect_right(firsts, value) - 1
+            if source is not None or at < 0:
+                continue
+            owner = inside[at].number
+            loop, last = loops[owner], ends and at == len(inside) - 1
+            if value < firsts[at] + loop.carried:
+                of = loop.asked if owner not in in_body else loop.given if last else loop.kept
+                of.add(value - firsts[at])
+        if ends:
+            in_body.add(inside[-1].number)
+        if visit.number in loops:
+            inside.append(visit)
+            firsts.append(_UNKNOWN)
 
 
 def _partly_used(reading: Reading) -> dict[int, _Loop]:
@@ -86,7 +95,7 @@ def _partly_used(reading: Reading) -> dict[int, _Loop]:
     for number, count in loops:
         unused = [at for at in range(count) if (number, at) not in taken]
         if 0 < len(unused) < count:
-            found[number] = _Loop(unused, count)
+            found[number] = _Loop(unused, count, set(), set(), set())
     return found
 
 

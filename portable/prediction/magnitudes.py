@@ -65,10 +65,15 @@ class Magnitudes(Estimates[float]):
         return math.inf if type_ is None else _RANGES.get(self._reading.element(type_), math.inf)
 
     def _joined(self, ones: Sequence[float]) -> float | None:
-        return _finite(max(ones))
+        size = max(ones)
+        return size if size < math.inf else None
 
     def _given(self, visit: Visit) -> Sequence[float | None]:
-        return [_finite(self._result(visit))] if len(visit.operation.results) == 1 else []
+        results = visit.operation.results
+        if not results or results[1:]:
+            return []
+        size = self._result(visit)
+        return [size if size < math.inf else None]
 
     def _result(self, visit: Visit) -> float:
         """Return how great the result of an op is."""
@@ -98,7 +103,7 @@ class Magnitudes(Estimates[float]):
 
     def _converted(self, visit: Visit, element: str) -> float:
         """Return how great what is converted is: of NaN, and below zero, it is any integer."""
-        values = [*self._reading.flow.operands(visit)]
+        values = self._reading.flow.operands(visit)
         type_ = self._reading.flow.type(values[0]) if values else None
         whole = type_ is not None and self._reading.element(type_) in _RANGES
         if type_ is None or (element in _RANGES and (not whole or element.startswith("u"))):
@@ -129,7 +134,3 @@ class Magnitudes(Estimates[float]):
         if kind == _EXPONENTIAL and taken[0] <= _HIGHEST:
             return math.exp(taken[0]) * rounded
         return math.inf
-
-
-def _finite(size: float) -> float | None:
-    return size if size < math.inf else None

@@ -106,7 +106,7 @@ def _of_floats(reading: Reading, op: str) -> Iterator[tuple[Visit, list[Value]]]
         results = visit.operation.results
         exact = bool(results) and reading.element(results[0]) in _EXACT
         if results and not exact and like(visit.operation) in reading.used:
-            yield visit, [*reading.flow.operands(visit)]
+            yield visit, reading.flow.operands(visit)
 
 
 _EXACT = WHOLE | {_BOOLEAN}

@@ -71,7 +71,7 @@ class Bounds(Estimates["Ends"]):
         kind, results = self._reading.kinds[visit.operation.name], visit.operation.results
         if kind == _SORT:
             return [*map(_known, self.of(visit)[: len(results)])]
-        if len(results) != 1:
+        if not results or results[1:]:
             return []
         element = self._reading.element(results[0])
         if visit.number in visit.constants:
@@ -144,7 +144,7 @@ class Bounds(Estimates["Ends"]):
         names = [reading.kinds[one.operation.name] for one in (asked, added)]
         if names != [_COMPARE, _ADD]:
             return None
-        compared, terms = [*flow.operands(asked)], [*flow.operands(added)]
+        compared, terms = flow.operands(asked), flow.operands(added)
         if not len(compared) == len(terms) == len(_SIDES):
             return None
         direction = reading.value(asked.operation, "comparison_direction").get("value")
@@ -193,7 +193,7 @@ def _held(ends: Ends, element: str) -> Ends | None:
 
 def _computed(kind: str, taken: Sequence[Ends], element: str) -> Ends:
     """Return the ends of what an op gives, before they are rounded or cut."""
-    if not taken or any(one == ANY for one in taken):
+    if not taken or ANY in taken:
         return ANY
     if kind in _PASSING:
         return _join(taken)
@@ -207,8 +207,8 @@ def _by_ends(function: Callable[..., float]) -> Callable[..., Ends]:
     """Have ends computed by an op that rises in each operand."""
 
     def ends(*taken: Ends | str) -> Ends:
-        pairs = [one for one in taken if not isinstance(one, str)]
-        return function(*(least for least, _ in pairs)), function(*(most for _, most in pairs))
+        least, most = zip(*taken[:-1], strict=True)  # the last is the element type
+        return function(*least), function(*most)
 
     return ends
 
