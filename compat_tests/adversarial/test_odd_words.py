@@ -88,7 +88,7 @@ def test_a_word_that_cannot_be_meant_is_one_line(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PORTABLE_OFFLINE", "1")
     monkeypatch.setenv("PORTABLE_CACHE", str(tmp_path / "cache"))
-    # It is asked of the installed distribution, and what is tested may be a checkout.
+    # A checkout is not installed, so that it has no version to sign.
     monkeypatch.setattr("portable.attestation._version", lambda: "0")
     # An export starts a process for each, which takes seconds.
     for odd in list(ODD.values())[:: len(ODD) if "export" in command else 1]:

@@ -23,7 +23,7 @@ from portable.fleet.stores import (
     Politeness,
 )
 from portable.fleet.web import Hub, Web
-from portable.system.files import FileError, InputFile, file_error, is_file, is_folder
+from portable.system.files import FileError, InputFile, file_error, is_folder, is_there
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -144,7 +144,7 @@ class _Folder:
     def __init__(self, path: str) -> None:
         self.url = path
         if not is_folder(path):
-            hint = "name the folder that it is in" if is_file(path) else None
+            hint = "name the folder that it is in" if is_there(path) else None
             raise PlaceError("not a folder" if hint else "no such folder", where=path, hint=hint)
 
     def objects(self) -> Iterator[Object]:

@@ -22,7 +22,7 @@ from portable.prediction import predict_all
 from portable.releases import named_consumers
 from portable.runtime.verification import verify
 from portable.system import children, scratch
-from portable.system.files import file_error, is_file, is_folder
+from portable.system.files import file_error, is_there
 from portable.verdict import Stage, worst
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def _copy(
         copy = _beside(path, suffix) if suffix else f"{to.rstrip('/') or '/'}/{_inside(path)}"
         if path != place and (is_remote(place) or is_remote(copy)):
             raise PlaceError("a SavedModel is a directory", hint="copy it to this machine")
-        if not is_remote(copy) and (is_file(copy) or is_folder(copy)):
+        if not is_remote(copy) and is_there(copy):
             return _there(place, copy, Path(copy), releases)
         home = None if is_remote(copy) else _made(Path(copy).parent)
         with scratch.folder(home) as folder:

@@ -5,6 +5,7 @@ Followed through functions, loops and branches: where they hand a value on, it i
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from portable.prediction.form import kinds
@@ -31,7 +32,7 @@ _HANDING_ON = frozenset(CALLS) | kinds("case if while")
 _TURNS = 8
 
 
-class Estimates(Generic[_T]):
+class Estimates(ABC, Generic[_T]):
     """What is known of those values of which something is.
 
     What is known after a turn is right: a further one finds more, and of what is handed on only
@@ -55,17 +56,17 @@ class Estimates(Generic[_T]):
         """Return what is known of the operands of an op."""
         return list(map(self.at, self._reading.flow.operands(visit)))
 
+    @abstractmethod
     def at(self, value: Value) -> _T:
         """Return what is known of a value."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _joined(self, ones: Sequence[_T]) -> _T | None:
         """Return what is known of a value that is one of some; None if nothing is."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _given(self, visit: Visit) -> Sequence[_T | None]:
         """Return what is known of the results of an op; of the last ones, None is left out."""
-        raise NotImplementedError
 
     def _handed(self) -> Mapping[Value, Sequence[Value]]:
         """Return what becomes values that are handed on, of those that are nothing else."""

@@ -70,8 +70,8 @@ def _look_inside(reading: Reading, loops: Mapping[int, _Loop]) -> None:
         if inside and around[visit.number] == inside[-1].number:
             firsts[-1], ends = first, visit.name == _RETURN
         for source, value in zip(visit.sources, operation.operands, strict=True):
-            at = bisect_right(firsts, value) - 1
-            if source is not None or at < 0:
+            at = -1 if source is not None else bisect_right(firsts, value) - 1
+            if at < 0:
                 continue
             owner = inside[at].number
             loop, last = loops[owner], ends and at == len(inside) - 1

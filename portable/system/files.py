@@ -35,6 +35,7 @@ __all__ = [
     "is_folder",
     "is_special",
     "is_stdout",
+    "is_there",
     "new_directory",
     "read_file",
     "umask",
@@ -67,6 +68,11 @@ def is_file(path: str | os.PathLike[str]) -> bool:
 def is_folder(path: str | os.PathLike[str]) -> bool:
     """Say whether there is such a folder, as `is_file`."""
     return os.path.isdir(path)
+
+
+def is_there(path: str | os.PathLike[str]) -> bool:
+    """Say whether there is anything of that name, a FIFO too; as `is_file`."""
+    return os.path.exists(path)
 
 
 def is_special(path: str | os.PathLike[str]) -> bool:
