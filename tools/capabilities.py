@@ -20,12 +20,14 @@ from __future__ import annotations
 import argparse
 import base64
 import datetime
+import functools
 import hashlib
 import itertools
 import json
 import sys
 import tomllib
 from collections import Counter, defaultdict
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -63,6 +65,7 @@ if TYPE_CHECKING:
 
     from portable.releases import Release
     from portable.releases.capability import Executions
+    from portable.runtime.environments import Environment
     from portable.runtime.executors import Executor
     from portable.runtime.executors.tensors import Array
 
@@ -203,24 +206,49 @@ def _enumerate() -> None:
     write_file(_PROGRAMS, "\n".join(lines).encode())
 
 
-def execute(engine: str, release: Release, programs: Sequence[Program]) -> None:
-    """Execute on a Release what was not executed on it before, and keep what became of it."""
+def execute(engine: str, release: Release, programs: Sequence[Program], workers: int = 1) -> None:
+    """Execute on a Release what was not executed on it before, and keep what became of it.
+
+    Args:
+        engine: What executes.
+        release: The Release.
+        programs: What to execute.
+        workers: How many processes of the Release share the programs.
+    """
     path = _path(engine, release)
     done = _results(engine, release)
     missing = [program for program in programs if program.name not in done]
     if not missing:
         return
     environment = Environments().get(release, to_execute=True)
-    with (
-        find_executor(engine, environment, limit=LIMIT_S) as executor,
-        environment.worker() as worker,
-        path.open("a", encoding="utf-8") as kept,
-    ):
-        handlers = worker.ask({"kind": "probe"}).payload.get("handlers", [])
-        kept.write(json.dumps({"program": _HANDLERS, "targets": handlers}) + "\n")
+    with path.open("a", encoding="utf-8") as kept:
+
+        def keep(name: str, result: Mapping[str, Any]) -> None:
+            kept.write(json.dumps({"program": name, **result}) + "\n")
+            kept.flush()
+
+        with environment.worker() as worker:
+            handlers = worker.ask({"kind": "probe"}).payload.get("handlers", {})
+        keep(_HANDLERS, {"targets": handlers.get(environment.recipe.platform, [])})
         crashed: Counter[str] = Counter()
-        for program in missing:
-            if crashed[program.op] > _PATIENCE.get(engine, len(missing)):
+        shares = [missing[number::workers] for number in range(workers)]
+        with ThreadPoolExecutor(workers) as pool:
+            run = functools.partial(_execute, engine, environment, crashed=crashed, keep=keep)
+            list(pool.map(run, shares))
+
+
+def _execute(
+    engine: str,
+    environment: Environment,
+    programs: Sequence[Program],
+    crashed: Counter[str],
+    keep: Callable[[str, Mapping[str, Any]], None],
+) -> None:
+    """Execute programs in one process of a Release."""
+    release = find_release(environment.consumer)
+    with find_executor(engine, environment, limit=LIMIT_S) as executor:
+        for program in programs:
+            if crashed[program.op] > _PATIENCE.get(engine, len(programs)):
                 result: dict[str, Any] | None = {
                     "ended": Ability.UNTRIED.value,
                     "reason": "the op crashed each time",
@@ -231,8 +259,7 @@ def execute(engine: str, release: Release, programs: Sequence[Program]) -> None:
             if result is None:
                 result = {"ended": Ability.UNTRIED.value, "reason": "took too long"}
             crashed[program.op] += result["ended"] == Ability.CRASHES.value
-            kept.write(json.dumps({"program": program.name, **result}) + "\n")
-            kept.flush()
+            keep(program.name, result)
 
 
 def _path(engine: str, release: Release) -> Path:
@@ -478,7 +505,9 @@ def table(
         _fill(found, [*earlier.values()], names)
         dates = [_executed_on(one) for one in listed if one in runs]
         date = max([*dates, section.date] if section else dates)
-        lines += [f"[{distribution}]\tcpu\t{date}\t{' '.join(one.version for one in listed)}"]
+        platform = Recipe.of(listed[0], to_execute=True).platform
+        executed_there = " ".join(one.version for one in listed)
+        lines += [f"[{distribution}]\t{platform}\t{date}\t{executed_there}"]
         lines += _rows(found)
     return "\n".join(lines) + "\n"
 
@@ -572,6 +601,7 @@ def main() -> int:
     standing = [f"{name} {one}" for name, of in parse(known).items() for one in of.executed]
     parser.add_argument("--on", nargs="+", default=standing, metavar="RELEASE")
     parser.add_argument("--new", action="store_true", help="only what the table has no row of")
+    parser.add_argument("--workers", type=int, default=1, help="processes of each Release")
     parser.add_argument("--ops", nargs="+", metavar="OP", help="only programs of these ops")
     chosen = parser.parse_args()
     programs = load_programs()
@@ -582,7 +612,7 @@ def main() -> int:
     execute(*_REFERENCE[:1], find_release(_REFERENCE[1]), programs)
     for name in chosen.on:
         release = find_release(name)
-        execute(executor_for(release), release, programs)
+        execute(executor_for(release), release, programs, chosen.workers)
         print(f"{release}: {len(programs)} programs", flush=True)
     of = [*map(find_release, chosen.on)] if chosen.ops else None
     write_file(TABLE, table(programs, known, adding=chosen.new, of=of).encode())

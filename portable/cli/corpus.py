@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 
 from portable.cli.options import add
 from portable.cli.output import demand_apart, print_json, print_table, say, write_text
+from portable.cli.progress import counting
+from portable.cli.usage import count
 from portable.corpus import Case, CorpusError, Seals, find_case, load_corpus
 from portable.escaping import block
 from portable.releases import find_release
@@ -33,7 +35,7 @@ portable corpus verify
 portable corpus coverage
 portable corpus list --format json
 portable corpus show tanh_f32
-portable corpus run --platform cuda -o page.md
+portable corpus run --platform cuda --jobs 8 -o page.md
 portable corpus run tanh --platform ./plugin.so --on 'jaxlib 0.10.2'
 portable corpus new my_model --program my_model.mlir --corpus ours
 portable corpus seal --corpus ours
@@ -63,6 +65,9 @@ def options(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="new: the folder it is put in (default: own)",
     )
+    parser.add_argument(
+        "--jobs", type=count, metavar="N", help="run: execute so many Cases at a time (default: 1)"
+    )
     add(parser, "--platform", "--on", "--output", "--format")
 
 
@@ -80,8 +85,9 @@ def run(chosen: argparse.Namespace) -> int:
             else f"{chosen.action} takes no Case",
             hint="see 'portable corpus list'",
         )
-    if chosen.action != "run" and (chosen.platform != "cpu" or chosen.on or chosen.output):
-        raise CorpusError("--platform, --on and --output are for run")
+    alone = chosen.platform != "cpu" or chosen.on or chosen.output or chosen.jobs
+    if chosen.action != "run" and alone:
+        raise CorpusError("--platform, --on, --jobs and --output are for run")
     return _ACTIONS[chosen.action](chosen.corpus or _find(Path.cwd()), chosen)
 
 
@@ -146,7 +152,10 @@ def _run(corpus: Path, chosen: argparse.Namespace) -> int:
     on = find_release(chosen.on) if chosen.on else None
     check_executor("pjrt", chosen.platform, on)
     demand_apart(chosen.output)
-    host, counts, differences = observe_platform(chosen.platform, cases, on)
+    with counting("Cases") as tell:
+        host, counts, differences = observe_platform(
+            chosen.platform, cases, on, jobs=chosen.jobs or 1, progress=tell
+        )
     if chosen.output:
         write_text(chosen.output, page(host, counts, differences))
     if chosen.format == "json":

@@ -8,8 +8,10 @@ bits are others though it ends alike.
 from __future__ import annotations
 
 import datetime
+import itertools
 import re
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +24,7 @@ from portable.runtime.environments import Environments
 from portable.runtime.executors import compare_all, find_executor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from portable.corpus.case import Case
     from portable.corpus.execution import Became, Ending
@@ -85,7 +87,11 @@ class Deviation:
 
 
 def observe(
-    there: Executor, here: Executor, cases: Iterable[Case], newest: Version
+    there: Executor,
+    here: Executor,
+    cases: Iterable[Case],
+    newest: Version,
+    progress: Callable[[], None] = lambda: None,
 ) -> tuple[Counter[Ending], list[Deviation]]:
     """Execute Cases on two Executors.
 
@@ -94,6 +100,7 @@ def observe(
         here: The CPU.
         cases: Those without expected outputs are passed over.
         newest: The highest Version of an artifact.
+        progress: Called after each Case.
 
     Returns:
         How often each ending was met on the platform, and what differs.
@@ -104,6 +111,7 @@ def observe(
         if not case.expected or not case.artifacts:
             continue
         (one, outputs), (other, expected) = (attempt(e, case, newest) for e in (there, here))
+        progress()
         counts[one.ending] += 1
         both = outputs and expected
         unlike = [c for c in compare_all(expected, outputs) if not c.same] if both else []
@@ -166,26 +174,49 @@ def driver(kernel: Path = _NVIDIA) -> str:
 
 
 def observe_platform(
-    platform: str, cases: Iterable[Case], on: Release | None = None
+    platform: str,
+    cases: Sequence[Case],
+    on: Release | None = None,
+    *,
+    jobs: int = 1,
+    progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> tuple[Host, Counter[Ending], list[Deviation]]:
     """Execute Cases on a platform, and on the CPU of the same jaxlib.
 
     Args:
         platform: `cuda`, `tpu`, `cpu`, or the path of a PJRT plugin.
-        cases: As for `observe`.
+        cases: Those without expected outputs are passed over.
         on: A jaxlib; by default what is installed here.
+        jobs: How many Cases at a time, each in processes of its own.
+        progress: Called with how many Cases are done, and how many there are.
 
     Returns:
         What they were executed on, how often each ending was met there, and what differs.
     """
     environment = Environments().get(on) if on else None
-    with (
-        find_executor("pjrt", environment, limit=LIMIT_S, platform=platform) as there,
-        find_executor("pjrt", environment, limit=LIMIT_S) as here,
-    ):
-        release = find_release(here.name.partition(" (")[0])
-        device = there.compile(serialize(_SMALLEST, "0.9.0")).device
-        counts, differences = observe(there, here, cases, release.target)
-        today = datetime.datetime.now(tz=datetime.UTC).date()
-        host = Host(Path(platform).name, str(release), device, driver(), today)
-    return host, counts, differences
+    executed = [case for case in cases if case.expected and case.artifacts]
+    done = itertools.count(1)
+
+    def tell() -> None:
+        progress(next(done), len(executed))
+
+    def observed(share: Sequence[Case]) -> tuple[Host, Counter[Ending], list[Deviation]]:
+        with (
+            find_executor("pjrt", environment, limit=LIMIT_S, platform=platform) as there,
+            find_executor("pjrt", environment, limit=LIMIT_S) as here,
+        ):
+            release = find_release(here.name.partition(" (")[0])
+            device = there.compile(serialize(_SMALLEST, "0.9.0")).device
+            counts, differences = observe(there, here, share, release.target, tell)
+            today = datetime.datetime.now(tz=datetime.UTC).date()
+            host = Host(Path(platform).name, str(release), device, driver(), today)
+        return host, counts, differences
+
+    with ThreadPoolExecutor(jobs) as pool:
+        shares = [executed[number::jobs] for number in range(min(jobs, len(executed)) or 1)]
+        hosts, counted, differences = zip(*pool.map(observed, shares), strict=True)
+    counts: Counter[Ending] = Counter()
+    for one in counted:
+        counts.update(one)
+    found = sorted(itertools.chain(*differences), key=lambda one: one.case)
+    return hosts[0], counts, found

@@ -139,7 +139,7 @@ def _listed(types: str) -> frozenset[str]:
 
 @functools.cache
 def capabilities_of(release: Release) -> Abilities:
-    """Return what is known of what a Release compiles, on the CPU.
+    """Return what is known of what a Release compiles, on the platform of its section.
 
     Args:
         release: Which.

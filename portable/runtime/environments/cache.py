@@ -454,6 +454,7 @@ def _load(folder: Path) -> Environment | None:
             tuple(fields["also"]),
             tuple(fields["keep"]),
             fields.get("whole", False),
+            fields.get("platform", "cpu"),
         )
         library = None if record["library"] is None else Path(record["library"])
         python = Path(record["python"])
@@ -473,6 +474,7 @@ _FORM = {
         "also": [str],
         "keep": [str],
         "whole?": bool,
+        "platform?": str,
     },
     "files?": {"*": int},
 }

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from portable.errors import PortableError
+from portable.releases import find_release
 from portable.system.worker import Driver
 
 __all__ = ["Recipe", "Shipped", "UnsupportedDistribution"]
@@ -54,6 +55,7 @@ class Recipe:
         also: Requirements that are installed beside it.
         keep: Patterns of the one file to keep out of the wheel; empty to install the wheel.
         whole: Whether the wheel is installed although reading needs only one file of it.
+        platform: What it executes on: `cpu`, `cuda`.
     """
 
     distribution: str
@@ -63,6 +65,7 @@ class Recipe:
     also: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     whole: bool = False
+    platform: str = "cpu"
 
     @classmethod
     def of(cls, release: Shipped, *, to_execute: bool = False) -> Recipe:
@@ -95,17 +98,20 @@ class Recipe:
         whole = to_execute and "whole" in row
         keep = () if whole else tuple(row.get("keep", ()))
         also: tuple[str, ...] = ()
+        driving, driver, platform = release, row["driver"], "cpu"
+        if whole and "by" in row:
+            driving = find_release(f"{row['by']} {release.version}")
+            driver, platform = _recipes()[row["by"]]["driver"], row["on"]
         if not keep:
-            key = "whole" if whole else "old" if release.numpy.startswith("<") else "also"
+            key = "whole" if whole else "old" if driving.numpy.startswith("<") else "also"
             beside = row.get(key, row.get("also", ()))
             versions = {
                 "version": release.version,
                 "beside": row.get("patches", {}).get(release.version, release.version),
             }
-            also = (f"numpy{release.numpy}", *(one.format(**versions) for one in beside))
-        driver = Driver(row["driver"])
-        shipped = (release.distribution, release.version, release.python)
-        return cls(*shipped, driver, also, keep, whole)
+            also = (f"numpy{driving.numpy}", *(one.format(**versions) for one in beside))
+        shipped = (release.distribution, release.version, driving.python)
+        return cls(*shipped, Driver(driver), also, keep, whole, platform)
 
     @property
     def name(self) -> str:

@@ -45,6 +45,8 @@ __all__ = ["ChildExecutor", "ExecutorKind"]
 # Files here are memory; a container may have little of it.
 _SHARED = Path("/dev/shm")  # noqa: S108 - each folder in it is made for its owner alone
 _MARGIN_BYTES = 1 << 30
+# What a Release executes on that says nothing else.
+_CPU = "cpu"
 
 
 class UnevenProcesses(PortableError):
@@ -72,7 +74,7 @@ class ChildExecutor:
         capabilities: Capabilities,
         *,
         hint: str,
-        platform: str = "cpu",
+        platform: str = _CPU,
         processes: int = 1,
     ) -> None:
         self.engine = engine
@@ -88,7 +90,7 @@ class ChildExecutor:
     @property
     def name(self) -> str:
         """What it is, with its Release: `jaxlib 0.10.2 (pjrt)`."""
-        where = "" if self.platform == "cpu" else f" on {self.platform}"
+        where = "" if self.platform == _CPU else f" on {self.platform}"
         return f"{self._release or 'nothing'} ({self.engine}{where})"
 
     def available(self) -> bool:
@@ -120,11 +122,7 @@ class ChildExecutor:
     def spread(self, wanted: Signature) -> dict[str, Any]:
         """Return what a job says of a program for several devices that are there; else nothing."""
         counts = sorted((wanted.replicas, wanted.partitions))
-        if (
-            self.platform != "cpu"
-            or counts[0] > 1
-            or not 1 < counts[1] <= self.capabilities.devices
-        ):
+        if self.platform != _CPU or counts[0] > 1 or not 1 < counts[1] <= self.capabilities.devices:
             return {}
         if counts[1] % self._processes:
             raise UnevenProcesses(
@@ -204,9 +202,11 @@ class ExecutorKind:
         Raises:
             PlatformMissing: It does not run on this platform.
         """
-        platform = setting.platform
-        self.check(platform)
         environment, limit, memory = setting.environment, setting.limit, setting.memory
+        platform = setting.platform
+        if environment is not None and environment.recipe.platform != _CPU:
+            platform = environment.recipe.platform
+        self.check(platform)
         if environment is not None:
             release, worker = environment.consumer, environment.worker(limit=limit, memory=memory)
         else:

@@ -108,7 +108,8 @@ def find_executor(
         environment: The Release to execute on; by default what is installed here.
         limit: Seconds that one compilation or execution may take.
         memory: Bytes that its process may take; by default three quarters of the machine's.
-        platform: `cpu`; PJRT also has `cuda`, `tpu`, and the path of any PJRT plugin.
+        platform: `cpu`; PJRT also has `cuda`, `tpu`, and the path of any PJRT plugin. A Release
+            that is such a plugin executes on its own.
         processes: Over how many processes a program for several devices is spread, each with its
             share of the devices.
 
@@ -149,7 +150,8 @@ def check_executor(
         )
     kind = EXECUTORS[name]
     kind.check(platform)
-    if release is not None and (driver := Recipe.of(release).driver) not in kind.drivers:
+    driver = Recipe.of(release, to_execute=True).driver if release is not None else None
+    if driver is not None and driver not in kind.drivers:
         others = [one.name for one in _KINDS if driver in one.drivers]
         raise ExecutorMissing(
             f"{release} has no {name}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from . import cpu_handlers
+from . import cpu_handlers, cuda_handlers
 from .bindings import Bindings, ModuleEra, TextEra
 from .engines import Engines
 
@@ -38,7 +38,8 @@ def load(library: str, limit: float) -> Bindings:
 
     def facts() -> Payload:
         evaluates = _eval_module(stablehlo, name)
-        handlers = sorted(cpu_handlers.carried())
+        carried = {"cpu": cpu_handlers.carried(), "cuda": cuda_handlers.carried()}
+        handlers = {platform: sorted(targets) for platform, targets in carried.items()}
         eras = {"serialize_api": name, "eval_module": evaluates, "exec_era": _exec_era()}
         return {**eras, "handlers": handlers}
 

@@ -15,7 +15,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import cpu_handlers
+from . import cpu_handlers, cuda_handlers
 from .answer import Refused, Unavailable
 from .bindings import PRODUCER, PRODUCER_WITHIN
 from .engines import CPU
@@ -40,6 +40,9 @@ PLUGINS = {
     "tpu": ("libtpu", "libtpu.so"),
 }
 WHEELS = {"cuda": "jax-cuda13-plugin", "tpu": "libtpu"}
+CUDA = "cuda"
+# By default a client takes three quarters of the device's memory, and the next one finds none.
+OPTIONS = {CUDA: {"preallocate": False}}
 # What it is called while it is loaded.
 PLUGIN = "portable"
 _MESSAGE_LIMIT = 2000
@@ -229,14 +232,25 @@ class Pjrt:
             self._client = self._xla.make_cpu_client(**several)
             cpu_handlers.register(self._xla)
         else:
-            self._xla.load_pjrt_plugin_dynamically(PLUGIN, _library(self._platform))
-            self._xla.initialize_pjrt_plugin(PLUGIN)
-            self._client = self._xla.make_c_api_client(PLUGIN, {}, None)
+            self._client = self._open_plugin()
         self.device = str(self._client.devices()[0].device_kind)
         if self._spread is not None:
             self.device += f" x {self._spread.devices}"
         if self._peers is not None:
             self.device += f" in {self._peers.count} processes"
+
+    def _open_plugin(self) -> Any:
+        """Return a client of the plugin's first device."""
+        plugin = self._xla.load_pjrt_plugin_dynamically(PLUGIN, _library(self._platform))
+        try:
+            self._xla.initialize_pjrt_plugin(PLUGIN)
+            client = self._xla.make_c_api_client(PLUGIN, OPTIONS.get(self._platform, {}), None)
+        except REFUSALS as refusal:
+            words = _refused(refusal)
+            raise Unavailable(f"no device of {self._platform} can be used: {words}") from None
+        if self._platform == CUDA:
+            cuda_handlers.register(self._xla, plugin)
+        return client
 
     def _compile(self, program: bytes) -> Any:
         version = importlib.import_module("jaxlib.version").__version_info__
