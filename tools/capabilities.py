@@ -499,15 +499,16 @@ def table(
             earlier |= {one: column | earlier[one] for one, column in learnt.items()}
         if of is not None:
             learnt = {
-                one: earlier.get(one, {}) | _own(programs, column) for one, column in learnt.items()
+                one: earlier[one] | _own(programs, column) if one in earlier else column
+                for one, column in learnt.items()
             }
         found = [(earlier if adding else earlier | learnt)[one.version] for one in listed]
-        _fill(found, [*earlier.values()], names)
+        recipe = Recipe.of(listed[0], to_execute=True)
+        _fill(found, [*earlier.values()], names, _calls(before, recipe.driver))
         dates = [_executed_on(one) for one in listed if one in runs]
         date = max([*dates, section.date] if section else dates)
-        platform = Recipe.of(listed[0], to_execute=True).platform
         executed_there = " ".join(one.version for one in listed)
-        lines += [f"[{distribution}]\t{platform}\t{date}\t{executed_there}"]
+        lines += [f"[{distribution}]\t{recipe.platform}\t{date}\t{executed_there}"]
         lines += _rows(found)
     return "\n".join(lines) + "\n"
 
@@ -546,13 +547,30 @@ def _learnt(
     return supports(tried, results, right, advised) | calls
 
 
-def _fill(found: Sequence[Column], earlier: Sequence[Column], names: Collection[str]) -> None:
+def _calls(known: Mapping[str, Executions], driver: str) -> set[str]:
+    """Return the custom calls of all distributions that are driven alike, on any platform."""
+    return {
+        f"{CALL} {target}"
+        for name, section in known.items()
+        if Recipe.of(find_release(name, section.executed[-1]), to_execute=True).driver == driver
+        for _, targets in section.rows.get(CALL, ())
+        for target in targets.split(";")
+    }
+
+
+def _fill(
+    found: Sequence[Column],
+    earlier: Sequence[Column],
+    names: Collection[str],
+    elsewhere: Collection[str],
+) -> None:
     """Say of each Release what only others have a row for.
 
     Of a call that one carries a handler of, the others make what they make of unknown ones. What
     stood in no row before, of ops in a body, computed.
     """
     signatures: set[str] = set().union(*found)
+    signatures |= {*elsewhere}
     calls = {one for one in signatures.difference(names) if one.startswith(f"{CALL} ")}
     for column in found:
         unknown = column.get(_UNKNOWN_CALL, Ability.UNTRIED)

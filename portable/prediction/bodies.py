@@ -174,6 +174,11 @@ def _starts_otherwise(
     return found
 
 
+def _of_several(reading: Reading, one: OpSignature) -> bool:
+    """Say whether a reduction is no window, and has more than one element for a result."""
+    return reading.names[one.name] == _REDUCE and not _once(reading, one)
+
+
 def _of_constants(
     names: tuple[str, ...], bodies: frozenset[str], elements: frozenset[str]
 ) -> FormRule:
@@ -313,6 +318,7 @@ def _identities(element: str, root: str) -> frozenset[int] | None:
     }.get(root, frozenset({0}))
 
 
+_starts_with_more = _starts_otherwise(_of_several, _IDEMPOTENT)
 BODIES: dict[str, FormRule] = {
     "reduce_window of single elements whose padding takes away": FormRule(
         _cuts_single_elements, (ops(_WINDOW),)
@@ -338,6 +344,11 @@ BODIES: dict[str, FormRule] = {
     ),
     "reduce_window padded with an initial value that changes it": FormRule(
         _starts_otherwise(_padded, _IDEMPOTENT), (ops(_WINDOW),)
+    ),
+    # Every part of a reduction that is computed apart may begin with it.
+    "reduction of several elements from an initial value that changes them": FormRule(
+        lambda reading: None if _starts_with_more(reading) is not False else False,
+        (ops(_REDUCE),),
     ),
     "sum over devices of a constant of booleans or complex numbers": _of_constants(
         (*_ALL_REDUCE, _REDUCE_SCATTER), frozenset({_ADD}), frozenset({"bool_v1", _COMPLEX})

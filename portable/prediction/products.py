@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from portable.bytecode.entries import Blob
 from portable.bytecode.operations import IN_FUNCTION
-from portable.prediction.form import FormRule, kinds, ops
+from portable.prediction.form import FormRule, kinds, ops, types
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -29,6 +29,14 @@ DOT = "vhlo.dot_general_v2"
 DOTS = ("vhlo.dot_general_v1", DOT)
 """The ops whose operand types these forms depend on."""
 
+_SIDES = ("lhs", "rhs")
+_CONVOLUTIONS = ("vhlo.convolution_v1", "vhlo.dynamic_conv_v1", "vhlo.dynamic_conv_v2")
+_OTHER_PRODUCTS = ("vhlo.dot_v1", "vhlo.einsum_v1", *_CONVOLUTIONS)
+_F32, _SIXTEEN_BITS = "f32_v1", frozenset({"bf16_v1", "f16_v1"})
+# Of these, so many stand in a word.
+_I8, _WORD = "i8_v1", 4
+# The value of the enum for the highest precision.
+_HIGHEST = 2
 _CONSTANT, _TRANSPOSE = "vhlo.constant", "vhlo.transpose"
 # An algorithm of this alone is what a product without one has; that of f64 is not, even of f64.
 _EXACT = frozenset({"f32_v1"})
@@ -86,16 +94,21 @@ def _contracts_one_element(reading: Reading) -> bool:
 
 def _algorithm(reading: Reading, one: Operation | OpSignature) -> str:
     """Return which kind of algorithm a product names, none where it is that of any product."""
-    types = {
-        reading.content.pool.type(index).name
-        for part in ("lhs_precision_type", "rhs_precision_type", "accumulation_type")
-        if isinstance(index := reading.value(one, part).get("value"), int)
-    } - {"none_v1"}
+    types = {*_precisions(reading, one)} - {"none_v1"}
     if types <= _EXACT:
         return ""
     index = reading.attribute(one, "num_primitive_operations")
     count = None if index is None else reading.content.pool.attribute(index).fields.get("value")
     return _ONE_PRODUCT if types == {"bf16_v1", "f32_v1"} and count == 1 else _OTHER
+
+
+def _precisions(reading: Reading, one: Operation | OpSignature) -> list[str]:
+    """Return the types of an algorithm: of the operands, and of the accumulation."""
+    return [
+        reading.content.pool.type(index).name
+        for part in ("lhs_precision_type", "rhs_precision_type", "accumulation_type")
+        if isinstance(index := reading.value(one, part).get("value"), int)
+    ]
 
 
 def _sizes_of_products(
@@ -268,8 +281,71 @@ def _in_batches(reading: Reading) -> bool:
     )
 
 
+def _accumulates_little(reading: Reading) -> bool:
+    """Find a dot_general by an algorithm that accumulates in 16 bits, or of an unusual f8."""
+    for one in reading.of(DOT):
+        *operands, accumulated = _precisions(reading, one) or ("",)
+        eights = {kind for kind in operands if kind.startswith("f8")} - {"f8E4M3FN_v1"}
+        if eights or accumulated in _SIXTEEN_BITS:
+            return True
+    return False
+
+
+def _rounds_operands(reading: Reading) -> bool | None:
+    """Find perhaps a product of f32 that is not requested at the highest precision."""
+    for one in reading.of(*DOTS, *_OTHER_PRODUCTS):
+        operands = (type_ for type_ in one.operand_types or () if type_ is not None)
+        if _F32 in map(reading.element, operands) and not _is_highest(reading, one):
+            return None
+    return False
+
+
+def _is_highest(reading: Reading, one: OpSignature) -> bool:
+    """Say whether a product is requested at the highest precision of both operands."""
+    listed = reading.value(one, "precision_config").get("elements")
+    asked = (
+        [index for index in listed if isinstance(index, int)] if isinstance(listed, list) else []
+    )
+    fields = (reading.content.pool.attribute(index).fields for index in asked)
+    return len(asked) == len(_SIDES) and all(one.get("value") == _HIGHEST for one in fields)
+
+
+def _convolves_bytes(reading: Reading) -> bool | None:
+    """Find perhaps a convolution to i8, which saturates where another wraps around."""
+    of = reading.of(*_CONVOLUTIONS)
+    found = (reading.element(result) for one in of for result in one.results)
+    return None if _I8 in found else False
+
+
+def _contracts_bytes(reading: Reading) -> bool | None:
+    """Find a product of i8 to i32 over a number of elements that no four bytes divide.
+
+    Perhaps it is one where the number is not known, or its batches are no matrices.
+    """
+    perhaps = False
+    for one in reading.of(*DOTS):
+        operand = (one.operand_types or (None,))[0]
+        if operand is None or reading.element(operand) != _I8:
+            continue
+        if "i32_v1" in map(reading.element, one.results):
+            sizes = reading.dimensions(operand)
+            if sizes is None:
+                perhaps = True
+            elif left_and_contracted(reading, one, "lhs", sizes)[1] % _WORD:
+                return True
+    return None if perhaps else False
+
+
 _ALGORITHM = (ops(DOT),)
 PRODUCTS: dict[str, FormRule] = {
+    "dot_general with an algorithm of little precision": FormRule(_accumulates_little, _ALGORITHM),
+    "product of f32 that is not of the highest precision": FormRule(
+        _rounds_operands, (types([_F32]), ops(*DOTS, *_OTHER_PRODUCTS))
+    ),
+    "dot_general of i8 to i32 over no multiple of four": FormRule(
+        _contracts_bytes, (types([_I8]), types(["i32_v1"]), ops(*DOTS))
+    ),
+    "convolution to i8": FormRule(_convolves_bytes, (types([_I8]), ops(*_CONVOLUTIONS))),
     "dot_general with an algorithm and batching dimensions": FormRule(_in_batches, _ALGORITHM),
     "dot_general over a dimension without elements": FormRule(_contracts_nothing, (ops(*DOTS),)),
     "dot_general with an algorithm of two sizes that are 1": FormRule(

@@ -103,6 +103,8 @@ _BELOW_ZERO = frozenset({(5, 0), (2, 0), (3, 1), (4, 1)})
 _POSITIVE = kinds("exponential logistic")
 # The same, of what is not less than zero. What is not is known of results of these, and of those
 # that have the sign of all their operands.
+_GREATER = frozenset({2, 3})
+_ORDERS = _GREATER | {4, 5}
 _NOT_BELOW_ZERO = frozenset({(2, 0), (4, 1)})
 _NEVER_NEGATIVE = kinds("abs exponential iota")
 _SAME_SIGN = kinds("broadcast_in_dim minimum reshape transpose")
@@ -624,36 +626,62 @@ class _Merged:
         return math.isnan(one)
 
 
-def _compares_nan_with_zero(reading: Reading) -> bool | None:
-    """Find perhaps whether floats that are never negative are at least zero, which NaN is not."""
-    numbers = reading.floats
-    positive: set[int] = set()
-    negated: set[int] = set()
-    for visit in reading.walk:
-        kind = reading.kinds[visit.operation.name]
-        of = [one is not None and one[0] in positive for one in visit.sources]
-        if kind == _NEGATE and any(of):
-            negated.add(visit.number)
-        if kind == _COMPARE and len(of) == len(_SIDES):
-            asked = reading.value(visit.operation, "comparison_direction").get("value")
-            total = reading.value(visit.operation, "compare_type").get("value") == _TOTAL
-            for side in _SIDES:
-                # XLA knows it of zero, and not of its negative.
-                zero = str(numbers(visit.constant(visit.sources[1 - side])).only) == "0.0"
-                if (asked, side) in _NOT_BELOW_ZERO and of[side] and zero and not total:
-                    return None
-        elif (
-            kind in _NEVER_NEGATIVE
-            or (kind == _CONSTANT and numbers(visit.operation).least >= 0)
-            or (kind == _MAXIMUM and any(of))
-            or (kind in _SAME_SIGN and of and all(of))
-            or (kind == _SELECT and all(of[1:]))
-            or (kind == _POWER and of[:1] == [True])
-            or (kind == _NEGATE and visit.first in negated)
-            or (kind in (_MULTIPLY, _POWER) and _is_square(reading, visit, numbers))
-        ) and _float(reading, visit):
-            positive.add(visit.number)
-    return False
+def _compares_nan(
+    decides: Callable[[object, int, bool, _Numbers], bool],
+) -> Callable[[Reading], bool | None]:
+    """Find perhaps a comparison of floats that a compiler decides by their sign: not that of NaN.
+
+    Args:
+        decides: Whether it does, by the direction, which operand has the sign, whether that is
+            never positive rather than never negative, and the numbers of the other operand.
+    """
+
+    def found(reading: Reading) -> bool | None:
+        numbers = reading.floats
+        positive: set[int] = set()
+        negated: set[int] = set()
+        for visit in reading.walk:
+            kind = reading.kinds[visit.operation.name]
+            of = [one is not None and one[0] in positive for one in visit.sources]
+            if kind == _NEGATE and any(of):
+                negated.add(visit.number)
+            if kind == _COMPARE and len(of) == len(_SIDES):
+                asked = reading.value(visit.operation, "comparison_direction").get("value")
+                total = reading.value(visit.operation, "compare_type").get("value") == _TOTAL
+                for side in _SIDES if not total else ():
+                    source = visit.sources[side]
+                    below = source is not None and source[0] in negated
+                    other = numbers(visit.constant(visit.sources[1 - side]))
+                    if (of[side] or below) and decides(asked, side, below, other):
+                        return None
+            elif (
+                kind in _NEVER_NEGATIVE
+                or (kind == _CONSTANT and numbers(visit.operation).least >= 0)
+                or (kind == _MAXIMUM and any(of))
+                or (kind in _SAME_SIGN and of and all(of))
+                or (kind == _SELECT and all(of[1:]))
+                or (kind == _POWER and of[:1] == [True])
+                or (kind == _NEGATE and visit.first in negated)
+                or (kind in (_MULTIPLY, _POWER) and _is_square(reading, visit, numbers))
+            ) and _float(reading, visit):
+                positive.add(visit.number)
+        return False
+
+    return found
+
+
+def _at_least_zero(asked: object, side: int, below: bool, other: _Numbers) -> bool:
+    """Say whether XLA takes it for true: it knows it of zero, and not of its negative."""
+    return (asked, side) in _NOT_BELOW_ZERO and not below and str(other.only) == "0.0"
+
+
+def _true_of_numbers(asked: object, side: int, below: bool, other: _Numbers) -> bool:
+    """Say whether a comparison by order with a constant may hold for every number of a sign."""
+    above = (asked in _GREATER) is (side == 0)
+    only = other.only
+    if only is None or asked not in _ORDERS or above is below:
+        return False
+    return only >= 0 if below else only <= 0
 
 
 def _divides_quotients(reading: Reading) -> bool | None:
@@ -810,7 +838,10 @@ SIMPLIFIED: dict[str, FormRule] = {
         (ops(*_RAISED_ONCE), types({"f64_v1"}), ops(_CONSTANT, _IOTA)),
     ),
     "compare of floats that are never negative with zero": FormRule(
-        _compares_nan_with_zero, (ops(_COMPARE), ops(_CONSTANT))
+        _compares_nan(_at_least_zero), (ops(_COMPARE), ops(_CONSTANT))
+    ),
+    "compare of floats that holds for every number of their sign": FormRule(
+        _compares_nan(_true_of_numbers), (ops(_COMPARE), ops(_CONSTANT))
     ),
     "two constants one after another that leave the range of their type as one": FormRule(
         _leaves_the_range, (ops(_ADD, _SUBTRACT, _MULTIPLY, _DIVIDE), ops(_CONSTANT))

@@ -32,8 +32,8 @@ __all__ = [
     "untried_for",
 ]
 
-_SAME_COMPILER = {"tensorflow": "jaxlib"}
-"""Distributions whose compiler is that of another, built from its source of another day."""
+_SAME_COMPILER = {"tensorflow": "jaxlib", "jax-cuda13-pjrt": "jaxlib"}
+"""Distributions whose compiler is that of another: of another day, or for another platform."""
 
 
 class Effect(enum.Enum):

@@ -27,9 +27,7 @@ def carried() -> dict[str, tuple[Any, int]]:
         with contextlib.suppress(ImportError, AttributeError):
             listed = importlib.import_module(f"jaxlib.{name}").registrations()[_PLATFORM]
             found |= {target: (handler, interface) for target, handler, interface in listed}
-    extension = _extension()
-    typed = extension.ffi_handlers() if hasattr(extension, "ffi_handlers") else {}
-    return found | {target: (handler, 1) for target, handler in typed.items()}
+    return found
 
 
 def register(xla: Any, plugin: Any) -> None:
@@ -49,7 +47,10 @@ def register(xla: Any, plugin: Any) -> None:
         xla.register_custom_type_handler(_PLATFORM, kinds)
         for name, kind in extension.ffi_types().items():
             xla.register_custom_type(name, kind, platform=_PLATFORM)
-    for target, (handler, interface) in carried().items():
+    # Those of the plugin itself are of callbacks into Python, which no artifact brings.
+    own = extension.ffi_handlers() if hasattr(extension, "ffi_handlers") else {}
+    typed = {target: (handler, 1) for target, handler in own.items()}
+    for target, (handler, interface) in (carried() | typed).items():
         xla.register_custom_call_target(target, handler, platform=_PLATFORM, api_version=interface)
 
 
