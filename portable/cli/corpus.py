@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 from portable.cli.options import add
 from portable.cli.output import demand_apart, print_json, print_table, say, write_text
 from portable.cli.progress import counting
-from portable.cli.usage import count
 from portable.corpus import Case, CorpusError, Seals, find_case, load_corpus
 from portable.escaping import block
 from portable.releases import find_release
@@ -65,9 +64,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="new: the folder it is put in (default: own)",
     )
-    parser.add_argument(
-        "--jobs", type=count, metavar="N", help="run: execute so many Cases at a time (default: 1)"
-    )
+    add(parser, "--jobs", default_help="1")
     add(parser, "--platform", "--on", "--output", "--format")
 
 

@@ -146,6 +146,11 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
         "default": "cpu",
         "help": "where pjrt executes: cpu, cuda, tpu, or the path of a PJRT plugin",
     },
+    "--jobs": {
+        "type": count,
+        "metavar": "N",
+        "help": "execute so many programs or commands at a time",
+    },
     "--memory": {
         "type": limit,
         "metavar": "GIB",

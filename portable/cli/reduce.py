@@ -19,7 +19,7 @@ from portable.cli.options import add
 from portable.cli.output import demand_apart, note, print_json, say
 from portable.cli.parts import ManyPrograms, parts_of
 from portable.cli.progress import waiting
-from portable.cli.usage import BadUsage, count, demand_name
+from portable.cli.usage import BadUsage, demand_name
 from portable.fuzz.reduction import Candidate, ConditionNeverHolds, reduce
 from portable.pinning.locations import naming
 from portable.runtime.executors.signature import ordered
@@ -54,9 +54,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--check", required=True, metavar="COMMAND", help="what must succeed, for /bin/sh"
     )
-    parser.add_argument(
-        "--jobs", type=count, metavar="N", help="run so many commands at a time (default: cores)"
-    )
+    add(parser, "--jobs", default_help="cores")
     add(parser, "--inputs")
     add(parser, "--timeout", default=_LIMIT_S, default_help="%(default)g")
     add(parser, "--output", "--format")

@@ -49,7 +49,13 @@ from portable.prediction.products import DOT, DOTS, PRODUCTS, prescribes_algorit
 from portable.prediction.quantized import QUANTIZED
 from portable.prediction.ranges import Bounds
 from portable.prediction.signatures import FLOATS, has_operand_types
-from portable.prediction.simplified import SIMPLIFIED, added, nan_of, numbers_of
+from portable.prediction.simplified import (
+    SIMPLIFIED,
+    added,
+    decided_by_sign,
+    nan_of,
+    numbers_of,
+)
 from portable.prediction.specials import SPECIALS
 from portable.prediction.unsigned import UNSIGNED
 from portable.prediction.unused import used
@@ -178,6 +184,11 @@ class Reading:
     def used(self) -> frozenset[tuple[object, ...]]:
         """What the ops are like that a compiler does not remove before it compiles them."""
         return used(self)
+
+    @cached_property
+    def signs(self) -> frozenset[str]:
+        """How comparisons of floats may be decided by their sign."""
+        return decided_by_sign(self)
 
     @cached_property
     def is_large(self) -> bool:

@@ -28,6 +28,7 @@ __all__ = [
     "Added",
     "Numbers",
     "added",
+    "decided_by_sign",
     "nan_of",
     "numbers_of",
 ]
@@ -626,48 +627,51 @@ class _Merged:
         return math.isnan(one)
 
 
-def _compares_nan(
-    decides: Callable[[object, int, bool, _Numbers], bool],
-) -> Callable[[Reading], bool | None]:
-    """Find perhaps a comparison of floats that a compiler decides by their sign: not that of NaN.
+def decided_by_sign(reading: Reading) -> frozenset[str]:
+    """Return how comparisons of floats may be decided by their sign, which is not that of NaN.
 
     Args:
-        decides: Whether it does, by the direction, which operand has the sign, whether that is
-            never positive rather than never negative, and the numbers of the other operand.
+        reading: An artifact's ops.
+
+    Returns:
+        Keys of `_DECIDED`: both are looked for in one walk.
     """
-
-    def found(reading: Reading) -> bool | None:
-        numbers = reading.floats
-        positive: set[int] = set()
-        negated: set[int] = set()
-        for visit in reading.walk:
-            kind = reading.kinds[visit.operation.name]
-            of = [one is not None and one[0] in positive for one in visit.sources]
-            if kind == _NEGATE and any(of):
-                negated.add(visit.number)
-            if kind == _COMPARE and len(of) == len(_SIDES):
-                asked = reading.value(visit.operation, "comparison_direction").get("value")
-                total = reading.value(visit.operation, "compare_type").get("value") == _TOTAL
-                for side in _SIDES if not total else ():
-                    source = visit.sources[side]
-                    below = source is not None and source[0] in negated
+    numbers = reading.floats
+    positive: set[int] = set()
+    negated: set[int] = set()
+    found: set[str] = set()
+    for visit in reading.walk:
+        kind = reading.kinds[visit.operation.name]
+        of = [one is not None and one[0] in positive for one in visit.sources]
+        if kind == _NEGATE and any(of):
+            negated.add(visit.number)
+        if kind == _COMPARE and len(of) == len(_SIDES):
+            asked = reading.value(visit.operation, "comparison_direction").get("value")
+            total = reading.value(visit.operation, "compare_type").get("value") == _TOTAL
+            for side in _SIDES if not total else ():
+                source = visit.sources[side]
+                below = source is not None and source[0] in negated
+                if of[side] or below:
                     other = numbers(visit.constant(visit.sources[1 - side]))
-                    if (of[side] or below) and decides(asked, side, below, other):
-                        return None
-            elif (
-                kind in _NEVER_NEGATIVE
-                or (kind == _CONSTANT and numbers(visit.operation).least >= 0)
-                or (kind == _MAXIMUM and any(of))
-                or (kind in _SAME_SIGN and of and all(of))
-                or (kind == _SELECT and all(of[1:]))
-                or (kind == _POWER and of[:1] == [True])
-                or (kind == _NEGATE and visit.first in negated)
-                or (kind in (_MULTIPLY, _POWER) and _is_square(reading, visit, numbers))
-            ) and _float(reading, visit):
-                positive.add(visit.number)
-        return False
+                    asking = (asked, side, below, other)
+                    found.update(how for how, decides in _DECIDED.items() if decides(*asking))
+        elif (
+            kind in _NEVER_NEGATIVE
+            or (kind == _CONSTANT and numbers(visit.operation).least >= 0)
+            or (kind == _MAXIMUM and any(of))
+            or (kind in _SAME_SIGN and of and all(of))
+            or (kind == _SELECT and all(of[1:]))
+            or (kind == _POWER and of[:1] == [True])
+            or (kind == _NEGATE and visit.first in negated)
+            or (kind in (_MULTIPLY, _POWER) and _is_square(reading, visit, numbers))
+        ) and _float(reading, visit):
+            positive.add(visit.number)
+    return frozenset(found)
 
-    return found
+
+def _perhaps_decided(how: str) -> Callable[[Reading], bool | None]:
+    """Find perhaps a comparison that is decided in one of these ways."""
+    return lambda reading: None if how in reading.signs else False
 
 
 def _at_least_zero(asked: object, side: int, below: bool, other: _Numbers) -> bool:
@@ -682,6 +686,14 @@ def _true_of_numbers(asked: object, side: int, below: bool, other: _Numbers) -> 
     if only is None or asked not in _ORDERS or above is below:
         return False
     return only >= 0 if below else only <= 0
+
+
+# By what it is compared with: which operand has a sign, whether never a positive one, and numbers.
+_ZERO, _ALWAYS = "with zero", "for every number"
+_DECIDED: dict[str, Callable[[object, int, bool, _Numbers], bool]] = {
+    _ZERO: _at_least_zero,
+    _ALWAYS: _true_of_numbers,
+}
 
 
 def _divides_quotients(reading: Reading) -> bool | None:
@@ -838,10 +850,10 @@ SIMPLIFIED: dict[str, FormRule] = {
         (ops(*_RAISED_ONCE), types({"f64_v1"}), ops(_CONSTANT, _IOTA)),
     ),
     "compare of floats that are never negative with zero": FormRule(
-        _compares_nan(_at_least_zero), (ops(_COMPARE), ops(_CONSTANT))
+        _perhaps_decided(_ZERO), (ops(_COMPARE), ops(_CONSTANT))
     ),
     "compare of floats that holds for every number of their sign": FormRule(
-        _compares_nan(_true_of_numbers), (ops(_COMPARE), ops(_CONSTANT))
+        _perhaps_decided(_ALWAYS), (ops(_COMPARE), ops(_CONSTANT))
     ),
     "two constants one after another that leave the range of their type as one": FormRule(
         _leaves_the_range, (ops(_ADD, _SUBTRACT, _MULTIPLY, _DIVIDE), ops(_CONSTANT))

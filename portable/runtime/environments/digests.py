@@ -137,7 +137,7 @@ def _locks(table: Path) -> dict[tuple[str, ...], Lock]:
     files: dict[str, tuple[str, ...]] = {}
     for number, line in enumerate(table.read_text("utf-8").splitlines(), 1):
         if line.startswith("["):
-            wanted, _, pinned = line[1:].partition("]")
+            wanted, _, pinned = line[1:].rpartition("]")  # an extra has brackets of its own
             found[tuple(wanted.split())] = pinned.split()
         elif not line.startswith("#"):
             name, _, hashes = line.partition(" ")
