@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -36,6 +37,21 @@ def test_a_plugin_is_observed(release: Release, tmp_path: Path) -> None:
     assert "| executor | jaxlib 0.10.2, its PJRT client |" in told
     assert "| Cases | 1 computed |" in told
     assert "portable corpus run --platform xla_cpu_pjrt.so`" in told
+
+
+def test_cases_are_executed_at_a_time(
+    release: Release, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each in processes of its own: none is lost."""
+    release("jaxlib 0.9.1")
+    words = ["--on", "jaxlib 0.9.1", "--corpus", str(CORPUS), "-o", str(tmp_path / "page.md")]
+    assert main(["corpus", "run", "or_f32", *words, "--jobs", "3", "--format", "json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    wanted = [one for name, one in CASES.items() if "or_f32" in name and one.expected]
+    assert len(wanted) > 1
+    assert sum(told["cases"].values()) == len(wanted)
+    with pytest.raises(SystemExit):
+        main(["corpus", "run", "or_f32", *words, "--jobs", "0"])
 
 
 def test_what_differs_is_recorded(release: Release) -> None:
