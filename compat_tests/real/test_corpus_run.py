@@ -50,8 +50,7 @@ def test_cases_are_executed_at_a_time(
     wanted = [one for name, one in CASES.items() if "or_f32" in name and one.expected]
     assert len(wanted) > 1
     assert sum(told["cases"].values()) == len(wanted)
-    with pytest.raises(SystemExit):
-        main(["corpus", "run", "or_f32", *words, "--jobs", "0"])
+    assert main(["corpus", "run", "or_f32", *words, "--jobs", "0"]) == 2
 
 
 def test_what_differs_is_recorded(release: Release) -> None:
