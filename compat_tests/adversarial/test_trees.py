@@ -67,7 +67,7 @@ def test_every_entry_is_walked() -> None:
     """Or it is refused, where the path is too long for the operating system."""
     found = list(walk(deepen(Path("tree"), *DEEP)))
     assert len(found) == DEEP[1]
-    assert found[-1].name == "deep.mlir.bc"
+    assert found[-1].path.endswith("/deep.mlir.bc")
     with pytest.raises(OSError, match="too long"):
         list(walk(deepen(Path("other"), *LONG)))
 

@@ -54,16 +54,15 @@ class Blobs:
         """Store bytes, as `add`."""
         return self.add(partial(write_bytes, data=data), media_type)
 
-    def copy(self, path: str) -> Descriptor:
+    def copy(self, file: InputFile) -> Descriptor:
         """Store a file, inside the kernel where it can; once, however often it is named.
 
         Args:
-            path: The file.
+            file: The file.
 
         Raises:
             FileError: It cannot be read or written.
         """
-        file = InputFile(path)
         if file.identity not in self._copied:
             self._copied[file.identity] = self.add(
                 partial(copy_bytes, file, start=0, stop=len(file))

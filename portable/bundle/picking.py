@@ -263,7 +263,7 @@ def _named(tree: Path, label: str) -> Iterator[None]:
 
 def _move(tree: Path, to: str | os.PathLike[str]) -> None:
     """Move what was delivered to its place: a file that is alone, else the folder."""
-    files = [Path(entry.path) for entry in walk(tree) if entry.is_file()]
+    files = [Path(entry.path) for entry in walk(tree) if entry.is_file]
     alone = len(files) == 1
     (demand_output if alone else demand_new_directory)(to)
     try:

@@ -41,7 +41,7 @@ from portable.prediction import Subject, examine, gravity, predict
 from portable.releases import named_consumers
 from portable.releases.requests import installed_library
 from portable.system import scratch
-from portable.system.files import new_directory, write_file
+from portable.system.files import InputFile, new_directory, write_file
 from portable.verdict import Stage
 
 if TYPE_CHECKING:
@@ -287,15 +287,15 @@ def _layers(container: Container, edits: Edits, blobs: Blobs) -> list[Descriptor
     """Store the files of a container, some of them rewritten."""
     if not container.files:
         write = edits.get("")
-        named = {_title(container): blobs.add(write) if write else blobs.copy(container.path)}
+        whole = blobs.add(write) if write else blobs.copy(InputFile(container.path))
+        named = {_title(container): whole}
     else:
         named = {}
-        for inside, folder in files_of(container.path):
-            if folder or (inside in edits and edits[inside] is None):
+        for inside, file in files_of(container.path):
+            if file is None or (inside in edits and edits[inside] is None):
                 continue
             write = edits.get(inside)
-            path = f"{container.path}/{inside}"
-            named[inside] = blobs.add(write) if write else blobs.copy(path)
+            named[inside] = blobs.add(write) if write else blobs.copy(file)
     return [replace(named[path], annotations={TITLE: path}) for path in sorted(named)]
 
 

@@ -32,7 +32,6 @@ from portable.containers.oci import (
 )
 from portable.containers.rewriting import Rewritable
 from portable.errors import PortableError
-from portable.system.files import InputFile
 from portable.version import InvalidVersion, Version
 
 if TYPE_CHECKING:
@@ -313,7 +312,7 @@ class ImageLayout:
         """
         path = self.folder.file(descriptor.path)
         if self._checked.get(descriptor.digest) != descriptor.size:
-            demand_content(InputFile(path), descriptor)
+            demand_content(self.folder.open(descriptor.path), descriptor)
             self._checked[descriptor.digest] = descriptor.size
         return path
 
@@ -331,7 +330,7 @@ class ImageLayout:
         """
         from portable.containers.copying import copy_bytes
 
-        file = InputFile(self.folder.file(descriptor.path))
+        file = self.folder.open(descriptor.path)
         demand_size(len(file), descriptor)
         copy_bytes(file, target, 0, len(file))
 
@@ -344,10 +343,10 @@ class ImageLayout:
         Raises:
             MalformedContainer: It is.
         """
-        demand_size(len(InputFile(self.folder.file(descriptor.path))), descriptor)
+        demand_size(len(self.folder.open(descriptor.path)), descriptor)
 
     def _small(self, inside: str) -> bytes:
-        file = InputFile(self.folder.file(inside))
+        file = self.folder.open(inside)
         if len(file) > LARGEST:
             raise MalformedContainer(f"larger than {LARGEST} bytes", where=inside)
         return file.read()
@@ -365,8 +364,8 @@ class _Tree(Folder):
             raise MalformedContainer("missing", where=inside)
         return self.layout.blob(self.files[inside])
 
-    def unchecked(self, inside: str) -> str:
-        return self.layout.folder.file(self.files[inside].path)
+    def unchecked(self, inside: str) -> Source:
+        return self.layout.folder.source(self.files[inside].path)
 
     def has_file(self, inside: str) -> bool:
         return inside in self.files
@@ -401,7 +400,9 @@ class Bundle(Rewritable):
                 self._layout.blob(manifest.config)
                 for layer in manifest.layers:
                     self._layout.demand_there(layer)
-                tree = _Tree(place(self.path, name), layout=self._layout, files=manifest.files)
+                tree = _Tree(
+                    place(self.path, name), folder.within, layout=self._layout, files=manifest.files
+                )
                 self._members[name] = opened = inside(tree, [*tree.files])
                 demand_claim(opened, Version.parse(name))
             _demand_apart(self._members)

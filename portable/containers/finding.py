@@ -25,13 +25,15 @@ from portable.containers.kind import (
     is_text,
     kind_of_directory,
     kind_of_file,
+    kind_of_folder,
 )
 from portable.containers.opening import CONTAINERS, open_folder, open_path, open_source
 from portable.containers.source import Source
 from portable.containers.spelling import embedded, spelled
 from portable.containers.unpacking import BEGINNING, NotUnpacked, unpacked
 from portable.errors import PortableError
-from portable.system.files import FileError, file_error, is_special
+from portable.system.beneath import Listed, entries, is_beneath, opened_folder, place_of
+from portable.system.files import FileError, InputFile, file_error, is_special
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -222,11 +224,12 @@ class _Search:
         if rule:
             yield Found(path, Fate.EXCLUDED, why=rule)
         elif link:
-            yield self._link(path, os.path.realpath("."), set())
+            yield self._link(path, place_of("."), set())
         elif folder:
             yield from self._tree(path)
         elif os.path.lexists(path):
-            yield self._file(path)
+            with opened_folder(os.path.dirname(path) or ".") as here:
+                yield self._file(path, partial(InputFile, path, folder=here))
 
     def _rule(self, path: str, top: str, *, folder: bool) -> str:
         """Return the pattern that excludes a path; nothing when there is none."""
@@ -244,44 +247,41 @@ class _Search:
 
     def _tree(self, top: str) -> Iterator[Found]:
         """Yield everything in a folder; without recursion, since folders nest deeper than that."""
-        within, walked, links = os.path.realpath(top), set[str](), list[str]()
+        within, walked, links = place_of(top), set[str](), list[str]()
         folders, claimed = [top], set[str]()
         while folders:
-            here = folders.pop()
+            here, below = folders.pop(), list[str]()
             try:
-                with os.scandir(here) as listed:
-                    entries = sorted(listed, key=lambda entry: entry.name)
+                with opened_folder(here, within) as handle:
+                    listed = entries(handle, here)
+                    walked.add(within + here[len(top) :])
+                    if any(entry.name in _MARKS for entry in listed):
+                        for found in _directory(here, within, named=here == top):
+                            files = getattr(found.container, "files", ())
+                            claimed |= {f"{here}/{file}" for file in files}
+                            yield found
+                    for entry in listed:
+                        if entry.path not in claimed:
+                            later = links if entry.is_link else below
+                            yield from self._entry(entry, top, handle, later)
             except OSError as error:
                 yield Found(here, Fate.NOT_JUDGED, why=file_error("read", error, here).what)
-                continue
-            walked.add(within + here[len(top) :])
-            if any(entry.name in _MARKS for entry in entries):
-                for found in _directory(here, within, named=here == top):
-                    claimed |= {f"{here}/{file}" for file in getattr(found.container, "files", ())}
-                    yield found
-            below: list[str] = []
-            for entry in entries:
-                path = f"{here}/{entry.name}"
-                if path not in claimed:
-                    later = links if entry.is_symlink() else below
-                    yield from self._entry(path, entry, top, later)
             folders += reversed(below)
         yield from (self._link(path, within, walked) for path in links)
 
-    def _entry(
-        self, path: str, entry: os.DirEntry[str], top: str, later: list[str]
-    ) -> Iterator[Found]:
+    def _entry(self, entry: Listed, top: str, here: int, later: list[str]) -> Iterator[Found]:
         """Yield what becomes of an entry of a folder, or keep it for later: a link, a folder."""
-        folder = entry.is_dir(follow_symlinks=False)
-        rule = self._rule(path, top, folder=folder)
-        if not rule and folder and entry.name in EXCLUDED_FOLDERS:
+        path = entry.path
+        rule = self._rule(path, top, folder=entry.is_folder)
+        if not rule and entry.is_folder and entry.name in EXCLUDED_FOLDERS:
             rule = "by default"
         if rule:
             yield Found(path, Fate.EXCLUDED, why=rule)
-        elif folder or entry.is_symlink():
+        elif entry.is_folder or entry.is_link:
             later.append(path)
         else:
-            yield self._file(path, regular=entry.is_file(follow_symlinks=False))
+            opening = partial(InputFile, path, folder=here)
+            yield self._file(path, opening, regular=entry.is_file)
 
     def _link(self, path: str, within: str, walked: set[str]) -> Found:
         """Follow a link to a file of the same tree; what lies in a folder of it was seen there."""
@@ -293,16 +293,16 @@ class _Search:
             if target in walked:
                 return Found(path, Fate.OTHER)
             return Found(path, Fate.NOT_JUDGED, why="a link to a folder that is not searched")
-        if not target.startswith(within.rstrip("/") + "/"):
+        if not is_beneath(target, within):
             return Found(path, Fate.NOT_JUDGED, why="a link that leads out of the folder")
-        return self._file(path)
+        return self._file(path, partial(InputFile, path, within))
 
-    def _file(self, path: str, *, regular: bool = True) -> Found:
+    def _file(self, path: str, opening: Callable[[], InputFile], *, regular: bool = True) -> Found:
         """Determine by its content and its name what becomes of a file."""
         marked = self.marked(path)
         if not regular and not marked:
             return Found(path, Fate.OTHER)
-        return self.look(path, partial(Source, path), marked=marked)
+        return self.look(path, lambda: Source(opening()), marked=marked)
 
     def look(self, path: str, opening: Callable[[], Source], *, marked: bool) -> Found:
         """Determine what becomes of a file once it is opened."""
@@ -403,8 +403,9 @@ def _model(path: str, opening: Callable[[], Source]) -> Found | None:
 
 def _directory(here: str, within: str, *, named: bool) -> Iterator[Found]:
     """Yield the container that a folder is, if it is one with artifacts or was named."""
-    if kind_of_directory(here) in CONTAINERS:
-        found = _opened(here, partial(open_path, here, within=within))
+    folder = Folder(here, within)
+    if kind_of_folder(folder) in CONTAINERS:
+        found = _opened(here, partial(open_folder, folder))
         if named or not isinstance(found.error, NoArtifact):
             yield found
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import stat
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from portable.containers.container import MalformedContainer
 from portable.containers.source import Source
+from portable.system.beneath import is_beneath, opened_folder, place_of
 from portable.system.files import InputFile, file_error, new_directory, write_through
 from portable.system.trees import walk
 
@@ -25,7 +27,7 @@ class Folder:
 
     Args:
         path: The directory.
-        within: The real path of a folder that no link may lead out of; empty for anywhere.
+        within: A folder that no link may lead out of, as `place_of` names it; empty for anywhere.
     """
 
     path: str
@@ -42,26 +44,37 @@ class Folder:
         """
         path = f"{self.path}/{inside}"
         try:
+            leads_out = self.within and not is_beneath(os.path.realpath(path), self.within)
             mode = os.stat(path).st_mode
         except (OSError, ValueError):
-            raise MalformedContainer("missing", where=inside) from None
+            leads_out, mode = False, 0
+        if leads_out:
+            hint = "replace links by copies: cp -rL"
+            raise MalformedContainer("a link out of the tree", where=inside, hint=hint)
         if not stat.S_ISREG(mode):
-            raise MalformedContainer("not a regular file", where=inside)
-        if self.within and not os.path.realpath(path).startswith(self.within + os.sep):
-            raise MalformedContainer(
-                "a link out of the tree",
-                where=inside,
-                hint="replace links by copies: cp -rL",
-            )
+            why = "not a regular file" if mode else "missing"
+            raise MalformedContainer(why, where=inside)
         return path
 
     def source(self, inside: str) -> Source:
-        """Open a regular file in it, as `file` finds it."""
-        return Source(self.file(inside))
+        """Open a regular file in it as a Source, as `open`."""
+        return Source(self.open(inside))
 
-    def unchecked(self, inside: str) -> str:
-        """Return the path of a regular file in it, whose content is not compared with anything."""
-        return self.file(inside)
+    def open(self, inside: str) -> InputFile:
+        """Open a regular file in it, as `file` finds it.
+
+        Args:
+            inside: Its path inside.
+
+        Raises:
+            MalformedContainer: As `file`.
+            FileError: It cannot be read, or lies elsewhere by now.
+        """
+        return InputFile(self.file(inside), self.within)
+
+    def unchecked(self, inside: str) -> Source:
+        """Open a regular file in it, whose content is not compared with anything."""
+        return self.source(inside)
 
     def has(self, inside: str) -> bool:
         """Say whether there is something at a path inside."""
@@ -79,13 +92,16 @@ class Folder:
         """
         path = f"{self.path}/{inside}"
         try:
-            return sorted(os.listdir(path))
+            with opened_folder(path, self.within) as handle:
+                return sorted(os.listdir(handle))
         except (OSError, ValueError) as error:  # an embedded NUL is a ValueError
             raise file_error("read", error, path) from error
 
 
-def files_of(root: str) -> Iterator[tuple[str, bool]]:
-    """Yield everything in a directory: its path inside and whether it is a folder; folders first.
+def files_of(root: str) -> Iterator[tuple[str, InputFile | None]]:
+    """Yield everything in a directory: its path inside, and the file; None for a folder.
+
+    A folder comes before what is in it.
 
     Args:
         root: The directory.
@@ -95,21 +111,12 @@ def files_of(root: str) -> Iterator[tuple[str, bool]]:
             is no file and no folder, such as a pipe.
         FileError: It cannot be read.
     """
-    real, inner = os.path.realpath(root), Folder(root)
+    inner = Folder(root, place_of(root))
 
     try:
         for entry in walk(root):
             inside = os.path.relpath(entry.path, root)
-            if entry.is_symlink() and not os.path.realpath(entry.path).startswith(real + os.sep):
-                raise MalformedContainer(
-                    "a link out of the container",
-                    where=inside,
-                    hint="replace links by copies: cp -rL",
-                )
-            folder = entry.is_dir(follow_symlinks=False)
-            if not folder:
-                inner.file(inside)
-            yield inside, folder
+            yield inside, None if entry.is_folder else inner.open(inside)
     except OSError as error:
         raise file_error("read", error, error.filename or root) from error
 
@@ -130,19 +137,14 @@ def copy_tree(
         FileError: It cannot be read or written, or `to` is not free; nothing is left behind.
         MalformedContainer: As `files_of`.
     """
-    with new_directory(to, origin=root) as staged:
-        for inside, folder in files_of(root):
-            path = f"{staged}/{inside}"
-            if folder:
-                os.mkdir(path)
-            elif inside not in replaced:
-                _copy_file(f"{root}/{inside}", path)
-            elif (write := replaced[inside]) is not None:
-                write_through(path, write)
-
-
-def _copy_file(path: str, to: str) -> None:
     from portable.containers.copying import copy_bytes
 
-    original = InputFile(path)
-    write_through(to, lambda target: copy_bytes(original, target, 0, len(original)))
+    with new_directory(to, origin=root) as staged:
+        for inside, file in files_of(root):
+            path = f"{staged}/{inside}"
+            if file is None:
+                os.mkdir(path)
+            elif inside not in replaced:
+                write_through(path, partial(copy_bytes, file, start=0, stop=len(file)))
+            elif (write := replaced[inside]) is not None:
+                write_through(path, write)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from portable.containers.container import MalformedContainer
-from portable.system.files import InputFile
 
 if TYPE_CHECKING:
     from portable.containers.folder import Folder
@@ -50,7 +49,7 @@ def read_array(folder: Folder, where: str, known: dict[object, Array] | None = N
         MalformedContainer: It holds something else, or is cut short.
         FileError: It cannot be read.
     """
-    file = InputFile(folder.file(where))
+    file = folder.open(where)
     if known is not None and file.identity in known:
         return known[file.identity]
     head = file[:12]

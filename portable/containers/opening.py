@@ -37,14 +37,13 @@ CONTAINERS = {
 }
 
 
-def open_path(source: str | os.PathLike[str] | bytes, *, within: str = "") -> Container:
+def open_path(source: str | os.PathLike[str] | bytes) -> Container:
     """Open what is at a path: a container, or a file that is one program itself.
 
     Nothing is read but what leads to the artifacts.
 
     Args:
         source: A path, or a file's bytes.
-        within: The real path of a folder that no link in a directory may lead out of.
 
     Returns:
         The container. A plain file is one with a single Entry without a name, whatever it holds;
@@ -61,7 +60,7 @@ def open_path(source: str | os.PathLike[str] | bytes, *, within: str = "") -> Co
         if os.path.isdir(path):
             from portable.containers.folder import Folder  # most paths lead to files
 
-            return open_folder(Folder(path, within))
+            return open_folder(Folder(path))
         found = Source(path)
     else:
         from portable.artifact import bytes_of  # most sources are paths
@@ -121,7 +120,7 @@ def open_version(folder: Folder, files: Sequence[str]) -> Container:
         opened = _opener(kind)(folder)
         _demand_alone(folder, set(files).difference(opened.files))
         return opened
-    source = Source(folder.file(files[0]))
+    source = folder.source(files[0])
     _demand_alone(folder, files[1:])
     return open_source(kind_of_file(source), source)
 
@@ -132,7 +131,7 @@ _OTHERS = {Kind.ARTIFACT, Kind.BYTECODE, *CONTAINERS}
 def _demand_alone(folder: Folder, files: Iterable[str]) -> None:
     for inside in sorted(files):
         named = inside.rpartition("/")[2] in MARKS
-        if named or kind_of_file(Source(folder.unchecked(inside))) in _OTHERS:
+        if named or kind_of_file(folder.unchecked(inside)) in _OTHERS:
             raise MalformedContainer("is not of the program of its Version", where=inside)
 
 

@@ -16,9 +16,7 @@ from portable.containers.container import Entry, MalformedContainer, Opener, dem
 from portable.containers.kind import Kind
 from portable.containers.npy import read_array
 from portable.containers.rewriting import Rewritable
-from portable.containers.source import Source
 from portable.system.documents import demand_form, parse_json
-from portable.system.files import read_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -28,6 +26,8 @@ if TYPE_CHECKING:
     from portable.containers.container import Edits
     from portable.containers.folder import Folder
     from portable.containers.npy import Array
+    from portable.containers.source import Source
+    from portable.system.files import InputFile
 
 __all__ = ["TorchXla", "open_container"]
 
@@ -151,16 +151,16 @@ def _functions(folder: Folder) -> Iterator[_Function]:
             )
     for name in described:
         where = f"functions/{name}.meta"
-        meta_path = folder.file(where)
-        artifact_path = folder.file(f"functions/{name}.bytecode")
-        meta = _meta(meta_path, where)
+        described_by = folder.open(where)
+        source = folder.source(f"functions/{name}.bytecode")
+        meta = _meta(described_by, where)
         if meta["name"] != name:
             raise MalformedContainer(f"describes {meta['name']!r}", where=where)
-        yield _Function(name, meta, Source(artifact_path))
+        yield _Function(name, meta, source)
 
 
-def _meta(path: str, where: str) -> dict[str, Any]:
-    text = read_file(path, _LARGEST_META)
+def _meta(file: InputFile, where: str) -> dict[str, Any]:
+    text = file.read(0, min(len(file), _LARGEST_META))
     try:
         meta: dict[str, Any] = parse_json(text)
         demand_form(meta, _META)

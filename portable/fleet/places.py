@@ -23,6 +23,7 @@ from portable.fleet.stores import (
     Politeness,
 )
 from portable.fleet.web import Hub, Web
+from portable.system.beneath import opened_folder, place_of
 from portable.system.files import FileError, InputFile, file_error, is_folder, is_there
 
 if TYPE_CHECKING:
@@ -146,6 +147,7 @@ class _Folder:
         if not is_folder(path):
             hint = "name the folder that it is in" if is_there(path) else None
             raise PlaceError("not a folder" if hint else "no such folder", where=path, hint=hint)
+        self._within = place_of(path)
 
     def objects(self) -> Iterator[Object]:
         """Yield the files in it, and what else there is with the reason."""
@@ -197,19 +199,20 @@ class _Folder:
         while below:
             files = 0
             try:
-                with _entries(below.pop()) as entries:
+                here = below.pop()
+                with _entries(here, self._within) as entries:
                     for entry in entries:
                         if not entry.is_dir(follow_symlinks=False):
                             files += 1
                         elif entry.name not in EXCLUDED_FOLDERS:
-                            below.append(entry.path)
+                            below.append(f"{here}/{entry.name}")
             except PlaceError:
                 files = 1  # it is one that cannot be read
             yield files
 
     def _names(self, folder: str) -> list[str]:
         """List a folder; a folder's name is ordered as its keys begin."""
-        with _entries(self._path(folder)) as entries:
+        with _entries(self._path(folder), self._within) as entries:
             names = [
                 f"{entry.name}/" if entry.is_dir(follow_symlinks=False) else entry.name
                 for entry in entries
@@ -220,12 +223,9 @@ class _Folder:
         path = self._path(folder)
         try:
             # By their names in it: a path would be followed again for each of millions.
-            within = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-            try:
-                look = partial(os.stat, dir_fd=within, follow_symlinks=False)
+            with opened_folder(path, self._within) as here:
+                look = partial(os.stat, dir_fd=here, follow_symlinks=False)
                 found = list(map(_FIELDS, map(look, names)))
-            finally:
-                os.close(within)
         except OSError as error:
             if len(names) == 1:
                 why = file_error("read", error, path).what
@@ -251,7 +251,7 @@ class _Folder:
 
     def open(self, found: Object) -> Source:
         """Open a file that is what it was when it was listed."""
-        file = InputFile(f"{self.url}/{found.key}")
+        file = InputFile(f"{self.url}/{found.key}", self._within)
         if _ETAG(file.identity[1:]) != found.etag:
             raise FileError("changed since it was listed", where=file.path, hint="audit again")
         return Source(file)
@@ -262,16 +262,16 @@ class _Folder:
         Raises:
             FileError: It cannot be read, or is longer than `most`.
         """
-        file = InputFile(f"{self.url}/{key}")
+        file = InputFile(f"{self.url}/{key}", self._within)
         if len(file) > most:
             raise FileError(f"longer than {most:,} bytes", where=file.path)
         return file.read()
 
 
 @contextlib.contextmanager
-def _entries(path: str) -> Iterator[Iterator[os.DirEntry[str]]]:
+def _entries(path: str, within: str) -> Iterator[Iterator[os.DirEntry[str]]]:
     try:
-        with os.scandir(path) as entries:
+        with opened_folder(path, within) as here, os.scandir(here) as entries:
             yield entries
     except OSError as error:
         raise PlaceError(file_error("read", error, path).what, where=path) from error

@@ -15,6 +15,7 @@ import zipfile
 import zlib
 from dataclasses import dataclass, field
 from itertools import islice
+from operator import attrgetter
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -23,6 +24,7 @@ from portable.containers.kind import ARCHIVE, native_format
 from portable.errors import PortableError
 from portable.inspection.brackets import bracket, markers
 from portable.inspection.extent import extent
+from portable.system.beneath import place_of
 from portable.system.files import InputFile, file_error
 from portable.system.trees import walk
 
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from portable.inspection.brackets import Bracket
+    from portable.system.beneath import Listed
 
 __all__ = ["NotARuntime", "Runtime", "read_runtime"]
 
@@ -196,23 +199,23 @@ def _libraries(source: str | bytes) -> Iterator[_Strings]:
     if isinstance(source, bytes):
         yield from _stream(io.BytesIO(source), "")
     elif not Path(source).is_dir():
-        yield from _file(source, "")
+        yield from _file(InputFile(source), "")
     else:
-        for path in sorted(_below(Path(source))):
-            if path.is_file() and not path.is_symlink():
-                yield from _file(path, str(path.relative_to(source)))
+        within, before = place_of(source), os.path.join(source, "")
+        for one in sorted(_below(source), key=attrgetter("path")):
+            if one.is_file:
+                yield from _file(InputFile(one.path, within), one.path.removeprefix(before))
 
 
-def _below(folder: Path) -> list[Path]:
+def _below(folder: str) -> list[Listed]:
     """Return all that is in a folder; a policy may name any, also one with the whole disk in it."""
-    found = [Path(entry.path) for entry in islice(walk(folder), _MEMBERS + 1)]
+    found = list(islice(walk(folder), _MEMBERS + 1))
     if len(found) > _MEMBERS:
         raise NotARuntime(f"the folder has more than {_MEMBERS:,} members", hint="name a file")
     return found
 
 
-def _file(path: str | Path, member: str) -> Iterator[_Strings]:
-    file = InputFile(path)
+def _file(file: InputFile, member: str) -> Iterator[_Strings]:
     if native_format(file[:4]):
         with open(file.fileno(), "rb", closefd=False) as stream:
             yield from _stream(stream, member)

@@ -19,6 +19,7 @@ import stat
 from typing import TYPE_CHECKING
 
 from portable.errors import PortableError
+from portable.system.beneath import demand_beneath
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -101,25 +102,34 @@ class InputFile:
 
     Args:
         path: The file.
+        within: A folder that it has to lie beneath, as `beneath.place_of` names it; empty for none.
+        folder: The folder that it lies in, opened, of which it is no link; None to follow the path.
 
     Attributes:
         path: The file.
         identity: Device, inode, size and time of change: what makes it this file and no other.
 
     Raises:
-        FileError: It is missing, unreadable, or no regular file.
+        FileError: It is missing, unreadable, no regular file, or not beneath the folder.
     """
 
     __slots__ = ("_handle", "identity", "path")
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], within: str = "", folder: int | None = None
+    ) -> None:
         self._handle = -1
         self.path = os.fspath(path)
+        name, flags = self.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+        if folder is not None:
+            name, flags = name.rpartition("/")[2], flags | os.O_NOFOLLOW
         try:
             # Before it is opened, because opening a device may do something to it; and after,
             # because it may have become something else.
-            _demand_regular(os.stat(path).st_mode, self.path)  # thousands of files
-            self._handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+            status = os.stat(name, dir_fd=folder, follow_symlinks=folder is None)
+            _demand_regular(status.st_mode, self.path)  # thousands of files
+            self._handle = os.open(name, flags, dir_fd=folder)
+            demand_beneath(self._handle, within)
             status = os.fstat(self._handle)
         except (OSError, ValueError) as error:  # an embedded NUL is a ValueError
             raise file_error("read", error, path) from error

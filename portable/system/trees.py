@@ -11,28 +11,33 @@ import os
 import secrets
 from typing import TYPE_CHECKING
 
+from portable.system.beneath import entries, opened_folder, place_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from portable.system.beneath import Listed
 
 __all__ = ["remove_tree", "walk"]
 
 
-def walk(folder: str | os.PathLike[str]) -> Iterator[os.DirEntry[str]]:
+def walk(folder: str | os.PathLike[str]) -> Iterator[Listed]:
     """Yield everything in a folder, each folder before what is in it; no link is followed.
 
     Args:
         folder: The path, with which those of the entries begin.
 
     Raises:
-        OSError: A folder cannot be listed, also because its path is too long.
+        OSError: A folder cannot be listed, also because its path is too long, or has become a link
+            out of the first one.
     """
-    folders = [os.fspath(folder)]
+    within, folders = place_of(folder), [os.fspath(folder)]
     while folders:
-        with os.scandir(folders.pop()) as listed:
-            entries = sorted(listed, key=lambda entry: entry.name)
-        yield from entries
-        below = [one.path for one in entries if one.is_dir(follow_symlinks=False)]
-        folders += reversed(below)
+        here = folders.pop()
+        with opened_folder(here, within) as handle:
+            found = entries(handle, here)
+        yield from found
+        folders += [one.path for one in reversed(found) if one.is_folder]
 
 
 def remove_tree(path: str | os.PathLike[str]) -> None:

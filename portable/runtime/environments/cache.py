@@ -386,8 +386,7 @@ class Environments:
 
 
 def _size(folder: Path) -> int:
-    files = (one for one in walk(folder) if not one.is_dir(follow_symlinks=False))
-    stats = (file.stat(follow_symlinks=False) for file in files)
+    stats = (os.lstat(one.path) for one in walk(folder) if not one.is_folder)
     return sum(stat.st_size for stat in stats if stat.st_nlink == 1)
 
 
