@@ -13,6 +13,7 @@ from typing import Any
 import obstore
 import pytest
 
+from compat_tests.adversarial.generators import special_files
 from compat_tests.fleet.conftest import Bucket
 from portable.artifact import Artifact
 from portable.cli import main
@@ -129,6 +130,21 @@ def test_what_is_there_and_no_copy_is_not_written_over(tree: Path, tmp_path: Pat
     (again,) = [one for one in repin_all(fleet, OLD, to=copies) if one.place == written.place]
     assert again.outcome is CopyOutcome.FAILED
     assert Path(written.to).read_bytes() == kept
+
+
+@pytest.mark.parametrize("kind", special_files.OUTPUTS)
+def test_what_is_no_file_is_not_written_over(kind: str, tree: Path, tmp_path: Path) -> None:
+    """A FIFO, a device or a link at the place of a copy stays, and is said not to be written."""
+    fleet, copies = tmp_path / "fleet.parquet", tmp_path / "copies"
+    audit([str(tree)], fleet, depth="content")
+    place = next(tree.glob("*.exported"))
+    copy = copies / place.relative_to("/")
+    copy.parent.mkdir(parents=True)
+    special_files.make(kind, copy)
+    before = special_files.snapshot(copy.parent)
+    (done,) = [one for one in repin_all(fleet, OLD, to=copies) if one.place == str(place)]
+    assert done.outcome is CopyOutcome.FAILED
+    assert special_files.snapshot(copy.parent) == before
 
 
 def test_a_bucket_is_mended_on_this_machine(

@@ -72,8 +72,8 @@ def is_folder(path: str | os.PathLike[str]) -> bool:
 
 
 def is_there(path: str | os.PathLike[str]) -> bool:
-    """Say whether there is anything of that name, a FIFO too; as `is_file`."""
-    return os.path.exists(path)
+    """Say whether there is anything of that name, a FIFO or a broken link too; as `is_file`."""
+    return os.path.lexists(path)
 
 
 def is_special(path: str | os.PathLike[str]) -> bool:
