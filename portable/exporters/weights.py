@@ -50,6 +50,8 @@ _METADATA = "__metadata__"
 # What the reader of safetensors itself accepts.
 _LONGEST_HEADER = 100_000_000
 _ALIGNMENT = 8
+# More than any numpy has; the product of as many as a header holds takes minutes.
+_MOST_DIMENSIONS = 64
 _CHUNK = 1 << 24
 # Smaller than this in all, weights are copied when they are exported.
 _COPIED = 1 << 28
@@ -137,6 +139,8 @@ def _demand_apart(offsets: list[Any], size: int) -> None:
 
 def _array(mapped: Array, entry: Mapping[str, Any]) -> Array:
     dtype, shape = dtype_named(_DTYPES[entry["dtype"]]), _sizes(entry["shape"])
+    if len(shape) > _MOST_DIMENSIONS:
+        raise ValueError(f"an array has {len(shape)} dimensions")
     start, end = entry["data_offsets"]
     if end - start != math.prod(shape) * dtype.itemsize:
         raise ValueError(f"bytes {start} to {end} hold no {dtype}{list(shape)}")

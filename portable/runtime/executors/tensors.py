@@ -10,6 +10,7 @@ import io
 import math
 import os
 import threading
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -48,12 +49,14 @@ _HEADERS = {
 _DAMAGED = (
     AttributeError,
     EOFError,
+    MemoryError,  # also of an expression that nests too deeply
     NotImplementedError,
     OSError,
     OverflowError,
     RuntimeError,
     TypeError,
     ValueError,
+    tokenize.TokenError,
     zipfile.BadZipFile,
     zlib.error,
 )
@@ -78,6 +81,8 @@ _ELEMENTS = {
     **{f"i{width}": f"int{width}" for width in (2, 4, 8, 16, 32, 64)},
     **{f"ui{width}": f"uint{width}" for width in (2, 4, 8, 16, 32, 64)},
 }
+
+_NAMES = frozenset(_ELEMENTS.values())
 
 
 class UnreadableArrays(PortableError):
@@ -178,18 +183,17 @@ def arrays_in(
             members = {one.filename.removesuffix(".npy"): one for one in listed}
             if len(members) < len(listed):
                 raise ValueError("an array is duplicated")
-            described = {name: _described(archive, one) for name, one in members.items()}
+            described = _named({name: _described(archive, one) for name, one in members.items()})
         if check is not None:
-            check(_named(described))
+            check(described)
         with _ONE_AT_A_TIME, np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-            loaded = {name: arrays[name] for name in arrays.files}
+            return _named({name: arrays[name] for name in arrays.files})
     except _DAMAGED as error:
         raise UnreadableArrays(
             f"not an .npz file of plain arrays: {error}",
             where=where,
             hint=_ADVICE,
         ) from error
-    return _named(loaded)
 
 
 def load_array(source: Path | IO[bytes], *, mapped: bool = False) -> Array:
@@ -213,10 +217,15 @@ _ONE_AT_A_TIME = threading.Lock()
 
 
 def _named(entries: Mapping[str, Array]) -> dict[str, Array]:
-    found = {}
+    found: dict[str, Array] = {}
     for entry, array in entries.items():
-        name, dot, dtype = entry.partition(".")
-        found[name] = array.view(dtype_named(dtype)) if dot else array
+        name, dot, element = entry.partition(".")
+        if name in found:
+            raise ValueError("an array is duplicated")
+        dtype = dtype_named(element) if element in _NAMES else array.dtype
+        if dot and (element not in _NAMES or dtype.itemsize != array.dtype.itemsize):
+            raise ValueError(f"{entry!r:.60} is the name of no array of {array.dtype}")
+        found[name] = array.view(dtype)
     return found
 
 
