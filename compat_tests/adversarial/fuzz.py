@@ -1,15 +1,18 @@
 """Fuzz a reader: `python -m compat_tests.adversarial.fuzz ENGINE KIND SECONDS [FOLDER]`.
 
 ENGINE is `hypothesis`, which changes samples by the generator of `test_mutants` and shrinks what it
-finds, or `atheris`, which is guided by coverage; install it first. Both start from the samples of
-the tests. An input that raises anything but an error of this project, or takes
-too much time or memory, ends the run: keep it in `compat_tests/adversarial/regressions/KIND/`.
+finds, or `atheris`, which is guided by coverage and changes artifacts by that generator too;
+install it first. Both start from the samples of the tests. An input that raises anything but an
+error of this project, or takes too much time or memory, ends the run: keep it in
+`compat_tests/adversarial/regressions/KIND/`.
 FOLDER takes inputs: of atheris those that reach something new, of hypothesis the first 20,000;
 `atheris KIND 0 FOLDER` says how much they cover.
 """
 
 from __future__ import annotations
 
+import contextlib
+import random
 import sys
 import tempfile
 import time
@@ -68,19 +71,29 @@ def _atheris(kind: str, seconds: int, folder: Path, found: Path) -> None:
 
     with atheris.instrument_imports(include=["portable"]):
         call = _reader(kind, folder)
+        from compat_tests.adversarial.generators.mutants import knowingly
+        from portable.errors import PortableError
     if seconds:
         for data in _samples(kind):
             (found / sha256(data).hexdigest()).write_bytes(data)
     limits = [f"-timeout={_HUNG}", "-rss_limit_mb=1500", f"-artifact_prefix={found}/crash-"]
     rounds = [f"-max_total_time={seconds}"] if seconds else ["-runs=0"]
     read = _timed(call)
-    atheris.Setup([sys.argv[0], *limits, *rounds, str(found)], lambda data: read(data) and None)
+
+    def mutant(data: bytes, most: int, seed: int) -> bytes:
+        """Change numbers so that lengths stay right, or whatever atheris thinks of."""
+        if kind == "artifact" and seed % 2:
+            with contextlib.suppress(PortableError, ValueError):  # no artifact, or without sections
+                return knowingly(random.Random(seed), data)[:most]  # noqa: S311 - repeatable, not secret
+        changed: bytes = atheris.Mutate(data, most)
+        return changed
+
+    arguments = [sys.argv[0], *limits, *rounds, str(found)]
+    atheris.Setup(arguments, lambda data: read(data) and None, custom_mutator=mutant)
     atheris.Fuzz()
 
 
 def _hypothesis(kind: str, seconds: int, folder: Path, found: Path) -> None:
-    import random
-
     from hypothesis import HealthCheck, Phase, given, seed, settings, strategies
 
     from compat_tests.adversarial.generators.mutants import blindly, knowingly

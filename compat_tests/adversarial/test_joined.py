@@ -5,18 +5,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import random
 from typing import TYPE_CHECKING
 
 import pytest
 
-from compat_tests.adversarial.generators.joined import JOINTS, joined, needed, of_constants
+from compat_tests.adversarial.generators.joined import (
+    JOINTS,
+    joined,
+    needed,
+    of_any_counts,
+    of_constants,
+)
 from compat_tests.adversarial.generators.programs import GROWING, PROGRAMS, growing
 from compat_tests.adversarial.measuring import measured
 from compat_tests.helpers.counting import CountedBytes, steps
 from portable import serialize
 from portable.bytecode import read
 from portable.bytecode.vhlo import ops
+from portable.errors import PortableError
 from portable.features import analyze
 from portable.prediction.forms import FORMS, Reading
 from portable.prediction.subject import subject_of
@@ -34,6 +43,7 @@ GROWTH = 1.1
 # Numbers from 128 on take two bytes, and are not read as fast.
 GROWTH_OF_MANY = 1.3
 _ROUNDS = 9
+COUNTS = 40 if os.environ.get("PORTABLE_JOINED_SHARE") else 1
 
 
 def _work(data: CountedBytes) -> int:
@@ -72,6 +82,17 @@ for _rule in FORMS.values():
 def test_a_constant_that_many_operations_take_is_not_read_for_each(name: str) -> None:
     """Of every op of VHLO, and constants of all sorts: full, of one value, in another shape."""
     assert growth(lambda n: of_constants(name, n, sorted({*BESIDE.get(name, ())}))) < GROWTH
+
+
+@pytest.mark.parametrize("name", ops())
+def test_an_op_of_any_counts_is_examined(name: str) -> None:
+    """With more and fewer operands, results and regions than it can have: a reader refuses it."""
+    luck = random.Random(name)  # noqa: S311 - repeatable, not secret
+    for _ in range(COUNTS):
+        data = of_any_counts(name, luck, sorted({*BESIDE.get(name, ())}))
+        reading = Reading(read(data), data)
+        with contextlib.suppress(PortableError):
+            subject_of(reading, analyze(reading.content))
 
 
 # Forms that need the same are looked for in the same artifacts.

@@ -426,7 +426,7 @@ def _pads_two_bits(reading: Reading) -> bool | None:
         operation = visit.operation
         amounts = [signed(n) for name in _AMOUNTS for n in reading.numbers(operation, name)]
         adds = max(amounts, default=0) > 0 and not all(map(visit.constant, visit.sources))
-        if adds and reading.element(operation.results[0]) in TWO_BITS:
+        if adds and reading.element(reading.result(operation)) in TWO_BITS:
             perhaps = True
             around = walk.head(walk.around[visit.number])
             is_direct = visit.sources[:1] == (None,) and visit.number not in taken

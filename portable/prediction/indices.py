@@ -178,11 +178,11 @@ def _held_by_scatters(*, one: bool) -> Callable[[Reading, OpSignature], Sequence
 
 def _held_by_updates(reading: Reading, update: OpSignature) -> Sequence[Ends]:
     """Return what is right of a dynamic_update_slice."""
-    operand, window, *starts = update.operand_types or (None, None)
-    shape, sizes = reading.dimensions(operand) or (), reading.dimensions(window) or ()
+    types = update.operand_types or ()
+    shape, sizes = (reading.dimensions(one) or () for one in (*types, None, None)[:2])
     return [
         _held(reading, type_, whole - size, signed=False)
-        for type_, whole, size in zip(starts, shape, sizes, strict=False)
+        for type_, whole, size in zip(types[2:], shape, sizes, strict=False)
     ]
 
 

@@ -16,14 +16,16 @@ from portable.bytecode.layouts import table
 from portable.bytecode.vhlo import op, ops
 
 if TYPE_CHECKING:
+    import random
     from collections.abc import Iterator, Sequence
 
     from portable.prediction.form import FormRule
 
-__all__ = ["JOINTS", "joined", "needed", "of_constants"]
+__all__ = ["JOINTS", "joined", "needed", "of_any_counts", "of_constants"]
 
 _WIDTH = 64  # of attributes and shapes that all share
 _DEPTH = 400
+_ODD = 24  # operations
 _WIDE = 5
 _CONSTANT, _WHILE, _FUNCTION, _RETURN = "constant_v1", "while_v1", "func_v1", "return_v1"
 _ALWAYS = ("f32_v1", "i32_v1", "ui8_v1", "bool_v1", "complex_v1")
@@ -199,6 +201,31 @@ def of_constants(name: str, n: int, beside: Sequence[str] = ()) -> bytes:
         kind, of = at % len(elements), (large, shaped, splat)[at // len(elements) % 3]
         values = [of[kind], large[kind], of[kind]]
         program.add(name, values, [program.tensors[kind]])
+    return program.written()
+
+
+def of_any_counts(name: str, luck: random.Random, beside: Sequence[str] = ()) -> bytes:
+    """Return operations of one op with more and fewer operands, results and regions than it has.
+
+    Args:
+        name: The op.
+        luck: Decides how many, and of what.
+        beside: Other ops, of each one.
+    """
+    program = _Program([*_ALWAYS, luck.choice(["i4_v1", "bf16_v1", "f64_v1", "ui2_v1"])], 4)
+    kinds = range(len(program.tensors))
+    made = [program.constant(at, splat=splat) for splat in (False, True) for at in kinds]
+    for one in beside:
+        program.add(one, [made[0]], [program.tensors[0]])
+    for _ in range(_ODD):
+        kind = luck.choice(kinds)
+        some = [kind, luck.choice(made), luck.randrange(program.values), program.values - 1]
+        types = luck.choices(program.tensors, k=luck.choice((0, 1, 1, 1, 2)))
+        ended = program.op(_RETURN, luck.choices(some, k=luck.randrange(3)), [])
+        bodies = [region([ended], 0)] * luck.choice((0, 0, 1, 2))
+        operands = luck.choices(some, k=luck.randrange(6))
+        program.body.append(program.op(name, operands, types, bodies))
+        program.values += len(types)
     return program.written()
 
 
