@@ -44,7 +44,7 @@ FORGED = "1 artifact, 1 consumer: 1 pass, 0 waived, 0 fail"
 
 HOSTILE = {
     "escape": "\x1b[31mred\x1b]0;title\x07\x1b[2J",
-    "control": "\x00a\x08b\x7fc\x9b31m\x85d",
+    "control": "\x00a\x08b\x7fc\x9b31m\x85d\ufffee\uffff\ufdd0f\U0001fffe",
     "newline": f"a\n{FORGED}\n",
     "return": f"a\r{FORGED}\x0b{FORGED}\x0c{FORGED}\u2028{FORGED}",
     "command": "::stop-commands::x",
