@@ -22,8 +22,9 @@ from compat_tests.fleet.conftest import killed_audit
 from portable.bundle import pack_files
 from portable.bytecode import Bytecode
 from portable.cli import main
-from portable.fleet import Audit, FleetError, PlaceError, audit, rows
+from portable.fleet import Audit, FleetError, PlaceError, audit, rows, writing
 from portable.fleet.places import open_place
+from portable.fleet.rows import OTHER, Row, batches_of, schema
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 FAMILY = CORPUS / "collectives"
@@ -310,3 +311,31 @@ def test_an_artifact_is_opened_once(
     monkeypatch.setattr(Bytecode, "__init__", counting)
     done = audit([str(tree)], tmp_path / "fleet.parquet", depth="content")
     assert len(opened) == done.artifacts
+
+
+def _most_held(path: Path) -> int:
+    """Return how many bytes Arrow held at most while a fleet was read."""
+    before = pyarrow.total_allocated_bytes()
+    return max(pyarrow.total_allocated_bytes() for _ in batches_of(str(path))) - before
+
+
+def test_reading_takes_no_more_memory_for_more_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also of names that all differ: ten times the rows, the same memory."""
+    monkeypatch.setattr(writing, "_GROUP", 1000)
+    held = []
+    for parts in (5, 50):
+        path = tmp_path / f"{parts}.parquet"
+        with writing.Writer(str(path)) as writer:
+            for part in range(parts):
+                names = [f"/models/{part:03}/{number:05}" for number in range(1000)]
+                writer.add(list(map(_row, names)), len(names))
+            writer.finish()
+        held.append(_most_held(path))
+    assert held[1] < 1.2 * held[0]
+
+
+def _row(place: str) -> Row:
+    text = {"place": place, "inside": "", "etag": place, "depth": "header", "kind": OTHER}
+    return dict.fromkeys(schema().names) | {"size": 1} | text

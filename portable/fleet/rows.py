@@ -321,8 +321,12 @@ def batches_of(where: str, columns: Sequence[str] | None = None) -> Iterator[Any
             _demand_modest(file.metadata, size, where)
         # As dictionaries: there each text is once, however many rows have it.
         with arrow.parquet.ParquetFile(where, pre_buffer=False, read_dictionary=_paths()) as file:
-            for batch in file.iter_batches(_BATCH, columns=columns, use_threads=False):
-                yield _sound(_spread(batch, where), where)
+            # Group by group: over several, Arrow keeps every text that it has seen.
+            for group in range(file.num_row_groups):
+                for batch in file.iter_batches(
+                    _BATCH, row_groups=[group], columns=columns, use_threads=False
+                ):
+                    yield _sound(_spread(batch, where), where)
     except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
         said = str(error).partition("\n")[0]
         raise FleetError(f"cannot be read as Parquet: {said}", where=where) from None
