@@ -355,7 +355,7 @@ def _demand_ours(written: Any, where: str) -> None:
 
 def _demand_modest(found: Any, size: int, where: str) -> None:
     """Refuse what unpacks to far more than an audit writes, before anything is unpacked."""
-    groups = map(found.row_group, range(found.num_row_groups))
+    groups = list(map(found.row_group, range(found.num_row_groups)))
     columns = [group.column(at) for group in groups for at in range(group.num_columns)]
     unpacked = sum(column.total_uncompressed_size for column in columns)
     if found.num_rows > _LEAST_ROWS + size * _ROWS or unpacked > _LEAST_BYTES + size * _BYTES:
@@ -364,17 +364,30 @@ def _demand_modest(found: Any, size: int, where: str) -> None:
             where=where,
             hint="more than an audit writes; audit again",
         )
+    for group in groups:
+        chunks = map(group.column, range(group.num_columns))
+        texts = sum(one.num_values for one in chunks if one.path_in_schema in _LISTS)
+        if texts > _MOST_LISTED:
+            raise FleetError(
+                f"{size:,} bytes that unpack to lists of {texts:,} texts",
+                where=where,
+                hint="more than an audit writes; audit again",
+            )
 
 
 # How many rows and bytes there may be at least, and for each byte of the file. A bucket of equal
 # objects with numbered names comes to 0.8 rows and 430 bytes.
 _LEAST_ROWS, _ROWS = 100_000, 2
 _LEAST_BYTES, _BYTES = 64 << 20, 1000
+# How many texts the lists of one row group may have, each of which takes a dozen bytes to read.
+_MOST_LISTED = 32_000_000
+_IN_LIST = ".list.element"
+_LISTS = {f"{name}{_IN_LIST}" for name, kind in _COLUMNS.items() if kind == "list"}
 
 
 def _paths() -> list[str]:
     """Return the columns of texts, as Parquet names them."""
-    plain = {"string": "", "list": ".list.element"}
+    plain = {"string": "", "list": _IN_LIST}
     return [f"{name}{plain[kind]}" for name, kind in _COLUMNS.items() if kind in plain]
 
 
