@@ -5,6 +5,8 @@ process of its own, of which the time of the CPU, the whole time and the most me
 ratios of one run stand also where other work runs beside it. What an audit wrote is compared with
 what was made: nothing is lost or twice.
 
+Beside a second audit of a folder is measured what only looks at the state of each file.
+
     python -m tools measure_fleet /tmp/models --count 1000000      a new folder
     python -m tools measure_fleet s3://models --count 20000        an empty bucket
     python -m tools measure_fleet /tmp/models --count 100000 --kill here --kill dask
@@ -45,11 +47,29 @@ _AT_ONCE = 16
 _BARE = 20_000
 """How many bare reads of a range are measured."""
 _EVERY_S = 0.02
+_IN_PART = 1000
+_PORTABLE = (sys.executable, "-I", "-m", "portable")
 _PLANS = {
     "plan, one Release": ("--from", "jaxlib==0.9.1", "--to", "jaxlib==0.12.0.1"),
     "plan, many Releases": ("--from", "jaxlib>=0.5,<0.8", "--to", "jaxlib>=0.5"),
     "calendar": ("--today",),
 }
+_WALK = """
+import os, sys
+below = [sys.argv[1]]
+while below:
+    with os.scandir(below.pop()) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                below.append(entry.path)
+            else:
+                entry.stat(follow_symlinks=False)
+"""
+_WALKS = {
+    "a bare walk that looks at the state of each file": (sys.executable, "-I", "-S", "-c", _WALK),
+    "GNU find that prints it": ("sh", "-c", "find \"$0\" -printf '%s %T@ %i %P\\0'"),
+}
+"""What a second audit of files has to do at least, and nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,30 +102,33 @@ def main() -> int:
     per_folder = chosen.count if chosen.single_folder else _IN_FOLDER
     keys = [f"{at // per_folder:04}/{at:07}{_object(at)[0]}" for at in range(chosen.count)]
     write, bare = _bucket(chosen.place) if "://" in chosen.place else _folder(chosen.place)
-    for at, key in enumerate(keys):
-        if not chosen.made or at % _CHANGED == 0:  # those another run has written again
-            write(key, _object(at)[1])
+    # Where they are made, those that another run has written again.
+    _write(write, keys, range(0, chosen.count, _CHANGED if chosen.made else 1))
     wrong = 0
     with tempfile.TemporaryDirectory() as folder:
         fleet = Path(folder, "fleet.parquet")
         audit = ("audit", chosen.place, "-o", str(fleet))
         before = bare(keys[:_BARE])
-        first = _measured("first audit", chosen.count, *audit)
+        first = _measured("first audit", chosen.count, *_PORTABLE, *audit)
         if both := [*before, *bare(keys[:_BARE])]:
             share = chosen.count / first.wall * len(both) / sum(both)
             print(f"  {share:.2f} of the bare ranged reads before and after, "
                   f"{both[0]:,.0f} and {both[1]:,.0f} a second")  # fmt: skip
         wrong += _differs(fleet, chosen.place, keys)
-        for at in range(0, chosen.count, _CHANGED):
-            write(keys[at], _object(at + 1)[1])
-        again = _measured("again, 0.1% changed", chosen.count, *audit)
+        _write(write, keys, range(0, chosen.count, _CHANGED), other=1)
+        again = _measured("again, 0.1% changed", chosen.count, *_PORTABLE, *audit)
         print(f"  {again.cpu / first.cpu:.3f} of the CPU time of the first, "
               f"{again.wall / first.wall:.3f} of the whole")  # fmt: skip
+        if "://" not in chosen.place:
+            for what, command in _WALKS.items():
+                walk = _measured(what, chosen.count, *command, chosen.place)
+                print(f"  {walk.cpu / first.cpu:.3f} of the CPU time of the first audit")
         wrong += _differs(fleet, chosen.place, keys)
         for name, words in _PLANS.items():
-            _measured(name, chosen.count, "plan", str(fleet), *words, "--format", "json")
+            asked = ("plan", str(fleet), *words, "--format", "json")
+            _measured(name, chosen.count, *_PORTABLE, *asked)
         for where in chosen.kill:
-            wrong += _killed(where, chosen.place, keys, fleet, first.wall)
+            wrong += _killed(where, chosen.place, keys, fleet)
     return int(wrong > 0)
 
 
@@ -127,11 +150,23 @@ def _samples() -> list[list[bytes]]:
     ]
 
 
-_Write: TypeAlias = "Callable[[str, bytes], object]"
+def _write(write: _Writing, keys: Sequence[str], which: range, other: int = 0) -> None:
+    """Write some of the objects, several at once; with `other` as those that follow them."""
+
+    def one(at: int) -> None:
+        write(keys[at], _object(at + other)[1])
+
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        for start in range(0, len(which), _IN_PART):
+            for _ in pool.map(one, which[start : start + _IN_PART]):
+                pass
+
+
+_Writing: TypeAlias = "Callable[[str, bytes], object]"
 _Bare: TypeAlias = "Callable[[Sequence[str]], list[float]]"
 
 
-def _folder(place: str) -> tuple[_Write, _Bare]:
+def _folder(place: str) -> tuple[_Writing, _Bare]:
     """Return what writes a file, and what measures bare reads: nothing, of files."""
     root = Path(place)
 
@@ -140,13 +175,13 @@ def _folder(place: str) -> tuple[_Write, _Bare]:
         try:
             path.write_bytes(data)
         except FileNotFoundError:
-            path.parent.mkdir(parents=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
 
     return write, lambda _: []
 
 
-def _bucket(place: str) -> tuple[_Write, _Bare]:
+def _bucket(place: str) -> tuple[_Writing, _Bare]:
     """Return what writes an object, and what returns how many a second bare ranged reads reach."""
     import obstore.store
 
@@ -166,14 +201,12 @@ def _bucket(place: str) -> tuple[_Write, _Bare]:
 
 
 def _portable(*words: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "-I", "-m", "portable", *words], stdout=subprocess.DEVNULL
-    )
+    return subprocess.Popen([*_PORTABLE, *words], stdout=subprocess.DEVNULL)
 
 
 def _measured(what: str, count: int, *words: str) -> Cost:
     start = time.perf_counter()
-    child = _portable(*words)
+    child = subprocess.Popen(words, stdout=subprocess.DEVNULL)
     memory = 0
     while True:
         # What wait4 says of memory is that of this process where it is more.
@@ -223,30 +256,37 @@ def _differs(fleet: Path, place: str, keys: Sequence[str]) -> bool:
     return not good
 
 
-def _killed(where: str, place: str, keys: Sequence[str], whole: Path, wall: float) -> bool:
+def _killed(where: str, place: str, keys: Sequence[str], whole: Path) -> bool:
     """Kill the client three times and end the audit; on Dask once, and one of two workers."""
     fleet = whole.with_name(f"{where}.parquet")
     words = ["audit", place, "-o", str(fleet)]
     if where == "here":
         for turn in range(3):
-            _kill(words, wall * (turn + 1) / 5)
-        _measured("the rest", len(keys), *words)
+            _kill(words, fleet, len(keys) * (turn + 1) // 4)
+        _measured("the rest", len(keys), *_PORTABLE, *words)
     else:
-        most = _killed_on_dask(words, wall)
+        most = _killed_on_dask(words, fleet, len(keys))
         print(f"  {most / 1e6:.0f} MB resident in a worker at most")
     differs = not _rows(fleet).equals(_rows(whole))
     print(f"  rows {'differ from' if differs else 'are'} those of the audit that was not killed")
     return differs or _differs(fleet, place, keys)
 
 
-def _kill(words: Sequence[str], after: float) -> None:
+def _kill(words: Sequence[str], fleet: Path, after: int) -> None:
     child = _portable(*words)
-    time.sleep(after)
+    while child.poll() is None and _kept(fleet) < after:
+        time.sleep(_EVERY_S)
     child.kill()
-    print(f"client killed: {child.wait()}", flush=True)
+    print(f"client killed: {child.wait()}, {_kept(fleet):,} objects are kept", flush=True)
 
 
-def _killed_on_dask(words: list[str], wall: float) -> int:
+def _kept(fleet: Path) -> int:
+    """Return of how many objects the rows are safe at least, as each part has a thousand."""
+    kept = (name for *_, names in os.walk(f"{fleet}.parts") for name in names)
+    return _IN_PART * sum(name.endswith(".arrow") for name in kept)
+
+
+def _killed_on_dask(words: list[str], fleet: Path, count: int) -> int:
     """Kill the client and one of two workers; return how much memory a worker took at most."""
     import distributed
 
@@ -254,18 +294,19 @@ def _killed_on_dask(words: list[str], wall: float) -> int:
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
     ) as cluster:
         words = [*words, "--cluster", cluster.scheduler_address]
-        _kill(words, wall / 4)
-        child, most, killed = _portable(*words), 0, False
+        _kill(words, fleet, count // 4)
+        child, most, client, killed = _portable(*words), 0, 0, False
         start = time.perf_counter()
         while child.poll() is None:
             workers = [worker.pid for worker in cluster.workers.values()]
-            most = max(most, *map(_most, workers))
-            if not killed and time.perf_counter() - start > wall / 4:
+            most, client = max(most, *map(_most, workers)), max(client, _most(child.pid))
+            if not killed and _kept(fleet) >= count // 2:
                 os.kill(workers[0], signal.SIGKILL)
                 killed = True
-                print("one of two workers killed", flush=True)
+                print(f"one of two workers killed, {_kept(fleet):,} objects are kept", flush=True)
             time.sleep(_EVERY_S)
-    print(f"on Dask: exit status {child.returncode}, {time.perf_counter() - start:.1f} s in all")
+    print(f"on Dask: exit status {child.returncode}, {time.perf_counter() - start:.1f} s in all, "
+          f"{client / 1e6:.0f} MB resident in the client")  # fmt: skip
     return most
 
 
