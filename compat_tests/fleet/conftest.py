@@ -212,3 +212,17 @@ if cluster:
     executor = distributed.Client(cluster).get_executor()
 audit([place], fleet, executor=executor, tell=kill)
 """
+
+
+@contextlib.contextmanager
+def numbered(count: int) -> Iterator[str]:
+    """Serve so many objects, which are sound, and yield the server's URL."""
+    program, folder = Path(__file__).with_name("numbered.py"), Path(__file__).parents[1] / "data"
+    files = (folder / "artifacts").glob("add_f32+*.mlir.bc")
+    command = [sys.executable, "-I", str(program), str(count), *map(str, sorted(files))]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout
+        try:
+            yield f"http://127.0.0.1:{int(child.stdout.readline())}"
+        finally:
+            child.kill()

@@ -316,7 +316,8 @@ def test_an_artifact_is_opened_once(
 def _most_held(path: Path) -> int:
     """Return how many bytes Arrow held at most while a fleet was read."""
     before = pyarrow.total_allocated_bytes()
-    return max(pyarrow.total_allocated_bytes() for _ in batches_of(str(path))) - before
+    held = [pyarrow.total_allocated_bytes() - before for _ in batches_of(str(path))]
+    return int(max(held))
 
 
 def test_reading_takes_no_more_memory_for_more_rows(

@@ -23,7 +23,8 @@ import obstore
 import pyarrow.parquet
 import pytest
 
-from compat_tests.fleet.conftest import S3, Bucket, refusing
+from compat_tests.fleet.conftest import S3, Bucket, numbered, refusing
+from compat_tests.fleet.numbered import numbered_name
 from compat_tests.helpers import bytecode_writer
 from compat_tests.helpers.bytecode_writer import UNKNOWN_LOCATION, entry
 from portable.bytecode import read
@@ -422,3 +423,21 @@ def test_a_half_of_the_objects_needs_at_most_64_kb(
     monkeypatch.setattr(stores.Remote, "read", counting)
     assert audit([bucket.url], tmp_path / "fleet.parquet", depth="content").artifacts == 5
     assert statistics.median(read.values()) <= 64 << 10, read
+
+
+def test_a_prefix_of_many_keys_is_listed_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Page by page, each once and in order, odd ones too; a second audit reads none again."""
+    count, fleet = 5500, tmp_path / "fleet.parquet"
+    with numbered(count) as url:
+        for name, value in {
+            "ENDPOINT_URL": url, "ALLOW_HTTP": "true", "REGION": "us-east-1",
+            "ACCESS_KEY_ID": "a", "SECRET_ACCESS_KEY": "b",
+        }.items():  # fmt: skip
+            monkeypatch.setenv(f"AWS_{name}", value)
+        done = audit(["s3://many/k"], fleet)
+        assert audit(["s3://many/k"], fleet).unchanged == count
+    places = pyarrow.parquet.read_table(fleet)["place"].to_pylist()
+    assert places == [f"s3://many/k/{numbered_name(number)}" for number in range(count)]
+    assert (done.artifacts, done.damaged) == (count, 0)

@@ -15,6 +15,8 @@ from pathlib import Path
 import pyarrow.parquet
 import pytest
 
+from compat_tests.fleet.conftest import numbered
+from compat_tests.fleet.numbered import numbered_name
 from portable.fleet import PlaceError, Politeness, audit
 from portable.fleet.places import open_place
 from portable.system.files import FileError
@@ -170,3 +172,69 @@ def test_urls_that_name_no_folder_are_refused(site: str) -> None:
         list(open_place("http://127.0.0.1:9/x/").objects())
     with urllib.request.urlopen(f"{site}/") as page:  # noqa: S310 - on this machine
         assert b"up" in page.read()
+
+
+LISTING = """
+import sys
+from portable.fleet.places import open_place
+def most():
+    with open("/proc/self/status") as status:
+        return int(status.read().partition("VmHWM:")[2].split()[0])
+place, before = open_place(sys.argv[1]), most()
+print({}, most() - before)
+"""
+
+
+@pytest.mark.parametrize("page", ["", "all.txt"])
+@pytest.mark.parametrize(
+    ("ask", "most"), [("sum(1 for _ in place._keys())", 200), ("sum(place.counts())", 150)]
+)
+def test_a_long_page_is_not_held(page: str, ask: str, most: int) -> None:
+    """Of each name little more than itself, and of those that are only counted nothing."""
+    count = 100_000
+    with numbered(count) as url:
+        ran = subprocess.run(
+            [sys.executable, "-c", LISTING.format(ask), f"{url}/web/{page}"],
+            check=True, capture_output=True, text=True,
+        )  # fmt: skip
+    found, kilobytes = map(int, ran.stdout.split())
+    assert found == count
+    assert kilobytes << 10 < count * most
+
+
+@pytest.mark.parametrize("page", ["", "all.txt"])
+def test_many_names_are_all_listed(page: str, tmp_path: Path) -> None:
+    """Once and in order, odd ones too, and read."""
+    with numbered(2500) as url:
+        done = audit([f"{url}/web/{page}"], tmp_path / "fleet.parquet")
+    places = pyarrow.parquet.read_table(tmp_path / "fleet.parquet")["place"].to_pylist()
+    assert places == [f"{url}/web/{numbered_name(number)}" for number in range(2500)]
+    assert (done.artifacts, done.damaged) == (2500, 0)
+
+
+@pytest.mark.parametrize(("page", "piece"), [("", "<a href='x"), ("all.txt", "x"), ("", "<a ")])
+def test_a_page_of_one_long_word_is_refused(page: str, piece: str, tmp_path: Path) -> None:
+    """What follows would be looked at again with all that came before."""
+    (tmp_path / "all.txt").write_text(piece * (5_000_000 // len(piece)))
+    (tmp_path / "index.html").write_text(piece * (5_000_000 // len(piece)))
+    command = [
+        sys.executable,
+        "-u",
+        "-m",
+        "http.server",
+        "0",
+        "-b",
+        "127.0.0.1",
+        "-d",
+        str(tmp_path),
+    ]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as child:
+        assert child.stdout
+        url = child.stdout.readline().split("(")[1].split("/)")[0]
+        began = time.process_time()
+        with pytest.raises(PlaceError, match="without an end"):
+            list(open_place(f"{url}/{page}").objects())
+        child.kill()
+    assert time.process_time() - began < 5

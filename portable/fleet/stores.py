@@ -236,27 +236,43 @@ class Remote:
         Raises:
             FileError: It cannot be read, is longer than `most`, or has not the size that it had.
         """
+        found = bytearray()
+        self.receive(key, most, found.extend, options, size)
+        return bytes(found)
+
+    def receive(
+        self,
+        key: str,
+        most: int,
+        take: Callable[[bytes], object],
+        options: dict[str, object] | None = None,
+        size: int | None = None,
+    ) -> None:
+        """Hand on the bytes of an object, or of a range of it, as they come.
+
+        Raises:
+            FileError: As `read`.
+        """
         where = f"{self.url}/{key}"
         try:
             demand_room(most)
         except OSError as error:
             raise file_error("read", error, where) from None
 
-        def read() -> bytes:
-            found = bytearray()
+        def receive() -> None:
             answer = self._obstore.get(self._store, key, options=options or {})
             # Not every server has ETags, or takes them for a condition.
             if size not in {None, answer.meta["size"]}:
                 raise FileError(_CHANGED, where=where, hint="audit again")
             # A server may send more than was requested, without end.
-            for chunk in answer:
-                found += chunk
-                if len(found) > most:
+            left = most
+            for chunk in answer.stream(_CHUNK):
+                left -= len(chunk)
+                if left < 0:
                     raise FileError(f"the server sends more than {most:,} bytes", where=where)
-            return bytes(found)
+                take(bytes(chunk))
 
-        data: bytes = self.asked(read, where, FileError)
-        return data
+        self.asked(receive, where, FileError)
 
     def head(self, key: str) -> Any:
         """Return size, ETag and date of an object, as obstore has them."""
@@ -421,6 +437,7 @@ _NO_CREDENTIALS = {
     "AZURE_SKIP_SIGNATURE=true for a public container",
 }
 _PAGE = 1000
+_CHUNK = 64 << 10
 _CHANGED = "changed since it was listed"
 _NOT_IMPLEMENTED = "501 Not Implemented"
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")

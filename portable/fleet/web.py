@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
@@ -26,7 +29,7 @@ from portable.system.files import FileError
 from portable.system.waits import waiting, within
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
 __all__ = ["Hub", "Web"]
 
@@ -68,41 +71,51 @@ class Web(Remote):
         return pages_of(self.objects())
 
     def counts(self) -> Iterator[int]:
-        """Yield 1 for each that is linked to or listed."""
-        return (1 for _ in self._keys())
+        """Yield how many files each index page or the list has; none of their names is kept."""
+        below = [self._list]
+        while below and below[-1].count("/") <= _DEEPEST:
+            folder, count = below.pop(), _FileCount()
+            self._read(folder, count.add)
+            yield count.files
+            if not self._list:
+                below += map(folder.__add__, count.folders)
 
-    def _keys(self) -> Iterable[str]:
-        return self._listed() if self._list else self._linked()
+    def _keys(self) -> Iterator[str]:
+        return iter(self._names(self._list)) if self._list else self._linked()
 
     def _linked(self) -> Iterator[str]:
         """Yield what index pages link to, page by page, as a folder is searched."""
-        below = [""]
+        below = [iter([""])]
         while below:
-            key = below.pop()
-            if key and not key.endswith("/"):
+            key = next(below[-1], None)
+            if key is None:
+                below.pop()
+            elif key and not key.endswith("/"):
                 yield key
-                continue
-            if key.count("/") > _DEEPEST:
+            elif key.count("/") > _DEEPEST:
                 raise PlaceError(f"folders nest deeper than {_DEEPEST}", where=f"{self.url}/{key}")
-            links = _Links()
-            links.feed(self._page(key))
-            page = f"{self.url}/{quote(key)}"
-            found = {_below(page, link) for link in set(links.found)}
-            # Links up, to other servers, and those that sort the page are none to objects.
-            children = {name for name in found if "/" not in name.rstrip("/") and name.strip("/")}
-            below += [key + name for name in sorted(children - _EXCLUDED, reverse=True)]
+            else:
+                below.append(map(key.__add__, self._names(key)))
 
-    def _listed(self) -> list[str]:
-        lines = (line.strip() for line in self._page(self._list).splitlines())
-        names = [line for line in lines if line and not line.startswith("#")]
-        base = f"{self.url}/"
-        return sorted({_below(base, one) or one if "://" in one else one for one in names})
+    def _names(self, key: str) -> Iterator[str]:
+        """Yield in order what a page links to or a list names, each once."""
+        found: list[str] = []  # which may be a million
+        self._read(key, found.append)
+        found.sort()
+        return (name for name, _ in groupby(found))
 
-    def _page(self, key: str) -> str:
+    def _read(self, key: str, add: Callable[[str], object]) -> None:
+        """Hand on what a page links to or a list names, one after another."""
+        reader = (_Lines if self._list else _Links)(f"{self.url}/{quote(key)}", add)
+        # Received first, as the limit of a request holds for its body; then left piece by piece.
+        pieces = deque[bytes]()
         try:
-            return self.read(key, _LISTING).decode("utf-8", "replace")
+            self.receive(key, _LISTING, pieces.append)
         except FileError as error:
             raise PlaceError(f"cannot be listed: {error.what}", where=error.where) from None
+        while pieces:
+            reader.take(pieces.popleft())
+        reader.end()
 
     def _object(self, key: str) -> Object:
         if "://" in key or not {"", ".", ".."}.isdisjoint(key.split("/")):
@@ -120,7 +133,7 @@ class Web(Remote):
 _ENDING = ".txt"
 _DEEPEST = 50
 _HEADS = 200
-_EXCLUDED = {f"{name}/" for name in EXCLUDED_FOLDERS}
+_IGNORED = {"", "/", *(f"{name}/" for name in EXCLUDED_FOLDERS)}
 
 
 def _below(page: str, link: str) -> str:
@@ -135,16 +148,85 @@ def _below(page: str, link: str) -> str:
     return path[len(start) :]
 
 
-class _Links(HTMLParser):
-    """The targets of the links of a page."""
+class _FileCount:
+    """Counts names that are handed on one after another."""
 
     def __init__(self) -> None:
+        self.files, self.folders, self._last = 0, set[str](), ""
+
+    def add(self, name: str) -> None:
+        """Count a file unless it is named twice in a row; keep a folder."""
+        if name.endswith("/"):
+            self.folders.add(name)
+        else:
+            self.files += name != self._last
+            self._last = name
+
+
+class _Links(HTMLParser):
+    """Hands on what an index page links to beside it.
+
+    Args:
+        page: Its URL.
+        add: What takes each name; that of a folder ends in a slash.
+    """
+
+    def __init__(self, page: str, add: Callable[[str], object]) -> None:
         super().__init__()
-        self.found: list[str] = []
+        self._page, self._add = page, add
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def take(self, data: bytes) -> None:
+        """Take the bytes that follow."""
+        self.feed(self._decoder.decode(data))
+        _demand_short(self.rawdata, self._page)
+
+    def end(self) -> None:
+        """Leave what is no whole link."""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Keep where a link leads."""
-        self.found += [value for name, value in attrs if tag == "a" and name == "href" and value]
+        """Hand on where a link leads."""
+        for name, value in attrs:
+            if tag == "a" and name == "href" and value:
+                found = _below(self._page, value)
+                # Links up, to other servers, and those that sort the page are none to objects.
+                if found.count("/") == found.endswith("/") and found not in _IGNORED:
+                    self._add(found)
+
+
+class _Lines:
+    """Hands on what a list names.
+
+    Args:
+        page: Its URL.
+        add: What takes each name.
+    """
+
+    def __init__(self, page: str, add: Callable[[str], object]) -> None:
+        self._page, self._add, self._rest = page, add, b""
+        self._base = page[: page.rindex("/") + 1]
+
+    def take(self, data: bytes) -> None:
+        """Take the bytes that follow."""
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        _demand_short(self._rest, self._page)
+        for line in lines:
+            name = line.decode("utf-8", "replace").strip()
+            if name and not name.startswith("#"):
+                self._add(_below(self._base, name) or name if "://" in name else name)
+
+    def end(self) -> None:
+        """Take the last line, which may have no end."""
+        self.take(b"\n")
+
+
+_LONGEST = 1 << 20
+"""How long a link or a line may be, since it is looked at again with all that follows."""
+
+
+def _demand_short(rest: str | bytes, page: str) -> None:
+    if len(rest) > _LONGEST:
+        raise PlaceError(f"more than {_LONGEST:,} characters without an end", where=page)
 
 
 class Hub:
