@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from portable.cli import main
-from portable.fleet import web
+from portable.fleet import stores, web
 from portable.fleet.stores import DEFAULT, PlaceError, Remote
 from portable.fleet.web import Hub, Web
 
@@ -215,3 +215,41 @@ def test_the_hub_is_given_up_in_time(answers: int, monkeypatch: pytest.MonkeyPat
         with pytest.raises(PlaceError, match="no answer for 1 s"):
             list(Hub("hf://owner/name", DEFAULT).objects())
         assert time.monotonic() - began < 8
+
+
+TRUNCATED = "<ListBucketResult><IsTruncated>true</IsTruncated>{}{}</ListBucketResult>"
+NEXT = "<NextContinuationToken>t</NextContinuationToken>"
+SAME = (
+    "<Contents><Key>k/a</Key><LastModified>2015-10-21T07:28:00.000Z</LastModified>"
+    "<ETag>x</ETag><Size>3</Size></Contents>"
+)
+
+
+@pytest.mark.parametrize("found", ["", SAME])
+def test_a_listing_that_never_goes_on_is_given_up(
+    found: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pages that are empty, or always the same, each of which says that there are more."""
+
+    class Listing(BaseHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(TRUNCATED.format(NEXT, found).encode())
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Listing) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        for name, value in {
+            "ENDPOINT_URL": f"http://127.0.0.1:{server.server_port}", "ALLOW_HTTP": "true",
+            "ACCESS_KEY_ID": "a", "SECRET_ACCESS_KEY": "b", "REGION": "us-east-1",
+        }.items():  # fmt: skip
+            monkeypatch.setenv(f"AWS_{name}", value)
+        monkeypatch.setattr(stores, "GIVES_UP_S", 1.0)
+        began = time.monotonic()
+        with pytest.raises(PlaceError, match="no answer for 1 s"):
+            list(stores.Bucket("s3://many/k", DEFAULT).pages())
+        assert time.monotonic() - began < 60
+        server.shutdown()

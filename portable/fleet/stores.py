@@ -18,7 +18,7 @@ from portable.containers.source import Source
 from portable.fleet.keys import STARTS_ANYWHERE, PlaceError, listed_keys
 from portable.fleet.rows import batched
 from portable.system.files import FileError, demand_room, file_error
-from portable.system.waits import waiting
+from portable.system.waits import waiting, within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -369,7 +369,12 @@ class Bucket(Remote):
 
     def _listing(self) -> Iterator[list[Object]]:
         pages = self._pages()
-        while (page := self.asked(lambda: next(pages, None), self.url, PlaceError)) is not None:
+
+        def following() -> list[Object] | None:
+            # Of a page that says only that there are more the next one is requested, without end.
+            return within(lambda: next(pages, None), GIVES_UP_S)
+
+        while (page := self.asked(following, self.url, PlaceError)) is not None:
             yield page
 
     def _pages(self) -> Iterator[list[Object]]:
