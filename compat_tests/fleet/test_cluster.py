@@ -75,6 +75,27 @@ def test_a_client_that_is_killed_goes_on(cluster: distributed.LocalCluster, tmp_
     assert set(tmp_path.iterdir()) == {fleet, alone}
 
 
+def test_a_cluster_without_workers_is_given_up(
+    cluster: distributed.LocalCluster,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A scheduler keeps its tasks for workers that may come; with some the audit goes on."""
+    monkeypatch.setattr("portable.cli.matrix._ALONE_S", 1)
+    monkeypatch.setattr("portable.cli.matrix._LOOK_S", 0.1)
+    cluster.scale(0)
+    while cluster.scheduler_info["workers"]:
+        time.sleep(0.1)
+    fleet, address = tmp_path / "fleet.parquet", cluster.scheduler_address
+    assert main(["audit", str(FAMILY), "-o", str(fleet), "--cluster", address]) == 2
+    assert f"{address}: no workers for 1 s" in capsys.readouterr().err
+    assert not fleet.exists()
+    cluster.scale(1)
+    cluster.wait_for_workers(1)
+    assert main(["audit", str(FAMILY), "-o", str(fleet), "--cluster", address]) == 0
+
+
 def test_a_bucket_is_read_by_the_workers(
     bucket: Bucket, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -9,9 +9,11 @@ first.
 from __future__ import annotations
 
 import contextlib
+import threading
+import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from portable.cli.making import tell_line
 from portable.cli.options import add, tolerance_options
@@ -72,6 +74,8 @@ EXIT_CODES = {
 _STAGES = (Stage.DECODE, Stage.ROUNDTRIP, Stage.EXECUTE)
 _COMPATIBLE, _PREDICTED = "compatible", "predicted"
 _CONNECT_S = 20
+_ALONE_S, _LOOK_S = 600, 2.0
+"""For how long a cluster may have no workers, and how often that is looked at."""
 _RELATIVE = 1e-4
 _ENDINGS = {".html": "html", ".json": "json", ".xml": "junit", ".md": "markdown"}
 
@@ -345,8 +349,55 @@ def cluster(address: str) -> Iterator[Executor]:
             where=address,
             hint="give its address, e.g. tcp://host:8786",
         ) from error
-    with client:
-        yield client.get_executor()
+    with client, contextlib.closing(_Attended(client, address)) as attended:
+        try:
+            yield attended.executor
+        except Exception as error:
+            if not attended.is_alone:
+                raise
+            raise ClusterUnreachable(
+                f"no workers for {_ALONE_S} s",
+                where=address,
+                hint="start some, then repeat the command: what is done is kept",
+            ) from error
+
+
+class _Attended:
+    """What submits tasks to a cluster, which are cancelled where it has no workers for long.
+
+    A scheduler keeps them for workers that may come, and so they would be waited for without end.
+
+    Attributes:
+        executor: It.
+        is_alone: Whether they were cancelled.
+    """
+
+    def __init__(self, client: Any, address: str) -> None:
+        self.executor: Executor = client.get_executor()
+        self.is_alone, self._over = False, threading.Event()
+        self._client, self._address = client, address
+        threading.Thread(target=self._attend, name="workers", daemon=True).start()
+
+    def _attend(self) -> None:
+        while not self._over.wait(_LOOK_S):
+            if self._has_workers():
+                continue
+            with waiting(f"{self._address}: no workers", _ALONE_S):
+                until = time.monotonic() + _ALONE_S
+                while not self._has_workers() and not self._over.wait(_LOOK_S):
+                    if time.monotonic() > until:
+                        self.is_alone = True
+                        self.executor.shutdown(wait=False)
+                        return
+
+    def _has_workers(self) -> bool:
+        with contextlib.suppress(Exception):  # of the scheduler, which may be gone too
+            return bool(self._client.nthreads())
+        return False
+
+    def close(self) -> None:
+        """Look no more."""
+        self._over.set()
 
 
 def _demand_answer(address: str) -> None:
