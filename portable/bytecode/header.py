@@ -5,6 +5,7 @@ This module is on the path of every command.
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 from portable.bytecode.encoding import Cursor, MalformedArtifact
@@ -45,15 +46,7 @@ class Header:
     @property
     def version(self) -> Version | None:
         """The Version that a producer `StableHLO_vX.Y.Z` claims; None for any other producer."""
-        if not self.producer.startswith(_CLAIM):
-            return None
-        # Imported here because it costs more than reading the header.
-        from portable.version import InvalidVersion, Version
-
-        try:
-            return Version.parse(self.producer[len(_CLAIM) :])
-        except InvalidVersion:
-            return None
+        return _claimed(self.producer)
 
     def __repr__(self) -> str:
         return f"Header(format={self.format}, producer={self.producer!r}, length={self.length})"
@@ -69,6 +62,20 @@ class Header:
 
     def __hash__(self) -> int:
         return hash((self.format, self.producer, self.length))
+
+
+@functools.lru_cache(maxsize=256)
+def _claimed(producer: str) -> Version | None:
+    """Return the Version in the name of a producer, which many artifacts share."""
+    if not producer.startswith(_CLAIM):
+        return None
+    # Imported here because it costs more than reading the header.
+    from portable.version import InvalidVersion, Version
+
+    try:
+        return Version.parse(producer[len(_CLAIM) :])
+    except InvalidVersion:
+        return None
 
 
 def read_header(data: Buffer) -> Header:

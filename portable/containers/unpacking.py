@@ -84,6 +84,7 @@ _UNREAD = {
     b"(This file must be converted with BinHex": "BinHex",
     b"=ybegin ": "yEnc",
 }
+_UNREAD_MAGICS = tuple(_UNREAD)
 # What is known by more than how it begins.
 _UNREAD_FORMS = {
     "lha": re.compile(rb"..-(?:lh|lz|pm)[0-9a-z]-", re.DOTALL),
@@ -268,9 +269,9 @@ def _decoded(match: re.Match[bytes]) -> bytes:
 
 def _unread(head: bytes) -> str:
     """Name the packing of what begins so, where it is one that is not read; empty otherwise."""
-    known = next((name for magic, name in _UNREAD.items() if head.startswith(magic)), "")
-    forms = (name for name, form in _UNREAD_FORMS.items() if form.match(head))
-    return known or next(forms, "")
+    if head.startswith(_UNREAD_MAGICS):  # hardly any file: all of them are asked at once
+        return next(name for magic, name in _UNREAD.items() if head.startswith(magic))
+    return next((name for name, form in _UNREAD_FORMS.items() if form.match(head)), "")
 
 
 def _compression(head: bytes) -> str:
