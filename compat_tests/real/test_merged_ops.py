@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import portable
-from compat_tests.helpers import merged, simplified
+from compat_tests.helpers import fused, merged, simplified
 from compat_tests.helpers.compiled import artifact_of
 from compat_tests.helpers.eras import marked, versions
 from portable.runtime.executors import ExecutionFailed, find_executor
@@ -26,8 +26,13 @@ _RELATIVE = 1e-5
 _IREE = "iree-base-compiler 3.13.0"
 
 
-_JAXLIB = {**merged.PROGRAMS, **simplified.PROGRAMS, **simplified.ON_IREE}
-_WRONG = {**merged.WRONG, **simplified.WRONG}
+_JAXLIB = {
+    **merged.PROGRAMS,
+    **simplified.PROGRAMS,
+    **simplified.ON_IREE,
+    **fused.PROGRAMS,
+}
+_WRONG = {**merged.WRONG, **simplified.WRONG, **fused.WRONG}
 
 
 @pytest.mark.parametrize("version", versions(*merged.EVERY))

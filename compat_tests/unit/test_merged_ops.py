@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from compat_tests.helpers import merged, simplified
+from compat_tests.helpers import fused, merged, simplified
 from compat_tests.helpers.compiled import artifact_of
 from portable.artifact import Artifact
 from portable.prediction import examine, predict
+from portable.prediction.fused import FUSED
 from portable.prediction.indices import INDICES
 from portable.prediction.merged import MERGED
 from portable.prediction.simplified import SIMPLIFIED
@@ -15,9 +16,14 @@ from portable.prediction.specials import SPECIALS
 from portable.prediction.unsigned import UNSIGNED
 from portable.verdict import Stage
 
-PROGRAMS = {**merged.PROGRAMS, **simplified.PROGRAMS, **simplified.ON_IREE}
-WRONG = {**merged.WRONG, **simplified.WRONG}
-FORMS = {*MERGED, *SIMPLIFIED, *SPECIALS, *UNSIGNED, *INDICES}
+PROGRAMS = {
+    **merged.PROGRAMS,
+    **simplified.PROGRAMS,
+    **simplified.ON_IREE,
+    **fused.PROGRAMS,
+}
+WRONG = {**merged.WRONG, **simplified.WRONG, **fused.WRONG}
+FORMS = {*MERGED, *FUSED, *SIMPLIFIED, *SPECIALS, *UNSIGNED, *INDICES}
 RELEASES = sorted({version for versions in WRONG.values() for version in versions})
 
 
@@ -55,12 +61,13 @@ def test_a_program_has_the_form_that_it_is_for(name: str) -> None:
         "maximum or minimum of floats of which the second may be NaN",
         "clamp of floats",
         "clamp of floats other than from one constant number to constants",
+        "reduction of many floats by maximum or minimum",
         # Of CUDA alone: `test_cuda.py` has what was executed there.
         "compare of floats that holds for every number of their sign",
     } - {program.form}
     found = {
         one: forms[one]
-        for one in (*MERGED, *SIMPLIFIED, program.form)
+        for one in (*MERGED, *FUSED, *SIMPLIFIED, program.form)
         if one in forms and one not in alone
     }
     expected = None if program.perhaps else True

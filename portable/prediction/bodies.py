@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from portable.bytecode.operations import Operation, OpSignature, Source
     from portable.prediction.forms import Reading
 
-__all__ = ["BODIES"]
+__all__ = ["BODIES", "LEAST_BY_YNNPACK"]
 
 _CONSTANT, _CONVERT, _RETURN = "vhlo.constant", "vhlo.convert", "vhlo.return"
 _REDUCE, _WINDOW = "vhlo.reduce_v1", "vhlo.reduce_window_v1"
@@ -30,9 +30,10 @@ _ZERO_IS_NONE = frozenset({_ADD, "vhlo.or", "vhlo.xor"})
 _SIMPLE = frozenset({_ADD, _MAXIMUM, _MINIMUM})
 _FUNCTION = "vhlo.func_v1"
 _WINDOW_NUMBERS = ("window_dimensions", "window_strides", "base_dilations", "window_dilations")
-# YNNPACK computes windows of these, over so many elements: 3,840 are computed by XLA itself.
+# YNNPACK computes windows of these, over many elements: 3,840 are computed by XLA itself.
 _BY_YNNPACK = frozenset({"f32_v1", "f64_v1"})
-_LEAST_BY_YNNPACK = 4096
+LEAST_BY_YNNPACK = 4096
+"""The elements of the smallest tensors that XLA:CPU hands to YNNPACK."""
 # The bytes of a complex number of two f64. An initial value is a scalar, and any number of ops may
 # begin with what a damaged file calls one.
 _LARGEST_SCALAR = 16
@@ -260,7 +261,7 @@ def _spreads_single_elements(reading: Reading) -> bool:
         for type_ in (one.operand_types or ())[:1]
         if type_ is not None
         and reading.element(type_) in _BY_YNNPACK
-        and (reading.content.pool.count(type_) or 0) >= _LEAST_BY_YNNPACK
+        and (reading.content.pool.count(type_) or 0) >= LEAST_BY_YNNPACK
         and _spreads(reading, one, reading.dimensions(type_) or ())
     }
     applied = _applied(reading, _WINDOW) if found else ()

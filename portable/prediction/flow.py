@@ -17,13 +17,15 @@ if TYPE_CHECKING:
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
 
-__all__ = ["Flow", "Value"]
+__all__ = ["INSIDE", "Flow", "Value"]
 
 Value: TypeAlias = "tuple[int, int]"
 """A result of an operation: the number of that and which of its results. Of a function these are
 what it returns; its arguments are counted from -1 down, and what bodies in it take is one value."""
 
-_INSIDE = -(1 << 62)
+INSIDE = -(1 << 62)
+"""The place of what bodies in a function take, in a `Value`."""
+
 _FUNCTION, _RETURN, _WHILE = "vhlo.func", "vhlo.return", "vhlo.while"
 _MAIN = "main"
 # What takes values that its bodies do not.
@@ -89,12 +91,12 @@ class Flow:
         for at, value in enumerate(self.operands(visit)):
             self._hand(value, (owner, at))
             if inside:  # the next turn takes it
-                self._hand(value, (function, _INSIDE))
+                self._hand(value, (function, INSIDE))
 
     def _enter(self, visit: Visit, *, is_loop: bool) -> None:
         function = self._functions[visit.number]
         for at, value in enumerate(self.operands(visit)):
-            self._hand(value, (function, _INSIDE))
+            self._hand(value, (function, INSIDE))
             if is_loop:  # of no turn
                 self._hand(value, (visit.number, at))
 
@@ -107,7 +109,7 @@ class Flow:
         taken = self._counts.get(function, 0)
         # In a function, which uses nothing from outside, its arguments are counted first.
         return [
-            source or (function, ~operand if operand < taken else _INSIDE)
+            source or (function, ~operand if operand < taken else INSIDE)
             for source, operand in zip(visit.sources, visit.operation.operands, strict=True)
         ]
 
@@ -141,7 +143,7 @@ class Flow:
         """
         before = self.before()
         for visit in self._walk.of([*of]):
-            operation, left_out = (visit.number, _INSIDE), ignored.get(visit.number, ())
+            operation, left_out = (visit.number, INSIDE), ignored.get(visit.number, ())
             taken = (one for at, one in enumerate(self.operands(visit)) if at not in left_out)
             before.setdefault(operation, []).extend(taken)
             for at in range(len(visit.operation.results)):

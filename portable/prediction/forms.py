@@ -38,6 +38,7 @@ from portable.prediction.form import (
     ops,
     types,
 )
+from portable.prediction.fused import FUSED
 from portable.prediction.indices import INDICES
 from portable.prediction.lapack import LAPACK
 from portable.prediction.loops import LOOPS
@@ -798,6 +799,7 @@ FORMS: dict[str, FormRule] = {
     **CONSTANTS,
     **CORNERS,
     **ENTRY,
+    **FUSED,
     **LAPACK,
     **MASKS,
     **MERGED,
