@@ -109,6 +109,10 @@ _ORDERS = _GREATER | {4, 5}
 _NOT_BELOW_ZERO = frozenset({(2, 0), (4, 1)})
 _NEVER_NEGATIVE = kinds("abs exponential iota")
 _SAME_SIGN = kinds("broadcast_in_dim minimum reshape transpose")
+# What has a sign, and what is decided by it.
+_OF_A_SIGN = (
+    _NEVER_NEGATIVE | _SAME_SIGN | kinds("compare constant maximum multiply negate power select")
+)
 _SIDES = (0, 1)
 # As VHLO numbers what compares NaN as the greatest.
 _TOTAL = 2
@@ -640,7 +644,7 @@ def decided_by_sign(reading: Reading) -> frozenset[str]:
     positive: set[int] = set()
     negated: set[int] = set()
     found: set[str] = set()
-    for visit in reading.walk:
+    for visit in reading.walk.of(_OF_A_SIGN):
         kind = reading.kinds[visit.operation.name]
         of = [one is not None and one[0] in positive for one in visit.sources]
         if kind == _NEGATE and any(of):
