@@ -15,6 +15,7 @@ from portable.prediction import examine, predict
 from portable.releases import find_release
 from portable.releases.advisory import untried_for
 from portable.runtime.environments import Recipe
+from portable.runtime.executors import PlatformMissing, check_executor
 from portable.verdict import Outcome, Stage
 
 TRIED = find_release("jax-cuda13-pjrt", "0.11.2")
@@ -137,3 +138,10 @@ def test_a_plugin_reads_alone_and_executes_with_its_jaxlib() -> None:
     assert (reads.driver, reads.platform) == ("plugin", "cpu")
     assert (executes.driver, executes.platform, executes.python) == ("jaxlib", "cuda", "3.12")
     assert {"jaxlib==0.11.2", "jax-cuda13-plugin[with-cuda]==0.11.2"} <= {*executes.also}
+
+
+def test_what_does_not_run_there_is_refused_before_four_gigabytes_are_installed() -> None:
+    """The interpreter drives the same jaxlib, on the CPU alone."""
+    assert check_executor("pjrt", release=TRIED)
+    with pytest.raises(PlatformMissing, match="interpreter does not run on cuda"):
+        check_executor("interpreter", release=TRIED)

@@ -150,13 +150,16 @@ def check_executor(
         )
     kind = EXECUTORS[name]
     kind.check(platform)
-    driver = Recipe.of(release, to_execute=True).driver if release is not None else None
-    if driver is not None and driver not in kind.drivers:
-        others = [one.name for one in _KINDS if driver in one.drivers]
+    if release is None:
+        return kind
+    recipe = Recipe.of(release, to_execute=True)
+    if recipe.driver not in kind.drivers:
+        others = [one.name for one in _KINDS if recipe.driver in one.drivers]
         raise ExecutorMissing(
             f"{release} has no {name}",
             hint=f"use {' or '.join(others)}" if others else "it cannot execute programs",
         )
+    kind.check(recipe.platform)
     return kind
 
 
