@@ -58,6 +58,7 @@ from portable.runtime.executors import (
 )
 from portable.runtime.executors.tensors import dtype_named, stored
 from portable.system.files import read_file, write_file
+from portable.system.worker.answer import CouldNotObserve
 from portable.verdict import Outcome, Stage
 
 if TYPE_CHECKING:
@@ -285,6 +286,9 @@ def executed(
     Returns:
         The letter of an Ability as `ended`, and `reason`, or `outputs` as they are kept; None where
         it took too long, which says as much of the machine as of the Release.
+
+    Raises:
+        CouldNotObserve: The Release cannot execute here, whatever the program.
     """
     predicted = predict(artifact, release)
     if not predicted.compatible and predicted.stage <= Stage.DECODE:
@@ -301,6 +305,8 @@ def executed(
             return None
         ended = _ENDED[verdict.outcome].value
         return {"ended": ended, "reason": verdict.reason[:_LONGEST_REASON]}
+    except CouldNotObserve:  # no device, or no Executor: that is nothing to learn
+        raise
     except PortableError as error:  # what the Executor cannot be given
         return {"ended": Ability.UNTRIED.value, "reason": error.what}
     if any(other != outputs for other in others):

@@ -15,6 +15,7 @@ from compat_tests.helpers.programs import ENDLESS
 from portable.corpus.tensors import save_tensor
 from portable.errors import PortableError
 from portable.pinning.pipeline import serialize
+from portable.releases import find_release
 from portable.runtime.executors import (
     ExecutionFailed,
     InputMismatch,
@@ -25,7 +26,9 @@ from portable.runtime.executors import (
 from portable.runtime.executors.tensors import dtype_named
 from portable.system.children import MOST_FILE_BYTES
 from portable.system.worker import Status
+from portable.system.worker.answer import CouldNotObserve
 from portable.verdict import Outcome, Stage
+from tools.capabilities import executed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -366,6 +369,12 @@ def test_a_platform_that_is_not_here(release: Release) -> None:
         pytest.raises(PortableError, match="no PJRT plugin for cuda is installed"),
     ):
         executor.compile(_artifact(DOUBLED.format(type="f32")))
+    # Nor is it learnt that what cannot be tried here was tried.
+    with (
+        find_executor("pjrt", release("jaxlib 0.10.2"), platform="cuda") as executor,
+        pytest.raises(CouldNotObserve),
+    ):
+        executed(executor, _artifact(DOUBLED.format(type="f32")), find_release("jaxlib 0.10.2"))
     for name in ("interpreter", "iree", "tensorflow", "torch_xla"):
         with pytest.raises(PlatformMissing, match=f"{name} does not run on cuda"):
             find_executor(name, platform="cuda")
