@@ -249,7 +249,8 @@ def test_a_listing_that_never_goes_on_is_given_up(
             monkeypatch.setenv(f"AWS_{name}", value)
         monkeypatch.setattr(stores, "GIVES_UP_S", 1.0)
         began = time.monotonic()
-        with pytest.raises(PlaceError, match="no answer for 1 s"):
+        # A thousand equal keys are a page, if they come in time.
+        with pytest.raises(PlaceError, match=r"no answer for 1 s|lists nothing after a key"):
             list(stores.Bucket("s3://many/k", DEFAULT).pages())
         assert time.monotonic() - began < 60
         server.shutdown()

@@ -145,7 +145,7 @@ def _pages(
             yield page
             last = page[-1][0]
         elif found.get("IsTruncated"):
-            raise PlaceError("the server lists nothing after a key that is no path")
+            raise PlaceError("the server says that there is more, and lists nothing after a key")
         else:
             return
 
