@@ -24,10 +24,10 @@ import functools
 import hashlib
 import itertools
 import json
+import math
 import sys
 import tomllib
 from collections import Counter, defaultdict
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -58,11 +58,12 @@ from portable.runtime.executors import (
 )
 from portable.runtime.executors.tensors import dtype_named, stored
 from portable.system.files import read_file, write_file
+from portable.system.shares import in_shares
 from portable.system.worker.answer import CouldNotObserve
 from portable.verdict import Outcome, Stage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from portable.releases import Release
     from portable.releases.capability import Executions
@@ -232,16 +233,14 @@ def execute(engine: str, release: Release, programs: Sequence[Program], workers:
             handlers = worker.ask({"kind": "probe"}).payload.get("handlers", {})
         keep(_HANDLERS, {"targets": handlers.get(environment.recipe.platform, [])})
         crashed: Counter[str] = Counter()
-        shares = [missing[number::workers] for number in range(workers)]
-        with ThreadPoolExecutor(workers) as pool:
-            run = functools.partial(_execute, engine, environment, crashed=crashed, keep=keep)
-            list(pool.map(run, shares))
+        run = functools.partial(_execute, engine, environment, crashed=crashed, keep=keep)
+        in_shares(missing, workers, run)
 
 
 def _execute(
     engine: str,
     environment: Environment,
-    programs: Sequence[Program],
+    programs: Iterable[Program],
     crashed: Counter[str],
     keep: Callable[[str, Mapping[str, Any]], None],
 ) -> None:
@@ -249,7 +248,7 @@ def _execute(
     release = find_release(environment.consumer)
     with find_executor(engine, environment, limit=LIMIT_S) as executor:
         for program in programs:
-            if crashed[program.op] > _PATIENCE.get(engine, len(programs)):
+            if crashed[program.op] > _PATIENCE.get(engine, math.inf):
                 result: dict[str, Any] | None = {
                     "ended": Ability.UNTRIED.value,
                     "reason": "the op crashed each time",

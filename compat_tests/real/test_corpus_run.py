@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,7 +12,7 @@ import pytest
 from compat_tests.helpers.sealed import CASES, CORPUS
 from portable.cli import main
 from portable.corpus.execution import Ending
-from portable.corpus.observed import driver, observe
+from portable.corpus.observed import driver, observe, observe_platform
 from portable.releases import find_release
 from portable.runtime.executors import find_executor
 
@@ -51,6 +53,23 @@ def test_cases_are_executed_at_a_time(
     assert len(wanted) > 1
     assert sum(told["cases"].values()) == len(wanted)
     assert main(["corpus", "run", "or_f32", *words, "--jobs", "0"]) == 2
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_interrupt_ends_it_after_the_cases_at_hand(release: Release, jobs: int) -> None:
+    """And not after all that there are, of which some take seconds."""
+    release("jaxlib 0.10.2")
+    done: list[int] = []
+
+    def tell(count: int, _of: int) -> None:
+        done.append(count)
+        if count == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    cases = [one for name, one in sorted(CASES.items()) if name.endswith("_f32")]
+    with pytest.raises(KeyboardInterrupt):
+        observe_platform("cpu", cases, find_release("jaxlib 0.10.2"), jobs=jobs, progress=tell)
+    assert 2 <= len(done) <= 2 + 2 * jobs < len(cases)
 
 
 def test_what_differs_is_recorded(release: Release) -> None:

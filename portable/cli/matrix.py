@@ -352,7 +352,7 @@ def cluster(address: str) -> Iterator[Executor]:
     with client, contextlib.closing(_Attended(client, address)) as attended:
         try:
             yield attended.executor
-        except Exception as error:
+        except Exception as error:  # what waited for a cancelled task says so in words of its own
             if not attended.is_alone:
                 raise
             raise ClusterUnreachable(

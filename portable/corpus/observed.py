@@ -11,7 +11,6 @@ import datetime
 import itertools
 import re
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,9 +21,10 @@ from portable.pinning.pipeline import serialize
 from portable.releases import find_release
 from portable.runtime.environments import Environments
 from portable.runtime.executors import compare_all, find_executor
+from portable.system.shares import in_shares
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from portable.corpus.case import Case
     from portable.corpus.execution import Became, Ending
@@ -108,7 +108,7 @@ def observe(
     counts: Counter[Ending] = Counter()
     found = []
     for case in cases:
-        if not case.expected or not case.artifacts:
+        if not _is_executed(case):
             continue
         (one, outputs), (other, expected) = (attempt(e, case, newest) for e in (there, here))
         progress()
@@ -118,6 +118,10 @@ def observe(
         if unlike or one.ending is not other.ending:
             found.append(Deviation(case.name, one, other, "; ".join(map(str, unlike))))
     return counts, found
+
+
+def _is_executed(case: Case) -> bool:
+    return bool(case.expected and case.artifacts)
 
 
 def page(host: Host, counts: Counter[Ending], differences: list[Deviation]) -> str:
@@ -194,13 +198,13 @@ def observe_platform(
         What they were executed on, how often each ending was met there, and what differs.
     """
     environment = Environments().get(on) if on else None
-    executed = [case for case in cases if case.expected and case.artifacts]
+    executed = [*filter(_is_executed, cases)]
     done = itertools.count(1)
 
     def tell() -> None:
         progress(next(done), len(executed))
 
-    def observed(share: Sequence[Case]) -> tuple[Host, Counter[Ending], list[Deviation]]:
+    def observed(share: Iterator[Case]) -> tuple[Host, Counter[Ending], list[Deviation]]:
         with (
             find_executor("pjrt", environment, limit=LIMIT_S, platform=platform) as there,
             find_executor("pjrt", environment, limit=LIMIT_S) as here,
@@ -212,9 +216,7 @@ def observe_platform(
             host = Host(Path(platform).name, str(release), device, driver(), today)
         return host, counts, differences
 
-    with ThreadPoolExecutor(jobs) as pool:
-        shares = [executed[number::jobs] for number in range(min(jobs, len(executed)) or 1)]
-        hosts, counted, differences = zip(*pool.map(observed, shares), strict=True)
+    hosts, counted, differences = zip(*in_shares(executed, jobs, observed), strict=True)
     counts: Counter[Ending] = Counter()
     for one in counted:
         counts.update(one)

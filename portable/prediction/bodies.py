@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from portable.bytecode.entries import Blob
 from portable.bytecode.operations import like
-from portable.prediction.form import NEGATIVE, FormRule, ops, repeated, types
+from portable.prediction.form import NEGATIVE, FormRule, ops, repeated, types, weaken
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -319,7 +319,6 @@ def _identities(element: str, root: str) -> frozenset[int] | None:
     }.get(root, frozenset({0}))
 
 
-_starts_with_more = _starts_otherwise(_of_several, _IDEMPOTENT)
 BODIES: dict[str, FormRule] = {
     "reduce_window of single elements whose padding takes away": FormRule(
         _cuts_single_elements, (ops(_WINDOW),)
@@ -347,9 +346,8 @@ BODIES: dict[str, FormRule] = {
         _starts_otherwise(_padded, _IDEMPOTENT), (ops(_WINDOW),)
     ),
     # Every part of a reduction that is computed apart may begin with it.
-    "reduction of several elements from an initial value that changes them": FormRule(
-        lambda reading: None if _starts_with_more(reading) is not False else False,
-        (ops(_REDUCE),),
+    "reduction of several elements from an initial value that changes them": weaken(
+        FormRule(_starts_otherwise(_of_several, _IDEMPOTENT), (ops(_REDUCE),))
     ),
     "sum over devices of a constant of booleans or complex numbers": _of_constants(
         (*_ALL_REDUCE, _REDUCE_SCATTER), frozenset({_ADD}), frozenset({"bool_v1", _COMPLEX})

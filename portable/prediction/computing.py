@@ -21,6 +21,7 @@ from portable.prediction.form import (
     repeated,
     signed,
     types,
+    weaken,
 )
 
 if TYPE_CHECKING:
@@ -836,11 +837,6 @@ def _raises_otherwise(reading: Reading) -> bool | None:
     return False
 
 
-def _perhaps(form: FormRule) -> FormRule:
-    """Weaken a form: what it finds is necessary and not sufficient."""
-    return FormRule(lambda reading: None if form.find(reading) else False, form.needs)
-
-
 def _declaration(reading: Reading) -> bool:
     """Find a function without a body: bodies and regions end with a return, one each."""
     counts, names = reading.signatures, reading.content.names
@@ -859,10 +855,10 @@ COMPUTED: dict[str, FormRule] = {
     "all_reduce or reduce_scatter to a promoted type": _promotes(*_COLLECTIVES),
     "scatter to a promoted type": _promotes(*SCATTERS),
     # Whether the value is widened again is not looked for.
-    "convert to a narrower float and back": _perhaps(_gives([_CONVERT], _NARROW)),
+    "convert to a narrower float and back": weaken(_gives([_CONVERT], _NARROW)),
     "i4 or ui4 that is not folded away": FormRule(_keeps_four_bits, _FOURS),
-    "convert to bf16 and back": _perhaps(_gives([_CONVERT], frozenset({"bf16_v1"}))),
-    "reduce of several operands by maximum": _perhaps(
+    "convert to bf16 and back": weaken(_gives([_CONVERT], frozenset({"bf16_v1"}))),
+    "reduce of several operands by maximum": weaken(
         # Beside each operand stands its initial value.
         FormRule(
             lambda reading: any(one.operands > 2 for one in reading.of(_REDUCE)),
@@ -871,7 +867,7 @@ COMPUTED: dict[str, FormRule] = {
     ),
     "dynamic dimension without bounds": FormRule(_open_dimension),
     "pad by a negative amount": FormRule(_pads_by_less_than_nothing, (ops(_PAD),)),
-    "convolution of floating-point numbers that pads by a negative amount": _perhaps(
+    "convolution of floating-point numbers that pads by a negative amount": weaken(
         FormRule(_pads_convolutions_by_less_than_nothing, (ops(_CONVOLUTION),))
     ),
     "pad or convolution of complex numbers by a constant": FormRule(
@@ -895,12 +891,12 @@ COMPUTED: dict[str, FormRule] = {
         _converts_complex_splat, (types(_COMPLEX), ops(_CONVERT), ops(_CONSTANT))
     ),
     "power of integers by 64 or more": FormRule(_raises_to_64, (ops(_POWER), types(_INTEGERS))),
-    "power of floating-point numbers": _perhaps(_gives([_POWER], _FLOATS)),
+    "power of floating-point numbers": weaken(_gives([_POWER], _FLOATS)),
     "power of floats other than by 0, 1, 2, 3, -1, -2 or 0.5, or of a positive constant": FormRule(
         _raises_otherwise, (ops(_POWER), types(_FLOATS))
     ),
     "argument without elements": FormRule(_takes_nothing),
-    "negative i4": _perhaps(FormRule(lambda _: True, (types({"i4_v1"}),))),
+    "negative i4": weaken(FormRule(lambda _: True, (types({"i4_v1"}),))),
     "i4 or ui4 in more than constants and conversions": FormRule(_computes_four_bits, _FOURS),
     "all_gather, all_reduce or reduce_scatter of i2, ui2, i4 or ui4": _gives(
         KEPT_UNUSED, TWO_BITS | _FOUR_BITS

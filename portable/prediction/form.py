@@ -24,6 +24,7 @@ __all__ = [
     "repeated",
     "signed",
     "types",
+    "weaken",
 ]
 
 # The versions of an op.
@@ -47,6 +48,15 @@ class FormRule(NamedTuple):
 
     find: Callable[[Reading], bool | None]
     needs: tuple[frozenset[str], ...] = ()
+
+
+def weaken(form: FormRule) -> FormRule:
+    """Weaken a form: what it finds is necessary and not sufficient.
+
+    Args:
+        form: How that is found.
+    """
+    return FormRule(lambda reading: False if form.find(reading) is False else None, form.needs)
 
 
 class FormSearch:

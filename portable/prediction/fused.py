@@ -34,7 +34,7 @@ _SUMMING = _EXTREMES | kinds("add")
 _REDUCING = kinds("reduce reduce_window")
 _CALLING = frozenset(CALLS)
 _LOOPING = kinds("case if while")
-# What XLA makes reductions of, whatever it is of.
+# What XLA expands to reductions, of however many elements.
 _NORMALIZING = kinds("batch_norm_grad batch_norm_training")
 # What is handed over with a reduction, or becomes that where it is simplified.
 _AROUND = kinds(

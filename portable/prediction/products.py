@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from portable.bytecode.entries import Blob
 from portable.bytecode.operations import IN_FUNCTION
-from portable.prediction.form import FormRule, kinds, ops, types
+from portable.prediction.form import CONVOLUTIONS, FormRule, kinds, ops, types, weaken
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -30,8 +30,7 @@ DOTS = ("vhlo.dot_general_v1", DOT)
 """The ops whose operand types these forms depend on."""
 
 _SIDES = ("lhs", "rhs")
-_CONVOLUTIONS = ("vhlo.convolution_v1", "vhlo.dynamic_conv_v1", "vhlo.dynamic_conv_v2")
-_OTHER_PRODUCTS = ("vhlo.dot_v1", "vhlo.einsum_v1", *_CONVOLUTIONS)
+_PRODUCTS = (*DOTS, "vhlo.dot_v1", "vhlo.einsum_v1", *CONVOLUTIONS)
 _F32, _SIXTEEN_BITS = "f32_v1", frozenset({"bf16_v1", "f16_v1"})
 # Of these, so many stand in a word.
 _I8, _WORD = "i8_v1", 4
@@ -291,37 +290,32 @@ def _accumulates_little(reading: Reading) -> bool:
     return False
 
 
-def _rounds_operands(reading: Reading) -> bool | None:
-    """Find perhaps a product of f32 that is not requested at the highest precision."""
-    for one in reading.of(*DOTS, *_OTHER_PRODUCTS):
-        operands = (type_ for type_ in one.operand_types or () if type_ is not None)
-        if _F32 in map(reading.element, operands) and not _is_highest(reading, one):
-            return None
-    return False
+def _rounds_operands(reading: Reading) -> bool:
+    """Find a product of f32 that is not requested at the highest precision."""
+    return any(
+        _F32 in {reading.element(type_) for type_ in one.operand_types or () if type_ is not None}
+        and not _is_highest(reading, one)
+        for one in reading.of(*_PRODUCTS)
+    )
 
 
 def _is_highest(reading: Reading, one: OpSignature) -> bool:
     """Say whether a product is requested at the highest precision of both operands."""
-    listed = reading.value(one, "precision_config").get("elements")
-    asked = (
-        [index for index in listed if isinstance(index, int)] if isinstance(listed, list) else []
-    )
+    asked = reading.value(one, "precision_config").get("elements")
+    if not isinstance(asked, list) or len(asked) != len(_SIDES):
+        return False
     fields = (reading.content.pool.attribute(index).fields for index in asked)
-    return len(asked) == len(_SIDES) and all(one.get("value") == _HIGHEST for one in fields)
+    return all(one.get("value") == _HIGHEST for one in fields)
 
 
-def _convolves_bytes(reading: Reading) -> bool | None:
-    """Find perhaps a convolution to i8, which saturates where another wraps around."""
-    of = reading.of(*_CONVOLUTIONS)
-    found = (reading.element(result) for one in of for result in one.results)
-    return None if _I8 in found else False
+def _convolves_bytes(reading: Reading) -> bool:
+    """Find a convolution to i8."""
+    of = reading.of(*CONVOLUTIONS)
+    return any(reading.element(result) == _I8 for one in of for result in one.results)
 
 
 def _contracts_bytes(reading: Reading) -> bool | None:
-    """Find a product of i8 to i32 over a number of elements that no four bytes divide.
-
-    Perhaps it is one where the number is not known, or its batches are no matrices.
-    """
+    """Find a product of i8 to i32 over no multiple of four elements; perhaps where it is open."""
     perhaps = False
     for one in reading.of(*DOTS):
         operand = (one.operand_types or (None,))[0]
@@ -339,13 +333,15 @@ def _contracts_bytes(reading: Reading) -> bool | None:
 _ALGORITHM = (ops(DOT),)
 PRODUCTS: dict[str, FormRule] = {
     "dot_general with an algorithm of little precision": FormRule(_accumulates_little, _ALGORITHM),
-    "product of f32 that is not of the highest precision": FormRule(
-        _rounds_operands, (types([_F32]), ops(*DOTS, *_OTHER_PRODUCTS))
+    # Of a vector, and where it is put together with others, it may be computed as it is.
+    "product of f32 that is not of the highest precision": weaken(
+        FormRule(_rounds_operands, (types([_F32]), ops(*_PRODUCTS)))
     ),
     "dot_general of i8 to i32 over no multiple of four": FormRule(
         _contracts_bytes, (types([_I8]), types(["i32_v1"]), ops(*DOTS))
     ),
-    "convolution to i8": FormRule(_convolves_bytes, (types([_I8]), ops(*_CONVOLUTIONS))),
+    # Where nothing overflows nothing saturates.
+    "convolution to i8": weaken(FormRule(_convolves_bytes, (types([_I8]), ops(*CONVOLUTIONS)))),
     "dot_general with an algorithm and batching dimensions": FormRule(_in_batches, _ALGORITHM),
     "dot_general over a dimension without elements": FormRule(_contracts_nothing, (ops(*DOTS),)),
     "dot_general with an algorithm of two sizes that are 1": FormRule(

@@ -102,10 +102,11 @@ _SCALAR_BYTES = 8
 # What is asked, as VHLO numbers it, and the operand that is less than zero if so, or if not.
 _BELOW_ZERO = frozenset({(5, 0), (2, 0), (3, 1), (4, 1)})
 _POSITIVE = kinds("exponential logistic")
-# The same, of what is not less than zero. What is not is known of results of these, and of those
-# that have the sign of all their operands.
+# GE and GT, and all that order.
 _GREATER = frozenset({2, 3})
 _ORDERS = _GREATER | {4, 5}
+# The same, of what is not less than zero. What is not is known of results of these, and of those
+# that have the sign of all their operands.
 _NOT_BELOW_ZERO = frozenset({(2, 0), (4, 1)})
 _NEVER_NEGATIVE = kinds("abs exponential iota")
 _SAME_SIGN = kinds("broadcast_in_dim minimum reshape transpose")

@@ -26,7 +26,7 @@ class Listed(NamedTuple):
         name: Its name there.
         path: That of the folder, and its name.
         is_folder: Whether it is one itself.
-        is_link: Whether it is a symbolic link, whatever it leads to.
+        is_link: Whether it is a symbolic link, to a folder too.
         is_file: Whether it is a regular file itself.
     """
 

@@ -23,6 +23,8 @@ def carried() -> dict[str, tuple[Any, int]]:
     Releases that register theirs where they are imported have none here.
     """
     found: dict[str, tuple[Any, int]] = {}
+    if _extension() is None:  # as in almost every Release: nothing more is imported
+        return found
     for name in _CARRIED:
         with contextlib.suppress(ImportError, AttributeError):
             listed = importlib.import_module(f"jaxlib.{name}").registrations()[_PLATFORM]
