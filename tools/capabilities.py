@@ -294,10 +294,13 @@ def executed(
         return {"ended": Ability.UNTRIED.value, "reason": predicted.reason}
     try:
         executable = executor.compile(artifact)
-        inputs = random_inputs(executable.signature, _SEED)
-        outputs, *others = (
-            [_kept(array) for array in executable.run(inputs)] for _ in range(times)
-        )
+        try:
+            inputs = random_inputs(executable.signature, _SEED)
+            outputs, *others = (
+                [_kept(array) for array in executable.run(inputs)] for _ in range(times)
+            )
+        except CouldNotObserve as error:  # it has no such arrays
+            return {"ended": Ability.UNTRIED.value, "reason": error.what}
     except ExecutionFailed as failure:
         verdict = failure.verdict
         if verdict.outcome is Outcome.HUNG:

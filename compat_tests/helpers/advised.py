@@ -23,6 +23,8 @@ EXECUTORS = {
     "tensorflow": "tensorflow",
     "torch-xla": "torch_xla",
 }
+# They compile where they execute: what their compilers refuse or die of is seen there.
+_COMPILE_AT_ONCE = {"tensorflow", "torch-xla"}
 _ENDINGS = {
     Effect.REFUSES: Ending.REFUSED,
     Effect.WRONG_RESULT: Ending.WRONG,
@@ -56,15 +58,22 @@ def edges(advisory: Advisory) -> tuple[list[str], list[str]]:
 
 def ending(advisory: Advisory) -> tuple[Ending, Stage]:
     """Return how the Cases of an Advisory have to end, and where."""
-    at_once = advisory.distribution == "tensorflow"  # it compiles where it executes
+    at_once = advisory.distribution in _COMPILE_AT_ONCE
     return _ENDINGS[advisory.effect], Stage.EXECUTE if at_once else advisory.stage
 
 
 def endings(advisory: Advisory, release: str) -> set[tuple[Ending, Stage]]:
-    """Execute the Cases of an Advisory on one Release; return how they ended, and where."""
+    """Execute the Cases of an Advisory on one Release; return how they ended, and where.
+
+    Without those that it cannot be given: PyTorch had no unsigned integers for years.
+    """
     run = Run(EXECUTORS[advisory.distribution], release)
     became = execute(run, [CASES[name] for name in _cases(advisory)])
-    return {(one.ending, one.stage or Stage.EXECUTE) for one in became.values()}
+    return {
+        (one.ending, one.stage or Stage.EXECUTE)
+        for one in became.values()
+        if one.ending is not Ending.EXCLUDED
+    }
 
 
 def _cases(advisory: Advisory) -> list[str]:
