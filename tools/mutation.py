@@ -106,7 +106,7 @@ _LIKELY, _FIRST = 3, 40
 # Of the samples, where there is little time.
 _QUICK = 10
 # What is said of the samples, in every field.
-_SAMPLES = "compat_tests/unit/test_results.py"
+_SAMPLES = "compat_tests/property/test_results.py"
 
 
 class Mutant(NamedTuple):
