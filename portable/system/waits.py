@@ -9,7 +9,6 @@ import select
 import signal
 import threading
 import time
-from concurrent.futures import Future
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
@@ -103,6 +102,8 @@ def within(ask: Callable[[], T], most: float) -> T:
     Raises:
         TimeoutError: It took longer.
     """
+    from concurrent.futures import Future  # with logging: every command would start with it
+
     answer: Future[T] = Future()
 
     def run() -> None:
