@@ -4,8 +4,8 @@ python -m tools results                write it: a line and a digest for each sa
 python -m tools results --show NAME    print all that is said of one, to compare two checkouts
 python -m tools results --look NAME    print the line of `changes.txt` for a new artifact
 
-Whether it is true other tests say, by real Releases. `compat_tests/property/test_results.py` names the
-samples of which a change says something else: each field, each reason, the place of each error.
+Whether it is true other tests say, by real Releases. `compat_tests/property/test_results.py` names
+the samples of which a change says something else: each field, each reason, the place of each error.
 """
 
 from __future__ import annotations

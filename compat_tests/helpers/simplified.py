@@ -146,6 +146,11 @@ _TINY, _ENORMOUS = [1e-30, 2e-30, -1e-29, 0.0], [1e20, 3e38, 1e37, 1.0]
 _GREAT, _LESS = [1e30, 1.0, -8.0, 3.0], [1e20, 4.0, 2.0, 7.0]
 
 PROGRAMS = {
+    "floats_to_booleans": Program(
+        [],
+        lambda: np.asarray([-1.5, 3, 4, -2, 1]).astype(bool),
+        "convert of constants to booleans that loses all but their last bit",
+    ),
     "clamp_between_arguments": Program(
         [_SOME_NAN, _SEVERAL_ZEROS, _SIXES], np.clip, _CLAMPED, perhaps=True
     ),
@@ -404,6 +409,7 @@ BY_CHANCE = frozenset(name for name, one in PROGRAMS.items() if one.form == _RAI
 # Where a result was another, or none, on 2026-11-24 and 2026-11-25; elsewhere it was right.
 _BEFORE_0_12 = EVERY[:-1]
 WRONG = {
+    "floats_to_booleans": EVERY[:-2],
     **dict.fromkeys(
         (
             *("division_by_large", "division_by_large_f64", "division_by_computed"),
@@ -469,7 +475,10 @@ _ZERO_TO_FOUR = [0.0, -2.0, 1.0, np.inf, -np.inf, 3.0, np.nan, 4.0]
 _FALSE_AT_FIRST = [False, True, False, False, False]
 _IMAGE, _MATRIX, _WINDOW, _PIXELS = (4, 5), (5, 3), (3, 3, 3, 4), (1, 5, 6, 3)
 
+_OVER_NOTHING = "product over a dimension without elements"
 ON_IREE = {
+    "dot_over_nothing": Program([(2, 0), (0, 3)], np.matmul, _OVER_NOTHING),
+    "einsum_over_nothing": Program([(2, 0), (0, 3)], np.matmul, _OVER_NOTHING),
     "dot_of_unsigned_widened": Program([_IMAGE, _MATRIX], _product, _WIDENED),
     "dot_of_unsigned_itself": Program([_IMAGE, _MATRIX], _product, _WIDENED),
     "dot_of_an_image": Program([_IMAGE, _MATRIX], _product, _WIDENED),

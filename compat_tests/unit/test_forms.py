@@ -423,15 +423,17 @@ def test_what_is_computed_may_be_folded_to_a_constant() -> None:
         ("i32_v1", b"\0\0\0\x80", True),
         ("f32_v1", struct.pack("<2f", 0.0, 2.0), False),
         ("f32_v1", struct.pack("<2f", 1.0, -0.5), True),
-        ("f32_v1", struct.pack("<2f", 1.0, math.nan), None),
+        ("f32_v1", struct.pack("<2f", 1.0, -2.0), True),
+        ("f32_v1", struct.pack("<2f", 1.0, math.inf), False),
+        ("f32_v1", struct.pack("<2f", 1.0, math.nan), True),
         ("bf16_v1", b"\0\x3f", True),
         ("bool_v1", b"\1", False),
     ],
 )
 def test_what_is_left_of_a_constant_that_becomes_a_boolean(
-    element: str, value: bytes, has: bool | None
+    element: str, value: bytes, *, has: bool
 ) -> None:
-    """Its last bit as an integer; what is computed from it is folded too, perhaps."""
+    """Its last bit as an integer, and no float below 1; perhaps what is computed from it, too."""
     form = "convert of constants to booleans that loses all but their last bit"
     program = Program()
     given = program.tensor(program.scalar(element), 2)

@@ -568,12 +568,13 @@ def _counts_zeros_of_a_constant(reading: Reading) -> bool | None:
 
 
 def _tests_constants(reading: Reading) -> bool | None:
-    """Find a convert to booleans of constants that end in a zero bit, or are between -1 and 1.
+    """Find a convert to booleans of integers that end in a zero bit, or of floats below 1.
 
-    The last bit of what they are as integers is all that is left. Perhaps of what XLA may fold.
+    They are constants. Of integers the last bit is all that is left; floats below 1 become 0, and
+    so does NaN. Perhaps of what XLA may fold.
     """
     # Each constant is read once: any number of ops may convert the same.
-    known: dict[tuple[int | None, tuple[int, ...]], bool | None] = {}
+    known: dict[tuple[int | None, tuple[int, ...]], bool] = {}
     perhaps = False
     for visit in reading.walk.of([_CONVERT]) if _giving(reading, [_CONVERT], _BOOLEAN) else ():
         if not any(reading.element(n) in _BOOLEAN for n in visit.operation.results):
@@ -588,19 +589,18 @@ def _tests_constants(reading: Reading) -> bool | None:
             known[key] = _loses_truth(reading, constant)
         if known[key]:
             return True
-        perhaps |= known[key] is None
     return None if perhaps else False
 
 
-def _loses_truth(reading: Reading, constant: Operation) -> bool | None:
-    """Say whether an element is no zero, and its last bit as an integer is; None for perhaps."""
+def _loses_truth(reading: Reading, constant: Operation) -> bool:
+    """Say whether an element is no zero, and becomes one as an integer of one bit."""
     element = reading.element(constant.results[0]) if constant.results else ""
     if element in WHOLE:
         return any(one and not one & 1 for one in integers(reading, constant))
     if element not in _FLOATS:
         return False
     numbers = reading.floats(constant)
-    return numbers.smallest < 1 or (None if not numbers.finite else False)
+    return numbers.smallest < 1 or numbers.least < 0 or numbers.has_nan
 
 
 def _adds_constant_booleans(reading: Reading) -> bool | None:

@@ -30,7 +30,8 @@ DOTS = ("vhlo.dot_general_v1", DOT)
 """The ops whose operand types these forms depend on."""
 
 _SIDES = ("lhs", "rhs")
-_PRODUCTS = (*DOTS, "vhlo.dot_v1", "vhlo.einsum_v1", *CONVOLUTIONS)
+_CONTRACTING = (*DOTS, "vhlo.dot_v1", "vhlo.einsum_v1")
+_PRODUCTS = (*_CONTRACTING, *CONVOLUTIONS)
 _F32, _SIXTEEN_BITS = "f32_v1", frozenset({"bf16_v1", "f16_v1"})
 # Of these, so many stand in a word.
 _I8, _WORD = "i8_v1", 4
@@ -152,14 +153,12 @@ def left_and_contracted(
 
 
 def _contracts_nothing(reading: Reading) -> bool:
-    """Find a dot_general over a dimension without elements, with a result that has some."""
-    for signature in reading.of(*DOTS):
-        sizes = reading.dimensions((signature.operand_types or (None,))[0]) or ()
-        contracted = reading.numbers(signature, "lhs_contracting_dimensions")
-        nothing = 0 in [sizes[at] for at in contracted if at < len(sizes)]
-        if nothing and 0 not in (reading.dimensions(reading.result(signature)) or ()):
-            return True
-    return False
+    """Find a product over a dimension without elements, with a result that has some."""
+    return any(
+        0 in (reading.dimensions((signature.operand_types or (None,))[0]) or ())
+        and 0 not in (reading.dimensions(reading.result(signature)) or ())
+        for signature in reading.of(*_CONTRACTING)
+    )
 
 
 def _computed_matrices(
@@ -343,7 +342,9 @@ PRODUCTS: dict[str, FormRule] = {
     # Where nothing overflows nothing saturates.
     "convolution to i8": weaken(FormRule(_convolves_bytes, (types([_I8]), ops(*CONVOLUTIONS)))),
     "dot_general with an algorithm and batching dimensions": FormRule(_in_batches, _ALGORITHM),
-    "dot_general over a dimension without elements": FormRule(_contracts_nothing, (ops(*DOTS),)),
+    "product over a dimension without elements": FormRule(
+        _contracts_nothing, (ops(*_CONTRACTING),)
+    ),
     "dot_general with an algorithm of two sizes that are 1": FormRule(
         _multiplies_by_one_number(_OTHER), _ALGORITHM
     ),

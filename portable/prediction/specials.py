@@ -21,7 +21,7 @@ __all__ = ["SPECIALS"]
 
 _COMPLEX = "complex_v1"
 _COMPARE, _CONSTANT, _SORT = "vhlo.compare_v1", "vhlo.constant_v1", "vhlo.sort_v1"
-_MAXIMUM, _MINIMUM = "vhlo.maximum_v1", "vhlo.minimum_v1"
+_EXTREMES = ("vhlo.clamp_v1", "vhlo.maximum_v1", "vhlo.minimum_v1")
 _ATAN2, _CBRT = "vhlo.atan2", "vhlo.cbrt"
 _AND, _NOT, _XOR = "vhlo.and", "vhlo.not", "vhlo.xor"
 _SINES = ("vhlo.cosine", "vhlo.sine")
@@ -35,11 +35,11 @@ _KEEPING = kinds("broadcast broadcast_in_dim convert reshape reverse slice trans
 
 
 def _may_have_equal_parts(reading: Reading) -> bool | None:
-    """Find perhaps a maximum or minimum of complex numbers of which the real parts are equal.
+    """Find perhaps a maximum, minimum or clamp of complex numbers with equal real parts.
 
     The real parts alone are compared, and where they are equal the first operand is returned.
     """
-    for visit in reading.walk.of([_MAXIMUM, _MINIMUM]):
+    for visit in reading.walk.of(_EXTREMES):
         if _is_complex(reading, visit) and len({*visit.operation.operands}) > 1:
             return None
     return False
@@ -208,8 +208,8 @@ def _has_one_batch(reading: Reading) -> bool:
 
 
 SPECIALS: dict[str, FormRule] = {
-    "maximum or minimum of complex numbers with equal real parts": FormRule(
-        _may_have_equal_parts, (types({_COMPLEX}), ops(_MAXIMUM, _MINIMUM))
+    "maximum, minimum or clamp of complex numbers with equal real parts": FormRule(
+        _may_have_equal_parts, (types({_COMPLEX}), ops(*_EXTREMES))
     ),
     "compare of complex numbers with equal real parts by GE or LE": FormRule(
         _asks_or_equal, (types({_COMPLEX}), ops(_COMPARE))

@@ -32,7 +32,7 @@ __all__ = [
     "untried_for",
 ]
 
-_SAME_COMPILER = {"tensorflow": "jaxlib", "jax-cuda13-pjrt": "jaxlib"}
+_SAME_COMPILER = dict.fromkeys(("tensorflow", "torch-xla", "jax-cuda13-pjrt"), "jaxlib")
 """Distributions whose compiler is that of another: of another day, or for another platform."""
 
 
