@@ -672,3 +672,27 @@ def test_the_greatest_float_over_devices_begins_above_zero(name: str, wrong: boo
     for release, otherwise in (("jaxlib 0.4.25", wrong), ("jaxlib 0.4.30", False)):
         verdict = predict(artifact, release, stage=Stage.EXECUTE)
         assert (verdict.outcome is Outcome.WRONG_RESULT) is otherwise
+
+
+@pytest.mark.parametrize(
+    ("step", "has"),
+    [
+        (("add_v1", [0, 0]), False),
+        (("negate_v1", [0]), False),
+        (("optimization_barrier_v1", [0]), True),
+        (("ceil_v1", [0]), True),
+        (("iota_v1", []), True),
+        (("reverse_v1", [0]), True),
+    ],
+)
+def test_a_quotient_of_constants_is_right_where_xla_computes_them_first(
+    step: tuple[str, list[int]], has: bool
+) -> None:
+    """What simple ops make of constants; `real/test_settled.py` asks XLA."""
+    form = "divide by a constant whose reciprocal is not normal"
+    program = Program()
+    type_ = program.tensor(program.scalar("f32_v1"), 2)
+    one = program.constant(type_, struct.pack("<f", 1.0))
+    large = program.constant(type_, struct.pack("<f", 1e38))
+    steps = [one, Step(*step, type_), large, Step("divide_v1", [1, 2], type_)]
+    assert program.forms_of([], steps)[form] is has

@@ -199,7 +199,7 @@ def _scatters_over_the_edge(reading: Reading) -> bool | None:
     for visit in reading.walk.of(SCATTERS) if wide else ():
         if like(visit.operation) in wide and visit.sources:
             indices = visit.sources[len(visit.sources) // 2]
-            if indices is None or indices[0] not in reading.folded:
+            if indices is None or indices[0] not in reading.settled:
                 return None
     return False
 

@@ -77,7 +77,7 @@ def _reductions(reading: Reading, by: frozenset[str]) -> Iterator[Visit]:
     walk, found = reading.walk, set[int]()
     for inner in walk.of(by | _CALLING):
         number = walk.around[inner.number]
-        if number in found or number < 0 or number in reading.folded:
+        if number in found or number < 0 or number in reading.settled:
             continue
         found.add(number)
         visit = walk[number]
@@ -171,7 +171,7 @@ def _becomes(reading: Reading, reduced: Visit, user: Visit, known: Mapping[int, 
         return _SOME
     sources = zip(user.sources, states, strict=True)
     others = [source for source, state in sources if state is None]
-    constant = all(source and source[0] in reading.folded for source in others)
+    constant = all(source and source[0] in reading.settled for source in others)
     return _LOST if kind in _BY_ELEMENT and constant else None
 
 
@@ -226,7 +226,7 @@ def _extremes_in_reductions(reading: Reading) -> bool | None:
     extremes = [
         visit
         for visit in reading.walk.of(_EXTREMES)
-        if visit.number not in reading.folded | clamps
+        if visit.number not in reading.settled | clamps
         and _is_many(reading, visit.operation.results)
         and _may_be_nan(reading, visit)
     ]
@@ -343,7 +343,7 @@ class _Groups:
         """Return what stands for a value, one for all results of an op; None for no such op."""
         number, at = value
         kind = self._reading.kinds[self._reading.walk.head(number).name] if number >= 0 else ""
-        if kind in _AROUND | _LOOPING and number not in self._reading.folded:
+        if kind in _AROUND | _LOOPING and number not in self._reading.settled:
             return number, 0
         is_handed = kind in _CALLING or (kind == _FUNCTION and at != INSIDE)
         return value if is_handed and (at >= 0 or number != self._reading.flow.entry) else None

@@ -53,7 +53,6 @@ _KEEPING_FINITE = kinds(
 _PERHAPS_PLAIN = _KEEPING_FINITE | {_CONSTANT, _CONVERT, _IOTA}
 _PASSING_BOOLEANS = _SPREADING | {_CONVERT}
 _BOOLEAN = "bool_v1"
-_BARRIER = "vhlo.optimization_barrier"
 
 
 class _Float(NamedTuple):
@@ -241,11 +240,11 @@ def _divides_by_a_large_constant(reading: Reading) -> bool | None:
     large: set[int] = set()
     for visit in reading.walk:
         kind = reading.kinds[visit.operation.name]
-        if visit.number in reading.folded and kind != _BARRIER:
-            above = any(one and one[0] in large for one in visit.sources)
+        if visit.number in reading.folded:
+            above = {one[0] for one in visit.sources if one} & large
             if above or (kind == _CONSTANT and numbers(visit.operation).largest > _LARGE):
                 large.add(visit.number)
-        elif kind == _DIVIDE and len(visit.sources) > 1:
+        if kind == _DIVIDE and len(visit.sources) > 1 and visit.number not in reading.settled:
             type_, divisor = _float(reading, visit), visit.sources[1]
             if type_ is None or divisor is None or divisor[0] not in large:
                 continue
@@ -707,7 +706,7 @@ def _divides_quotients(reading: Reading) -> bool | None:
     XLA multiplies both divisors, or the dividend and the inner divisor, which overflows where two
     divisions do not. A constant divisor is multiplied with before.
     """
-    numbers, folded, flow = reading.floats, reading.folded, reading.flow
+    numbers, settled, flow = reading.floats, reading.settled, reading.flow
     quotients: list[Value] = []
     divided: set[Value] = set()
     for visit in reading.walk.of([_DIVIDE]):
@@ -715,7 +714,7 @@ def _divides_quotients(reading: Reading) -> bool | None:
             continue
         dividend, divisor = visit.sources
         is_one = abs(numbers(visit.constant(dividend)).only or 0) == 1
-        if not is_one and not (divisor and divisor[0] in folded):
+        if not is_one and not (divisor and divisor[0] in settled):
             divided.update(flow.operands(visit))
             quotients.append((visit.number, 0))
     if divided.isdisjoint(flow.reached(quotients, _is_first, _RESHAPED)):

@@ -148,14 +148,15 @@ def _takes_what_cancels(reading: Reading) -> bool | None:
     """
     nothing: set[int] = set()
     for visit in reading.walk:
-        kind, sources = visit.name.rpartition("_v")[0], visit.sources
+        kind, sources = reading.kinds[visit.operation.name], visit.sources
         kept = kind in _KEEPING and bool(sources and sources[0] and sources[0][0] in nothing)
         if kept or _cancels(reading, visit, kind) or _is_nothing(reading, visit):
             nothing.add(visit.number)
         # What is constant XLA folds itself, as it should.
-        takes = kind == _ATAN2 and all(one and one[0] in nothing for one in sources)
-        if takes and visit.number not in reading.folded:
-            return None
+        if kind == _ATAN2:
+            taken = {one[0] if one else -1 for one in sources}
+            if taken <= nothing and not taken <= reading.settled:
+                return None
     return False
 
 
