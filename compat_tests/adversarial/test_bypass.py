@@ -15,14 +15,18 @@ from compat_tests.adversarial.generators.bypass import (
     BAD,
     DISGUISES,
     GOOD,
+    MODEL,
     SECONDS,
+    TORCH_XLA,
     Planted,
     hidden_tree,
     plant,
 )
 from compat_tests.adversarial.generators.containers import call, field
+from portable.bundle import pack_files
 from portable.cli import main
 from portable.containers.finding import EXCLUDED_FOLDERS, find
+from portable.errors import PortableError
 from portable.policy import GateResult, PolicyError, gate, load_policy, parse_policy
 from portable.policy.report import as_github, as_junit, as_record, as_text
 from portable.releases import matching_releases
@@ -65,6 +69,38 @@ def test_what_is_two_things_is_not_judged(second: str, depth: str, tmp_path: Pat
     assert not result.passed
     (left,) = result.not_judged
     assert left.why.startswith("can be read in two ways")
+
+
+@pytest.mark.parametrize("disguise", DISGUISES)
+def test_every_disguise_in_a_bundle_is_seen_through(disguise: str, tmp_path: Path) -> None:
+    """As another file of a Version, which lies under its digest: refused, or not judged."""
+    planted = plant(disguise, tmp_path / "plain").path
+    if planted.is_symlink() or not planted.is_file():
+        pytest.skip("a bundle has files alone")
+    shutil.copytree(TORCH_XLA, tmp_path / "model")
+    shutil.copy(planted, tmp_path / "model" / "data")
+    try:
+        pack_files([tmp_path / "model"], to=tmp_path / "bundle")
+    except PortableError:
+        return  # nothing that could be gated
+    result = gate([tmp_path / "bundle"], parse_policy({"consumers": {"all": ["jaxlib==0.12.0.1"]}}))
+    assert any(file.path.name == "bundle" and not file.failed for file in result.files)
+    assert not result.passed, as_text(result)
+
+
+def test_a_part_of_a_container_is_not_judged_where_it_is_two_things(tmp_path: Path) -> None:
+    """The program of a bundle, and the file of a SavedModel."""
+    program, model = tmp_path / "x.exported", tmp_path / "tree" / "model"
+    model.parent.mkdir()
+    for second in ("zip-behind-exported", "gzip-before-exported"):
+        program.write_bytes(SECONDS[second]())
+        pack_files([program], to=tmp_path / "tree" / second)
+    shutil.copytree(MODEL, model)
+    with (model / "saved_model.pb").open("ab") as file:
+        file.write(field(99, SECONDS["zip-behind-exported"]()))
+    policy = parse_policy({"consumers": {"all": ["tensorflow==2.20.0"]}})
+    result = gate([tmp_path / "tree"], policy)
+    assert [left.why[:23] for left in result.not_judged] == ["can be read in two ways"] * 3
 
 
 @pytest.mark.parametrize("first", [b"NoOp", b""])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import shutil
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from compat_tests.fleet.conftest import Bucket
+from compat_tests.helpers.bundles import Layout
 from portable.bundle import pack_files
 from portable.cli import main
 from portable.fleet import audit
@@ -141,6 +143,26 @@ def test_only_what_the_documents_of_a_bundle_list_is_a_version_of_it(
         audit([str(models)], fleet, depth="content")
         for what in (fleet, f"{bucket.url}/{name}"):
             assert main(["gate", str(what), "--for", "jaxlib==0.4.20"]) == code, what
+    capsys.readouterr()
+
+
+def test_what_a_version_of_a_bundle_has_beside_its_program_is_looked_into(
+    bucket: Bucket, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A compressed artifact among its files is not judged, also in a bucket and an audit."""
+    models, fleet = tmp_path / "models", tmp_path / "fleet.parquet"
+    models.mkdir()
+    pack_files([ARTIFACTS / "add_f32+0.14.0.mlir.bc"], to=models / "bundle")
+    layout = Layout(models / "bundle")
+    (layers,) = (manifest["layers"] for manifest in layout.manifests)
+    packed = gzip.compress((ARTIFACTS / "add_f32+1.17.0.mlir.bc").read_bytes())
+    title = {"annotations": {"org.opencontainers.image.title": "weights"}}
+    layers.append(layers[0] | layout.add(packed) | title)
+    layout.write()
+    bucket.fill(tmp_path)
+    audit([str(models)], fleet, depth="content")
+    for what in (models, fleet, f"{bucket.url}/models"):
+        assert main(["gate", str(what), "--for", "jaxlib==0.4.20"]) == 2, what
     capsys.readouterr()
 
 

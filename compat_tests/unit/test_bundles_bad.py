@@ -5,12 +5,12 @@ import os
 import shutil
 from base64 import b64encode
 from collections.abc import Callable
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from compat_tests.helpers.bundles import Layout
 from portable.bundle import pack_files, pick, unpack
 from portable.cli import main
 from portable.containers import MalformedContainer, NoArtifact, open_container
@@ -22,39 +22,6 @@ FILES = [ARTIFACTS / f"add_f32+{version}.mlir.bc" for version in ("0.9.0", "1.17
 TORCH_XLA = ROOT / "corpus" / "torch_xla" / "torch_xla_2_9_0" / "container"
 NEWEST = "jaxlib==0.10.2"
 VERSION = "stablehlo.portable.version"
-
-
-class Layout:
-    """A bundle that can be changed: every document is written again under its new digest."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        (self.top,) = json.loads((path / "index.json").read_text())["manifests"]
-        self.index: dict[str, Any] = self.read(self.top)
-        self.manifests = [self.read(one) for one in self.index["manifests"]]
-
-    def blob(self, descriptor: dict[str, Any]) -> Path:
-        """Return where a blob lies."""
-        return self.path / "blobs" / str(descriptor["digest"]).replace(":", "/")
-
-    def read(self, descriptor: dict[str, Any]) -> dict[str, Any]:
-        """Return a document."""
-        found: dict[str, Any] = json.loads(self.blob(descriptor).read_text())
-        return found
-
-    def add(self, data: bytes) -> dict[str, Any]:
-        """Store a blob; return what says where."""
-        digest = sha256(data).hexdigest()
-        (self.path / "blobs" / "sha256" / digest).write_bytes(data)
-        return {"digest": f"sha256:{digest}", "size": len(data)}
-
-    def write(self) -> None:
-        """Write all documents, whatever they say now."""
-        for descriptor, manifest in zip(self.index["manifests"], self.manifests, strict=True):
-            descriptor.update(self.add(json.dumps(manifest).encode()))
-        self.top |= self.add(json.dumps(self.index).encode())
-        top = {"schemaVersion": 2, "manifests": [self.top]}
-        (self.path / "index.json").write_text(json.dumps(top))
 
 
 @pytest.fixture

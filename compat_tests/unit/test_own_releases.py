@@ -15,6 +15,7 @@ from compat_tests.helpers.binaries import library, names_of
 from compat_tests.helpers.tables import forget
 from compat_tests.helpers.wheels import write_wheel
 from portable.cli import main
+from portable.policy import gate, parse_policy
 from portable.releases import UnknownDistribution, distributions, releases
 from portable.releases.release import as_release, use_table
 from portable.releases.table import TableError
@@ -242,6 +243,29 @@ def test_a_policy_names_a_table_of_its_project(own: Path, tmp_path: Path) -> Non
     assert "1.17.0" in contradicted.stderr
     table.unlink()
     assert _run(*gate, str(artifacts / "tan+1.4.0.mlir.bc")).returncode == 2
+    assert not own.exists()
+
+
+def test_a_policy_is_judged_by_its_own_table_alone(
+    own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whichever was read before it in the same process, and wherever that stands or stood."""
+    artifact = ARTIFACTS / "tan+1.4.0.mlir.bc"
+    policies = {}
+    for name, current in (("old", "1.3.0"), ("new", "1.4.0")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "releases.toml").write_text(ROW.format("ours", "1.0", current, "0.9.0"))
+        fields = {"releases": "releases.toml", "consumers": {"all": ["ours==1.0"]}}
+        monkeypatch.chdir(tmp_path)
+        policies[name] = parse_policy(fields, root=name)
+        monkeypatch.chdir("/")
+    for name in ("old", "new", "old"):
+        assert gate(artifact, policies[name]).passed == (name == "new")
+    (tmp_path / "new" / "releases.toml").unlink()
+    assert not gate(artifact, policies["old"]).passed
+    parse_policy({"consumers": {"all": ["jaxlib==0.4.30"]}})
+    with pytest.raises(UnknownDistribution):
+        releases("ours")
     assert not own.exists()
 
 

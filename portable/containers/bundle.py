@@ -408,8 +408,15 @@ class Bundle(Rewritable):
             _demand_apart(self._members)
         except MalformedContainer as error:
             raise error.at(self.path) from None
-        layers = (layer for one in manifests.values() for layer in one.layers)
-        self.files = tuple(dict.fromkeys(layer.path for layer in layers))
+        held: dict[str, None] = {}
+        titles: dict[str, list[str]] = {}
+        for name, manifest in manifests.items():
+            files = manifest.files
+            programs = self._members[name].files or [*files][:1]
+            held |= dict.fromkeys(files[inside].path for inside in programs)
+            for title, layer in files.items():
+                titles.setdefault(layer.path, []).append(title)
+        self.files, self.titles = tuple(held), titles
         self.warnings = tuple(
             f"{name}: {warning}" for name, one in self._members.items() for warning in one.warnings
         )

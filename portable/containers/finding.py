@@ -162,8 +162,7 @@ def look_at(path: str, opening: Callable[[], Source], names: tuple[str, ...] = (
     """
     if os.path.basename(path) == MODEL:
         return _model(path, opening) or Found(path, Fate.OTHER)
-    search = _plain_search(names)
-    return search.look(path, opening, marked=search.marked(path))
+    return _plain_search(names).look(path, opening)
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +247,7 @@ class _Search:
     def _tree(self, top: str) -> Iterator[Found]:
         """Yield everything in a folder; without recursion, since folders nest deeper than that."""
         within, walked, links = place_of(top), set[str](), list[str]()
-        folders, claimed = [top], set[str]()
+        folders, claimed, titles = [top], set[str](), dict[str, list[str]]()
         while folders:
             here, below = folders.pop(), list[str]()
             try:
@@ -259,17 +258,27 @@ class _Search:
                         for found in _directory(here, within, named=here == top):
                             files = getattr(found.container, "files", ())
                             claimed |= {f"{here}/{file}" for file in files}
+                            called = getattr(found.container, "titles", {})
+                            titles |= {f"{here}/{file}": names for file, names in called.items()}
                             yield found
                     for entry in listed:
-                        if entry.path not in claimed:
+                        path = entry.path
+                        if path not in claimed:
                             later = links if entry.is_link else below
-                            yield from self._entry(entry, top, handle, later)
+                            names = titles.get(path, ())
+                            yield from self._entry(entry, top, handle, later, names)
+                        elif not entry.is_link:  # what it leads to is looked at there
+                            opening = partial(InputFile, path, folder=handle)
+                            second = self._file(path, opening, judged=True)
+                            yield from (second,) if second.fate is Fate.NOT_JUDGED else ()
             except OSError as error:
                 yield Found(here, Fate.NOT_JUDGED, why=file_error("read", error, here).what)
             folders += reversed(below)
         yield from (self._link(path, within, walked) for path in links)
 
-    def _entry(self, entry: Listed, top: str, here: int, later: list[str]) -> Iterator[Found]:
+    def _entry(
+        self, entry: Listed, top: str, here: int, later: list[str], called: Sequence[str]
+    ) -> Iterator[Found]:
         """Yield what becomes of an entry of a folder, or keep it for later: a link, a folder."""
         path = entry.path
         rule = self._rule(path, top, folder=entry.is_folder)
@@ -281,7 +290,7 @@ class _Search:
             later.append(path)
         else:
             opening = partial(InputFile, path, folder=here)
-            yield self._file(path, opening, regular=entry.is_file)
+            yield self._file(path, opening, regular=entry.is_file, called=called)
 
     def _link(self, path: str, within: str, walked: set[str]) -> Found:
         """Follow a link to a file of the same tree; what lies in a folder of it was seen there."""
@@ -297,15 +306,37 @@ class _Search:
             return Found(path, Fate.NOT_JUDGED, why="a link that leads out of the folder")
         return self._file(path, partial(InputFile, path, within))
 
-    def _file(self, path: str, opening: Callable[[], InputFile], *, regular: bool = True) -> Found:
+    def _file(
+        self,
+        path: str,
+        opening: Callable[[], InputFile],
+        *,
+        regular: bool = True,
+        called: Sequence[str] = (),
+        judged: bool = False,
+    ) -> Found:
         """Determine by its content and its name what becomes of a file."""
-        marked = self.marked(path)
-        if not regular and not marked:
+        if not regular and not self.marked(path):
             return Found(path, Fate.OTHER)
-        return self.look(path, lambda: Source(opening()), marked=marked)
+        return self.look(path, lambda: Source(opening()), called=called, judged=judged)
 
-    def look(self, path: str, opening: Callable[[], Source], *, marked: bool) -> Found:
-        """Determine what becomes of a file once it is opened."""
+    def look(
+        self,
+        path: str,
+        opening: Callable[[], Source],
+        *,
+        called: Sequence[str] = (),
+        judged: bool = False,
+    ) -> Found:
+        """Determine what becomes of a file once it is opened.
+
+        Args:
+            path: The file.
+            opening: Opens it.
+            called: Its other names, in the Versions of a bundle.
+            judged: Whether it is judged already, as a part of a container; then it is looked for
+                what else it can be read as.
+        """
         try:
             source = opening()
             # Some file systems open it by any case.
@@ -313,27 +344,31 @@ class _Search:
             if named and (found := _model(path, lambda: source)):
                 return found
             kind = kind_of_file(source)
-            if kind in _ARTIFACTS and (why := self._packed(source, 0)):
+            if (judged or kind in _ARTIFACTS) and (why := self._packed(source, 0)):
                 return Found(path, Fate.NOT_JUDGED, why=f"can be read in two ways, as {why}")
-            if marked or kind in _ARTIFACTS:
+            if judged:
+                return Found(path, Fate.OTHER)
+            if kind in _ARTIFACTS or any(map(self.marked, (path, *called))):
                 return _opened(path, partial(open_source, kind, source))
-            why = self._hidden(path, source)
+            why = self._hidden((path, *called), source)
         except (FileError, NotUnpacked) as error:
             return Found(path, Fate.NOT_JUDGED, why=error.what)
         except Exception as defect:  # noqa: BLE001 - as in `_opened`
             return Found(path, Fate.NOT_JUDGED, why=f"cannot be looked into: {defect!r:.200}")
         return Found(path, Fate.NOT_JUDGED if why else Fate.OTHER, why=why)
 
-    def _hidden(self, path: str, source: Source) -> str:
+    def _hidden(self, names: Sequence[str], source: Source) -> str:
         """Say what keeps an artifact that is in a file from being read."""
+        named = (self._named_otherwise(name, source) for name in names)
         return (
-            self._named_otherwise(path, source)
+            next(filter(None, named), "")
             or self._packed(source, self._scanned)
-            or self._held(path, source, self._scanned, self._scanned)
+            or self._held(source, self._scanned, self._scanned)
         )
 
     def _named_otherwise(self, path: str, source: Source) -> str:
-        stem, suffix = os.path.splitext(os.path.basename(path).lower())
+        name = os.path.basename(path).lower()
+        stem, suffix = os.path.splitext(name)
         while suffix:
             if self.marked(stem):
                 if suffix in _COMPRESSED:
@@ -343,9 +378,9 @@ class _Search:
                 if len(source) and not is_text(source):
                     return "the name of an artifact and an ending; what it holds is not read"
             stem, suffix = os.path.splitext(stem)
-        return ""
+        return _MODELS.get(name, "")
 
-    def _held(self, path: str, source: Source, most: int, most_spelled: int) -> str:
+    def _held(self, source: Source, most: int, most_spelled: int) -> str:
         """Say what is in a file that is not packed."""
         if at := embedded(source, most):
             return f"a file with an artifact in it (at byte {at:,})"
@@ -355,7 +390,7 @@ class _Search:
         for begins, pointer in _POINTERS.items():
             if head.startswith(begins):
                 return f"{pointer}: what it stands for is not here"
-        return _MODELS.get(os.path.basename(path).lower(), "")
+        return ""
 
     def _packed(self, source: Source, scanned: int) -> str:
         """Say what artifact is packed in a file; empty where none is."""
@@ -373,7 +408,7 @@ class _Search:
             or self.marked(inside)
             or kind_of_file(source) in _ARTIFACTS
             or self._named_otherwise(inside, source)
-            or self._held(inside, source, BEGINNING, _SPELLED_INSIDE)
+            or self._held(source, BEGINNING, _SPELLED_INSIDE)
         )
 
 

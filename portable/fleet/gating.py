@@ -88,9 +88,11 @@ def _of_bundle(place: Place, top: Object, found: Iterable[Found]) -> Iterator[Fo
     for version, some in taken(there, listed):
         claims = {one.container: _claimed(one.container) for one in some if one.container}
         held += [container for container, claim in claims.items() if claim]
-        if version not in map(str, claims.values()):
+        sound = version in map(str, claims.values())
+        kept = {Fate.NOT_JUDGED} if sound else {*Fate} - {Fate.OTHER}
+        yield from (one for one in some if one.fate in kept)
+        if not sound:
             whole = False
-            yield from (one for one in some if one.fate is not Fate.OTHER)
             yield Found(folder, Fate.NOT_JUDGED, why=MISSING)
     yield from there.values()
     if whole:

@@ -199,6 +199,7 @@ class Policy:
         waivers: What is excused.
         root: The folder that the paths of waivers are relative to.
         where: The file it came from, for errors.
+        releases: The table of Releases that it names beside the shipped one.
     """
 
     consumers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -206,6 +207,7 @@ class Policy:
     waivers: tuple[Waiver, ...] = ()
     root: Path = field(default_factory=Path)
     where: str = "policy"
+    releases: Path | None = None
 
     def __repr__(self) -> str:
         return f"<Policy {self.where!r}, {len(self.waivers)} waivers>"
@@ -311,8 +313,8 @@ def parse_policy(
         PolicyError: Something in it is wrong.
     """
     top = Keys.of(fields, where)
-    if "releases" in top.fields:
-        use_table(Path(root) / top.text("releases"))
+    table = Path(root, top.text("releases")).absolute() if "releases" in top.fields else None
+    use_table(table)
     sets = top.table("consumers")
     policy = Policy(
         consumers={name: _placed(sets.texts(name), root) for name in sets.fields},
@@ -320,6 +322,7 @@ def parse_policy(
         waivers=tuple(_waiver(keys) for keys in top.tables("waivers")),
         root=Path(root),
         where=where,
+        releases=table,
     )
     top.nothing_else({"consumers", "releases", "rules", "waivers"})
     if not load_plugins:

@@ -25,6 +25,7 @@ from portable.policy.document import Attested, Depth, LocationRule, Policy, Rule
 from portable.policy.keys import PolicyError
 from portable.prediction import RANGE, Subject, examine, predict_all
 from portable.releases import Release, matching_releases, named_consumers
+from portable.releases.release import use_table
 from portable.system.wording import many
 from portable.verdict import Stage, Verdict
 
@@ -265,6 +266,7 @@ def gate(
         CannotObserve: The policy demands a Stage that is not predicted.
     """
     day = on or datetime.date.today()
+    use_table(policy.releases)
     policy.demand_unexpired(day)
     if policy.rules.stage is Stage.ROUNDTRIP:
         raise CannotObserve(

@@ -349,22 +349,28 @@ class ContradictingRow(TableError):
     """The user's own table says something else of a Release than the shipped one."""
 
 
-def use_table(path: str | os.PathLike[str]) -> None:
-    """Read one more table of Releases, for the rest of this process; a policy names it.
+def use_table(path: str | os.PathLike[str] | None) -> None:
+    """Read the table of Releases that a policy names, and no longer that of an earlier policy.
+
+    What is read counts for the whole process: policies that name tables are used one after another.
 
     Args:
-        path: A file of the form of `releases.toml`, as `portable releases add` writes it.
+        path: A file of the form of `releases.toml`, as `portable releases add` writes it; None for
+            none.
 
     Raises:
         TableError: It cannot be read, has another form, or contradicts the shipped table.
     """
-    named_tables.append(os.fspath(path))
+    earlier = named_tables[:]
+    if path is None and not earlier:
+        return
+    named_tables[:] = () if path is None else (os.path.abspath(path),)
     _forget()
     try:
         for name in _own():
             _parsed(name)
     except PortableError:
-        named_tables.pop()
+        named_tables[:] = earlier
         _forget()
         raise
 

@@ -12,7 +12,7 @@ TRUSTED = "PORTABLE_TRUST_CACHE"
 """The variable that lets a folder be used which somebody else can write to."""
 
 named_tables: list[str] = []
-"""The tables of Releases that policies name, for the rest of this process."""
+"""The table of Releases that the policy in use names, for the whole process."""
 
 # With the second bit set, as on /tmp, only owners replace their files.
 _OTHERS_WRITE, _ONLY_OWN = 0o002, 0o1000

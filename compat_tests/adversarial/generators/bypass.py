@@ -29,7 +29,7 @@ import numpy as np
 from portable.containers import open_container
 from portable.containers.flatbuffer import written, written_size
 
-__all__ = ["DISGUISES", "SECONDS", "Planted", "hidden_tree", "plant"]
+__all__ = ["DISGUISES", "MODEL", "SECONDS", "TORCH_XLA", "Planted", "hidden_tree", "plant"]
 
 DATA = Path(__file__).parents[2] / "data"
 # Needs 1.4.0.
