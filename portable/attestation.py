@@ -43,6 +43,7 @@ __all__ = [
     "AttestationError",
     "Sighting",
     "Statement",
+    "beside",
     "parse_age",
     "sign",
     "verify",
@@ -116,6 +117,17 @@ class Statement:
             if self.verdicts.get(str(one), {}).get("outcome") != "compatible"
         ]
         return (*missing, *named.uncovered)
+
+
+def beside(path: str | os.PathLike[str]) -> str:
+    """Return where the attestation about a file or a bundle lies that has no place of its own.
+
+    Args:
+        path: What it is about, also the current folder or the one above.
+    """
+    place = os.path.normpath(path)
+    named = os.path.basename(place) not in {os.curdir, os.pardir}
+    return (place if named else os.path.abspath(place)) + SUFFIX
 
 
 def parse_age(text: str) -> datetime.timedelta:

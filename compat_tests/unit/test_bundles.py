@@ -17,7 +17,7 @@ from portable.bundle import Unbundled, pack, pack_files, pick, unpack
 from portable.cli import main
 from portable.containers import Kind, NoArtifact, NotAContainer, open_container
 from portable.containers.bundle import IsABundle
-from portable.policy import LocationRule, Policy, Rules, gate
+from portable.policy import Attested, LocationRule, Policy, Rules, gate
 from portable.prediction import predict, predict_all
 from portable.releases import matching_releases
 from portable.system.files import FileError
@@ -325,6 +325,22 @@ def test_content_rules_hold_for_every_version(tmp_path: Path) -> None:
     for rule, found in {LocationRule.ANY: [], LocationRule.POINTS: ["1.0.0"]}.items():
         result = gate(tmp_path / "b", Policy(rules=Rules(consumers=(OLD,), locations=rule)))
         assert [one.inside for one in result.findings] == found
+
+
+def test_the_attestation_of_the_current_folder_lies_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not in the bundle, under the name of a dot; by that name the gate ended."""
+    bundle = tmp_path / "bundle"
+    pack_files([ADD["0.9.0"]], to=bundle)
+    attested = Attested(key=str(tmp_path / "public.pem"))
+    policy = Policy(rules=Rules(consumers=(OLD,), attested=attested))
+    names = {"bundle": tmp_path, ".": bundle, "..": bundle / "blobs", "bundle/.": tmp_path}
+    for name, here in names.items():
+        monkeypatch.chdir(here)
+        (finding,) = gate(name, policy).findings
+        said, _, _ = finding.message.partition(": cannot read")
+        assert Path(said).absolute() == tmp_path / "bundle.sigstore.json", name
 
 
 def test_inspect_shows_every_version(bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:

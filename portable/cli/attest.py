@@ -13,7 +13,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from portable.attestation import SUFFIX, parse_age, sign, verify
+from portable.attestation import SUFFIX, beside, parse_age, sign, verify
 from portable.bundle import SCHEME, attach, verify_attached
 from portable.cli.options import add
 from portable.cli.output import demand_apart, print_json, say, write_bytes
@@ -74,7 +74,7 @@ def _sign(chosen: argparse.Namespace) -> int:
         raise BadUsage("missing --for", hint="e.g. --for 'jaxlib>=0.5'")
     if chosen.attestation or chosen.max_age:
         raise BadUsage("--attestation and --max-age are for verify")
-    output = chosen.output or chosen.subject.rstrip("/") + SUFFIX
+    output = chosen.output or beside(chosen.subject)
     demand_apart(output, chosen.subject, chosen.key, chosen.matrix)
     sightings: tuple[Sighting, ...] = ()
     inputs = {}
@@ -117,7 +117,7 @@ def _verify(chosen: argparse.Namespace) -> int:
             raise BadUsage("--attestation is for what is on this machine")
         found = verify_attached(chosen.subject, key=chosen.key, max_age=age)
     else:
-        path = chosen.attestation or chosen.subject.rstrip("/") + SUFFIX
+        path = chosen.attestation or beside(chosen.subject)
         found = verify(chosen.subject, path, key=chosen.key, max_age=age)
     missing = found.uncovered(*chosen.consumers) if chosen.consumers else ()
     if chosen.format == "json":

@@ -14,7 +14,7 @@ from pathlib import Path, PosixPath
 from typing import TYPE_CHECKING, TypeAlias
 
 from portable.artifact import Artifact
-from portable.attestation import SUFFIX, verify
+from portable.attestation import beside, verify
 from portable.bytecode import HEADER_BYTES
 from portable.containers.container import place
 from portable.containers.finding import Fate, Found, find
@@ -402,9 +402,8 @@ class _Check:
         """Say what is wrong with the signed statement beside a file; nothing if it is right."""
         if isinstance(path, Url):
             return "attestations are looked for beside files of this machine"
-        beside = path.with_name(path.name + SUFFIX)
         try:
-            said = verify(path, beside, key=rule.key, now=self.now, max_age=rule.max_age)
+            said = verify(path, beside(path), key=rule.key, now=self.now, max_age=rule.max_age)
             missing = said.uncovered(*rule.must_cover, sets=self.policy.consumers)
         except PortableError as error:
             return str(error)
