@@ -42,6 +42,35 @@ def test_what_is_being_made_is_neither_listed_nor_sealed(corpus: Path) -> None:
     assert all(".portable" not in str(path) for path in Seals.load(corpus).files())
 
 
+@pytest.mark.parametrize("what", ["", "inputs", "expected"])
+def test_nothing_that_a_case_reads_is_without_a_seal(
+    what: str, corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A Case, or a folder of one, that is a link has files elsewhere, which no seal is of."""
+    words = ["--corpus", str(corpus)]
+    (case,) = (case.directory for case in load_corpus(corpus))
+    link = case / what if what else case.with_name("another")
+    if what:
+        shutil.rmtree(link)
+    assert main(["corpus", "seal", *words]) == 0
+    shutil.copytree(CASES["tanh_f32"].directory / what, tmp_path / "elsewhere")
+    link.symlink_to(tmp_path / "elsewhere", target_is_directory=True)
+    assert main(["corpus", "verify", *words]) == 1
+    assert "not sealed" in capsys.readouterr().out
+    assert main(["corpus", "seal", *words]) == 2
+
+
+def test_a_tensor_has_no_hidden_name(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Hidden files are not sealed, so the manifest, which may change, must not name one."""
+    (case,) = (case.directory for case in load_corpus(corpus))
+    (path,) = (case / "expected").iterdir()
+    path.rename(path.with_name(f".{path.name}"))
+    text = (case / "case.toml").read_text()
+    (case / "case.toml").write_text(text.replace("[expected]\n0", '[expected]\n".0"'))
+    assert main(["corpus", "list", "--corpus", str(corpus)]) == 2
+    assert "'.0'" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("damage", [lambda path: path.write_bytes(b"other"), Path.unlink])
 def test_what_was_sealed_is_not_sealed_again(
     corpus: Path, damage: object, capsys: pytest.CaptureFixture[str]

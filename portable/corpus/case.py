@@ -303,8 +303,8 @@ def _flag(value: object) -> bool:
 
 
 def _plain(name: str) -> str:
-    """Refuse the name of a tensor that leads out of its folder."""
-    if "/" in name:
+    """Refuse the name of a tensor that leads out of its folder, or is hidden from the seals."""
+    if "/" in name or name.startswith("."):
         raise ValueError(f"{name!r:.60} is not a name of a file")
     return name
 

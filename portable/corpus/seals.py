@@ -142,9 +142,12 @@ class Seals:
         Yields:
             Each, in no order.
         """
-        for path in (Path(entry.path) for entry in walk(self.directory)):
+        for entry in walk(self.directory):
+            path = Path(entry.path)
             hidden = any(part.startswith(".") for part in path.relative_to(self.directory).parts)
-            if path.is_file() and path.name not in _UNSEALED and not hidden:
+            # A link to a folder is one that no seal can be of.
+            sealed = path.is_file() or entry.is_link
+            if sealed and path.name not in _UNSEALED and not hidden:
                 yield path
 
     def text(self) -> str:
