@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 from fnmatch import fnmatchcase
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-from compat_tests.helpers.counting import steps
-from portable.policy import load_policy
+from compat_tests.helpers.counting import calls, steps
+from portable.policy import Policy, gate, load_policy, parse_policy
 from portable.policy.keys import PolicyError
 from portable.system.documents import parse_toml
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PIECES = ("[", "[!", "[a-", "[^", "*", "*a", "?*", "**/", "/**", "!", "\\")
 KEYS = {
@@ -53,6 +51,33 @@ def test_what_is_taken_is_understood_in_time_linear_in_it(piece: str, tmp_path: 
         except PolicyError:
             continue
         assert steps(partial(fnmatchcase, "a" * 100, pattern)) < 20_000 + 500 * size
+
+
+@pytest.mark.parametrize("key", list(KEYS)[:-1])
+def test_very_many_patterns_are_refused(key: str) -> None:
+    """Each is compared with each file, with each name in it, or with each of another key."""
+    rules = {key: [f"x{number}" for number in range(1_001)]}
+    with pytest.raises(PolicyError, match="1,001 patterns, above the limit of 1,000"):
+        parse_policy({"consumers": {"a": ["jaxlib"]}, "rules": rules})
+
+
+def test_many_waivers_cost_little_for_each_finding(tmp_path: Path) -> None:
+    """They are compared with each path once, and not with each consumer that does not read it."""
+    bad = (Path(__file__).parents[1] / "data" / "artifacts" / "tan+1.4.0.mlir.bc").read_bytes()
+    for number in range(10):
+        (tmp_path / f"{number}.mlir.bc").write_bytes(bad)
+
+    def policy(count: int) -> Policy:
+        waiver = {"rule": "consumer", "reason": "why", "expires": datetime.date(2099, 1, 1)}
+        waivers = [waiver | {"path": f"x{number}"} for number in range(count)]
+        fields = {"consumers": {"old": ["jaxlib<0.4.30"]}, "waivers": waivers}
+        return parse_policy(fields, root=tmp_path)
+
+    few, many = policy(1), policy(1_000)
+    found = len(gate(tmp_path, many).findings)  # and what is kept is there
+    more = calls(lambda: gate(tmp_path, many)) - calls(lambda: gate(tmp_path, few))
+    assert found >= 100
+    assert more / 1_000 < 10 * 10, "for each waiver: 10 paths"
 
 
 DOTTED = {

@@ -357,6 +357,7 @@ class _Check:
         self.observe = observe
         self._by_claim: dict[tuple[Version | None, int, Opener | None], tuple[Verdict, ...]] = {}
         self._excuses: dict[Waiver, set[str]] = {}
+        self._waivers: tuple[Path | None, list[Waiver]] = (None, [])  # of the path at hand
 
     def found(self, found: Found) -> Iterator[Checked]:
         """Check every artifact of what was found; a file that is none is a finding."""
@@ -479,14 +480,16 @@ class _Check:
         )
 
     def _waived(self, finding: Finding) -> Finding:
-        for waiver in self.policy.waivers:
+        if self._waivers[0] != finding.path:  # there may be many, of a path and of the policy
+            where = self._relative(finding.path)
+            found = [one for one in self.policy.waivers if fnmatchcase(where, one.path)]
+            self._waivers = finding.path, found
+        for waiver in self._waivers[1]:
             if waiver.rule is finding.rule and self._applies_to(waiver, finding):
                 return replace(finding, waiver=waiver)
         return finding
 
     def _applies_to(self, waiver: Waiver, finding: Finding) -> bool:
-        if not fnmatchcase(self._relative(finding.path), waiver.path):
-            return False
         return not waiver.consumer or finding.consumer in self._excused(waiver)
 
     def _relative(self, where: Path) -> str:

@@ -16,7 +16,7 @@ __all__ = ["Keys", "PolicyError"]
 _E = TypeVar("_E", bound=enum.Enum)
 
 # Behind each `[` that nothing closes `fnmatch` looks at all that is left.
-_LONGEST_PATTERN, _MOST_BRACKETS = 1000, 50
+_LONGEST_PATTERN, _MOST_BRACKETS, _MOST_PATTERNS = 1000, 50, 1000
 
 
 class PolicyError(PortableError):
@@ -83,6 +83,9 @@ class Keys:
     def patterns(self, key: str) -> tuple[str, ...]:
         """Return a list of patterns, none of which takes long to be understood; empty without."""
         found = self.texts(key) if key in self.fields else ()
+        if len(found) > _MOST_PATTERNS:
+            limit = f"above the limit of {_MOST_PATTERNS:,}"
+            raise self.wrong(key, f"{len(found):,} patterns, {limit}")
         for one in found:
             self._demand_short(key, one)
         return found
