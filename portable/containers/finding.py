@@ -82,6 +82,9 @@ _POINTING = (".dvc",)
 _SCANNED, _SCANNED_ALONE, _SPELLED_INSIDE = 8 << 20, 32 << 10, 4 << 10
 
 
+_LONGEST_NAME = 255
+
+
 class NothingFound(FileError):
     """A path that was named does not exist, or is a folder without artifacts."""
 
@@ -367,7 +370,8 @@ class _Search:
         )
 
     def _named_otherwise(self, path: str, source: Source) -> str:
-        name = os.path.basename(path).lower()
+        # No file has a longer name, but members of archives do, of very many endings.
+        name = os.path.basename(path).lower()[-_LONGEST_NAME:]
         stem, suffix = os.path.splitext(name)
         while suffix:
             if self.marked(stem):

@@ -62,6 +62,8 @@ PACKED: dict[str, Callable[[int], bytes]] = {
     "tar_gzip_long_names": lambda scale: gzip.compress(
         _tar((f"{number:05000}", b"") for number in range(300 * scale))
     ),
+    "tar_gzip_dotted_name": lambda scale: gzip.compress(_tar([(".a" * (5000 * scale), b"")])),
+    "zip_dotted_names": lambda scale: _zip((".a" * (8000 + n), b"") for n in range(scale)),
     "tar_gzip_zeros": lambda scale: gzip.compress(_HEADER + bytes(30_000_000 * scale)),
     "tar_gzip_damaged": lambda scale: gzip.compress(_HEADER + b"\xff1 1" * (750_000 * scale)),
     "zip_of_zips": lambda scale: _zip(_named(8 * scale, _zip(_named(80, b"\xff")))),
