@@ -1,11 +1,13 @@
 """Nothing gets past the gate without a word, and a policy executes nothing."""
 
+import io
 import json
 import os
 import random
 import shutil
 import subprocess
 import sys
+import tarfile
 import time
 from pathlib import Path
 
@@ -86,6 +88,18 @@ def test_every_disguise_in_a_bundle_is_seen_through(disguise: str, tmp_path: Pat
     result = gate([tmp_path / "bundle"], parse_policy({"consumers": {"all": ["jaxlib==0.12.0.1"]}}))
     assert any(file.path.name == "bundle" and not file.failed for file in result.files)
     assert not result.passed, as_text(result)
+
+
+def test_a_long_name_in_an_archive_is_told_in_short(tmp_path: Path) -> None:
+    """Names compress well: 4 kB of one gave 24 MB of report, and is kept until the end."""
+    member = tarfile.TarInfo("\x1b" * 1_000_000 + "/x.mlir.bc")
+    member.size = len(BAD)
+    with tarfile.open(tmp_path / "weights.bin", "w:gz", format=tarfile.GNU_FORMAT) as archive:
+        archive.addfile(member, io.BytesIO(BAD))
+    (left,) = gate(tmp_path, parse_policy(POLICY)).not_judged
+    assert left.why.startswith("an archive with an artifact (...\x1b")
+    assert left.why.endswith("\x1b/x.mlir.bc)")
+    assert len(left.why) < 1_100
 
 
 def test_a_part_of_a_container_is_not_judged_where_it_is_two_things(tmp_path: Path) -> None:

@@ -143,6 +143,8 @@ _FLOOR, _GROWTH = 8 << 20, 100
 # An archive spends about as many bytes on each member.
 _MEMBERS, _MEMBER_BYTES = 1000, 64
 _DEEPEST = 4
+# How much of the path of a member is kept: it may be as long as a file, and compresses well.
+_LONGEST_NAME = 1000
 
 
 class NotUnpacked(PortableError):
@@ -197,6 +199,8 @@ def _inside(
             raise NotUnpacked(f"is packed more than {_DEEPEST} times")
         one = Source(_Unpacked(stream, size, limits))
         inner = f"{path}/{name}".strip("/")
+        if len(inner) > _LONGEST_NAME:
+            inner = f"...{inner[-_LONGEST_NAME:]}"
         yield inner, one
         yield from _inside(one, inner, limits, deeper - 1, _SAMPLE)
 
