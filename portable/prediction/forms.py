@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import struct
+from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,7 @@ from portable.prediction.form import (
     types,
 )
 from portable.prediction.fused import FUSED
+from portable.prediction.handed import handed_on, hands_constants
 from portable.prediction.indices import INDICES
 from portable.prediction.lapack import LAPACK
 from portable.prediction.loops import LOOPS
@@ -108,6 +110,7 @@ class Reading:
         names: The names of ops, as `vhlo.tan_v1`, by their numbers.
         types: The names of types, as `i4_v1`: an op of others need not be looked for.
         unread: What was too long to be looked into, in words.
+        is_inlined: Whether functions that are called once know what they are given.
     """
 
     def __init__(self, content: Bytecode, data: Buffer | View) -> None:
@@ -128,6 +131,7 @@ class Reading:
         for signature in self.signatures:
             self._by_op.setdefault(self.names[signature.name], []).append(signature)
         self.ops: frozenset[str] = frozenset(self._by_op)
+        self.is_inlined = False
         self._elements: dict[int, str] = {}
         self._numbers: dict[int, tuple[int, ...]] = {}
         self.unread: set[str] = set()
@@ -286,7 +290,17 @@ class Reading:
     @cached_property
     def walk(self) -> Walk:
         """The ops in their order, with what they use."""
-        return Walk(self.content.uses(), self.names)
+        uses = self.content.uses()
+        return Walk(handed_on(self, uses) if self.is_inlined else uses, self.names)
+
+    def inlined(self) -> Reading:
+        """Return the same program, as it is once what callers hand on is known."""
+        made = copy(self)
+        for name in [*vars(made)]:
+            if isinstance(getattr(Reading, name, None), cached_property):
+                delattr(made, name)
+        made.is_inlined = True
+        return made
 
     @cached_property
     def argument_attributes(self) -> tuple[list[int], dict[int, dict[str, object]]]:
@@ -861,4 +875,12 @@ def forms_in(reading: Reading) -> dict[str, bool | None]:
     Raises:
         MalformedArtifact: The bytes do not make sense.
     """
-    return _search().forms_in(reading)
+    found = _search().forms_in(reading)
+    if not hands_constants(reading):
+        return found
+    # Nothing becomes right by it: XLA changes each function before it puts them together.
+    others = _search().forms_in(reading.inlined())
+    return {
+        name: others[name] if has is False else has or others[name] or None
+        for name, has in found.items()
+    }
