@@ -481,6 +481,7 @@ def table(
     newest = sorted(releases(), key=lambda one: one.date)[::-1]
     runs = {one: _results(executor_for(one), one) for one in newest if _runs(one)}
     before = parse(known)
+    calls = _calls(before)
     # A run that was ended says more than nothing, and less than one that was not.
     standing = {(name, one) for name, section in before.items() for one in section.executed}
     runs = {
@@ -512,7 +513,7 @@ def table(
             }
         found = [(earlier if adding else earlier | learnt)[one.version] for one in listed]
         recipe = Recipe.of(listed[0], to_execute=True)
-        _fill(found, [*earlier.values()], names, _calls(before, recipe.driver))
+        _fill(found, [*earlier.values()], names, calls)
         dates = [_executed_on(one) for one in listed if one in runs]
         date = max([*dates, section.date] if section else dates)
         executed_there = " ".join(one.version for one in listed)
@@ -555,12 +556,11 @@ def _learnt(
     return supports(tried, results, right, advised) | calls
 
 
-def _calls(known: Mapping[str, Executions], driver: str) -> set[str]:
-    """Return the custom calls of all distributions that are driven alike, on any platform."""
+def _calls(known: Mapping[str, Executions]) -> set[str]:
+    """Return the custom calls that any distribution was executed with or carries handlers of."""
     return {
         f"{CALL} {target}"
-        for name, section in known.items()
-        if Recipe.of(find_release(name, section.executed[-1]), to_execute=True).driver == driver
+        for section in known.values()
         for _, targets in section.rows.get(CALL, ())
         for target in targets.split(";")
     }
@@ -581,8 +581,8 @@ def _fill(
     signatures |= {*elsewhere}
     calls = {one for one in signatures.difference(names) if one.startswith(f"{CALL} ")}
     for column in found:
-        unknown = column.get(_UNKNOWN_CALL, Ability.UNTRIED)
-        column.update(dict.fromkeys(calls - column.keys(), unknown))
+        if unknown := column.get(_UNKNOWN_CALL):
+            column.update(dict.fromkeys(calls - column.keys(), unknown))
     for column in earlier:
         inside = filter(is_inside, signatures - column.keys())
         column.update(dict.fromkeys(inside, Ability.COMPUTES))

@@ -286,6 +286,10 @@ def test_the_ops_to_blame_have_places() -> None:
         ("0.4.20", "jaxlib 0.12.0.1", False),
         ("0.10.2", "jaxlib 0.10.2", True),
         ("0.10.2", "jaxlib 0.12.0.1", True),
+        # No other distribution has handlers of them.
+        ("0.10.2", "tensorflow 2.19.1", False),
+        ("0.10.2", "tensorflow 2.21.0", False),
+        ("0.10.2", "iree-base-compiler 3.13.0", False),
     ],
 )
 def test_calls_of_lapack(exported_by: str, release: str, *, holds: bool) -> None:

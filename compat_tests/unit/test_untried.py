@@ -60,7 +60,11 @@ def test_nothing_untried_is_green() -> None:
         # An Advisory is about older ones alone, or about newer ones: the others were tried, or not.
         ("2.17.1", "compare of the square or abs of an integer with zero", False),
         ("2.18.1", "compare of the square or abs of an integer with zero", True),
-        ("2.20.0", "gather by single unsigned indices", False),
+        ("2.15.1", "gather by single unsigned indices", False),
+        ("2.20.0", "gather by single unsigned indices", True),
+        ("2.18.1", "op:vhlo.composite_v1", False),
+        ("2.19.1", "op:vhlo.composite_v1", True),
+        ("2.16.2", "remainder of bf16 and a constant of different numbers", True),
         ("2.20.0", "batching dimensions of gather or scatter", True),
     ],
 )
