@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 SIZE = 8000
 SMALL, LARGE = 1100, 3300  # nesting is not looked into where less than 1,000 entries nest
 CALLS, GROWTH = 20, 1.5
-# In which every form that looks at operations of a name is looked for (427 calls before).
-MORE_CALLS = {"operations_of_all_forms": 40}
+# In which every form that looks at operations of a name is looked for (427 calls before), those
+# that are about constants a second time in a function that is called with one.
+MORE_CALLS = {"operations_of_all_forms": 50}
 SHARING = (30, 90)
 # Operations of eight bytes of which each has another form: more is looked up for a byte of them.
 CALLS_OF_FORMS, GROWTH_OF_FORMS = 50, 1.3

@@ -127,6 +127,7 @@ _PRODUCTS = "sum of products of seven dimensions or more"
 _SORTS = "sort of more than 16 operands"
 _CLAMPED = "clamp of floats other than from one constant number to constants"
 _REMAINDERS = "remainder of bf16 and a constant of different numbers"
+_BY_ZERO = "division of constant integers by zero"
 
 _SIXES, _SEVERAL_ZEROS = [6.0, 6.0, 6.0, 6.0], [0.0, 0.0, 0.0, 1.0]
 _FRACTIONS, _DIVISORS = [0.8125, -0.3203125, 2.625, -0.57421875], [1.0, -2.0, 1.0, 0.5]
@@ -145,7 +146,23 @@ _WHOLE = [100000, -5, 3, -(2**31)]
 _TINY, _ENORMOUS = [1e-30, 2e-30, -1e-29, 0.0], [1e20, 3e38, 1e37, 1.0]
 _GREAT, _LESS = [1e30, 1.0, -8.0, 3.0], [1e20, 4.0, 2.0, 7.0]
 
+_COUNT, _NEVER = [5, 6, 7, 8], [False] * 4
+# What is divided is not selected: numbers by zero are whatever an implementation makes them.
+_DIVISIONS = {
+    **dict.fromkeys(
+        (
+            *("constants_divided_by_zero", "constants_divided_by_one_zero"),
+            *("constants_divided_by_zero_in_a_function", "constants_divided_by_computed_zero"),
+        ),
+        _BY_ZERO,
+    ),
+    "constants_divided_by_computed_two": "",
+    "constants_divided_by_minus_one": "",
+    "argument_divided_by_zero": "",
+}
+
 PROGRAMS = {
+    **{name: Program([_COUNT, _NEVER], lambda x, _: x, form) for name, form in _DIVISIONS.items()},
     "floats_to_booleans": Program(
         [],
         lambda: np.asarray([-1.5, 3, 4, -2, 1]).astype(bool),
@@ -451,6 +468,7 @@ WRONG = {
     "square_compared": EVERY[3:5],
     "magnitude_compared": EVERY[3:5],
     "products_of_seven": ("0.10.2",),
+    **{name: ("0.10.2",) for name, form in _DIVISIONS.items() if form},
     "sort_of_seventeen": ("0.4.33",),
     "gather_by_unsigned": ("0.4.13",),
     **dict.fromkeys(

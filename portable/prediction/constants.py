@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from portable.bytecode.entries import Blob
 from portable.bytecode.operations import IN_FUNCTION, like
-from portable.prediction.computing import integers
+from portable.prediction.computing import WHOLE, integers
 from portable.prediction.form import (
     CONVOLUTIONS,
     DYNAMIC_CONVOLUTIONS,
@@ -36,6 +36,7 @@ _FUNCTION = "vhlo.func_v1"
 _CONSTANT, _RETURN, _COMPOSITE = "vhlo.constant_v1", "vhlo.return_v1", "vhlo.composite_v2"
 _SLICE, _IOTA = "vhlo.real_dynamic_slice_v1", "vhlo.iota_v1"
 _REMAINDER, _BF16 = "vhlo.remainder_v1", "bf16_v1"
+_DIVISIONS = ("vhlo.divide_v1", _REMAINDER)
 _WHILE = "vhlo.while_v1"
 # The ops of dynamic shapes that have a static twin, and from which operand on they are attributes.
 _SIZED = {
@@ -177,6 +178,31 @@ def _divides_by_different_numbers(reading: Reading) -> bool | None:
     return False
 
 
+def _divides_constants_by_zero(reading: Reading) -> bool | None:
+    """Find a division of constant integers of which one is by zero, that is used.
+
+    The compiler divides them. Perhaps what is computed from constants is folded to one that has a
+    zero.
+    """
+    has_zero = functools.cache(lambda constant: 0 in integers(reading, constant))
+    perhaps = False
+    for visit in reading.walk.of(_DIVISIONS):
+        one, results = visit.operation, visit.operation.results
+        if not results or reading.element(results[0]) not in WHOLE or like(one) not in reading.used:
+            continue
+        if not all(source and source[0] in reading.folded for source in visit.sources):
+            continue
+        constants = [visit.constant(source) for source in visit.sources]
+        if constants[1:] == [None]:
+            least, most = reading.ranges.of(visit)[1]
+            perhaps |= least <= 0 <= most
+        elif all(map(has_zero, constants[1:])):
+            if constants[0] is not None:
+                return True
+            perhaps = True
+    return None if perhaps else False
+
+
 def _convolves_too_large(reading: Reading) -> bool | None:
     """Find perhaps a convolution of constants of integers with a sum that its type does not hold.
 
@@ -233,6 +259,9 @@ CONSTANTS: dict[str, FormRule] = {
     ),
     "remainder of bf16 and a constant of different numbers": FormRule(
         _divides_by_different_numbers, (ops(_REMAINDER), types([_BF16]))
+    ),
+    "division of constant integers by zero": FormRule(
+        _divides_constants_by_zero, (ops(*_DIVISIONS), ops(_CONSTANT), types(WHOLE))
     ),
     "convolution of constants of integers that may overflow": FormRule(
         _convolves_too_large, (ops(*CONVOLUTIONS), types(_LIMITS))

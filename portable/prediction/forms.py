@@ -41,7 +41,7 @@ from portable.prediction.form import (
     types,
 )
 from portable.prediction.fused import FUSED
-from portable.prediction.handed import handed_on, hands_constants
+from portable.prediction.handed import OF_CONSTANTS, handed_on, hands_constants
 from portable.prediction.indices import INDICES
 from portable.prediction.lapack import LAPACK
 from portable.prediction.loops import LOOPS
@@ -110,7 +110,6 @@ class Reading:
         names: The names of ops, as `vhlo.tan_v1`, by their numbers.
         types: The names of types, as `i4_v1`: an op of others need not be looked for.
         unread: What was too long to be looked into, in words.
-        is_inlined: Whether functions that are called once know what they are given.
     """
 
     def __init__(self, content: Bytecode, data: Buffer | View) -> None:
@@ -131,7 +130,6 @@ class Reading:
         for signature in self.signatures:
             self._by_op.setdefault(self.names[signature.name], []).append(signature)
         self.ops: frozenset[str] = frozenset(self._by_op)
-        self.is_inlined = False
         self._elements: dict[int, str] = {}
         self._numbers: dict[int, tuple[int, ...]] = {}
         self.unread: set[str] = set()
@@ -290,16 +288,16 @@ class Reading:
     @cached_property
     def walk(self) -> Walk:
         """The ops in their order, with what they use."""
-        uses = self.content.uses()
-        return Walk(handed_on(self, uses) if self.is_inlined else uses, self.names)
+        return Walk(self.content.uses(), self.names)
 
     def inlined(self) -> Reading:
-        """Return the same program, as it is once what callers hand on is known."""
+        """Return the program in which functions that are called once know what they are given."""
         made = copy(self)
         for name in [*vars(made)]:
             if isinstance(getattr(Reading, name, None), cached_property):
                 delattr(made, name)
-        made.is_inlined = True
+        uses = ((visit.operation, visit.sources) for visit in self.walk)
+        made.walk = Walk(handed_on(self, uses), self.names)
         return made
 
     @cached_property
@@ -863,6 +861,11 @@ def _search() -> FormSearch:
     return FormSearch(FORMS)
 
 
+@functools.cache
+def _search_of_constants() -> FormSearch:
+    return FormSearch({name: FORMS[name] for name in OF_CONSTANTS})
+
+
 def forms_in(reading: Reading) -> dict[str, bool | None]:
     """Find which forms occur.
 
@@ -876,11 +879,8 @@ def forms_in(reading: Reading) -> dict[str, bool | None]:
         MalformedArtifact: The bytes do not make sense.
     """
     found = _search().forms_in(reading)
-    if not hands_constants(reading):
-        return found
-    # Nothing becomes right by it: XLA changes each function before it puts them together.
-    others = _search().forms_in(reading.inlined())
-    return {
-        name: others[name] if has is False else has or others[name] or None
-        for name, has in found.items()
-    }
+    if hands_constants(reading):
+        # Nothing becomes right by it: XLA changes each function before it puts them together.
+        for name, has in _search_of_constants().forms_in(reading.inlined()).items():
+            found[name] = has if found[name] is False else found[name] or has or None
+    return found

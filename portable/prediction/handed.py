@@ -16,14 +16,35 @@ if TYPE_CHECKING:
     from portable.bytecode.operations import Operation, OpSignature, Source
     from portable.prediction.forms import Reading
 
-__all__ = ["handed_on", "hands_constants"]
+__all__ = ["OF_CONSTANTS", "handed_on", "hands_constants"]
 
 _FUNCTION = "vhlo.func"
+OF_CONSTANTS = (
+    "abs, cosine or sine of a constant of several complex numbers",
+    "add of constants of booleans",
+    "addition of a constant and of one that takes it away",
+    "compare of constants of complex numbers by their order",
+    "compare of floats that are never negative with zero",
+    "compare of the square or abs of an integer with zero",
+    "convert of a complex splat constant to a real type",
+    "convert of constants to booleans that loses all but their last bit",
+    "convolution of constants of integers that may overflow",
+    "divide by a constant whose reciprocal is not normal",
+    "division of constant integers by zero",
+    "dynamic_slice or gather of one slice by unsigned constants in the upper half",
+    "elementwise op of a gather of constants",
+    "maximum or minimum of constants of which one is NaN",
+    "pad or convolution of complex numbers by a constant",
+    "sum over devices of a constant of booleans or complex numbers",
+    "sum with zero where the sign of a zero matters",
+    "two constants one after another that leave the range of their type as one",
+)
+"""The forms that are about constants, and pass by an argument."""
 
 
 def hands_constants(reading: Reading) -> bool:
     """Say whether a function may be called with what is computed from constants alone."""
-    return any(
+    return not CALLS.keys().isdisjoint(reading.kinds) and any(
         source and source[0] in reading.folded
         for visit in reading.walk.of(CALLS)
         for source in visit.sources
