@@ -8,44 +8,51 @@ import pytest
 
 from portable.artifact import Artifact
 from portable.prediction import examine, predict
-from portable.releases import Specifier, find_release
+from portable.releases import Release, Specifier, find_release
 from portable.releases.advisory import advisories, advisories_for, untried_for
-from portable.releases.table import rows
+from portable.releases.table import normalize_name, rows
 from portable.verdict import Outcome, Stage
 
 ARTIFACTS = sorted((Path(__file__).parents[1] / "data" / "artifacts").glob("*.mlir.bc"))
 TENSORFLOW = find_release("tensorflow", "2.21.0")
-_ABOUT_BOTH = {one.feature for one in advisories_for(TENSORFLOW)}
-_TRIED = {
-    row.text("feature")
-    for row in rows("tried", "tried")
-    if Specifier.parse(row.text("specifier")).contains(TENSORFLOW.version)
-}
-# What jaxlib fails on in some Release, once compiled, and no row says of this TensorFlow.
-_UNTRIED = {
+OTHERS = [TENSORFLOW, find_release("torch-xla", "2.9.0")]
+_OF_JAXLIB = {
     one.feature
     for one in advisories()
     if one.distribution == "jaxlib" and one.stage >= Stage.COMPILE
-} - {*_ABOUT_BOTH, *_TRIED}
+}
 
 
-def test_every_form_that_the_other_fails_on_is_untried() -> None:
+def _untried(release: Release) -> set[str]:
+    """Return what jaxlib fails on in some Release, once compiled, and no row says of this one."""
+    tried = {
+        row.text("feature")
+        for row in rows("tried", "tried")
+        if normalize_name(row.text("distribution")) == release.distribution
+        and Specifier.parse(row.text("specifier")).contains(release.version)
+    }
+    return _OF_JAXLIB - tried - {one.feature for one in advisories_for(release)}
+
+
+@pytest.mark.parametrize("other", OTHERS, ids=str)
+def test_every_form_that_the_other_fails_on_is_untried(other: Release) -> None:
     """Of all Advisories on jaxlib that compiling or executing shows, those without a twin."""
-    found = untried_for(TENSORFLOW, _UNTRIED | _ABOUT_BOTH | _TRIED)
-    assert {one.feature for one in found} == _UNTRIED
+    found = untried_for(other, _OF_JAXLIB)
+    assert {one.feature for one in found} == _untried(other)
     assert {one.distribution for one in found} == {"jaxlib"}
-    assert untried_for(find_release("jaxlib", "0.9.1"), _UNTRIED) == ()
-    assert not {one.id for one in found} & {one.id for one in advisories_for(TENSORFLOW)}
+    assert untried_for(find_release("jaxlib", "0.9.1"), _OF_JAXLIB) == ()
+    assert not {one.id for one in found} & {one.id for one in advisories_for(other)}
 
 
-def test_nothing_untried_is_green() -> None:
+@pytest.mark.parametrize("other", OTHERS, ids=str)
+def test_nothing_untried_is_green(other: Release) -> None:
     """Of every sample: that it compiles is not said where jaxlib fails on a form that it has."""
-    doubted = 0
+    doubted, untried = 0, _untried(other)
     for path in ARTIFACTS:
         artifact = Artifact.load(path)
         forms = examine(artifact).forms
-        has = {name for name in _UNTRIED if forms.get(name, False) is not False}
-        verdict = predict(artifact, TENSORFLOW, stage=Stage.EXECUTE)
+        has = {name for name in untried if forms.get(name, False) is not False}
+        verdict = predict(artifact, other, stage=Stage.EXECUTE)
         if has:
             assert not verdict.compatible, path.name
             doubted += verdict.outcome is Outcome.NOT_KNOWN
@@ -80,6 +87,10 @@ def test_what_was_tried_is_green() -> None:
     path = next(one for one in ARTIFACTS if one.name.startswith("layout_of_another_rank"))
     for version in ("2.14.1", "2.18.1", "2.21.0"):
         verdict = predict(path, f"tensorflow {version}", stage=Stage.EXECUTE)
+        assert verdict.holds(Stage.EXECUTE), verdict
+    path = next(one for one in ARTIFACTS if one.name.startswith("vectors_masked+"))
+    for version in ("2.1.0", "2.5.1", "2.9.0"):
+        verdict = predict(path, f"torch-xla {version}", stage=Stage.EXECUTE)
         assert verdict.holds(Stage.EXECUTE), verdict
 
 

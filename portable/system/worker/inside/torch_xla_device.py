@@ -17,6 +17,8 @@ __all__ = ["TorchXlaDevice"]
 METHOD = "forward"
 # What the device raises when it does not compile or execute.
 REFUSALS = (RuntimeError, ValueError, IndexError)
+# What it says of an argument or result that no tensor of its has, whatever the program does.
+NO_TENSOR = "type not supported"
 
 
 class TorchXlaDevice:
@@ -49,7 +51,7 @@ class TorchXlaDevice:
 
         Raises:
             Refused: The compiler or the runtime says no.
-            Unavailable: torch has no such dtype.
+            Unavailable: torch, or its device, has no such dtype.
         """
         tensors = [self._tensor(array) for array in inputs]
         module = self._module(program, len(inputs))
@@ -57,6 +59,8 @@ class TorchXlaDevice:
             outputs = [output.cpu() for output in module(*tensors)]
         except REFUSALS as refusal:
             words = " ".join(str(refusal)[:2000].split())
+            if NO_TENSOR in words.lower():
+                raise Unavailable(words) from None
             raise Refused(f"{type(refusal).__name__}: {words}") from None
         told = [dtype_named(result["dtype"]) for result in results]
         return [self._array(*pair) for pair in zip(outputs, told, strict=True)]
