@@ -880,7 +880,9 @@ def forms_in(reading: Reading) -> dict[str, bool | None]:
     """
     found = _search().forms_in(reading)
     if hands_constants(reading):
-        # Nothing becomes right by it: XLA changes each function before it puts them together.
+        # Perhaps: some compilers change each function before they put them together. Nothing
+        # becomes right by it, for the same reason.
         for name, has in _search_of_constants().forms_in(reading.inlined()).items():
-            found[name] = has if found[name] is False else found[name] or has or None
+            if has is not False and found[name] is False:
+                found[name] = None
     return found

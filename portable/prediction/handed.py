@@ -73,7 +73,8 @@ def handed_on(
     handed: dict[object, tuple[Source | None, ...]] = {}
     given: Sequence[Source | None] = ()
     inside = 0
-    for operation, sources in uses:
+    for operation, before in uses:
+        sources = before
         kind = reading.kinds[operation.name]
         if kind == _FUNCTION:
             named = reading.value(operation, "sym_name").get("value")
@@ -81,7 +82,7 @@ def handed_on(
             inside = operation.depth + 1
         elif given and operation.depth == inside and None in sources:
             # The arguments of a function are counted first; a body in it may count its own.
-            sources = tuple(  # noqa: PLW2901 - the same, with more of them
+            sources = tuple(
                 given[operand] if source is None and operand < len(given) else source
                 for operand, source in zip(operation.operands, sources, strict=True)
             )
