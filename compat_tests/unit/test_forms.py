@@ -696,3 +696,13 @@ def test_a_quotient_of_constants_is_right_where_xla_computes_them_first(
     large = program.constant(type_, struct.pack("<f", 1e38))
     steps = [one, Step(*step, type_), large, Step("divide_v1", [1, 2], type_)]
     assert program.forms_of([], steps)[form] is has
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_a_division_of_another_count_of_operands_is_no_error(count: int) -> None:
+    """A damaged file may have any."""
+    program = Program()
+    type_ = program.tensor(program.scalar("i32_v1"), 1)
+    zero = program.constant(type_, bytes(4))
+    steps = [zero, Step("negate_v1", [0], type_), Step("divide_v1", [1] * count, type_)]
+    assert "division of constant integers by zero" in program.forms_of([], steps)

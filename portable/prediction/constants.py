@@ -190,14 +190,16 @@ def _divides_constants_by_zero(reading: Reading) -> bool | None:
         one, results = visit.operation, visit.operation.results
         if not results or reading.element(results[0]) not in WHOLE or like(one) not in reading.used:
             continue
-        if not all(source and source[0] in reading.folded for source in visit.sources):
+        if not visit.sources or not all(
+            source and source[0] in reading.folded for source in visit.sources
+        ):
             continue
-        constants = [visit.constant(source) for source in visit.sources]
-        if constants[1:] == [None]:
-            least, most = reading.ranges.of(visit)[1]
+        dividend, *divisors = [visit.constant(source) for source in visit.sources]
+        if None in divisors:
+            least, most = reading.ranges.of(visit)[-1]
             perhaps |= least <= 0 <= most
-        elif all(map(has_zero, constants[1:])):
-            if constants[0] is not None:
+        elif all(map(has_zero, divisors)):
+            if dividend is not None:
                 return True
             perhaps = True
     return None if perhaps else False
