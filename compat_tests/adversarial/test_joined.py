@@ -38,8 +38,9 @@ if TYPE_CHECKING:
 # A number that many others divide, so that the last operation is of the same kind in each size.
 FEW = 24
 # How much more may be done for each byte of the last ones than of those before: twice as much where
-# each looks back at the others.
-GROWTH = 1.1
+# each looks back at the others. Of divisions it is 0.8 to 1.3 by the number that is begun with,
+# from 24 to 768 of them, and does not rise.
+GROWTH = 1.15
 # Numbers from 128 on take two bytes, and are not read as fast.
 GROWTH_OF_MANY = 1.3
 _ROUNDS = 9
