@@ -77,8 +77,9 @@ def test_what_is_two_things_is_not_judged(second: str, depth: str, tmp_path: Pat
 def test_every_disguise_in_a_bundle_is_seen_through(disguise: str, tmp_path: Path) -> None:
     """As another file of a Version, which lies under its digest: refused, or not judged."""
     planted = plant(disguise, tmp_path / "plain").path
+    # A layer is bytes: those that are links, folders and containers of folders are no disguises.
     if planted.is_symlink() or not planted.is_file():
-        pytest.skip("a bundle has files alone")
+        pytest.skip("a link or a folder, which no layer of a bundle is")
     shutil.copytree(TORCH_XLA, tmp_path / "model")
     shutil.copy(planted, tmp_path / "model" / "data")
     try:

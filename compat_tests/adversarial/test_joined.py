@@ -38,9 +38,11 @@ if TYPE_CHECKING:
 # A number that many others divide, so that the last operation is of the same kind in each size.
 FEW = 24
 # How much more may be done for each byte of the last ones than of those before: twice as much where
-# each looks back at the others. Of divisions it is 0.8 to 1.3 by the number that is begun with,
-# from 24 to 768 of them, and does not rise.
-GROWTH = 1.15
+# each looks back at the others.
+GROWTH = 1.1
+# Of divisions it is 0.8 to 1.3 by the number that is begun with, from 24 to 768 of them, and does
+# not rise.
+MORE_GROWTH = {"divide_v1": 1.15, "remainder_v1": 1.15}
 # Numbers from 128 on take two bytes, and are not read as fast.
 GROWTH_OF_MANY = 1.3
 _ROUNDS = 9
@@ -82,7 +84,8 @@ for _rule in FORMS.values():
 @pytest.mark.parametrize("name", ops())
 def test_a_constant_that_many_operations_take_is_not_read_for_each(name: str) -> None:
     """Of every op of VHLO, and constants of all sorts: full, of one value, in another shape."""
-    assert growth(lambda n: of_constants(name, n, sorted({*BESIDE.get(name, ())}))) < GROWTH
+    grown = growth(lambda n: of_constants(name, n, sorted({*BESIDE.get(name, ())})))
+    assert grown < MORE_GROWTH.get(name, GROWTH)
 
 
 @pytest.mark.parametrize("name", ops())

@@ -80,8 +80,7 @@ _POINTING = (".dvc",)
 # one alone (an object, of which that much is read anyway), and of what is in archives for one that
 # is spelled otherwise.
 _SCANNED, _SCANNED_ALONE, _SPELLED_INSIDE = 8 << 20, 32 << 10, 4 << 10
-
-
+# Of characters that are looked at for endings: as many as the name of a file has.
 _LONGEST_NAME = 255
 
 
