@@ -42,7 +42,6 @@ from portable.fuzz.hunted import page
 from portable.fuzz.reduction import Candidate
 from portable.matrix.document import dump
 from portable.matrix.item import TensorFile
-from portable.system.places import named_tables
 from portable.verdict import Diagnostic, Outcome, Severity
 
 if TYPE_CHECKING:
@@ -161,7 +160,6 @@ def _releases(folder: Path) -> Kind:
 
     def put(text: bytes) -> None:
         forget()
-        named_tables.clear()
         (folder / "own.toml").write_bytes(text.replace(b'"@day@"', b'"2026-01-01"'))
 
     return Kind({"release": [row]}, put, ["gate a.mlir.bc --policy portable.toml"], as_toml)

@@ -30,6 +30,7 @@ from compat_tests.adversarial.generators.injection import (
     policies,
 )
 from compat_tests.helpers.matrices import sample
+from compat_tests.helpers.tables import forget
 from portable.cli import main
 from portable.errors import PortableError
 from portable.escaping import block, json_text, line, one_line
@@ -354,15 +355,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("PORTABLE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("PORTABLE_OFFLINE", "1")
     yield tmp_path / "cache"
-    forget_releases()
-
-
-def forget_releases() -> None:
-    """Have the tables read again, as another process would."""
-    from portable.releases import release
-
-    for one in (release._own, release._parsed, release._versions):
-        one.cache_clear()
+    forget()
 
 
 @pytest.mark.parametrize("kind", SOME)
@@ -380,7 +373,7 @@ def test_no_runtime_is_obeyed(kind: str, run: Runner, tmp_path: Path, cache: Pat
             run("releases", "diff", path, "jaxlib==0.9.1", "--format", form, form=form)
             run("releases", "add", path, "--format", form, form=form)
             run("releases", "add", path, "--name", "ours==2.0", "--format", form, form=form)
-            forget_releases()
+            forget()
             assert run("releases", "--format", form, form=form).code == 0
     own = (cache / "releases.toml").read_bytes()
     for row in tomllib.loads(own.decode())["release"]:
@@ -402,7 +395,7 @@ def test_no_own_table_is_obeyed(run: Runner, cache: Path) -> None:
         rows = (f"{_quoted(key)} = {_quoted(value)}\n" for key, value in changed.items())
         (cache / "releases.toml").write_text("[[release]]\n" + "".join(rows))
         for form in ("text", "json", "markdown"):
-            forget_releases()
+            forget()
             run("releases", "--format", form, form=form)
             run("releases", "diff", "ours==1.0", "jaxlib==0.9.1", "--format", form, form=form)
 

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from compat_tests.helpers.binaries import library, names_of
+from compat_tests.helpers.tables import forget
 from compat_tests.helpers.wheels import see_only, write_wheel
 from portable.cli import main
-from portable.releases import find_release, release, releases
+from portable.releases import find_release, releases
 from portable.releases.table import own_table
 from portable.runtime.environments import Environments
 from portable.runtime.environments.index import published
@@ -23,10 +24,10 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     folder = tmp_path / "index"
     folder.mkdir()
     see_only(folder, tmp_path, monkeypatch)
-    release._forget()
+    forget()
     yield folder
     monkeypatch.undo()
-    release._forget()
+    forget()
 
 
 def _publish(folder: Path, version: str, stablehlo: str) -> None:
@@ -46,7 +47,7 @@ def test_what_came_out_is_in_the_answers_after_one_command(
     assert "jax-metal 9.1.0: StableHLO at least 1.4.0, below 1.5.0 (own table)" in said
     assert "jax-metal 9.2.0" in said
     assert "0.1.0" not in said
-    release._forget()
+    forget()
     found = find_release("jax-metal 9.1.0")
     assert found.own
     assert str(found.current) == "1.4.0"
@@ -96,7 +97,7 @@ def test_a_wheel_for_any_system_requires_a_python(index: Path, requires: str) ->
     files = {"jax_plugins/metal/plugin.dylib": library(*names_of("1.4.0"))}
     write_wheel(index, "jax_metal", files, "9.1.0", requires)
     assert main(["releases", "update", "jax-metal"]) == 0
-    release._forget()
+    forget()
     assert str(find_release("jax-metal 9.1.0").current) == "1.4.0"
 
 
@@ -196,6 +197,6 @@ def test_updates_at_once_lose_no_row(index: Path) -> None:
     assert index.is_dir()
     with multiprocessing.get_context("spawn").Pool(4) as pool:
         pool.map(_add, range(24), chunksize=1)
-    release._forget()
+    forget()
     assert {one.version for one in releases("ours")} == {f"1.{number}" for number in range(24)}
     assert Path(own_table()).read_text("utf-8").count("[[release]]") == 24

@@ -139,6 +139,13 @@ def test_one_module_makes_temporary_files_and_folders() -> None:
                 assert name not in makers, f"{module}:{node.lineno} makes one with {name}"
 
 
+def test_one_module_makes_threads_that_wait_for_work() -> None:
+    """Those of `concurrent.futures` do not know the table of Releases that their caller uses."""
+    for module, path in MODULES.items():
+        if module != "portable.system.shares":
+            assert "ThreadPoolExecutor" not in path.read_text(), module
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import threading
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,11 +18,12 @@ from compat_tests.helpers.tables import forget
 from compat_tests.helpers.wheels import write_wheel
 from portable.cli import main
 from portable.policy import gate, parse_policy
-from portable.releases import UnknownDistribution, distributions, releases
+from portable.releases import UnknownDistribution, distributions, find_release, releases
 from portable.releases.release import as_release, use_table
 from portable.releases.table import TableError
 from portable.system import children
-from portable.system.places import named_tables
+from portable.system.places import named_table
+from portable.system.shares import in_shares
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,7 +71,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def _forget() -> None:
-    named_tables.clear()
+    named_table.set(None)
     forget()
 
 
@@ -267,6 +270,53 @@ def test_a_policy_is_judged_by_its_own_table_alone(
     with pytest.raises(UnknownDistribution):
         releases("ours")
     assert not own.exists()
+
+
+def test_threads_are_judged_each_by_its_own_table(own: Path, tmp_path: Path) -> None:
+    """Also where they read their policies at once, and in the threads and children they start."""
+    del own
+    artifact = ARTIFACTS / "tan+1.4.0.mlir.bc"
+    for name, current in (("old", "1.3.0"), ("new", "1.4.0")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "releases.toml").write_text(ROW.format("ours", "1.0", current, "0.9.0"))
+    together = threading.Barrier(4)
+
+    def judged(name: str) -> set[tuple[bool, bool, bool]]:
+        fields = {"releases": "releases.toml", "consumers": {"all": ["ours==1.0"]}}
+        found = set()
+        for _ in range(8):
+            together.wait(60)
+            policy = parse_policy(fields, root=tmp_path / name)
+            together.wait(60)
+            inner = in_shares([None] * 2, 2, lambda share: [_in_thread() for _ in share])
+            found.add((gate(artifact, policy).passed, all(map(all, inner)), _in_child()))
+        return found
+
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(judged, ["old", "new"] * 2))
+    assert answers == [{(False, False, False)}, {(True, True, True)}] * 2
+    with pytest.raises(UnknownDistribution):
+        releases("ours")
+
+
+def _in_thread() -> bool:
+    """Say whether the one Release of the table reads what needs 1.4.0."""
+    return str(find_release("ours", "1.0").current) == "1.4.0"
+
+
+def _in_child() -> bool:
+    found = children.call(find_release, "ours", "1.0", timeout=60)
+    return str(found.current) == "1.4.0"
+
+
+def test_a_child_sees_a_table_that_was_changed(own: Path, tmp_path: Path) -> None:
+    """It stands where the child read it before."""
+    del own
+    table = tmp_path / "releases.toml"
+    for current in ("1.3.0", "1.4.0", "1.3.0"):
+        table.write_text(ROW.format("ours", "1.0", current, "0.9.0"))
+        use_table(table)
+        assert _in_child() == (current == "1.4.0")
 
 
 def test_a_refused_table_leaves_nothing_behind(own: Path, tmp_path: Path) -> None:

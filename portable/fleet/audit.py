@@ -7,7 +7,7 @@ import itertools
 import os
 import threading
 from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -20,6 +20,7 @@ from portable.fleet.rows import OTHER, FleetError, batched, rows_of
 from portable.fleet.stores import DEFAULT
 from portable.fleet.writing import Audit, Writer
 from portable.policy import Depth
+from portable.system.shares import Threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -75,7 +76,7 @@ def audit(
     with Writer(os.fspath(to)) as writer, contextlib.ExitStack() as stack:
         ahead = limits.at_once if executor or remote else 0
         if executor is None and remote:
-            executor = ThreadPoolExecutor(limits.at_once)
+            executor = Threads(limits.at_once)
             ahead *= _AHEAD  # none of the threads waits for the slowest
             stack.callback(executor.shutdown, cancel_futures=True)
         formers = [Former(files, str(depth)) for files in writer.earlier]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -26,6 +25,7 @@ from portable.fleet.stores import (
     pages_of,
 )
 from portable.system.files import FileError
+from portable.system.shares import Threads
 from portable.system.waits import waiting, within
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Web(Remote):
 
     def objects(self) -> Iterator[Object]:
         """Yield the objects, each with the size and the ETag that the server reports."""
-        with ThreadPoolExecutor(self.limits.at_once) as pool:
+        with Threads(self.limits.at_once) as pool:
             for keys in batched(self._keys(), _HEADS):
                 yield from pool.map(self._object, keys)
 

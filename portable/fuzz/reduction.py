@@ -7,7 +7,6 @@ fewer, until none is left that the condition allows. What is native is done by a
 from __future__ import annotations
 
 import os
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +19,7 @@ from portable.fuzz.generation import Parameter
 from portable.fuzz.inputs import inputs_for
 from portable.runtime.executors.tensors import dtype_of
 from portable.system import children
+from portable.system.shares import Threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -184,14 +184,14 @@ class _Reduction:
 
     def run(self) -> None:
         """Try all kinds of edits until none helps."""
-        with ThreadPoolExecutor(self._workers) as pool:
+        with Threads(self._workers) as pool:
             before = ""
             while before != self.best.text:
                 before = self.best.text
                 for kind in edits.KINDS:
                     self._exhaust(kind, pool)
 
-    def _exhaust(self, kind: str, pool: ThreadPoolExecutor) -> None:
+    def _exhaust(self, kind: str, pool: Threads) -> None:
         """Make all edits of one kind that the condition allows, from many at a time to one."""
         together = edits.KINDS[kind].together
         count = self._count(kind)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import os
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
@@ -22,6 +22,7 @@ from portable.runtime.environments import Environments
 from portable.runtime.executors import failure
 from portable.runtime.executors.signature import ordered
 from portable.runtime.executors.tensors import arrays_in
+from portable.system.shares import Threads
 from portable.verdict import Basis, Outcome, Stage, Verdict
 
 if TYPE_CHECKING:
@@ -243,7 +244,7 @@ class Run:
             yield lambda batch: executor.submit(observe_batch, batch)
             return
         cores = _cores()
-        with Benches(cores) as own, ThreadPoolExecutor(cores) as pool:
+        with Benches(cores) as own, Threads(cores) as pool:
             benches = own if self.benches is None else self.benches
             yield lambda batch: pool.submit(observe_batch, batch, benches)
 

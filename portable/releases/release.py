@@ -17,14 +17,16 @@ from portable.releases.specifier import Specifier
 from portable.releases.table import (
     Row,
     TableError,
+    by_tables,
     demand_once,
     normalize_name,
     own_rows,
+    read_table,
     rows,
     rows_by_distribution,
     static_distributions,
 )
-from portable.system.places import named_tables
+from portable.system.places import named_table
 
 if TYPE_CHECKING:
     import datetime
@@ -249,7 +251,7 @@ def _after(name: str) -> str | None:
     return _followers(name.rpartition(" ")[0]).get(name)
 
 
-@functools.cache
+@by_tables
 def _followers(distribution: str) -> dict[str, str]:
     if distribution not in distributions():
         return {}
@@ -352,7 +354,8 @@ class ContradictingRow(TableError):
 def use_table(path: str | os.PathLike[str] | None) -> None:
     """Read the table of Releases that a policy names, and no longer that of an earlier policy.
 
-    What is read counts for the whole process: policies that name tables are used one after another.
+    What is read counts for this thread, or task of asyncio, and for the threads and children that
+    its calls start: two threads can use two policies.
 
     Args:
         path: A file of the form of `releases.toml`, as `portable releases add` writes it; None for
@@ -361,27 +364,19 @@ def use_table(path: str | os.PathLike[str] | None) -> None:
     Raises:
         TableError: It cannot be read, has another form, or contradicts the shipped table.
     """
-    earlier = named_tables[:]
-    if path is None and not earlier:
+    if path is None:
+        named_table.set(None)
         return
-    named_tables[:] = () if path is None else (os.path.abspath(path),)
-    _forget()
+    before = named_table.set(read_table(os.path.abspath(path)))
     try:
         for name in _own():
             _parsed(name)
     except PortableError:
-        named_tables[:] = earlier
-        _forget()
+        named_table.reset(before)
         raise
 
 
-def _forget() -> None:
-    """Have the tables read again by whoever needs them next."""
-    for cached in (_own, _parsed, _versions, _followers):
-        cached.cache_clear()
-
-
-@functools.cache
+@by_tables
 def _own() -> dict[str, list[Row]]:
     """Return what other tables add to the shipped one, by distribution; the first table counts."""
     own: dict[str, Row] = {}
@@ -461,7 +456,7 @@ def _reads(release: Release) -> str:
     return release.has + (f" and reads from {release.minimum}" if release.minimum else "")
 
 
-@functools.cache
+@by_tables
 def _parsed(name: str) -> tuple[Release, ...]:
     """Return the Releases of a distribution; one that was measured comes before a static row."""
     measured = _rows(name)
@@ -547,7 +542,7 @@ def demand_published(row: Row) -> None:
             raise row.wrong(f"{after[1]} is listed after {before[1]}: oldest first")
 
 
-@functools.cache
+@by_tables
 def _versions(distribution: str) -> tuple[str, ...]:
     return tuple(release.version for release in published_releases(distribution))
 

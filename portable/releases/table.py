@@ -10,12 +10,12 @@ import enum
 import functools
 import os
 import re
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Generic, ParamSpec, TypeVar
 
 from portable.errors import PortableError
 from portable.system.documents import parse_toml
 from portable.system.files import FileError, read_file
-from portable.system.places import cache_folder, demand_own, named_tables
+from portable.system.places import NamedTable, cache_folder, demand_own, named_table
 from portable.version import InvalidVersion, Version
 
 if TYPE_CHECKING:
@@ -24,10 +24,12 @@ if TYPE_CHECKING:
 __all__ = [
     "Row",
     "TableError",
+    "by_tables",
     "demand_once",
     "normalize_name",
     "own_rows",
     "own_table",
+    "read_table",
     "rows",
     "rows_by_distribution",
     "static_distributions",
@@ -35,6 +37,7 @@ __all__ = [
 
 _DATA = os.path.join(os.path.dirname(__file__), "data")
 _T = TypeVar("_T")
+_P = ParamSpec("_P")
 _E = TypeVar("_E", bound=enum.Enum)
 
 
@@ -251,6 +254,22 @@ def normalize_name(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
+class by_tables(Generic[_P, _T]):  # noqa: N801 - a decorator
+    """Keep what a function returned for its arguments, apart for each table that a policy names."""
+
+    def __init__(self, function: Callable[_P, _T]) -> None:
+        def kept(_table: NamedTable | None, *given: _P.args, **named: _P.kwargs) -> _T:
+            return function(*given, **named)
+
+        functools.update_wrapper(self, function)
+        self._kept = functools.lru_cache(maxsize=4096)(kept)
+        self.cache_clear = self._kept.cache_clear
+
+    def __call__(self, *given: _P.args, **named: _P.kwargs) -> _T:
+        """Call it, or return what it returned before."""
+        return self._kept(named_table.get(), *given, **named)  # type: ignore[arg-type]  # hashable
+
+
 def own_table() -> str:
     """Return the path of the table of Releases that the user measured himself."""
     return os.path.join(cache_folder(), "releases.toml")
@@ -270,14 +289,27 @@ def own_rows(kind: str) -> list[tuple[Row, ...]]:
     """
     own = [own_table()] if os.path.lexists(own_table()) else []
     demand_own(*own)
-    return [_read(path, kind) for path in dict.fromkeys((*named_tables, *own))]
+    named = named_table.get()
+    tables = [read_table(path) for path in own if named is None or path != named.path]
+    return [_parsed(table, kind) for table in ((named, *tables) if named else tables)]
 
 
-def _read(path: str, kind: str) -> tuple[Row, ...]:
+def read_table(path: str) -> NamedTable:
+    """Read a table that is added to the shipped one.
+
+    Raises:
+        TableError: It cannot be read.
+    """
     try:
-        found = parse_toml(read_file(path)).get(kind, [])
+        return NamedTable(path, read_file(path))
     except FileError as error:
         raise TableError(error.what, where=path) from error
+
+
+def _parsed(table: NamedTable, kind: str) -> tuple[Row, ...]:
+    path = table.path
+    try:
+        found = parse_toml(table.text).get(kind, [])
     except ValueError as error:
         raise TableError(f"cannot read: {error}", where=path) from error
     if not isinstance(found, list) or not all(isinstance(fields, dict) for fields in found):

@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from portable.errors import PortableError
-from portable.system.places import cache_folder, named_tables
+from portable.system.places import cache_folder, named_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -462,10 +462,10 @@ def call(
     here = _here()
     # Where it is gone, or cannot be entered again, only a new child stands in the same folder.
     here = here if os.access(here, os.X_OK) else ""
-    asked = (here, named_tables, function, arguments, keywords, timeout)
+    asked = (here, named_table.get(), function, arguments, keywords, timeout)
     request = pickle.dumps(asked, pickle.HIGHEST_PROTOCOL)
     framed = len(request).to_bytes(_SIZE_BYTES, "little") + request
-    kind = _Kind(_path(), cache_folder(), (*named_tables,))
+    kind = _Kind(_path(), cache_folder())
     shared = fresh is None and bool(here)
     with _POOL.turn:
         child = _POOL.take(kind) if shared else _serving(kind.path, fresh or Limits())
@@ -525,7 +525,8 @@ def serve() -> None:
 
 def _answer(request: bytes) -> bytes:
     try:
-        here, named_tables[:], function, arguments, keywords, seconds = pickle.loads(request)  # noqa: S301 - from `call`
+        here, table, function, arguments, keywords, seconds = pickle.loads(request)  # noqa: S301 - from `call`
+        named_table.set(table)
         if here:  # the caller may have gone elsewhere since this process was started
             os.chdir(here)
         _allow(seconds)
@@ -549,11 +550,10 @@ def _allow(seconds: float) -> None:
 
 
 class _Kind(NamedTuple):
-    """What a child has in common with its callers: where they import from, and which tables."""
+    """What a child has in common with its callers: where they import from, and their cache."""
 
     path: list[str]
     cache: str
-    tables: tuple[str, ...]
 
 
 class _Pool:

@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 import os
+from contextvars import ContextVar
+from typing import NamedTuple
 
 from portable.errors import PortableError
 
-__all__ = ["ForeignCache", "cache_folder", "demand_own", "named_tables"]
+__all__ = ["ForeignCache", "NamedTable", "cache_folder", "demand_own", "named_table"]
 
 TRUSTED = "PORTABLE_TRUST_CACHE"
 """The variable that lets a folder be used which somebody else can write to."""
 
-named_tables: list[str] = []
-"""The table of Releases that the policy in use names, for the whole process."""
+
+class NamedTable(NamedTuple):
+    """The table of Releases that a policy names, as it was read.
+
+    Args:
+        path: Where it stands.
+        text: What it says, in TOML.
+    """
+
+    path: str
+    text: bytes
+
+
+named_table: ContextVar[NamedTable | None] = ContextVar("named_table", default=None)
+"""The table that the policy in use names: of this thread, and of the children that it calls."""
 
 # With the second bit set, as on /tmp, only owners replace their files.
 _OTHERS_WRITE, _ONLY_OWN = 0o002, 0o1000

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import threading
-from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, TypeVar
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
+from functools import partial
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["in_shares"]
+__all__ = ["Threads", "in_shares"]
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
+_P = ParamSpec("_P")
+
+
+class Threads(ThreadPoolExecutor):
+    """Threads that use the table of Releases that their caller uses, see `places.named_table`."""
+
+    def submit(self, fn: Callable[_P, _R], /, *args: _P.args, **kwargs: _P.kwargs) -> Future[_R]:
+        """Have a thread call a function in a copy of the caller's context."""
+        return super().submit(partial(copy_context().run, fn, *args, **kwargs))
 
 
 def in_shares(items: Sequence[_T], threads: int, work: Callable[[Iterator[_T]], _R]) -> list[_R]:
@@ -42,7 +53,7 @@ def in_shares(items: Sequence[_T], threads: int, work: Callable[[Iterator[_T]], 
             over.set()
             raise
 
-    with ThreadPoolExecutor(count) as pool:
+    with Threads(count) as pool:
         try:
             return [*pool.map(one, range(count))]
         except BaseException:
