@@ -28,9 +28,15 @@ if TYPE_CHECKING:
 SIZE = 8000
 SMALL, LARGE = 1100, 3300  # nesting is not looked into where less than 1,000 entries nest
 CALLS, GROWTH = 20, 1.5
-# In which every form that looks at operations of a name is looked for (427 calls before), those
-# that are about constants a second time in a function that is called with one.
-MORE_CALLS = {"operations_of_all_forms": 50}
+# In the first every form that looks at operations of a name is looked for (427 calls before); the
+# others are read a second time, with functions in place.
+MORE_CALLS = {
+    "operations_of_all_forms": 45,
+    "function_called_often": 30,
+    "functions_doubled": 30,
+    "functions_in_a_chain": 30,
+    "function_wide_called_often": 30,
+}
 SHARING = (30, 90)
 # Operations of eight bytes of which each has another form: more is looked up for a byte of them.
 CALLS_OF_FORMS, GROWTH_OF_FORMS = 50, 1.3

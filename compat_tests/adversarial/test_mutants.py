@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from compat_tests.adversarial import reading
+from compat_tests.adversarial.generators import amplification
 from compat_tests.adversarial.generators.mutants import blindly, knowingly
 from compat_tests.helpers.bytecode_samples import SAMPLES
 from portable.bytecode import scan as scan_module
@@ -31,6 +32,7 @@ DATA = ROOT / "compat_tests" / "data"
 REGRESSIONS = Path(__file__).parent / "regressions"
 ARTIFACTS = [sample.data for sample in SAMPLES]
 ARTIFACTS += [path.read_bytes() for path in sorted((DATA / "artifacts").glob("*.mlir.bc"))]
+ARTIFACTS += [make(6) for name, make in amplification.ARTIFACTS.items() if "function" in name]
 EXPORTED = [path.read_bytes() for path in sorted((DATA / "containers").glob("*.exported"))]
 SAVED_MODELS = [path.read_bytes() for path in sorted((DATA / "containers").glob("*/*.pb"))]
 TORCH_XLA = ROOT / "corpus" / "torch_xla" / "torch_xla_2_9_0" / "container"

@@ -17,9 +17,11 @@ from compat_tests.helpers.counting import CountedBytes
 from compat_tests.helpers.written import Program, Step, signed
 from portable.artifact import Artifact
 from portable.bytecode import MalformedArtifact, read
+from portable.bytecode.operations import IN_FUNCTION
 from portable.bytecode.vhlo import op as row_of
 from portable.prediction import examine, predict
 from portable.prediction.computing import COMPUTED
+from portable.prediction.flow import INSIDE
 from portable.prediction.forms import Reading
 from portable.verdict import Outcome, Stage
 
@@ -706,3 +708,22 @@ def test_a_division_of_another_count_of_operands_is_no_error(count: int) -> None
     zero = program.constant(type_, bytes(4))
     steps = [zero, Step("negate_v1", [0], type_), Step("divide_v1", [1] * count, type_)]
     assert "division of constant integers by zero" in program.forms_of([], steps)
+
+
+def test_what_a_body_takes_is_no_argument_of_the_function() -> None:
+    """Bodies that use nothing from outside count their own values from 0 on, as functions do."""
+    inside = 0
+    for path in sorted((Path(__file__).parents[1] / "data" / "artifacts").glob("*.bc")):
+        artifact = Artifact.load(path)
+        reading = Reading(read(artifact.data), artifact.data)
+        isolated: list[bool] = []
+        for visit in reading.walk:
+            operation = visit.operation
+            del isolated[operation.depth :]
+            if any(isolated[IN_FUNCTION:]):
+                values = zip(reading.flow.operands(visit), visit.sources, strict=True)
+                taken = [value for value, source in values if source is None]
+                assert all(at == INSIDE for _, at in taken), path.name
+                inside += len(taken)
+            isolated.append(operation.isolated)
+    assert inside > 100

@@ -106,8 +106,9 @@ class Flow:
     def operands(self, visit: Visit) -> list[Value]:
         """Return the values that an operation takes."""
         function = self._functions[visit.number]
-        taken = self._counts.get(function, 0)
-        # In a function, which uses nothing from outside, its arguments are counted first.
+        # In a function, which uses nothing from outside, its arguments are counted first; some
+        # bodies count their own.
+        taken = 0 if self._walk.apart[visit.number] else self._counts.get(function, 0)
         return [
             source or (function, ~operand if operand < taken else INSIDE)
             for source, operand in zip(visit.sources, visit.operation.operands, strict=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import struct
+from array import array
 from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -41,8 +42,8 @@ from portable.prediction.form import (
     types,
 )
 from portable.prediction.fused import FUSED
-from portable.prediction.handed import OF_CONSTANTS, handed_on, hands_constants
 from portable.prediction.indices import INDICES
+from portable.prediction.inlining import ACROSS, Inlining, calls_functions
 from portable.prediction.lapack import LAPACK
 from portable.prediction.loops import LOOPS
 from portable.prediction.magnitudes import Magnitudes
@@ -110,6 +111,7 @@ class Reading:
         names: The names of ops, as `vhlo.tan_v1`, by their numbers.
         types: The names of types, as `i4_v1`: an op of others need not be looked for.
         unread: What was too long to be looked into, in words.
+        inlining: What puts functions in place; None where each stands as it is.
     """
 
     def __init__(self, content: Bytecode, data: Buffer | View) -> None:
@@ -133,6 +135,7 @@ class Reading:
         self._elements: dict[int, str] = {}
         self._numbers: dict[int, tuple[int, ...]] = {}
         self.unread: set[str] = set()
+        self.inlining: Inlining | None = None
 
     def of(self, *ops: str) -> Sequence[OpSignature]:
         """Return the op signatures of some ops."""
@@ -288,16 +291,20 @@ class Reading:
     @cached_property
     def walk(self) -> Walk:
         """The ops in their order, with what they use."""
-        return Walk(self.content.uses(), self.names)
+        return Walk((self.inlining or self.content).uses(), self.names)
+
+    @cached_property
+    def firsts(self) -> Sequence[int]:
+        """For each operation of `walk`, once that is read, where the values of its region begin."""
+        return self.inlining.firsts() if self.inlining else array("Q", self.content.first_values())
 
     def inlined(self) -> Reading:
-        """Return the program in which functions that are called once know what they are given."""
+        """Return the program with the functions in place that it calls."""
         made = copy(self)
         for name in [*vars(made)]:
             if isinstance(getattr(Reading, name, None), cached_property):
                 delattr(made, name)
-        uses = ((visit.operation, visit.sources) for visit in self.walk)
-        made.walk = Walk(handed_on(self, uses), self.names)
+        made.inlining = Inlining(self)
         return made
 
     @cached_property
@@ -862,8 +869,8 @@ def _search() -> FormSearch:
 
 
 @functools.cache
-def _search_of_constants() -> FormSearch:
-    return FormSearch({name: FORMS[name] for name in OF_CONSTANTS})
+def _search_across() -> FormSearch:
+    return FormSearch({name: rule for name, rule in FORMS.items() if name in ACROSS})
 
 
 def forms_in(reading: Reading) -> dict[str, bool | None]:
@@ -879,10 +886,10 @@ def forms_in(reading: Reading) -> dict[str, bool | None]:
         MalformedArtifact: The bytes do not make sense.
     """
     found = _search().forms_in(reading)
-    if hands_constants(reading):
+    if calls_functions(reading):
         # Perhaps: some compilers change each function before they put them together. Nothing
         # becomes right by it, for the same reason.
-        for name, has in _search_of_constants().forms_in(reading.inlined()).items():
+        for name, has in _search_across().forms_in(reading.inlined()).items():
             if has is not False and found[name] is False:
                 found[name] = None
     return found

@@ -62,7 +62,7 @@ def _look_inside(reading: Reading, loops: Mapping[int, _Loop]) -> None:
     # The loops that an operation stands in, and the numbers of the first values that they carry.
     inside: list[Visit] = []
     firsts: list[int] = []
-    for visit, first in zip(reading.walk, reading.content.first_values(), strict=True):
+    for visit, first in zip(reading.walk, reading.firsts, strict=True):
         operation, ends = visit.operation, False
         while inside and inside[-1].operation.depth >= operation.depth:
             inside.pop()

@@ -10,7 +10,7 @@ from array import array
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from portable.bytecode.operations import Operation
+from portable.bytecode.operations import IN_FUNCTION, Operation
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -67,6 +67,7 @@ class Walk:
 
     Attributes:
         around: For each operation the number of the one that it stands in; -1 for the outermost.
+        apart: For each operation whether it stands in a body that numbers its own values, 0 or 1.
     """
 
     def __init__(
@@ -80,7 +81,7 @@ class Walk:
         self._heads: list[Operation] = []
         self._begins = array("Q", [0])
         self._operands, self._makers, self._which = array("Q"), array("q"), array("Q")
-        self.around = array("q")
+        self.around, self.apart = array("q"), bytearray()
         self._constants: dict[int, Operation] = {}
         self._numbers: dict[str, Sequence[int]] = {}
         self._read(uses)
@@ -102,7 +103,10 @@ class Walk:
                 self._which.extend([one[1] if one else 0 for one in sources])
                 self._begins.append(len(self._operands))
             self._heads.append(head)
-            self.around.append(path[depth - 1] if depth else _NONE)
+            owner = path[depth - 1] if depth else _NONE
+            self.around.append(owner)
+            in_body = depth > IN_FUNCTION
+            self.apart.append(in_body and (self.apart[owner] or self._heads[owner].isolated))
             path[depth:] = [number]
             numbers.setdefault(operation.name, array("Q")).append(number)
             if name == CONSTANT:

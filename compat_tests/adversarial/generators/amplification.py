@@ -342,6 +342,75 @@ def argument_attributes_wide_shared(n: int) -> bytes:
     )
 
 
+def _calling(bodies: Sequence[Sequence[bytes]], counts: Sequence[int]) -> bytes:
+    """Return functions that take and return one tensor, the first of them main.
+
+    Args:
+        bodies: What each does, by `_called`, `_tan` and `_returned`.
+        counts: How many values each has.
+    """
+    names = ("func", "return", "call", "tan", "concatenate")
+    attributes = [
+        ("vhlo", entry(14, 0)),
+        ("vhlo", entry(17, 2)),
+        _array(),
+        ("vhlo", entry(9, 0, 0)),
+    ]
+    attributes += [("vhlo", entry(14, 1 + at)) for at in range(len(bodies))]
+    # In the order of their names: arg_attrs, function_type, res_attrs, sym_name, sym_visibility.
+    properties = [entry(3, 2, 3, 5 + at, 1) for at in range(len(bodies))]
+    properties += [entry(5 + at) for at in range(len(bodies))] + [entry(4)]
+    ops = [
+        operation(1, properties=1 + at, isolated=True, regions=[region(body, count, [1])])
+        for at, (body, count) in enumerate(zip(bodies, counts, strict=True))
+    ]
+    return _artifact(
+        ops,
+        names=[f"vhlo.{name}_v1" for name in names],
+        types=[_F32, _tensor(1), ("vhlo", entry(8, 1, 1, 1, 1)), ("vhlo", entry(10))],
+        strings=["", "main", *[f"f{at}" for at in range(1, len(bodies))]],
+        attributes=attributes,
+        properties=properties,
+    )
+
+
+def _returned(of: int) -> bytes:
+    return operation(2, operands=[of])
+
+
+def _called(function: int, functions: int, of: int) -> bytes:
+    return operation(3, properties=1 + functions + function, operands=[of], results=[1])
+
+
+def _tan(of: int) -> bytes:
+    return operation(4, operands=[of], results=[1])
+
+
+def function_called_often(n: int) -> bytes:
+    """A function of many operations that is called as often."""
+    main = [*[_called(1, 2, at) for at in range(n)], _returned(n)]
+    return _calling([main, [*map(_tan, range(n)), _returned(n)]], [n + 1, n + 1])
+
+
+def functions_doubled(n: int) -> bytes:
+    """Functions of which each calls the next one twice."""
+    each = [[_called(1 + at, n + 1, 0), _called(1 + at, n + 1, 1), _returned(2)] for at in range(n)]
+    return _calling([*each, [_tan(0), _returned(1)]], [*[3] * n, 2])
+
+
+def functions_in_a_chain(n: int) -> bytes:
+    """Functions of which each calls the next one."""
+    each = [[_called(1 + at, n + 1, 0), _returned(1)] for at in range(n)]
+    return _calling([*each, [_tan(0), _returned(1)]], [2] * (n + 1))
+
+
+def function_wide_called_often(n: int) -> bytes:
+    """A function of one operation with many operands that is called as often."""
+    main = [*[_called(1, 2, at) for at in range(n)], _returned(n)]
+    wide = operation(5, properties=5, operands=[0] * n, results=[1])
+    return _calling([main, [wide, _returned(1)]], [n + 1, 2])
+
+
 def layout_modes_long(n: int) -> bytes:
     """Many arguments of main, each of its own type, that share one long layout mode."""
     text = [("vhlo", entry(14, at)) for at in range(4)]
@@ -596,6 +665,7 @@ ARTIFACTS: dict[str, Callable[[int], bytes]] = {
         function_types_wide_shared_refused, argument_attributes_wide_shared,
         meshes_wide_shared, mesh_named_dictionary_shared, tensor_wide_shared, blob_shared,
         layout_modes_long, elements_nested, initial_values_wide,
+        function_called_often, functions_doubled, functions_in_a_chain, function_wide_called_often,
         properties_many, kernel_names_long, discardable_many,
         locations_many, location_files_many, locations_fused, locations_long_on_features,
         regions_many, blocks_many, arguments_many, use_lists_many, use_list_long, successors_many,

@@ -1,0 +1,134 @@
+"""Programs of several functions, which compilers put into their callers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from compat_tests.helpers.outlined import outlined
+from compat_tests.real.test_known_defects import CAUSES, SHOWN
+from portable import pin, predict
+from portable.bindings import LibraryError
+from portable.bytecode import read
+from portable.prediction.flow import INSIDE
+from portable.prediction.forms import Reading, forms_in
+from portable.runtime.executors import find_executor
+from portable.verdict import Stage
+from tools.hunt import PAGE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from portable.artifact import Artifact
+    from portable.runtime.environments import Environment
+
+pytestmark = pytest.mark.old_releases
+
+_RELEASE = "jaxlib 0.12.0.1"
+_T = "tensor<2xf32>"
+# A constant, what is computed of it and %x, a value of that, and what should come of it.
+PROGRAMS = {
+    "divided by what has no reciprocal": (
+        "1.0e38",
+        f"%r = stablehlo.divide %x, %c : {_T}",
+        [3e38, -2e38],
+        [3.0, -2.0],
+    ),
+    "divides by the negative zero and zero": (
+        "0.0",
+        f"%s = stablehlo.add %x, %c : {_T}\n %r = stablehlo.divide %one, %s : {_T}",
+        [-0.0, 2.0],
+        [np.inf, 0.5],
+    ),
+}
+_ONE = f"%one = stablehlo.constant dense<1.0> : {_T}"
+
+
+def _program(name: str, *, handed: bool) -> str:
+    number, compute, *_ = PROGRAMS[name]
+    constant = f"%c = stablehlo.constant dense<{number}> : {_T}"
+    ends = f"return %r : {_T}"
+    if not handed:
+        return f"func.func @main(%x: {_T}) -> {_T} {{\n {constant}\n {_ONE}\n {compute}\n {ends} }}"
+    return f"""
+    func.func @main(%x: {_T}) -> {_T} {{
+        {constant}
+        %r = func.call @given(%x, %c) : ({_T}, {_T}) -> {_T}
+        {ends}
+    }}
+    func.func private @given(%x: {_T}, %c: {_T}) -> {_T} {{
+        {_ONE}
+        {compute}
+        {ends}
+    }}"""
+
+
+@pytest.mark.parametrize("handed", [False, True])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_constant_that_is_handed_on_is_one(
+    name: str, release: Callable[[str], Environment], *, handed: bool
+) -> None:
+    """XLA computes the same, which is wrong, and no Verdict is green."""
+    artifact = pin(_program(name, handed=handed), "0.14.0").artifact
+    given, right = PROGRAMS[name][2:]
+    with find_executor("pjrt", release(_RELEASE)) as executor:
+        (found,) = executor.compile(artifact).run([np.asarray(given, np.float32)])
+    assert not np.allclose(found, right)
+    assert not predict(artifact, _RELEASE, stage=Stage.EXECUTE).compatible
+
+
+CORPUS = Path(__file__).parents[2] / "corpus"
+TEXTS = (
+    {name: cause.program for name, cause in CAUSES.items()}
+    | {name: (PAGE.parent / name / "program.mlir").read_text("utf-8") for name in SHOWN}
+    | {path.parent.name: path.read_text("utf-8") for path in CORPUS.glob("*/*/*.mlir")}
+)
+WRONG = {name: cause.releases for name, cause in CAUSES.items()} | SHOWN
+
+
+@pytest.mark.parametrize("name", sorted(TEXTS))
+def test_functions_make_no_difference(name: str) -> None:
+    """A program of which each op stands in a function of its own is what it was, put together.
+
+    No form is overlooked in it, and where it computes something else, no Verdict is green.
+    """
+    try:
+        text = outlined(TEXTS[name])
+    except LibraryError as error:
+        pytest.skip(f"this StableHLO does not have it: {error}")
+    if text is None:
+        return
+    one, other = (
+        pin(each, "current", allow_dialects=["sdy"]).artifact for each in (TEXTS[name], text)
+    )
+    assert [*_together(other)] == [*_together(one)]
+    found, before = (forms_in(_reading(each)) for each in (other, one))
+    assert {form for form, has in before.items() if has is not False} <= {
+        form for form, has in found.items() if has is not False
+    }
+    for release in WRONG.get(name, ()):
+        assert not predict(other, release, stage=Stage.EXECUTE).compatible
+
+
+def _reading(artifact: Artifact) -> Reading:
+    return Reading(read(artifact.data), artifact.data)
+
+
+def _together(artifact: Artifact) -> Iterator[tuple[object, ...]]:
+    """Yield for each operation of main what it is, where it stands and what it takes.
+
+    Of the values of bodies it is told in which they are, and how many are before them there.
+    """
+    reading = _reading(artifact).inlined()
+    walk, firsts = reading.walk, reading.firsts
+    for visit in walk:
+        taken = []
+        values = reading.flow.operands(visit)
+        for value, number in zip(values, visit.operation.operands, strict=True):
+            within = [first for first in firsts[: visit.number + 1] if first <= number]
+            inside = value[1] == INSIDE
+            taken.append((number - max(within), inside) if inside else value)
+        yield visit.name, visit.operation.depth, walk.around[visit.number], visit.sources, taken

@@ -1,0 +1,249 @@
+"""A program with the functions in place that it calls, as compilers make it.
+
+What a form is about may stand in several functions: a constant in one, what takes it in another.
+"""
+
+from __future__ import annotations
+
+from array import array
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from portable.bytecode.operations import IN_FUNCTION
+from portable.prediction.unused import CALLS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from portable.bytecode.operations import Operation, Source
+    from portable.prediction.forms import Reading
+    from portable.prediction.walk import Visit
+
+__all__ = ["ACROSS", "Inlining", "calls_functions"]
+
+_FUNCTION, _RETURN = "vhlo.func", "vhlo.return"
+_MAIN = "main"
+_IN_MODULE = 1
+# A function that is called often is in place as often: no more than so many ops, operands and
+# results, or those of the program once more.
+_MOST_MORE = 8_000
+# Values that are no results, as arguments of blocks, are known by their numbers: those of each
+# function in place begin at a multiple of this.
+_NUMBERS = 1 << 32
+_NOWHERE = -1
+
+ACROSS = frozenset(
+    {
+        "abs of the square of an integer",
+        "abs, cosine or sine of a constant of several complex numbers",
+        "add of constants of booleans",
+        "addition of a constant and of one that takes it away",
+        "argument from which nothing is computed",
+        "argument returned beside an update of it",
+        "atan2 of zeros that cancel out",
+        "compare of constants of complex numbers by their order",
+        "compare of floats that are never negative with zero",
+        "compare of floats that holds for every number of their sign",
+        "compare of numbers with their own floor or ceil for equality",
+        "compare of the square or abs of an integer with zero",
+        "convert of a complex splat constant to a real type",
+        "convert of constants to booleans that loses all but their last bit",
+        "convolution of constants of integers that may overflow",
+        "divide by a constant whose reciprocal is not normal",
+        "division by a power",
+        "division by an exponential",
+        "division of constant integers by zero",
+        "dot_general in batches with vectors of which one operand is made of booleans",
+        "dot_general of unsigned integers that are widened",
+        "dynamic_slice of a dynamic_slice",
+        "dynamic_slice or gather of one slice by unsigned constants in the upper half",
+        "elementwise op of a gather of constants",
+        "log of a power",
+        "log of an exponential or root of a square",
+        "maximum or minimum of constants of which one is NaN",
+        "pad or convolution of complex numbers by a constant",
+        "product, quotient or power of exponentials",
+        "reduce of a dot_general over three elements",
+        "reduce_window by maximum or minimum of a complex constant",
+        "reduce_window that pads what a pad takes away",
+        "reverse of a slice with strides",
+        "scatter into a constant of different numbers",
+        "sum of products of seven dimensions or more",
+        "sum over devices of a constant of booleans or complex numbers",
+        "sum with zero where the sign of a zero matters",
+        "two constants one after another that leave the range of their type as one",
+        "update of a value by an earlier part of itself",
+        "update of a value by an earlier part of itself that is reshaped",
+    }
+)
+"""The forms that may stand in several functions, and do not follow values through calls."""
+
+
+class _Place(NamedTuple):
+    """What an operand is: a result, or a value that is none; and by which number."""
+
+    source: Source | None
+    number: int
+
+
+class _Extent(NamedTuple):
+    """The operations of a function, by their numbers in the walk."""
+
+    first: int
+    end: int
+
+
+class _Frame:
+    """A function that is being put in place.
+
+    Args:
+        function: Which.
+        given: What its arguments are; those of main stay what they are.
+        depth: How much deeper its operations are than before.
+        shift: How much greater the numbers of its values are than before.
+        call: The number of the call in the function around it.
+    """
+
+    def __init__(
+        self, function: _Extent, given: list[_Place], depth: int, shift: int, call: int
+    ) -> None:
+        self.function, self.given, self.depth, self.shift = function, given, depth, shift
+        self.call, self.next = call, function.first
+        # Of its operations, and of calls that are replaced what each gives.
+        self.numbers = array("q", [_NOWHERE]) * (function.end - function.first)
+        self.results: dict[Source, _Place] = {}
+
+    def places(self, visit: Visit, *, apart: bool) -> list[_Place]:
+        """Return what the operands of one of its operations are.
+
+        Args:
+            visit: The operation.
+            apart: Whether it stands in a body that numbers its own values.
+        """
+        found = []
+        for source, number in zip(visit.sources, visit.operation.operands, strict=True):
+            place = _Place(None, number + self.shift)
+            if source is None:
+                if not apart and number < len(self.given):
+                    place = self.given[number]
+            elif source in self.results:
+                place = self.results[source]
+            elif source[0] >= self.function.first:  # else a function that is not isolated
+                made = self.numbers[source[0] - self.function.first]
+                if made != _NOWHERE:
+                    place = _Place((made, source[1]), place.number)
+            found.append(place)
+        return found
+
+
+class Inlining:
+    """Reads a program as if each call were what the function does.
+
+    A call stays where the function is around it already or has no end, where it has regions, and
+    where there would be too many operations.
+
+    Args:
+        reading: An artifact's ops.
+    """
+
+    def __init__(self, reading: Reading) -> None:
+        self._origins, self._shifts = array("Q"), array("Q")
+        self._reading = reading
+        self._shift = 0
+
+    def _found(self) -> dict[object, _Extent]:
+        """Return the functions of the outermost module, by their names."""
+        reading, walk = self._reading, self._walk
+        outer = [at for at in range(len(walk)) if walk.head(at).depth <= _IN_MODULE]
+        found: dict[object, _Extent] = {}
+        for at, end in pairwise([*outer, len(walk)]):
+            operation = walk.head(at)
+            if reading.kinds[operation.name] == _FUNCTION and operation.depth == _IN_MODULE:
+                name = reading.value(operation, "sym_name").get("value")
+                found.setdefault(name, _Extent(at + 1, end))
+        return found
+
+    def uses(self) -> Iterator[tuple[Operation, tuple[Source | None, ...]]]:
+        """Yield the operations of `main` and of what it calls, as `Bytecode.uses` does."""
+        self._walk = self._reading.walk
+        self._functions = self._found()
+        self._sizes: dict[_Extent, int] = {}
+        self._left = max(_MOST_MORE, self._size(_Extent(0, len(self._walk))))
+        main = self._functions.get(_MAIN)
+        if main is None:
+            return
+        # What stands before it is no part of it, but for the module.
+        whole = _Frame(_Extent(0, main.end), [], 0, 0, _NOWHERE)
+        yield self._put(whole, self._walk[0], [])
+        whole.next = main.first - 1
+        frames, around, kinds = [whole], {main}, self._reading.kinds
+        while frames:
+            frame = frames[-1]
+            if frame.next == frame.function.end:
+                around.discard(frames.pop().function)
+                continue
+            visit = self._walk[frame.next]
+            frame.next += 1
+            kind = kinds[visit.operation.name]
+            places = frame.places(visit, apart=bool(self._walk.apart[visit.number]))
+            if kind == _RETURN and len(frames) > 1 and visit.operation.depth == IN_FUNCTION:
+                frames[-2].results.update(((frame.call, at), one) for at, one in enumerate(places))
+                frame.next = frame.function.end
+                continue
+            calls = kind in CALLS and not visit.operation.regions
+            callee = self._callee(visit, kind) if calls else None
+            if callee and callee not in around:
+                frames.append(self._entered(callee, frame, visit, places))
+                around.add(callee)
+            else:
+                yield self._put(frame, visit, places)
+
+    def firsts(self) -> array[int]:
+        """Return, for each operation that was read, where the values of its region begin."""
+        firsts = self._reading.firsts
+        pairs = zip(self._origins, self._shifts, strict=True)
+        return array("Q", [firsts[origin] + shift for origin, shift in pairs])
+
+    def _callee(self, call: Visit, kind: str) -> _Extent | None:
+        """Return the function that an operation calls, where it can be put in place."""
+        name = self._reading.value(call.operation, CALLS[kind]).get("value")
+        function = self._functions.get(name)
+        if function is None or not 0 < self._size(function) <= self._left:
+            return None
+        end = self._walk[function.end - 1].operation
+        returns = self._reading.kinds[end.name] == _RETURN and end.depth == IN_FUNCTION
+        fits = len(end.operands) == len(call.operation.results)
+        return function if returns and fits else None
+
+    def _size(self, function: _Extent) -> int:
+        if function not in self._sizes:
+            operations = (self._walk[at].operation for at in range(*function))
+            self._sizes[function] = sum(
+                1 + len(one.results) + len(one.operands) for one in operations
+            )
+        return self._sizes[function]
+
+    def _entered(
+        self, function: _Extent, frame: _Frame, call: Visit, given: list[_Place]
+    ) -> _Frame:
+        self._left -= self._size(function)
+        self._shift += _NUMBERS
+        depth = frame.depth + call.operation.depth - IN_FUNCTION
+        return _Frame(function, given, depth, self._shift, call.number)
+
+    def _put(
+        self, frame: _Frame, visit: Visit, places: list[_Place]
+    ) -> tuple[Operation, tuple[Source | None, ...]]:
+        """Return an operation as it is in its new place."""
+        frame.numbers[visit.number - frame.function.first] = len(self._origins)
+        self._origins.append(visit.number)
+        self._shifts.append(frame.shift)
+        operands = tuple([one.number for one in places])
+        depth = visit.operation.depth + frame.depth
+        operation = visit.operation._replace(operands=operands, depth=depth)
+        return operation, tuple([one.source for one in places])
+
+
+def calls_functions(reading: Reading) -> bool:
+    """Say whether a program has calls that `Inlining` may replace."""
+    return not CALLS.keys().isdisjoint(reading.kinds)
