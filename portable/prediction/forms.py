@@ -18,6 +18,7 @@ from portable.features import asks_operand_types
 from portable.features.verifier import lacks_defaults
 from portable.prediction import quantized
 from portable.prediction.bodies import BODIES
+from portable.prediction.canonical import ACROSS, Canonical, is_canonical
 from portable.prediction.computing import (
     COMMUNICATING,
     COMPUTED,
@@ -43,7 +44,6 @@ from portable.prediction.form import (
 )
 from portable.prediction.fused import FUSED
 from portable.prediction.indices import INDICES
-from portable.prediction.inlining import ACROSS, Inlining, calls_functions
 from portable.prediction.lapack import LAPACK
 from portable.prediction.loops import LOOPS
 from portable.prediction.magnitudes import Magnitudes
@@ -111,7 +111,7 @@ class Reading:
         names: The names of ops, as `vhlo.tan_v1`, by their numbers.
         types: The names of types, as `i4_v1`: an op of others need not be looked for.
         unread: What was too long to be looked into, in words.
-        inlining: What puts functions in place; None where each stands as it is.
+        canonical: What reads the ops otherwise than they stand there; None for as they do.
     """
 
     def __init__(self, content: Bytecode, data: Buffer | View) -> None:
@@ -135,7 +135,7 @@ class Reading:
         self._elements: dict[int, str] = {}
         self._numbers: dict[int, tuple[int, ...]] = {}
         self.unread: set[str] = set()
-        self.inlining: Inlining | None = None
+        self.canonical: Canonical | None = None
 
     def of(self, *ops: str) -> Sequence[OpSignature]:
         """Return the op signatures of some ops."""
@@ -291,20 +291,21 @@ class Reading:
     @cached_property
     def walk(self) -> Walk:
         """The ops in their order, with what they use."""
-        return Walk((self.inlining or self.content).uses(), self.names)
+        return Walk((self.canonical or self.content).uses(), self.names)
 
     @cached_property
     def firsts(self) -> Sequence[int]:
         """For each operation of `walk`, once that is read, where the values of its region begin."""
-        return self.inlining.firsts() if self.inlining else array("Q", self.content.first_values())
+        found = self.canonical.firsts() if self.canonical else self.content.first_values()
+        return array("Q", found)
 
-    def inlined(self) -> Reading:
-        """Return the program with the functions in place that it calls."""
+    def canonicalized(self) -> Reading:
+        """Return the program as compilers make it first, see `canonical`."""
         made = copy(self)
         for name in [*vars(made)]:
             if isinstance(getattr(Reading, name, None), cached_property):
                 delattr(made, name)
-        made.inlining = Inlining(self)
+        made.canonical = Canonical(self)
         return made
 
     @cached_property
@@ -886,10 +887,10 @@ def forms_in(reading: Reading) -> dict[str, bool | None]:
         MalformedArtifact: The bytes do not make sense.
     """
     found = _search().forms_in(reading)
-    if calls_functions(reading):
+    if not is_canonical(reading):
         # Perhaps: some compilers change each function before they put them together. Nothing
         # becomes right by it, for the same reason.
-        for name, has in _search_across().forms_in(reading.inlined()).items():
+        for name, has in _search_across().forms_in(reading.canonicalized()).items():
             if has is not False and found[name] is False:
                 found[name] = None
     return found

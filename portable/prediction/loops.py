@@ -6,10 +6,12 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 from portable.prediction.form import FormRule, ops
+from portable.prediction.unused import KEPT
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
+    from portable.bytecode.operations import Source
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
 
@@ -91,11 +93,24 @@ def _partly_used(reading: Reading) -> dict[int, _Loop]:
     loops = [(one.number, len(one.operation.results)) for one in walk.of([_WHILE])]
     if all(count < len(("counted", "used")) for _, count in loops):
         return found
-    taken = {source for visit in walk for source in visit.sources}
+    taken = _taken(reading)
     for number, count in loops:
         unused = [at for at in range(count) if (number, at) not in taken]
         if 0 < len(unused) < count:
             found[number] = _Loop(unused, count, set(), set(), set())
+    return found
+
+
+def _taken(reading: Reading) -> set[Source | None]:
+    """Return the results that an op takes from which something is computed that is kept."""
+    walk = reading.walk
+    found: set[Source | None] = set()
+    for number in reversed(range(len(walk))):  # what takes a result stands behind it
+        operation = walk.head(number)
+        results = ((number, at) for at in range(len(operation.results)))
+        kept = not operation.results or operation.regions or reading.kinds[operation.name] in KEPT
+        if kept or not found.isdisjoint(results):
+            found.update(walk[number].sources)
     return found
 
 

@@ -106,7 +106,8 @@ class Walk:
             owner = path[depth - 1] if depth else _NONE
             self.around.append(owner)
             in_body = depth > IN_FUNCTION
-            self.apart.append(in_body and (self.apart[owner] or self._heads[owner].isolated))
+            apart = in_body and (self.apart[owner] or self._heads[owner].isolated)
+            self.apart += b"\1" if apart else b"\0"  # a call would be for each operation
             path[depth:] = [number]
             numbers.setdefault(operation.name, array("Q")).append(number)
             if name == CONSTANT:

@@ -1,6 +1,6 @@
-"""A program with the functions in place that it calls, as compilers make it.
+"""A program as compilers make it first: functions in place, and no op that changes nothing.
 
-What a form is about may stand in several functions: a constant in one, what takes it in another.
+What a form is about may stand in several functions, or have such an op between its ops.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from portable.bytecode.operations import IN_FUNCTION
+from portable.prediction.identities import CHANGING, RESHAPE, changes_nothing, undoes
 from portable.prediction.unused import CALLS
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
 
-__all__ = ["ACROSS", "Inlining", "calls_functions"]
+__all__ = ["ACROSS", "Canonical", "is_canonical"]
 
 _FUNCTION, _RETURN = "vhlo.func", "vhlo.return"
 _MAIN = "main"
@@ -28,8 +29,9 @@ _IN_MODULE = 1
 # results, or those of the program once more.
 _MOST_MORE = 8_000
 # Values that are no results, as arguments of blocks, are known by their numbers: those of each
-# function in place begin at a multiple of this.
+# function in place begin at a multiple of this, those of bodies that count their own in the middle.
 _NUMBERS = 1 << 32
+_IN_BODY = _NUMBERS >> 1
 _NOWHERE = -1
 
 ACROSS = frozenset(
@@ -53,15 +55,19 @@ ACROSS = frozenset(
         "division by a power",
         "division by an exponential",
         "division of constant integers by zero",
+        "division of or by a quotient",
         "dot_general in batches with vectors of which one operand is made of booleans",
         "dot_general of unsigned integers that are widened",
         "dynamic_slice of a dynamic_slice",
         "dynamic_slice or gather of one slice by unsigned constants in the upper half",
         "elementwise op of a gather of constants",
+        "exponential of what is computed from NaN",
         "log of a power",
         "log of an exponential or root of a square",
         "maximum or minimum of constants of which one is NaN",
         "pad or convolution of complex numbers by a constant",
+        "product of floats with booleans",
+        "product of floats with booleans, or with integers made of them",
         "product, quotient or power of exponentials",
         "reduce of a dot_general over three elements",
         "reduce_window by maximum or minimum of a complex constant",
@@ -74,9 +80,10 @@ ACROSS = frozenset(
         "two constants one after another that leave the range of their type as one",
         "update of a value by an earlier part of itself",
         "update of a value by an earlier part of itself that is reshaped",
+        "while of which not all is used, and whose body gives only what is outside",
     }
 )
-"""The forms that may stand in several functions, and do not follow values through calls."""
+"""The forms that are looked for in a program so read, too: they follow values through no more."""
 
 
 class _Place(NamedTuple):
@@ -122,7 +129,7 @@ class _Frame:
         """
         found = []
         for source, number in zip(visit.sources, visit.operation.operands, strict=True):
-            place = _Place(None, number + self.shift)
+            place = _Place(None, number + self.shift + _IN_BODY * apart)
             if source is None:
                 if not apart and number < len(self.given):
                     place = self.given[number]
@@ -136,8 +143,8 @@ class _Frame:
         return found
 
 
-class Inlining:
-    """Reads a program as if each call were what the function does.
+class Canonical:
+    """Reads a program as if each call were what the function does, and each value what it equals.
 
     A call stays where the function is around it already or has no end, where it has regions, and
     where there would be too many operations.
@@ -147,7 +154,10 @@ class Inlining:
     """
 
     def __init__(self, reading: Reading) -> None:
+        # Of each operation that was read: which it was, how much greater the numbers of its values
+        # are, and its first operand.
         self._origins, self._shifts = array("Q"), array("Q")
+        self._first = array("q")
         self._reading = reading
         self._shift = 0
 
@@ -172,9 +182,11 @@ class Inlining:
         main = self._functions.get(_MAIN)
         if main is None:
             return
+        kind = self._reading.value(self._walk.head(main.first - 1), "function_type").get("value")
+        self._arguments = self._reading.sides(kind)[0]
         # What stands before it is no part of it, but for the module.
         whole = _Frame(_Extent(0, main.end), [], 0, 0, _NOWHERE)
-        yield self._put(whole, self._walk[0], [])
+        yield self._put(whole, self._walk[0], [], apart=False)
         whole.next = main.first - 1
         frames, around, kinds = [whole], {main}, self._reading.kinds
         while frames:
@@ -185,7 +197,8 @@ class Inlining:
             visit = self._walk[frame.next]
             frame.next += 1
             kind = kinds[visit.operation.name]
-            places = frame.places(visit, apart=bool(self._walk.apart[visit.number]))
+            apart = bool(self._walk.apart[visit.number])
+            places = frame.places(visit, apart=apart)
             if kind == _RETURN and len(frames) > 1 and visit.operation.depth == IN_FUNCTION:
                 frames[-2].results.update(((frame.call, at), one) for at, one in enumerate(places))
                 frame.next = frame.function.end
@@ -195,14 +208,20 @@ class Inlining:
             if callee and callee not in around:
                 frames.append(self._entered(callee, frame, visit, places))
                 around.add(callee)
-            else:
-                yield self._put(frame, visit, places)
+                continue
+            if kind in CHANGING and places:
+                if kind == RESHAPE:
+                    places = [self._before(kind, places[0]) or places[0]]
+                if same := self._same(visit.operation, kind, places[0]):
+                    frame.results[visit.number, 0] = same
+                    continue
+            yield self._put(frame, visit, places, apart=apart)
 
-    def firsts(self) -> array[int]:
+    def firsts(self) -> Iterator[int]:
         """Return, for each operation that was read, where the values of its region begin."""
         firsts = self._reading.firsts
         pairs = zip(self._origins, self._shifts, strict=True)
-        return array("Q", [firsts[origin] + shift for origin, shift in pairs])
+        return (firsts[origin] + shift for origin, shift in pairs)
 
     def _callee(self, call: Visit, kind: str) -> _Extent | None:
         """Return the function that an operation calls, where it can be put in place."""
@@ -214,6 +233,34 @@ class Inlining:
         returns = self._reading.kinds[end.name] == _RETURN and end.depth == IN_FUNCTION
         fits = len(end.operands) == len(call.operation.results)
         return function if returns and fits else None
+
+    def _same(self, operation: Operation, kind: str, place: _Place) -> _Place | None:
+        """Return what an operation gives where that is what it, or one before it, takes."""
+        reading = self._reading
+        if changes_nothing(reading, kind, operation, self._type(place)):
+            return place
+        before = self._before(kind, place)
+        if before is None or place.source is None:
+            return None
+        maker = self._walk.head(self._origins[place.source[0]])
+        return before if undoes(reading, kind, operation, maker, self._type(before)) else None
+
+    def _before(self, kind: str, place: _Place) -> _Place | None:
+        """Return what the op takes that gives an operand, if it is of some kind."""
+        if place.source is None:
+            return None
+        made = place.source[0]
+        name = self._walk.head(self._origins[made]).name
+        maker, at, number = self._first[3 * made : 3 * made + 3]
+        source = None if maker == _NOWHERE else (maker, at)
+        return _Place(source, number) if self._reading.kinds[name] == kind else None
+
+    def _type(self, place: _Place) -> int | None:
+        """Return the type of an operand, where it is a result or an argument of main."""
+        if place.source is not None:
+            results = self._walk.head(self._origins[place.source[0]]).results
+            return results[place.source[1]] if place.source[1] < len(results) else None
+        return self._arguments[place.number] if place.number < len(self._arguments) else None
 
     def _size(self, function: _Extent) -> int:
         if function not in self._sizes:
@@ -232,18 +279,43 @@ class Inlining:
         return _Frame(function, given, depth, self._shift, call.number)
 
     def _put(
-        self, frame: _Frame, visit: Visit, places: list[_Place]
+        self, frame: _Frame, visit: Visit, places: list[_Place], *, apart: bool
     ) -> tuple[Operation, tuple[Source | None, ...]]:
         """Return an operation as it is in its new place."""
         frame.numbers[visit.number - frame.function.first] = len(self._origins)
         self._origins.append(visit.number)
-        self._shifts.append(frame.shift)
+        self._shifts.append(frame.shift + _IN_BODY * apart)
+        source, number = places[0] if places else _Place(None, 0)
+        self._first.extend((*(source or (_NOWHERE, 0)), number))
         operands = tuple([one.number for one in places])
         depth = visit.operation.depth + frame.depth
         operation = visit.operation._replace(operands=operands, depth=depth)
         return operation, tuple([one.source for one in places])
 
 
-def calls_functions(reading: Reading) -> bool:
-    """Say whether a program has calls that `Inlining` may replace."""
-    return not CALLS.keys().isdisjoint(reading.kinds)
+def is_canonical(reading: Reading) -> bool:
+    """Say whether a program is as `Canonical` reads it."""
+    if not CALLS.keys().isdisjoint(reading.kinds):
+        return False
+    walk, names = reading.walk, reading.kinds
+    for visit in walk.of([*CHANGING]):
+        if not visit.operation.results or not visit.sources:  # damaged
+            continue
+        kind = names[visit.operation.name]
+        if changes_nothing(reading, kind, visit.operation, _taken(reading, visit)):
+            return False
+        maker = None if visit.first is None else walk[visit.first]
+        if maker and names[maker.operation.name] == kind:
+            both = kind == RESHAPE  # two are one
+            taken = _taken(reading, maker)
+            if both or undoes(reading, kind, visit.operation, maker.operation, taken):
+                return False
+    return True
+
+
+def _taken(reading: Reading, visit: Visit) -> int | None:
+    """Return the type of the first operand of an operation."""
+    if not visit.sources:
+        return None
+    source = visit.sources[0]
+    return reading.flow.type(source or reading.flow.operands(visit)[0])
