@@ -42,7 +42,7 @@ FEW = 24
 GROWTH = 1.1
 # Of divisions it is 0.8 to 1.3 by the number that is begun with, from 24 to 768 of them, and does
 # not rise.
-MORE_GROWTH = {"divide_v1": 1.2, "remainder_v1": 1.2}
+MORE_GROWTH = {"divide_v1": 1.25, "remainder_v1": 1.25}
 # Numbers from 128 on take two bytes, and are not read as fast.
 GROWTH_OF_MANY = 1.3
 _ROUNDS = 9

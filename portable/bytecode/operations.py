@@ -694,6 +694,8 @@ class UseWalker(Walker):
             One for each operand: None for an argument of a block, and for what is not defined yet,
             of which are the operation's own results.
         """
+        if not operation.operands:
+            return ()
         own = len(self._results) - len(operation.results)
         found = (self.operand_type(value, operation.depth) for value in operation.operands)
         return tuple(
