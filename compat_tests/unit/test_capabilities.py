@@ -329,12 +329,58 @@ def test_what_the_ops_alone_do_not_show(name: str, version: str) -> None:
         ("compare_with_other_floor", True, True),
         # It is folded to a constant, and refused.
         ("abs_of_a_complex_sum", None, None),
+        # As executed on 2026-11-27. Bodies of sort and scatter become arithmetic of scalars.
+        ("body_if_scatter", False, False),
+        ("body_power_sort", False, False),
+        ("body_round_scatter", False, False),
+        ("body_while_sort", False, False),
+        ("body_barrier", False, False),
+        ("body_array_scatter", False, False),
+        ("body_array_sort", False, False),
+        ("body_array_reduce", True, True),
+        # A reshape was dropped, and a loop of constants refused.
+        ("body_reshape_sort", None, None),
+        ("body_while_of_constants", None, None),
+        # Equal keys of other elements came in another order; nothing was rounded.
+        ("body_floor_sort_stable", True, None),
+        ("body_tanh_sort", True, None),
+        ("body_bf16_scatter", True, None),
     ],
 )
 def test_what_iree_compiles(name: str, compiles: bool | None, computes: bool | None) -> None:
     """It drops ops without elements, and rewrites windows and transforms only of some sizes."""
     verdict = predict(artifact_of(name), "iree-base-compiler 3.13.0", stage=Stage.EXECUTE)
     assert (verdict.holds(Stage.COMPILE), verdict.holds(Stage.EXECUTE)) == (compiles, computes)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        # Refused or died of on 2026-11-27, by one of these at least.
+        "body_bytes",
+        "body_cholesky_sort",
+        "body_fft",
+        "body_matrix_product",
+        "body_triangular_solve",
+        "body_while_called",
+        "body_while_of_constants",
+        "body_window_sort",
+    ],
+)
+@pytest.mark.parametrize(
+    "release", ["jaxlib 0.10.2", "jaxlib 0.12.0.1", "tensorflow 2.21.0", "jax-cuda13-pjrt 0.11.2"]
+)
+def test_a_body_of_more_than_scalars_is_not_green(name: str, release: str) -> None:
+    """Such ops compile outside of bodies that are applied to scalars, and often not in them."""
+    holds = predict(artifact_of(name), release, stage=Stage.COMPILE).holds(Stage.COMPILE)
+    assert holds is not True
+
+
+@pytest.mark.parametrize("release", ["jaxlib 0.10.2", "jaxlib 0.12.0.1"])
+def test_a_custom_call_in_a_scatter_is_read_before_0_11(release: str) -> None:
+    """What Version an artifact is for makes no difference."""
+    verdict = predict(artifact_of("body_custom_call_scatter"), release)
+    assert verdict.holds(Stage.DECODE) is (release == "jaxlib 0.10.2")
 
 
 @pytest.mark.parametrize("version", ["0.4.13", "0.4.33"])

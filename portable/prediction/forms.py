@@ -17,6 +17,7 @@ from portable.bytecode.layouts import BUILTIN, VHLO
 from portable.features import asks_operand_types
 from portable.features.verifier import lacks_defaults
 from portable.prediction import quantized
+from portable.prediction.applied import APPLIED
 from portable.prediction.bodies import BODIES
 from portable.prediction.canonical import ACROSS, Canonical, is_canonical
 from portable.prediction.computing import (
@@ -844,6 +845,7 @@ FORMS: dict[str, FormRule] = {
         "vhlo.recv_v1", _HOST_TO_DEVICE
     ),
     **QUANTIZED,
+    **APPLIED,
     **BODIES,
     **COMPUTED,
     **CONSTANTS,

@@ -1,0 +1,224 @@
+"""Forms of what stands in bodies that ops apply to scalars, and in functions that these call.
+
+A compiler makes other code of them than of the same ops elsewhere: XLA:CPU computes them by one
+element, IREE makes arithmetic of what is in a sort or a scatter. What is known of an op that stands
+alone does not tell what becomes of it there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from portable.bytecode.operations import like
+from portable.prediction.form import FormRule, kinds, ops, types, weaken
+from portable.prediction.unused import CALLS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator
+
+    from portable.prediction.forms import Reading
+    from portable.prediction.walk import Visit
+
+__all__ = ["APPLIED"]
+
+_FUNCTION, _COMPARE, _RETURN = "vhlo.func", "vhlo.compare", "vhlo.return"
+_CASE, _CONVERT, _WHILE = "vhlo.case", "vhlo.convert", "vhlo.while"
+_BARRIER, _CUSTOM_CALL, _POWER = "vhlo.optimization_barrier", "vhlo.custom_call", "vhlo.power"
+_SCATTER, _SORT = "vhlo.scatter", "vhlo.sort"
+_APPLYING = kinds(
+    "all_reduce map reduce reduce_scatter reduce_window scatter select_and_scatter sort"
+)
+_IN_ORDER = frozenset({_SCATTER, _SORT})
+_BFLOAT16 = "bf16_v1"
+
+# What every jaxlib that was tried, of each era, compiles in any of them, of arrays too. What XLA
+# has a library for, or a loop, is none of it.
+_PLAIN = kinds(
+    "abs add and atan2 broadcast_in_dim case cbrt ceil clamp compare complex concatenate constant"
+    " convert cosine count_leading_zeros divide dynamic_slice dynamic_update_slice exponential"
+    " exponential_minus_one floor gather if imag iota is_finite log log_plus_one logistic map"
+    " maximum minimum multiply negate not optimization_barrier or pad popcnt power real reduce"
+    " reduce_precision remainder reshape return reverse round_nearest_afz round_nearest_even rsqrt"
+    " scatter select shift_left shift_right_arithmetic shift_right_logical sign sine slice sort"
+    " sqrt subtract tan tanh transpose xor"
+).union(CALLS)
+# What they compile there of scalars: what it does with arrays differs.
+_OF_SCALARS = frozenset({"vhlo.bitcast_convert", _CUSTOM_CALL})
+# What IREE has no arithmetic for in a sort or scatter.
+_NO_ARITHMETIC = kinds(
+    "case cbrt concatenate convolution count_leading_zeros dot_general dynamic_slice"
+    " dynamic_update_slice fft gather if map optimization_barrier pad popcnt reduce"
+    " reduce_precision reduce_window round_nearest_afz round_nearest_even scatter slice sort while"
+)
+_INTEGERS = frozenset(f"{sign}{bits}_v1" for sign in ("i", "ui") for bits in (2, 4, 8, 16, 32, 64))
+
+
+class _Inner(NamedTuple):
+    """An operation in a body that is applied to scalars.
+
+    Args:
+        visit: The operation.
+        called: Whether it stands in a function that such a body calls.
+    """
+
+    visit: Visit
+    called: bool
+
+
+def _inside(reading: Reading, applying: Collection[str]) -> Iterator[_Inner]:
+    """Yield what stands in the bodies of some ops, and in what they call, each operation once."""
+    calls: list[Visit] = []
+    end = 0
+    for owner in reading.walk.of(applying):
+        if owner.number < end:  # in the body of another
+            continue
+        for visit in _below(reading, owner.number):
+            end = visit.number + 1
+            if reading.kinds[visit.operation.name] in CALLS:
+                calls.append(visit)
+            yield _Inner(visit, called=False)
+    if calls:
+        yield from _called(reading, calls)
+
+
+def _called(reading: Reading, calls: list[Visit]) -> Iterator[_Inner]:
+    """Yield what stands in the functions that are called, and that these call."""
+    named: dict[object, list[int]] = {}
+    for function in reading.walk.of([_FUNCTION]):
+        name = reading.value(function.operation, "sym_name").get("value")
+        named.setdefault(name, []).append(function.number)
+    while calls:
+        call = calls.pop()
+        name = reading.value(call.operation, CALLS[reading.kinds[call.operation.name]]).get("value")
+        for number in named.pop(name, ()):  # taken out: each is looked into once
+            for visit in _below(reading, number):
+                if reading.kinds[visit.operation.name] in CALLS:
+                    calls.append(visit)
+                yield _Inner(visit, called=True)
+
+
+def _below(reading: Reading, number: int) -> Iterator[Visit]:
+    """Yield the operations in the bodies of one."""
+    walk = reading.walk
+    depth = walk.head(number).depth
+    for inner in range(number + 1, len(walk)):
+        if walk.head(inner).depth <= depth:
+            return
+        yield walk[inner]
+
+
+def _has(
+    applying: Collection[str], is_such: Callable[[Reading, Visit], bool | None]
+) -> Callable[[Reading], bool | None]:
+    """Find an operation in the bodies of some ops that is used.
+
+    Perhaps it is one where a body calls a function in which it stands.
+    """
+
+    def found(reading: Reading) -> bool | None:
+        perhaps = False
+        for visit, called in _inside(reading, applying):
+            such = is_such(reading, visit)
+            if such is False or like(visit.operation) not in reading.used:
+                continue
+            if such and not called:
+                return True
+            perhaps = True
+        return None if perhaps else False
+
+    return found
+
+
+def _is(kind: str) -> Callable[[Reading, Visit], bool | None]:
+    return lambda reading, visit: reading.kinds[visit.operation.name] == kind
+
+
+def _chooses(reading: Reading, visit: Visit) -> bool | None:
+    """Say whether an operation is a case by what is not constant; None by what may be."""
+    if reading.kinds[visit.operation.name] != _CASE or not visit.sources:
+        return False
+    if visit.constant(visit.sources[0]):
+        return False
+    return None if visit.first in reading.folded else True
+
+
+def _is_of_arrays(reading: Reading, visit: Visit) -> bool:
+    """Say whether an operation takes or gives what is no scalar."""
+    given = (reading.walk.type(source) for source in visit.sources if source)
+    return any(reading.dimensions(type_) != [] for type_ in (*visit.operation.results, *given))
+
+
+def _is_more(reading: Reading, visit: Visit) -> bool:
+    """Say whether an operation is none of those that compile in any body."""
+    kind = reading.kinds[visit.operation.name]
+    return kind not in _PLAIN and (kind not in _OF_SCALARS or _is_of_arrays(reading, visit))
+
+
+def _is_no_arithmetic(reading: Reading, visit: Visit) -> bool | None:
+    """Say whether IREE makes no arithmetic of scalars of an operation.
+
+    Perhaps it makes none of one that gives arrays: a reshape there and back is dropped.
+    """
+    operation = visit.operation
+    kind = reading.kinds[operation.name]
+    of_integers = kind == _POWER and _gives(reading, visit) <= _INTEGERS
+    if of_integers or kind in _NO_ARITHMETIC:
+        return None if visit.number in reading.folded else True
+    return None if kind != _RETURN and _is_of_arrays(reading, visit) else False
+
+
+def _is_called_in_scatter(reading: Reading) -> bool:
+    """Find a custom_call that stands in the body of a scatter itself."""
+    walk = reading.walk
+    around = (walk.around[visit.number] for visit in walk.of([_CUSTOM_CALL]))
+    return any(one >= 0 and reading.kinds[walk.head(one).name] == _SCATTER for one in around)
+
+
+def _is_stable_by_more(reading: Reading) -> bool | None:
+    """Find a stable sort of one operand by more than a comparison: what ties may not be equal."""
+    for number, _, operation, _, _ in reading.walk.of([_SORT]):
+        if len(operation.operands) == 1 and reading.value(operation, "is_stable").get("value"):
+            inner = {reading.kinds[one.operation.name] for one in _below(reading, number)}
+            if inner - {_COMPARE, _RETURN}:
+                return None
+    return False
+
+
+def _narrows(reading: Reading, visit: Visit) -> bool:
+    """Say whether an operation converts to bf16."""
+    converts = reading.kinds[visit.operation.name] == _CONVERT
+    return converts and _BFLOAT16 in _gives(reading, visit)
+
+
+def _gives(reading: Reading, visit: Visit) -> set[str]:
+    """Return the element types of what an operation gives."""
+    return {reading.element(type_) for type_ in visit.operation.results}
+
+
+APPLIED: dict[str, FormRule] = {
+    "while in a body applied to scalars": FormRule(
+        _has(_APPLYING, _is(_WHILE)), (ops(_WHILE), ops(*_APPLYING))
+    ),
+    "case in a body applied to scalars": FormRule(
+        _has(_APPLYING, _chooses), (ops(_CASE), ops(*_APPLYING))
+    ),
+    "optimization_barrier in a body applied to scalars": FormRule(
+        _has(_APPLYING, _is(_BARRIER)), (ops(_BARRIER), ops(*_APPLYING))
+    ),
+    "body applied to scalars that computes with more than scalars": weaken(
+        FormRule(_has(_APPLYING, _is_more), (ops(*_APPLYING),))
+    ),
+    "custom_call in the body of a scatter": FormRule(
+        _is_called_in_scatter, (ops(_CUSTOM_CALL), ops(_SCATTER))
+    ),
+    "sort or scatter by more than arithmetic of scalars": FormRule(
+        _has(_IN_ORDER, _is_no_arithmetic), (ops(*_IN_ORDER),)
+    ),
+    "sort or scatter by what is converted to bf16": weaken(
+        FormRule(_has(_IN_ORDER, _narrows), (ops(*_IN_ORDER), types([_BFLOAT16])))
+    ),
+    "stable sort of one operand by more than a comparison": FormRule(
+        _is_stable_by_more, (ops(_SORT),)
+    ),
+}
+"""Forms as advisories.toml names them, each with how to find it; see `forms`."""
