@@ -329,6 +329,8 @@ def test_what_the_ops_alone_do_not_show(name: str, version: str) -> None:
         ("compare_with_other_floor", True, True),
         # It is folded to a constant, and refused.
         ("abs_of_a_complex_sum", None, None),
+        ("reverse_of_a_scalar", False, False),
+        ("dynamic_pad_of_a_scalar", False, False),
         # As executed on 2026-11-27. Bodies of sort and scatter become arithmetic of scalars.
         ("body_if_scatter", False, False),
         ("body_power_sort", False, False),
@@ -374,6 +376,13 @@ def test_a_body_of_more_than_scalars_is_not_green(name: str, release: str) -> No
     """Such ops compile outside of bodies that are applied to scalars, and often not in them."""
     holds = predict(artifact_of(name), release, stage=Stage.COMPILE).holds(Stage.COMPILE)
     assert holds is not True
+
+
+def test_parts_of_a_module_for_two_devices_are_not_judged_as_those_of_one() -> None:
+    """On one device it was refused on 2026-11-27, and on two it computes since 0.5.3."""
+    verdict = predict(artifact_of("spmd_parts_of_two"), "jaxlib 0.12.0.1", stage=Stage.COMPILE)
+    assert verdict.holds(Stage.COMPILE) is None
+    assert "2 devices" in verdict.not_known[0].what
 
 
 @pytest.mark.parametrize("release", ["jaxlib 0.10.2", "jaxlib 0.12.0.1"])

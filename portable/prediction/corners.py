@@ -31,6 +31,7 @@ __all__ = ["CORNERS", "is_wide"]
 
 _BITS, _SORT, _MODULE = "vhlo.rng_bit_generator_v1", "vhlo.sort_v1", "builtin.module"
 _COMPARE = "vhlo.compare_v1"
+_CALL, _PARTING = "vhlo.custom_call_v1", ("SPMDFullToShardShape", "SPMDShardToFullShape")
 # As VHLO numbers what compare asks: equal, and not equal.
 _EQUALITY = (0, 1)
 _TO_INTEGERS = ("vhlo.floor_v1", "vhlo.ceil_v1")
@@ -158,15 +159,52 @@ def _orders_complex_numbers(reading: Reading) -> bool:
     )
 
 
+def _counts(reading: Reading) -> list[tuple[int, int]]:
+    """Return for how many replicas and parts each module is."""
+    content = reading.content
+    modules = (content.attributes_of(module) for module in reading.of(_MODULE))
+    return [replicas_and_partitions(content, one) for one in modules]
+
+
+def _takes_parts_of_one(reading: Reading) -> bool | None:
+    """Find a call between the whole and a part of another shape, in a module of one part.
+
+    Perhaps one of an argument is such, whose shape is not looked for.
+    """
+    if max((parts for _, parts in _counts(reading)), default=1) > 1:
+        return False
+    perhaps = False
+    for visit in reading.walk.of([_CALL]):
+        target = reading.value(visit.operation, "call_target_name").get("value")
+        if target not in _PARTING or like(visit.operation) not in reading.used:
+            continue
+        whole = next(iter(visit.sources), None)
+        part = next(iter(visit.operation.results), None)
+        if whole is None or part is None:
+            perhaps = True
+        elif reading.dimensions(reading.walk.type(whole)) != reading.dimensions(part):
+            return True
+    return None if perhaps else False
+
+
+def _is_of_scalars(*names: str) -> FormRule:
+    """Find one of some ops that gives a scalar."""
+    return FormRule(
+        lambda reading: any(
+            reading.dimensions(type_) == []
+            for one in _used(reading, *names)
+            for type_ in one.results
+        ),
+        (ops(*names),),
+    )
+
+
 def _more_devices(reading: Reading) -> bool:
     """Find a collective op of groups that are greater than the number of devices."""
     collectives = [*_used(reading, *_DIVIDING)]
     if not collectives:
         return False
-    content = reading.content
-    modules = (content.attributes_of(module) for module in reading.of(_MODULE))
-    counts = (math.prod(replicas_and_partitions(content, one)) for one in modules)
-    devices = max(counts, default=1)
+    devices = max(map(math.prod, _counts(reading)), default=1)
     for one in collectives:
         type_ = reading.value(one, "replica_groups").get("type")
         sizes = reading.dimensions(type_ if isinstance(type_, int) else None)
@@ -480,6 +518,11 @@ CORNERS: dict[str, FormRule] = {
     ),
     "broadcast_in_dim without elements that swaps dimensions and stretches one": FormRule(
         _swaps_nothing, (ops(_BROADCAST),)
+    ),
+    "reverse or dynamic_pad of a scalar": _is_of_scalars(_REVERSE, "vhlo.dynamic_pad_v1"),
+    "select_and_scatter of scalars": _is_of_scalars("vhlo.select_and_scatter_v1"),
+    "call for a part of another shape in a module of one part": FormRule(
+        _takes_parts_of_one, (ops(_CALL),)
     ),
     "collective_permute without pairs": FormRule(_has_no_pairs, (ops(_PERMUTE),)),
     "dynamic_conv": FormRule(
