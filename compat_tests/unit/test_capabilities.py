@@ -378,6 +378,13 @@ def test_a_body_of_more_than_scalars_is_not_green(name: str, release: str) -> No
     assert holds is not True
 
 
+@pytest.mark.parametrize("name", ["sdy_manual_of_one", "sdy_manual_of_two", "sdy_manual_for_two"])
+def test_what_shardy_computes_by_parts_is_not_green(name: str) -> None:
+    """Of two devices in a module of one part it was refused on 2026-11-27, of one compiled."""
+    verdict = predict(artifact_of(name), "jaxlib 0.12.0.1", stage=Stage.COMPILE)
+    assert verdict.holds(Stage.COMPILE) is None
+
+
 def test_parts_of_a_module_for_two_devices_are_not_judged_as_those_of_one() -> None:
     """On one device it was refused on 2026-11-27, and on two it computes since 0.5.3."""
     verdict = predict(artifact_of("spmd_parts_of_two"), "jaxlib 0.12.0.1", stage=Stage.COMPILE)

@@ -104,7 +104,8 @@ def test_a_saved_model_has_them_in_functions_and_in_the_graph() -> None:
         Kind.SAVED_MODEL,
         {"schema": "1", "TensorFlow": "2.20.0"},
     )
-    assert [entry.versions for entry in container.artifacts()] == [{"XlaCallModule": "10"}] * 2
+    said = {"XlaCallModule": "10", "platforms": "cpu"}
+    assert [entry.versions for entry in container.artifacts()] == [said] * 2
     for entry in container.artifacts():
         function, _, node = entry.name.partition(":")
         assert function.startswith("__inference_")

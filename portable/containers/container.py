@@ -101,6 +101,8 @@ class Opener:
         refuses: Specifier of those that do not; empty where none is known.
         form: Which form of the container, in words.
         alone: Whether the artifacts can be changed by nothing else: they are not separate files.
+        platforms: For which platforms the program was exported, as `cpu` and `cuda`: the framework
+            refuses to execute it on others. Empty for any.
     """
 
     framework: str
@@ -108,6 +110,7 @@ class Opener:
     refuses: str
     form: str
     alone: bool = True
+    platforms: tuple[str, ...] = ()
 
     @property
     def readers(self) -> tuple[str, ...]:

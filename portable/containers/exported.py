@@ -11,7 +11,7 @@ that is widened has both numbers, and the oldest serialization version.
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -38,6 +38,11 @@ if TYPE_CHECKING:
 __all__ = ["Exported", "open_container"]
 
 _VERSION, _DEVICES_SHORT, _MODULE, _CALLING_CONVENTION, _VJP, _DEVICES = 0, 6, 13, 14, 17, 18
+_PLATFORMS, _DISABLED_CHECKS = 9, 12
+# The number of the check that a platform is one of these; those of custom calls have others.
+_OF_PLATFORM = 0
+# jax knows four.
+_MOST_PLATFORMS = 32
 _SHARDINGS = (7, 8)
 # Of one of them: what XLA, and what jax made of it. Where both are absent nothing is said.
 _SHARDED = (1, 2)
@@ -112,10 +117,14 @@ class Exported(Rewritable):
                 self._source,
                 part.start,
                 part.stop,
-                {"calling convention": str(part.table.number(_CALLING_CONVENTION, 2) or 0)},
-                opener=self.opener,
+                {
+                    "calling convention": str(part.table.number(_CALLING_CONVENTION, 2) or 0),
+                    **({"platforms": ", ".join(platforms)} if platforms else {}),
+                },
+                opener=self.opener and replace(self.opener, platforms=platforms),
             )
             for part in self._parts
+            for platforms in (_platforms(part.table),)
         )
 
     def widened(self) -> Opener | str:
@@ -164,6 +173,13 @@ class Exported(Rewritable):
         if end > _LARGEST:
             raise TooLarge(f"{end} bytes exceed the {_LARGEST} of a flatbuffer", where=self.path)
         return {"": partial(self._source.write, edits + behind)}
+
+
+def _platforms(table: Table) -> tuple[str, ...]:
+    """Return for which platforms a function was exported; none where jax does not look at them."""
+    if _OF_PLATFORM in table.numbers(_DISABLED_CHECKS, 0):
+        return ()
+    return tuple(table.strings(_PLATFORMS, _MOST_PLATFORMS))
 
 
 def open_container(source: Source) -> Exported:

@@ -101,6 +101,41 @@ class Table:
             raise MalformedContainer(f"a vector of {length} bytes exceeds the file", at)
         return at + 4, at + 4 + length
 
+    def strings(self, slot: int, most: int) -> list[str]:
+        """Return the strings of a vector.
+
+        Args:
+            slot: A slot that refers to a vector of strings.
+            most: How many of them are read, and how many bytes of each: any number of them may be
+                one.
+
+        Raises:
+            MalformedContainer: Something does not lie in the file.
+        """
+        found = []
+        for element in self._elements(slot)[:most]:
+            at = _follow(self._data, element)
+            length = min(_number(self._data, at, 4), most)
+            found.append(bytes(self._data[at + 4 : at + 4 + length]).decode("utf-8", "replace"))
+        return found
+
+    def numbers(self, slot: int, inner: int) -> set[int]:
+        """Return the numbers of one byte that the tables in a vector have in one slot.
+
+        Args:
+            slot: A slot that refers to a vector of tables.
+            inner: The slot of those tables; 0 where it is empty.
+
+        Raises:
+            MalformedContainer: Something does not lie in the file.
+        """
+        found = set()
+        for element in self._elements(slot):
+            table = _follow(self._data, element)
+            place = _place(self._data, table, inner)
+            found.add(_number(self._data, table + place, 1) if place else 0)
+        return found
+
     def any_has(self, slot: int, inner: int) -> bool:
         """Say whether any table in a vector has a value in one slot.
 
@@ -111,11 +146,16 @@ class Table:
         Raises:
             MalformedContainer: Something does not lie in the file.
         """
-        if not self.has(slot):
-            return False
-        data, at = self._data, self.target(slot)
-        elements = range(at + 4, at + 4 + 4 * _number(data, at, 4), 4)
+        data = self._data
+        elements = self._elements(slot)
         return any(_place(data, _follow(data, element), inner) for element in elements)
+
+    def _elements(self, slot: int) -> range:
+        """Return where the references of a vector lie; none where the slot is empty."""
+        if not self.has(slot):
+            return range(0)
+        at = self.target(slot)
+        return range(at + 4, at + 4 + 4 * _number(self._data, at, 4), 4)
 
     def target(self, slot: int) -> int:
         """Return where what a slot refers to lies: behind it, so that no reference is circular."""

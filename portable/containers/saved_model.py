@@ -6,7 +6,7 @@ its library. Only `saved_model.pb` is looked into; variables and assets are neve
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -49,7 +49,7 @@ _SIGNATURE, _FUNCTION_NODES = 1, 3
 _NAME = 1  # of a signature and of a node
 _NODE_OP, _ATTRIBUTES = 2, 5
 _KEY, _VALUE = 1, 2
-_STRING, _INTEGER, _BOOLEAN = 2, 3, 5
+_LIST, _STRING, _INTEGER, _BOOLEAN = 1, 2, 3, 5
 # Versions of XlaCallModule up to this one -> the releases that open it, and those that do not.
 # Measured on 2026-11-21: 2.14.1 to 2.21.0 run 6; 2.16.2 runs 9 and says "must be <= 9" of 10, which
 # 2.20.0 runs.
@@ -57,6 +57,8 @@ _OPENED = {6: (">=2.14", ""), 9: (">=2.16.2", ""), 10: (">=2.20", "<=2.16.2")}
 # Version 10 says more than 9 which partitioner to use; without shardings there is nothing to part.
 _PARTITIONED_BY, _UNPARTITIONED = "use_shardy_partitioner", 9
 _PARTITIONER = "sdy"
+# For which platforms a program is, and which of TensorFlow's checks are not made.
+_PLATFORMS, _DISABLED, _OF_PLATFORM = "platforms", "disabled_checks", "platform"
 # Names of functions stand before those of their nodes, so that a long one would be kept many times.
 _LONGEST_NAME = 1000
 # What protobuf allows.
@@ -73,12 +75,14 @@ class _Call:
         path: The fields that lead to its artifact.
         numbers: What is in place another in an older version: the fields of its version, and of
             whether it is partitioned by Shardy.
+        platforms: Which TensorFlow demands, as `cpu`; none where it does not look at them.
     """
 
     name: str
     version: int
     path: tuple[Field, ...]
     numbers: tuple[Field | None, Field | None]
+    platforms: tuple[str, ...]
 
 
 class SavedModel(Rewritable):
@@ -115,8 +119,11 @@ class SavedModel(Rewritable):
                 self._source,
                 call.path[-1].start,
                 call.path[-1].stop,
-                {"XlaCallModule": str(call.version)},
-                opener=self.opener,
+                {
+                    "XlaCallModule": str(call.version),
+                    **({"platforms": ", ".join(call.platforms)} if call.platforms else {}),
+                },
+                opener=self.opener and replace(self.opener, platforms=call.platforms),
             )
             for call in self._calls
         )
@@ -286,4 +293,14 @@ def _call(data: Buffer, scope: str, path: tuple[Field, ...]) -> _Call | None:
     version = only(data, only(data, attributes.get("version"), _VALUE), _INTEGER, 0)
     by_shardy = only(data, only(data, attributes.get(_PARTITIONED_BY), _VALUE), _BOOLEAN, 0)
     fields_ = (*path, holder, value, module)
-    return _Call(name, number(data, version), fields_, (version, by_shardy))
+    checked = _OF_PLATFORM not in _strings(data, attributes.get(_DISABLED))
+    platforms = _strings(data, attributes.get(_PLATFORMS)) if checked else ()
+    return _Call(name, number(data, version), fields_, (version, by_shardy), platforms)
+
+
+def _strings(data: Buffer, attribute: Field | None) -> tuple[str, ...]:
+    """Return an attribute that is a list of strings, in small letters; none if there is none."""
+    listed = only(data, only(data, attribute, _VALUE), _LIST)
+    if listed is None:
+        return ()
+    return tuple(text(data, one).lower() for one in _all(data, listed, _STRING))

@@ -19,6 +19,7 @@ from portable.prediction.form import (
     repeated,
     signed,
     types,
+    weaken,
 )
 
 if TYPE_CHECKING:
@@ -185,6 +186,11 @@ def _takes_parts_of_one(reading: Reading) -> bool | None:
         elif reading.dimensions(reading.walk.type(whole)) != reading.dimensions(part):
             return True
     return None if perhaps else False
+
+
+def _computes_parts_of_one(reading: Reading) -> bool:
+    """Find an op of Shardy that computes with parts in a module of one."""
+    return max((parts for _, parts in _counts(reading)), default=1) == 1
 
 
 def _is_of_scalars(*names: str) -> FormRule:
@@ -507,6 +513,8 @@ def _swaps_nothing(reading: Reading) -> bool | None:
     return None if perhaps else False
 
 
+_BY_PARTS = FormRule(_computes_parts_of_one, (ops("sdy.manual_computation"),))
+
 CORNERS: dict[str, FormRule] = {
     "reduce_window that sums up unsigned integers one by one": _sums_up(_UNSIGNED),
     "reduce_window that sums up booleans one by one": _sums_up(frozenset({"bool_v1"})),
@@ -519,6 +527,9 @@ CORNERS: dict[str, FormRule] = {
     "broadcast_in_dim without elements that swaps dimensions and stretches one": FormRule(
         _swaps_nothing, (ops(_BROADCAST),)
     ),
+    "manual_computation of sdy in a module of one part": _BY_PARTS,
+    # How many devices its mesh has is not looked for.
+    "manual_computation of sdy over several devices in a module of one part": weaken(_BY_PARTS),
     "reverse or dynamic_pad of a scalar": _is_of_scalars(_REVERSE, "vhlo.dynamic_pad_v1"),
     "select_and_scatter of scalars": _is_of_scalars("vhlo.select_and_scatter_v1"),
     "call for a part of another shape in a module of one part": FormRule(

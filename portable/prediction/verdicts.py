@@ -83,15 +83,31 @@ def opening(opener: Opener, release: Release) -> tuple[bool | None, str]:
     Returns:
         Whether it does, None where that is not known, and one line that says why.
     """
-    framework, opened = normalize_name(opener.framework), " or ".join(opener.readers)
+    opened = " or ".join(opener.readers)
     reason = f"a {opener.form} is opened by {opened or 'no Release that was tried'}"
-    if _OPENED_BY.get(release.distribution, release.distribution) != framework:
+    if not _is_framework(opener, release):
         return None if opener.alone else True, reason
     if opener.opens and Specifier.parse(opener.opens).contains(release.version):
         return True, reason
     if opener.refuses and Specifier.parse(opener.refuses).contains(release.version):
         return False, reason
     return None, f"{reason}; others were not tried"
+
+
+def _is_framework(opener: Opener, release: Release) -> bool:
+    """Say whether what opens a container for a Release is what opens the container at all."""
+    framework = _OPENED_BY.get(release.distribution, release.distribution)
+    return framework == normalize_name(opener.framework)
+
+
+def _elsewhere(opener: Opener, release: Release) -> Iterator[_Finding]:
+    """Yield that a program was exported for other platforms than that of a Release."""
+    platform = capabilities_of(release).platform
+    if not opener.platforms or not platform or platform in opener.platforms:
+        return
+    if _is_framework(opener, release):
+        text = f"was exported for {' and '.join(opener.platforms)}, and {release} is for {platform}"
+        yield _refuses(Stage.COMPILE, f"{text}: export it for {platform} too")
 
 
 def _rank(finding: _Finding) -> tuple[bool, Stage, bool, Stage]:
@@ -317,6 +333,7 @@ class _Facts(NamedTuple):
     ) -> Iterator[_Finding | NotKnown]:
         if self.opener is not None:
             yield from _opened(self.opener, release)
+            yield from _elsewhere(self.opener, release)
         yield from self._outside_window(release)
         yield from self._undecodable(release, notes)
         occurs = dict(self.features)

@@ -84,11 +84,13 @@ class Abilities(NamedTuple):
         rows: By op the outcomes of all Releases that were executed, and what signatures have them
             as they stand in the table.
         positions: Which outcomes count: those of the Release, or of its neighbours.
+        platform: What it was executed on, as `cpu`; empty where nothing was.
     """
 
     source: str
     rows: Mapping[str, Sequence[tuple[str, str]]]
     positions: tuple[int, ...]
+    platform: str = ""
 
     def support(self, signature: str) -> Ability:
         """Look up an op signature.
@@ -165,7 +167,7 @@ def capabilities_of(release: Release) -> Abilities:
         positions = (newer - 1, newer)
     names = " and ".join(executed[position] for position in positions)
     source = f"executed on {release.distribution} {names}, {section.platform}, {section.date}"
-    return Abilities(source, section.rows, positions)
+    return Abilities(source, section.rows, positions, section.platform)
 
 
 @functools.lru_cache(maxsize=4096)
