@@ -498,14 +498,17 @@ def _until() -> dict[str, Version]:
     return {one.name: Version.parse(one.until) for one in constraints if one.until}
 
 
+# What takes a dialect out of a program.
+_WITHOUT = {"sdy": "pin --allow drop-sharding"}
+
+
 def _dialect(name: str, release: Release, notes: list[str]) -> Iterator[_Finding]:
     readers = [one for one in dialect_readers() if one.name == name]
     known = next((one for one in readers if one.applies_to(release)), None)
     if known is None:
-        yield _refuses(
-            Stage.DECODE,
-            f"dialect {name} is not StableHLO, and this Release is not known to read it",
-        )
+        text = f"dialect {name} is not StableHLO, and this Release is not known to read it"
+        without = _WITHOUT.get(name)
+        yield _refuses(Stage.DECODE, f"{text}: {without} writes it without" if without else text)
     elif known.form:
         notes.append(f"dialect {name} is read {known.form}")
 
