@@ -378,6 +378,21 @@ def test_a_body_of_more_than_scalars_is_not_green(name: str, release: str) -> No
     assert holds is not True
 
 
+@pytest.mark.parametrize(
+    ("name", "holds"),
+    [
+        ("condition_draws", None),
+        ("condition_of_a_partition", None),
+        ("condition_draws_and_counts", None),
+        ("body_draws", True),
+    ],
+)
+def test_a_loop_that_is_ended_by_no_value_is_not_green(name: str, holds: bool | None) -> None:
+    """Of the first two jaxlib 0.4.30 died on 2026-11-27: nothing is left that is carried."""
+    verdict = predict(artifact_of(name), "jaxlib 0.4.30", stage=Stage.COMPILE)
+    assert verdict.holds(Stage.COMPILE) is holds
+
+
 @pytest.mark.parametrize("name", ["sdy_manual_of_one", "sdy_manual_of_two", "sdy_manual_for_two"])
 def test_what_shardy_computes_by_parts_is_not_green(name: str) -> None:
     """Of two devices in a module of one part it was refused on 2026-11-27, of one compiled."""

@@ -19,6 +19,8 @@ __all__ = ["LOOPS"]
 
 _WHILE, _RETURN = "vhlo.while_v1", "vhlo.return_v1"
 _UNKNOWN = 1 << 62
+# What gives something else than what it takes decides.
+_FROM_NO_VALUE = ("vhlo.rng_v1", "vhlo.partition_id_v1", "vhlo.replica_id_v1")
 
 
 class _Loop(NamedTuple):
@@ -114,7 +116,29 @@ def _taken(reading: Reading) -> set[Source | None]:
     return found
 
 
+def _ends_by_no_value(reading: Reading) -> bool | None:
+    """Find a while whose condition draws or asks for the device: perhaps it takes nothing else."""
+    walk = reading.walk
+    ends: dict[int, int] = {}  # by the number of a while, of what its condition returns
+    for visit in walk.of([_RETURN]):
+        ends.setdefault(walk.around[visit.number], visit.number)
+    known: dict[int, bool] = {}  # of operations, whether they stand in a condition
+    for visit in walk.of(_FROM_NO_VALUE):
+        path = [visit.number]
+        while path[-1] >= 0 and path[-1] not in known:
+            inside, around = path[-1], walk.around[path[-1]]
+            is_loop = around >= 0 and reading.names[walk.head(around).name] == _WHILE
+            if is_loop and inside < ends.get(around, inside):
+                return None
+            path.append(around)
+        known.update(dict.fromkeys(path, False))
+    return False
+
+
 LOOPS: dict[str, FormRule] = {
+    "while whose condition draws or asks for the device": FormRule(
+        _ends_by_no_value, (ops(_WHILE), ops(*_FROM_NO_VALUE))
+    ),
     "while of which not all is used, and whose body gives only what is outside": FormRule(
         _gives_what_is_outside, (ops(_WHILE),)
     ),
