@@ -190,7 +190,8 @@ def _takes_parts_of_one(reading: Reading) -> bool | None:
 
 def _computes_parts_of_one(reading: Reading) -> bool:
     """Find an op of Shardy that computes with parts in a module of one."""
-    return max((parts for _, parts in _counts(reading)), default=1) == 1
+    computes = any(True for _ in reading.of("sdy.manual_computation"))
+    return computes and max((parts for _, parts in _counts(reading)), default=1) == 1
 
 
 def _is_of_scalars(*names: str) -> FormRule:
@@ -513,7 +514,7 @@ def _swaps_nothing(reading: Reading) -> bool | None:
     return None if perhaps else False
 
 
-_BY_PARTS = FormRule(_computes_parts_of_one, (ops("sdy.manual_computation"),))
+_BY_PARTS = FormRule(_computes_parts_of_one, (frozenset({"dialect:sdy"}),))
 
 CORNERS: dict[str, FormRule] = {
     "reduce_window that sums up unsigned integers one by one": _sums_up(_UNSIGNED),
