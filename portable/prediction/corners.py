@@ -32,6 +32,8 @@ __all__ = ["CORNERS", "is_wide"]
 
 _BITS, _SORT, _MODULE = "vhlo.rng_bit_generator_v1", "vhlo.sort_v1", "builtin.module"
 _COMPARE = "vhlo.compare_v1"
+_TRANSFORM, _OF_REAL = "vhlo.fft_v1", 2  # RFFT
+_DRAW, _REAL = "vhlo.rng_v1", frozenset({"bf16_v1", "f16_v1", "f32_v1", "f64_v1"})
 _CALL, _PARTING = "vhlo.custom_call_v1", ("SPMDFullToShardShape", "SPMDShardToFullShape")
 # As VHLO numbers what compare asks: equal, and not equal.
 _EQUALITY = (0, 1)
@@ -192,6 +194,22 @@ def _computes_parts_of_one(reading: Reading) -> bool:
     """Find an op of Shardy that computes with parts in a module of one."""
     computes = any(True for _ in reading.of("sdy.manual_computation"))
     return computes and max((parts for _, parts in _counts(reading)), default=1) == 1
+
+
+def _transforms_several(reading: Reading) -> bool:
+    """Find a Fourier transform of real numbers over more than one dimension."""
+    for one in _used(reading, _TRANSFORM):
+        lengths = reading.value(one, "fft_length").get("type")
+        several = isinstance(lengths, int) and (reading.content.pool.count(lengths) or 0) > 1
+        if several and reading.value(one, "fft_type").get("value") == _OF_REAL:
+            return True
+    return False
+
+
+def _draws_integers(reading: Reading) -> bool:
+    """Find an rng of something else than floats."""
+    drawn = (reading.element(type_) for one in _used(reading, _DRAW) for type_ in one.results)
+    return not {*drawn} <= _REAL
 
 
 def _is_of_scalars(*names: str) -> FormRule:
@@ -531,6 +549,10 @@ CORNERS: dict[str, FormRule] = {
     "manual_computation of sdy in a module of one part": _BY_PARTS,
     # How many devices its mesh has is not looked for.
     "manual_computation of sdy over several devices in a module of one part": weaken(_BY_PARTS),
+    "fft of real numbers over several dimensions": FormRule(
+        _transforms_several, (ops(_TRANSFORM),)
+    ),
+    "rng of integers": FormRule(_draws_integers, (ops(_DRAW),)),
     "reverse or dynamic_pad of a scalar": _is_of_scalars(_REVERSE, "vhlo.dynamic_pad_v1"),
     "select_and_scatter of scalars": _is_of_scalars("vhlo.select_and_scatter_v1"),
     "call for a part of another shape in a module of one part": FormRule(
