@@ -3,9 +3,9 @@
 sign predicts the Verdicts of the consumers, or takes what --matrix says was observed, and writes
 them to FILE.sigstore.json or --output, signed with the private key of --key. verify checks that
 such a file was signed with the public key of --key, is about these very bytes, is not older than
---max-age and says that every consumer of --for reads them: without a network, or of something in a
-registry with what was sent there. attach sends what was signed to a registry, if it is about what
-that has, whoever sent that.
+--max-age, and says that every consumer of --for reads them. It needs no network, unless FILE is in
+a registry, which then has the attestation too. attach verifies an attestation and sends it to the
+registry that has what it is about, whoever pushed that.
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ def options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="an artifact, an Exported, or a bundle; verify, attach: oci://host/name:tag",
     )
-    parser.add_argument("--key", required=True, metavar="FILE.pem", help="the key")
+    parser.add_argument(
+        "--key", required=True, metavar="FILE.pem", help="the private key (sign), or the public one"
+    )
     add(parser, "--attestation", default_help=f"FILE{SUFFIX}, or what the registry has")
     parser.add_argument(
         "--matrix",

@@ -1,14 +1,14 @@
 """List every artifact of folders and buckets, with what it claims and needs, as Parquet.
 
 URLs are folders, buckets with a prefix (s3://, gs://, az://), folders of web servers and lists of
-what lies in them (https://HOST/FOLDER/NAME.txt), and repositories (hf://OWNER/NAME); servers and
-credentials stand in the environment, as those of their own tools (AWS_ENDPOINT_URL,
-AWS_ACCESS_KEY_ID, HF_ENDPOINT, ...). Artifacts and containers are found by content and by name.
-What a fleet file knows from an earlier audit is read again only where it changed; an audit that was
-killed goes on where it was.
+what they hold (https://HOST/FOLDER/NAME.txt), and repositories (hf://OWNER/NAME). Servers and
+credentials are taken from the environment variables of their own tools (AWS_ENDPOINT_URL,
+AWS_ACCESS_KEY_ID, HF_ENDPOINT, ...). Artifacts and containers are found by content and by name. An
+object that the fleet file has from an earlier audit is read again only if it changed; an audit that
+was killed continues where it stopped.
 
-With --query or --sql a FLEET is asked instead: in SQL, over the views fleet, everything, windows
-and (with --for) verdicts. The queries that ship with portable:
+With --query or --sql an existing FLEET is queried instead, in SQL, over the views fleet,
+everything, windows and (with --for) verdicts. The queries that ship with portable:
 
 QUERIES
 """
@@ -58,31 +58,31 @@ def options(parser: argparse.ArgumentParser) -> None:
         metavar="URL",
         help="folders, buckets and other places; FLEET with --query, --sql",
     )
-    add(parser, "--output", default_help="required, unless a FLEET is asked")
+    add(parser, "--output", default_help="required, unless a FLEET is queried")
     add(parser, "--depth", default="header")
     parser.add_argument(
         "--at-once",
         type=count,
         default=16,
         metavar="N",
-        help="requests that a server gets at once, at most (default: %(default)s)",
+        help="requests to one server at a time, at most (default: %(default)s)",
     )
     parser.add_argument(
         "--per-second",
         type=amount,
         default=0.0,
         metavar="N",
-        help="requests that a server gets a second, at most (default: no limit)",
+        help="requests to one server per second, at most (default: no limit)",
     )
     add(parser, "--cluster")
     question = parser.add_mutually_exclusive_group()
-    question.add_argument("--query", metavar="NAME", help="ask FLEET one of the queries above")
-    question.add_argument("--sql", metavar="STATEMENT", help="ask FLEET this")
+    question.add_argument("--query", metavar="NAME", help="query FLEET with one of the above")
+    question.add_argument("--sql", metavar="STATEMENT", help="query FLEET with this SQL")
     parser.add_argument(
         "--by",
         type=date,
         metavar="DATE",
-        help="the date of --query expiring, as 2027-06-30 (default: in 90 days)",
+        help="the date of --query expiring, e.g. 2027-06-30 (default: in 90 days)",
     )
     add(parser, "--for")
     add(parser, "--all", "--format")

@@ -1,10 +1,10 @@
 """Write several Versions of a program under one name, for many consumers.
 
 A bundle is a directory: an OCI image layout, which skopeo, oras and every registry take as
-it is. It has the newest Version that each consumer reads; files of equal bytes, such as weights,
-are in it once. Of a container every Version is a whole copy. The constants of a program stay in
-it, unless --extract-constants makes files of the large ones. With --files artifacts that exist
-are bundled without a change, each for another Version.
+it is. It has the newest Version that each consumer reads. Files with the same bytes, such as
+weights, are stored once; each Version of a container is a whole copy. Constants stay in the
+program, unless --extract-constants makes files of the large ones. With --files, existing artifacts
+are bundled unchanged, each for another Version.
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 
 verify compares every file with its seal; seal seals new files, and never changes sealed ones.
 new makes a Case of an MLIR file: artifacts for its minimum target and the newest, random inputs,
-and what the interpreter and XLA compute alike. --corpus need not exist yet; seal it then.
-coverage lists what of VHLO no sealed artifact contains, and why. list shows one line for each Case,
-show everything about one. run executes every Case, or those whose name contains CASE, on --platform
-and on the CPU of the same jaxlib, and reports where results differ.
+and the outputs on which the interpreter and XLA agree. It creates --corpus where there is none;
+run seal after it. coverage lists what in VHLO no sealed artifact contains, and why. list shows one
+line for each Case, show everything about one. run executes every Case, or those whose name contains
+CASE, on --platform and on the CPU of the same jaxlib, and reports where results differ.
 
 The corpus is the folder `corpus` in this folder or one above, or --corpus.
 """

@@ -5,12 +5,12 @@ of arrays named 0, 1, ... Together they reach every op, attribute form and eleme
 seed gives the same programs; program N of a seed does not depend on how many there are, and another
 --size or --target changes it only in part. No compiler is needed.
 
-hunt executes such programs on the consumers for some hours. StableHLO's interpreter, in the newest
-jaxlib among them, says what is right, and how much of a difference rounding explains; of ops that
-it lacks, that jaxlib's XLA does. What earlier programs had seldom is generated more often. Each
-other difference is confirmed, reduced to few ops, told apart by its cause, and dated over all
-Releases by bisection. --output is a directory with the causes and a page about them (README.md);
-the same command again continues there.
+hunt executes such programs on the consumers for some hours. The reference is StableHLO's
+interpreter in the newest jaxlib among them (for ops that it lacks, XLA in the same jaxlib); it also
+decides how much of a difference is rounding. What earlier programs seldom had is generated more
+often. Each difference beyond rounding is confirmed, reduced to a few ops, grouped by its cause, and
+dated over all Releases by bisection. --output is a directory with the causes and a page about them
+(README.md); the same command continues there.
 """
 
 from __future__ import annotations
@@ -98,13 +98,13 @@ def options(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=[],
         metavar="OP",
-        help="use these ops, such as reduce, alone",
+        help="use only these ops, such as reduce",
     )
     parser.add_argument(
         "--hours",
         type=limit,
         metavar="H",
-        help=f"hunt: begin no other round after so many hours (default: {_HOURS:g})",
+        help=f"hunt: how many hours to go on starting new rounds (default: {_HOURS:g})",
     )
     add(parser, "--for", "--target", "--cluster", "--output", "--format")
 

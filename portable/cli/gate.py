@@ -6,8 +6,9 @@ libStablehlo reads each artifact too, in a child process.
 
 Folders are searched by content and by name: MLIR bytecode, containers, and *.mlir.bc, *.mlirbc,
 *.exported, *.bytecode. Every other file is listed as excluded (by the policy, or a folder of
-tools such as .git, .venv, node_modules), counted, or listed as not judged. So are buckets and other
-places that portable audit takes; of what it wrote (FLEET.parquet) nothing is read again.
+tools such as .git, .venv, node_modules), counted, or listed as not judged. Buckets and the other
+places that portable audit takes are searched in the same way; what an audit wrote (FLEET.parquet)
+is judged by what it recorded, and nothing is read again.
 """
 
 from __future__ import annotations

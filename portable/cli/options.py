@@ -48,8 +48,8 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "--output": {
         "type": destination,
         "metavar": "PATH",
-        "help": "where to write the result; - is standard output, if it is one stream that "
-        "nothing reads again",
+        "help": "where to write the result; - is standard output, where the result is one file "
+        "that is not read back",
     },
     "--verify": _FLAG
     | {"help": "execute the program and the artifact, and write nothing if the results differ"},
@@ -61,8 +61,8 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
     | {
         "type": destination,
         "metavar": "FILE",
-        "help": "also write a report; its ending is the format: .json, .html; of gate .xml and .md "
-        "too (repeatable)",
+        "help": "also write a report, in the format of its ending: .json or .html, for gate also "
+        ".xml and .md (repeatable)",
     },
     "--timeout": {
         "type": limit,
@@ -149,7 +149,7 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "--jobs": {
         "type": count,
         "metavar": "N",
-        "help": "execute so many programs or commands at a time",
+        "help": "how many programs or commands to execute at a time",
     },
     "--memory": {
         "type": limit,

@@ -2,13 +2,13 @@
 
 The target is the lowest Version among the consumers, or the one given by --target. The result is
 read back strictly before it is written. If the program cannot be expressed at the target, nothing
-is written and every Feature that prevents it is listed. Of a container a copy is written with all
-of its programs pinned for the same target, or none. What is known to keep a consumer from compiling
+is written and every Feature that prevents it is listed. A container is copied with all of its
+programs pinned for the same target, or not at all. What is known to keep a consumer from compiling
 the result, or from computing the same, is reported.
 
 Allowed rewrites that are not exact are verified as with --verify: nothing is written if the
-results differ by more than --ulps, --rtol and --atol. But for quantized-to-arithmetic: no Executor
-runs quantized types.
+results differ by more than --ulps, --rtol and --atol. The exception is quantized-to-arithmetic,
+since no Executor runs quantized types.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """Predict what breaks when other consumers have to read a fleet, or when a Window ends.
 
 FLEET is what `portable audit` wrote. An artifact stops if the consumers of --from read it, and one
-of --to does not, or is known not to compile it or to compute something else. Of artifacts that they
-all get through only the number is shown. Verdicts are predicted from what the audit read and from
-today's tables: of artifacts that were audited without --depth content from what they claim.
+of --to does not, or is known not to compile it or to compute something else. Artifacts that pass
+everywhere are only counted. Verdicts are predicted from what the audit read and from today's
+tables; where the audit had no --depth content, from what the artifacts claim.
 
---today is a calendar instead: until when upstream promises that artifacts are read, counted from
-the day on which their Version was first available, since no artifact of it is older. An artifact
-that was written later for that Version is promised for longer.
+--today shows a calendar instead: until when upstream promises that artifacts are read, counted from
+the day on which their Version was first available, since no artifact of it is older. For an
+artifact that was written later the promise lasts longer.
 """
 
 from __future__ import annotations

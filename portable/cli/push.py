@@ -1,7 +1,7 @@
 """Send a bundle, or an artifact or a container alone, to a registry.
 
-Of its files only those that the registry lacks are sent. Loopback addresses are spoken to without
-TLS; credentials are those of `docker login`. skopeo and oras send the directory as well.
+Only the files that the registry lacks are sent. Loopback addresses are contacted without TLS;
+credentials are those of `docker login`. skopeo and oras can send the directory, too.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 The command is run by a shell for each smaller program, several at a time: {} in it stands for the
 program and {inputs} for its inputs. It must exit with 0 on the program itself, always; '! ' before
 a command reverses that. Ops, results, regions, calls, attributes, sizes and element types are
-removed or made plainer as long as it does. The smallest program so far is in --output at any time,
-also after an interruption; inputs are beside it, as .npz.
+removed or simplified as long as the command succeeds. The smallest program so far is in --output at
+any time, also after an interruption; inputs are beside it, as .npz.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Pin again every artifact of a fleet that named consumers do not read.
 
-FLEET is what `portable audit` wrote. Copies are written into the folder or bucket --output, under
-the bucket and key, or the path, of the original, or with --suffix beside it; it is never written
-over. What the consumers read as it is has no copy. A second run makes what is missing; copies from
-before are judged and not made again.
+FLEET is what `portable audit` wrote. Copies are written to the folder or bucket --output, under the
+bucket and key, or the path, of the original, or beside it with --suffix. The original is never
+overwritten. Artifacts that the consumers already read are not copied. A second run makes what is
+missing; existing copies are judged and not made again.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Rounds of programs go through the matrix: every Release in its process, every observation kept, so
 that a hunt that was killed goes on where it was. StableHLO's interpreter judges; of ops that it
-lacks, the newest XLA does. A difference is confirmed, reduced, and told apart by its cause: the ops
+lacks, the newest XLA does. A difference is confirmed, reduced, and grouped by its cause: the ops
 that are left, the sort of difference, and the Releases that have it.
 """
 
