@@ -11,9 +11,7 @@ import importlib
 import sys
 from pathlib import Path
 
-from portable.errors import PortableError
-
-# Run as a file, by another tool that isolates its children.
+# Run as a file, by another tool that isolates its children; an installed `portable` comes first.
 if str(Path(__file__).parent.parent) not in sys.path:
     sys.path.append(str(Path(__file__).parent.parent))
 
@@ -36,6 +34,8 @@ def main() -> int:
         for name, summary in known.items():
             print(f"  {name:<{max(map(len, known))}}  {summary}")
         return 0
+    from portable.errors import PortableError
+
     name = sys.argv.pop(1)
     if name not in known:
         print(f"unknown command {name!r}; 'python -m tools' lists the commands", file=sys.stderr)

@@ -61,3 +61,19 @@ def test_what_is_no_command_is_refused(name: str) -> None:
     )
     assert done.returncode == 2
     assert done.stderr == f"unknown command {name!r}; 'python -m tools' lists the commands\n"
+
+
+def test_a_tool_that_runs_others_needs_no_installed_portable(tmp_path: Path) -> None:
+    """Its children are isolated; in a checkout alone they take what lies beside them."""
+    bare = "import sys; sys.path[:] = [p for p in sys.path if 'site-packages' not in p]"
+    path, name = ROOT / "tools" / "__main__.py", "schemas"
+    run = f"import runpy; sys.argv = [{str(path)!r}]; runpy.run_path({str(path)!r})['main']()"
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", f"{bare}; {run}"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert f"  {name}" in done.stdout
