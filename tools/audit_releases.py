@@ -311,7 +311,9 @@ def main() -> int:
         print(f"{word}: {contradiction.kind}: {contradiction.subject}: {contradiction.detail}")
     for kind, subject in gone:
         print(f"GONE: {kind}: {subject}: listed, but not found any more")
-    print(f"{len(found) - len(unknown)} known, {len(unknown)} unknown, {len(gone)} gone")
+    advice = "; correct the table, or list it in discrepancies.toml with a reason"
+    counts = f"{len(found) - len(unknown)} known, {len(unknown)} unknown, {len(gone)} gone"
+    print(counts + (advice if unknown or gone else ""))
     return 1 if unknown or gone else 2 if failed else 0
 
 

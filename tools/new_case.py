@@ -6,7 +6,16 @@ An existing Case is left exactly as it is. Run by the newest jaxlib with jax bes
     python -m tools new_case abs_f32 whole_attention   these
     python -m tools new_case my_feature --program my_feature.mlir
 
-then `python -m tools seal` writes its artifacts and seals it.
+then `python -m tools seal` writes its artifacts and seals it. The keys of a `[[family]]`:
+
+    name, args, result   templates: `$x` is a value of the variable x; args are those of `main`
+    body, returns        the ops, and what is returned (by default %0); `after`: further functions
+    program              the whole module, instead of args, result, body and returns
+    over.x               the values of x: a list, the name of one in `lists.toml`, or `@name` in one
+    cases                which combinations become Cases: "all", or values by variable (or several)
+    oracle               a numpy expression over the arguments, which computes the results
+    inputs, range        values by argument; bounds of random ones (by default -2 to 2)
+    tolerance, wrong     a relative tolerance; executors that an Advisory says to be wrong
 """
 
 from __future__ import annotations

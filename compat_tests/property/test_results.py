@@ -12,9 +12,10 @@ PARTS = 40
 @pytest.mark.parametrize("part", range(PARTS))
 def test_nothing_else_is_said_than_before(part: int) -> None:
     """Inspection, Verdicts up to executing, errors with their places; `tools results --show`."""
-    assert results.wrong([*results.samples()][part::PARTS]) == []
+    wrong = results.wrong([*results.samples()][part::PARTS])
+    assert wrong == [], "if each is meant: python -m tools results"
 
 
 def test_every_sample_is_kept() -> None:
     """And nothing is kept of what is no sample any more."""
-    assert results.kept().keys() == results.samples().keys()
+    assert results.kept().keys() == results.samples().keys(), "python -m tools results"

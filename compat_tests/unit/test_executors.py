@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from portable.releases import find_release
@@ -37,3 +40,9 @@ def test_every_driver_that_reads_also_executes() -> None:
     assert {*found.values()} <= {*EXECUTORS}
     with pytest.raises(ExecutorMissing, match="driven as plugin"):
         executor_of(Driver("plugin"))
+
+
+def test_the_page_has_a_row_for_every_executor() -> None:
+    """With how to install it."""
+    page = (Path(__file__).parents[2] / "docs" / "executors.md").read_text("utf-8")
+    assert re.findall(r"^\| `(\w+)` \|.* GB \|", page, re.MULTILINE) == [*EXECUTORS]
