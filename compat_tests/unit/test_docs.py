@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from portable.cli import COMMANDS, load, parser
+from portable.containers.kind import Kind
 from tools.site import reference
 
 ROOT = Path(__file__).parents[2]
@@ -61,3 +62,10 @@ def test_an_example_is_a_command_line(where: str, line: str) -> None:
     assert command in COMMANDS, where
     if "..." not in line:
         parser.parse(command, load(command), words)
+
+
+def test_the_page_of_inspection_names_every_kind_of_file() -> None:
+    """As `inspect` prints it."""
+    page = (ROOT / "docs" / "inspection.md").read_text("utf-8")
+    (row,) = (line for line in page.splitlines() if line.startswith("| `kind` |"))
+    assert set(re.findall("`([^`]+)`", row)) - {"kind"} == {kind.value for kind in Kind}
