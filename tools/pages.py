@@ -1,6 +1,6 @@
 """Run the commands and snippets of the pages in docs/, and write what they print.
 
-    python -m tools pages                     run every page that jaxlib and jax are enough for
+    python -m tools pages                     run every page; takes flatbuffers and [jaxlib,attest]
     python -m tools pages docs/tutorial.md    run these
     python -m tools pages --check             write nothing; exit 1 where a page differs
 
@@ -104,7 +104,7 @@ def differences(path: Path) -> list[tuple[Command, str]]:
         shutil.copytree(DOCS / "examples", folder / "docs" / "examples")
         for block in filter(_runs, _BLOCK.finditer(text)):
             if block["setup"]:
-                _succeed(_shell(block["setup"], folder))
+                _succeed(_shell(block["setup"], folder), path)
             elif title := _TITLE.search(block["options"]):
                 file = folder / title[1]
                 file.parent.mkdir(parents=True, exist_ok=True)
@@ -115,7 +115,7 @@ def differences(path: Path) -> list[tuple[Command, str]]:
                 ran = ((one, _shell(one.text, folder)) for one in _commands(block))
                 found += [(one, done.stdout) for one, done in ran if not _same(one, done.stdout)]
         if program:
-            _succeed(_run([sys.executable, "-I", "-c", program], folder))
+            _succeed(_run([sys.executable, "-I", "-c", program], folder), path)
     return found
 
 
@@ -160,9 +160,10 @@ def _run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def _succeed(done: subprocess.CompletedProcess[str]) -> None:
+def _succeed(done: subprocess.CompletedProcess[str], path: Path) -> None:
     if done.returncode:
-        raise PortableError(f"ends with {done.returncode}: {done.stdout}")
+        message = f"a snippet ends with {done.returncode}: {done.stdout}"
+        raise PortableError(message, where=str(path.relative_to(DOCS.parent)))
 
 
 def main() -> int:
