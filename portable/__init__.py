@@ -1,7 +1,7 @@
 """Compatibility and versioning of StableHLO portable artifacts.
 
-Which shipped runtimes read an artifact and compute the same; an artifact that they do; what in a
-program forces which Version.
+Tells which shipped runtimes read an artifact and compute the same, writes artifacts that they can
+read, and names the Features of a program that require a newer Version.
 
     >>> import portable
     >>> program = '''

@@ -272,7 +272,7 @@ def test_places_are_named_once(tree: Path, tmp_path: Path) -> None:
     """One that lies in another would be counted twice; one that is missing is an error."""
     inner = next(path for path in tree.iterdir() if path.is_dir())
     for places in ([tree, tree], [tree, inner]):
-        with pytest.raises(FleetError, match="lies inside of"):
+        with pytest.raises(FleetError, match="lies inside"):
             audit([str(place) for place in places], tmp_path / "fleet.parquet")
     with pytest.raises(PlaceError, match="no such folder"):
         audit([str(tree / "missing")], tmp_path / "fleet.parquet")

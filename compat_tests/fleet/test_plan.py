@@ -541,7 +541,7 @@ def test_names_are_text_on_the_page(tmp_path: Path) -> None:
 def test_a_folder_is_no_fleet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The error says what makes one of it."""
     assert main(["plan", str(tmp_path), "--today"]) == 2
-    assert "a folder is no fleet" in (said := capsys.readouterr().err)
+    assert "a folder, not a fleet file" in (said := capsys.readouterr().err)
     assert "portable audit FOLDER -o fleet.parquet --depth content" in said
 
 

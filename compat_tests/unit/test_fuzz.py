@@ -261,11 +261,11 @@ def test_programs_are_written_with_their_inputs(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("generate --hours 2", "--hours is for hunt alone"),
-        ("generate --cluster tcp://x:1", "--cluster is for hunt alone"),
-        ("generate --for jaxlib", "--for is for hunt alone"),
-        ("hunt --for jaxlib --count 3", "--count is for generate alone"),
-        ("hunt --for jaxlib --target 1.0.0", "--target is for generate alone"),
+        ("generate --hours 2", "--hours is only for hunt"),
+        ("generate --cluster tcp://x:1", "--cluster is only for hunt"),
+        ("generate --for jaxlib", "--for is only for hunt"),
+        ("hunt --for jaxlib --count 3", "--count is only for generate"),
+        ("hunt --for jaxlib --target 1.0.0", "--target is only for generate"),
         ("hunt", "--for is required by hunt"),
         ("generate --only revers", "unknown op 'revers'; did you mean 'reverse'?"),
         ("generate --only add nosuchop", "unknown op 'nosuchop'; ops are those of StableHLO"),

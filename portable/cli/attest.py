@@ -101,7 +101,7 @@ def _attach(chosen: argparse.Namespace) -> int:
         hint = "portable attest attach oci://host/name:tag --attestation FILE --key public.pem"
         raise BadUsage("attach takes a name in a registry and --attestation", hint=hint)
     if chosen.consumers or chosen.max_age or chosen.output or chosen.matrix:
-        raise BadUsage("attach takes --attestation and --key alone")
+        raise BadUsage("attach takes only --attestation and --key")
     found = attach(chosen.subject, chosen.attestation, key=chosen.key)
     if chosen.format == "json":
         print_json({"output": chosen.subject})
@@ -130,7 +130,7 @@ def _verify(chosen: argparse.Namespace) -> int:
         for consumer, verdict in found.verdicts.items():
             say(f"  {consumer}: {verdict.get('says')} ({verdict.get('basis')})")
         for consumer in missing:
-            say(f"  not said to read it: {consumer}")
+            say(f"  not attested to read it: {consumer}")
     return 1 if missing else 0
 
 

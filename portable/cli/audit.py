@@ -98,7 +98,7 @@ def run(chosen: argparse.Namespace) -> int:
             "portable audit fleet.parquet --query by-version",
         )
     if asked and chosen.cluster:
-        raise BadUsage("--cluster is for an audit", hint="a FLEET is asked on this machine")
+        raise BadUsage("--cluster is for an audit", hint="a FLEET is queried on this machine")
     if chosen.consumers and not asked:
         raise BadUsage("--for is for --query and --sql", hint="portable plan judges a fleet")
     if chosen.by and not asked:

@@ -77,7 +77,7 @@ def run(chosen: argparse.Namespace) -> int:
     demand_name(chosen.output)
     if chosen.files:
         if chosen.extract_constants:
-            raise BadUsage("--extract-constants changes what --files leaves as it is")
+            raise BadUsage("--extract-constants cannot be used together with --files")
         found = pack_files(
             chosen.files, *chosen.consumers, to=chosen.output, minimal=chosen.minimal
         )

@@ -116,7 +116,7 @@ def run(chosen: argparse.Namespace) -> int:
         raise BadUsage("missing --output", hint="name a directory: -o programs")
     for option, (name, action) in _ALONE.items():
         if getattr(chosen, name) and chosen.action != action:
-            raise BadUsage(f"{option} is for {action} alone")
+            raise BadUsage(f"{option} is only for {action}")
     if chosen.action == "hunt" and not chosen.consumers:
         raise BadUsage("--for is required by hunt")
     ops = {form.op for form in language()}
@@ -152,7 +152,7 @@ def _hunt(chosen: argparse.Namespace) -> int:
     releases = list(dict.fromkeys(runnable_releases(*chosen.consumers)))
     judge = newest_jaxlib(releases)
     if judge is None:
-        raise BadUsage("no jaxlib among the consumers", hint="its interpreter is the judge")
+        raise BadUsage("no jaxlib among the consumers", hint="its interpreter is the reference")
     page = Path(chosen.output, "README.md")
 
     def tell(progress: Progress) -> None:

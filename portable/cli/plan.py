@@ -140,7 +140,7 @@ def _say(found: Plan, command: str, shown: int | None) -> None:
         if shown is not None and len(outlook.artifacts) > shown:
             say(f"  and {len(outlook.artifacts) - shown:,} more; --all prints them")
     for consumer, count in found.refused[:shown] if len(found.refused) > 1 else ():
-        say(f"{consumer}: does not get {many(count, 'artifact')} through")
+        say(f"{consumer}: an obstacle for {many(count, 'artifact')}")
     _say_when(found)
     if found.order:
         say(found.order)

@@ -53,7 +53,7 @@ def audit(
     killed goes on where it was: its rows lie in `TO.parts` until the file is whole.
 
     Args:
-        urls: As for `open_place`; none lies inside of another.
+        urls: As for `open_place`; none lies inside another.
         to: The Parquet file; replaced when the audit is complete.
         depth: What is looked at: `header`, the first bytes of each artifact, or `content`.
         limits: How many requests a server gets. With an executor `at_once` is how many tasks there
@@ -125,7 +125,7 @@ def _prefix(url: str) -> str:
 def _demand_apart(urls: Sequence[str]) -> None:
     for one, other in itertools.pairwise(urls):
         if _prefix(other).startswith(_prefix(one)):
-            raise FleetError(f"{other} lies inside of {one}", hint="name each place once")
+            raise FleetError(f"{other} lies inside {one}", hint="name each place once")
 
 
 def _pieces(place: Place, formers: Sequence[Former]) -> Iterator[_Piece]:

@@ -65,7 +65,7 @@ def listed_keys(url: str, config: Mapping[str, Any], after: str) -> Iterator[lis
             ]
     except ImportError as error:
         raise PlaceError(
-            f"a key is no path, and {error.name} is not installed",
+            f"a key is not a path, and {error.name} is not installed",
             where=url,
             hint="pip install 'stablehlo-portable[fleet]'",
         ) from None

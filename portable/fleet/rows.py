@@ -303,7 +303,7 @@ def batches_of(where: str, columns: Sequence[str] | None = None) -> Iterator[Any
     """
     if is_folder(where):
         raise FleetError(
-            "a folder is no fleet",
+            "a folder, not a fleet file",
             where=where,
             hint="portable audit FOLDER -o fleet.parquet --depth content writes one",
         )
@@ -349,7 +349,7 @@ def _demand_ours(written: Any, where: str) -> None:
         raise FleetError(
             f"{what}, not schema {SCHEMA}",
             where=where,
-            hint="portable audit writes it again",
+            hint="run portable audit again",
         )
 
 

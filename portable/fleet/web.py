@@ -50,7 +50,7 @@ class Web(Remote):
         try:
             parts = urlsplit(url)
         except ValueError as error:
-            raise PlaceError(f"no URL: {error}", where=url) from None
+            raise PlaceError(f"not a URL: {error}", where=url) from None
         if parts.query or parts.fragment:
             raise PlaceError("a URL with ? or # cannot be listed", where=url)
         folder, _, self._list = url.rpartition("/")
@@ -226,7 +226,7 @@ _LONGEST = 1 << 20
 
 def _demand_short(rest: str | bytes, page: str) -> None:
     if len(rest) > _LONGEST:
-        raise PlaceError(f"more than {_LONGEST:,} characters without an end", where=page)
+        raise PlaceError(f"a link or a line of more than {_LONGEST:,} characters", where=page)
 
 
 class Hub:
