@@ -233,7 +233,10 @@ FUNCTIONS = [name for name, value in _public().items() if isinstance(value, type
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_public_call_is_typed_and_its_errors_are_exported(name: str) -> None:
-    """No parameter or result is Any, and what `Raises` lists can be caught as `portable.NAME`."""
+    """No parameter or result is Any, and what `Raises` lists can be caught as `portable.NAME`.
+
+    A value that a parameter does not take is Python's own error.
+    """
     function = inspect.unwrap(_public()[name])
     text = inspect.getsource(function)
     returns = re.search(r"\) -> ([^:]+):", text)
@@ -241,7 +244,7 @@ def test_a_public_call_is_typed_and_its_errors_are_exported(name: str) -> None:
     assert returns[1] not in {"Any", "object"}
     raises = (inspect.getdoc(function) or "").partition("Raises:")[2]
     documented = re.findall(r"^    (\w+):", raises, re.MULTILINE)
-    assert set(documented) <= set(portable.__all__)
+    assert set(documented) <= {*portable.__all__, "ValueError"}
 
 
 def test_the_page_of_errors_lists_what_is_exported() -> None:
@@ -375,3 +378,9 @@ def test_stability_page_lists_the_public_modules() -> None:
     for name in sorted(set(dir(portable)) - set(portable.__all__)):
         if isinstance(getattr(portable, name), types.ModuleType):
             assert f"`portable.{name}`" in page, name
+
+
+def test_locations_that_are_none_are_refused_before_a_child_is_asked() -> None:
+    """As the caller's mistake, with what was given."""
+    with pytest.raises(ValueError, match="'nowhere' is not a valid Locations"):
+        portable.serialize("module {}", "1.9.0", locations="nowhere")

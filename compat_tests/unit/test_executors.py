@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 
 from portable.releases import find_release
-from portable.runtime.executors import EXECUTORS, ExecutorMissing, check_executor, executor_of
+from portable.runtime import observe
+from portable.runtime.executors import (
+    EXECUTORS,
+    ExecutorMissing,
+    check_executor,
+    executor_of,
+    find_executor,
+)
 from portable.system.worker import Driver, drivers
 
 
@@ -46,3 +53,14 @@ def test_the_page_has_a_row_for_every_executor() -> None:
     """With how to install it."""
     page = (Path(__file__).parents[2] / "docs" / "executors.md").read_text("utf-8")
     assert re.findall(r"^\| `(\w+)` \|.* GB \|", page, re.MULTILINE) == [*EXECUTORS]
+
+
+@pytest.mark.parametrize("value", [0, -1, float("nan")])
+def test_a_limit_within_which_nothing_runs_is_refused(value: float) -> None:
+    """It would be said of a Release that it hangs."""
+    path = Path(__file__).parents[1] / "data" / "artifacts" / "tan+1.4.0.mlir.bc"
+    with pytest.raises(ValueError, match="timeout must be above 0"):
+        observe(path, timeout=value)
+    for name in ("limit", "memory", "processes"):
+        with pytest.raises(ValueError, match=f"{name} must be above 0"):
+            find_executor("pjrt", **{name: value})  # type: ignore[arg-type]

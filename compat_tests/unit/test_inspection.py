@@ -9,6 +9,7 @@ import pytest
 
 from portable.artifact import Artifact
 from portable.containers import Kind
+from portable.features import Strictness
 from portable.inspection import Inspection, inspect
 from portable.prediction import predict
 from portable.system.files import FileError
@@ -165,3 +166,13 @@ def test_the_record_follows_its_schema() -> None:
         assert set(record) == listed - {"file"}
         assert record["schema"] == 2
     assert json.loads(json.dumps(inspect(b"").record()))["kind"] == "empty"
+
+
+@pytest.mark.parametrize("strictness", list(Strictness))
+def test_a_strictness_may_be_given_by_its_name(strictness: Strictness) -> None:
+    """As a Stage may; any other word would have been taken for the laxer one."""
+    path = ARTIFACTS / "location_range+1.0.0.mlir.bc"
+    wanted = inspect(path, strictness=strictness).analysis
+    assert inspect(path, strictness=strictness.value).analysis == wanted
+    with pytest.raises(ValueError, match="nonsense"):
+        inspect(path, strictness="nonsense")

@@ -178,14 +178,14 @@ def _caveats(analysis: Analysis) -> list[dict[str, object]]:
 def inspect(
     source: ArtifactLike,
     *,
-    strictness: Strictness | None = None,
+    strictness: Strictness | str | None = None,
     fingerprint: bool = False,
 ) -> Inspection:
     """Look into a file or into bytes, whatever they are.
 
     Args:
         source: A path (a directory too), the bytes, an Artifact, or an Entry of a container.
-        strictness: What counts as readable; by default what real readers really read.
+        strictness: What counts as readable, or its name; by default what real readers really read.
         fingerprint: Whether to digest the program without locations and producer; takes as long as
             all the rest.
 
@@ -196,7 +196,13 @@ def inspect(
     Raises:
         FileError: The path cannot be read.
         NotAnArtifact: It is no path and has no bytes.
+        ValueError: There is no such strictness.
     """
+    if strictness is not None:
+        # Cold start: whoever does not say it need not import the tables for a file of another kind.
+        from portable.features import Strictness
+
+        strictness = Strictness(strictness)
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
         if os.path.isdir(path):

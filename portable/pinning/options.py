@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypedDict
 
+from portable.pinning.locations import Locations
+
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Mapping
 
     from portable.bindings import Library
-    from portable.pinning.locations import Locations
 
-__all__ = ["PinOptions", "demand_known"]
+__all__ = ["PinOptions", "demand_valid"]
 
 # What a caller who does not know that targets have no name calls them.
 _REQUESTS = frozenset({"consumers", "requests", "target", "targets", "to", "version"})
@@ -38,15 +39,20 @@ class PinOptions(TypedDict, total=False):
     library: Library | None
 
 
-def demand_known(names: Iterable[str]) -> None:
-    """Refuse a name that is no option, as Python does where it sees the names.
+def demand_valid(options: Mapping[str, object]) -> None:
+    """Refuse a name that is no option, as Python does where it sees the names, and a wrong value.
+
+    Args:
+        options: What was given by name.
 
     Raises:
-        TypeError: Some is none; says which there are, or how a target is given.
+        TypeError: A name is no option; says which there are, or how a target is given.
+        ValueError: There are no such `locations`.
     """
     valid = PinOptions.__annotations__.keys()
-    for name in names:
+    for name in options:
         if name in _REQUESTS:
             raise TypeError(f"{name!r} is no option: targets follow the program, without a name")
         if name not in valid:
             raise TypeError(f"unknown option {name!r}; valid options: {', '.join(sorted(valid))}")
+    Locations(options.get("locations", Locations.DOWNGRADE))

@@ -261,7 +261,7 @@ def retarget(
 def minimum(
     program: Program,
     *,
-    strictness: Strictness | None = None,
+    strictness: Strictness | str | None = None,
     allow_dialects: Collection[str] = (),
     library: Library | None = None,
 ) -> Minimum:
@@ -271,7 +271,7 @@ def minimum(
 
     Args:
         program: As for `serialize`.
-        strictness: What counts as readable; by default what real old readers read.
+        strictness: What counts as readable, or its name; by default what real old readers read.
         allow_dialects: As in `PinOptions`.
         library: As in `PinOptions`.
 
@@ -280,12 +280,14 @@ def minimum(
 
     Raises:
         PortableError: As `serialize`.
+        ValueError: There is no such strictness.
     """
+    judged = Strictness(strictness or Strictness.READABLE)
     library, module = programs.load(program, library)
     options: PinOptions = {"locations": Locations.KEEP, "allow_dialects": allow_dialects}
     job = _job(program, library, library.current.target, options)
     content = job.read(job.run(module))
-    return Minimum(analyze(content, strictness=strictness or Strictness.READABLE))
+    return Minimum(analyze(content, strictness=judged))
 
 
 def _job(

@@ -19,7 +19,7 @@ from portable.containers import kind_of_file
 from portable.containers.opening import CONTAINERS
 from portable.errors import PortableError
 from portable.pinning.locations import named, naming
-from portable.pinning.options import demand_known
+from portable.pinning.options import demand_valid
 from portable.system import children
 from portable.system.files import read_file
 
@@ -59,9 +59,9 @@ def apart(function: _F) -> _F:
 
     @functools.wraps(function)
     def done(program: Program, *arguments: Any, **keywords: Any) -> Any:
-        # What is wrong with the call is the caller's TypeError, not a child that failed.
+        # What is wrong with the call is the caller's error, not a child that failed.
         given = signature.bind(program, *arguments, **keywords).arguments
-        demand_known(given.get("options", ()))
+        demand_valid(given.get("options", {}))
         if children.expendable() or bindings.library_of(program) is not None:
             return function(program, *arguments, **keywords)
         source, where = _source(program)

@@ -140,6 +140,7 @@ def predict(what: Judged, release: Release | str, *, stage: Stage | str = Stage.
         MalformedContainer: Those of a container do not.
         NoArtifact: A container holds none.
         FileError: The path cannot be read.
+        ValueError: There is no such Stage.
     """
     return predict_all(what, (release,), stage=stage)[0]
 
@@ -177,6 +178,7 @@ def predict_all(
 
     Raises:
         PortableError: As `predict`.
+        ValueError: There is no such mode, or Stage.
     """
     found = subjects(what)
     chosen = tuple(find_release(one) if isinstance(one, str) else one for one in releases)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from portable.artifact import Artifact
 from portable.bindings import LibraryNotFound
 from portable.system import children
+from portable.system.arguments import demand_positive
 from portable.system.worker import Driver, Worker
 from portable.verdict import Stage
 
@@ -40,9 +41,11 @@ def observe(artifact: ArtifactLike, *, timeout: float | None = None) -> Verdict:
         NotAnArtifact: It is something else.
         MalformedArtifact: Its header is damaged.
         FileError: The path cannot be read.
+        ValueError: The timeout is not above 0.
     """
     artifact = Artifact.of(artifact)
-    limit = timeout or children.patience(len(artifact))
+    limit = children.patience(len(artifact)) if timeout is None else timeout
+    demand_positive("timeout", limit)
     family = _installed()
     consumer = f"{family} {importlib.metadata.version(str(family))}"
     with Worker(sys.executable, family, limit=limit) as worker:

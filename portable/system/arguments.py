@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
-__all__ = ["demand_type"]
+__all__ = ["demand_positive", "demand_type"]
+
+
+def demand_positive(name: str, value: float) -> None:
+    """Refuse a limit within which nothing can be done: what ran would be said to hang.
+
+    Args:
+        name: What the caller calls it.
+        value: What was given.
+
+    Raises:
+        ValueError: It is not above 0.
+    """
+    if not value > 0:
+        raise ValueError(f"{name} must be above 0, not {value!r}")
 
 
 def demand_type(name: str, value: object, kind: type) -> None:

@@ -11,6 +11,7 @@ from portable.runtime.environments.recipe import Recipe
 from portable.runtime.executors.child import ExecutorKind
 from portable.runtime.executors.executor import Capabilities, ExecutorMissing, Setting
 from portable.runtime.executors.signature import ordered
+from portable.system.arguments import demand_positive
 from portable.system.worker import Driver
 
 if TYPE_CHECKING:
@@ -119,7 +120,11 @@ def find_executor(
     Raises:
         UnknownExecutor: There is no such Executor.
         PlatformMissing: It does not run on that platform.
+        ValueError: The limit, the memory or the number of processes is not above 0.
     """
+    for what, value in (("limit", limit), ("memory", memory), ("processes", processes)):
+        if value is not None:
+            demand_positive(what, value)
     return check_executor(name, platform).open(
         Setting(environment, limit, memory, platform, processes)
     )
