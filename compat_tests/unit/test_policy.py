@@ -4,6 +4,7 @@ import datetime
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,7 @@ from portable.policy import (
     PolicyError,
     PolicyNotFound,
     Rule,
+    Rules,
     find_policy,
     load_policy,
     parse_policy,
@@ -197,3 +199,24 @@ def test_a_policy_needs_consumers() -> None:
         parse_policy({})
     with pytest.raises(PolicyError, match="must be a table"):
         parse_policy([])
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"depth": "header"},
+        {"stage": "compile"},
+        {"stage": 6},
+        {"locations": "none"},
+        *(
+            {name: "sdy"}
+            for name in ("consumers", "dialects", "custom_calls", "include", "exclude")
+        ),
+        {"provided_custom_calls": "my_lib.*"},
+    ],
+    ids=str,
+)
+def test_rules_of_other_types_are_refused(fields: dict[str, Any]) -> None:
+    """A word instead of the member would be no rule, and its letters the consumers."""
+    with pytest.raises(TypeError, match=f"{next(iter(fields))} must be"):
+        Rules(**fields)

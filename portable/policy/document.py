@@ -48,6 +48,7 @@ from portable.policy.keys import Keys, PolicyError
 from portable.releases import resolve_target
 from portable.releases.release import use_table
 from portable.releases.requests import names_file, names_plugin
+from portable.system.arguments import demand_type
 from portable.system.documents import parse_toml
 from portable.system.files import read_file
 from portable.verdict import Stage
@@ -136,6 +137,9 @@ class Attested:
     must_cover: tuple[str, ...] = ()
 
 
+_OF_TEXTS = ("consumers", "dialects", "custom_calls", "provided_custom_calls", "include", "exclude")
+
+
 @dataclass(frozen=True, slots=True)
 class Rules:
     """What every artifact must satisfy.
@@ -168,6 +172,18 @@ class Rules:
     attested: Attested | None = None
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse what would be no rule, and be passed by.
+
+        Raises:
+            TypeError: A field is of another type.
+        """
+        for name, kind in {"depth": Depth, "stage": Stage, "locations": LocationRule}.items():
+            demand_type(name, getattr(self, name), kind)
+        for name in _OF_TEXTS:
+            if isinstance(getattr(self, name), str):  # the letters of which would be taken
+                raise TypeError(f"{name} must be several texts, not one")
 
 
 @dataclass(frozen=True, slots=True)
