@@ -70,6 +70,7 @@ ACROSS = frozenset(
         "product of floats with booleans, or with integers made of them",
         "product, quotient or power of exponentials",
         "reduce of a dot_general over three elements",
+        "reduce of several operands of which one is a constant of one number",
         "reduce_window by maximum or minimum of a complex constant",
         "reduce_window that pads what a pad takes away",
         "reverse of a slice with strides",

@@ -37,7 +37,7 @@ _CONSTANT, _RETURN, _COMPOSITE = "vhlo.constant_v1", "vhlo.return_v1", "vhlo.com
 _SLICE, _IOTA = "vhlo.real_dynamic_slice_v1", "vhlo.iota_v1"
 _REMAINDER, _BF16 = "vhlo.remainder_v1", "bf16_v1"
 _DIVISIONS = ("vhlo.divide_v1", _REMAINDER)
-_WHILE = "vhlo.while_v1"
+_REDUCE, _WHILE = "vhlo.reduce_v1", "vhlo.while_v1"
 # The ops of dynamic shapes that have a static twin, and from which operand on they are attributes.
 _SIZED = {
     **dict.fromkeys(DYNAMIC_CONVOLUTIONS, 2),
@@ -131,6 +131,20 @@ def _scatters_into_a_constant(reading: Reading) -> bool | None:
             made = reading.walk[source[0]] if source and constant is None else None
             perhaps |= made is not None and made.number in reading.folded and made.name != _IOTA
     return None if perhaps else False
+
+
+def _reduces_beside_a_constant(reading: Reading) -> bool | None:
+    """Find perhaps a reduce of several operands of which one is a constant of one number.
+
+    What is computed from that and from no other operand is computed once, not for each element.
+    """
+    alike = functools.cache(functools.partial(_is_one_number, reading))
+    for visit in reading.walk.of([_REDUCE]):
+        given = visit.sources[: len(visit.sources) // 2]  # as many initial values follow
+        constants = [one for one in map(visit.constant, given) if one is not None and alike(one)]
+        if 0 < len(constants) < len(given):
+            return None
+    return False
 
 
 def _is_one_number(reading: Reading, constant: Operation) -> bool:
@@ -258,6 +272,9 @@ CONSTANTS: dict[str, FormRule] = {
     ),
     "scatter into a constant of different numbers": FormRule(
         _scatters_into_a_constant, (ops(*SCATTERS),)
+    ),
+    "reduce of several operands of which one is a constant of one number": FormRule(
+        _reduces_beside_a_constant, (ops(_REDUCE), ops(_CONSTANT))
     ),
     "remainder of bf16 and a constant of different numbers": FormRule(
         _divides_by_different_numbers, (ops(_REMAINDER), types([_BF16]))
