@@ -65,6 +65,7 @@ ACROSS = frozenset(
         "log of a power",
         "log of an exponential or root of a square",
         "maximum or minimum of constants of which one is NaN",
+        "maximum or minimum of floats of which the second may be NaN",
         "pad or convolution of complex numbers by a constant",
         "product of floats with booleans",
         "product of floats with booleans, or with integers made of them",
