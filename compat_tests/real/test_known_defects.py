@@ -18,10 +18,10 @@ _GREEN = {
     "interpreter-total-order": "the interpreter that judged is wrong",
     "convolution-padding-skipped": "it depends on infinities in the kernel, which may be any",
 }
-# No value shows the first; the second was not looked into. The next two are roundings: beside numbers
-# that are 1e7 times as great, and of one of which the sine is a difference of exponentials. The last
-# two are what infinities become: by the zeros between the elements of a dilated convolution, and in a
-# triangular_solve, of which the specification does not say the order.
+# No value shows the first; the second was not looked into. The next two are roundings: beside
+# numbers 1e7 times as great, and of one of which the sine is a difference of exponentials. The last
+# two are what infinities become: by the zeros between the elements of a dilated convolution, and in
+# a triangular_solve, of which the specification does not say the order.
 _NOT_EXPLAINED = {
     "2026-11-23-b-power-f32-nan-for-a-number-9d84c2",
     "2026-11-27-b-batch-norm-inference-f32-a-number-for-nan-372b26",

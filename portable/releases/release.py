@@ -15,9 +15,9 @@ from packaging.version import Version as PackageVersion
 from portable.errors import PortableError
 from portable.releases.specifier import Specifier
 from portable.releases.table import (
+    ByTables,
     Row,
     TableError,
-    by_tables,
     demand_once,
     normalize_name,
     own_rows,
@@ -251,7 +251,7 @@ def _after(name: str) -> str | None:
     return _followers(name.rpartition(" ")[0]).get(name)
 
 
-@by_tables
+@ByTables
 def _followers(distribution: str) -> dict[str, str]:
     if distribution not in distributions():
         return {}
@@ -376,7 +376,7 @@ def use_table(path: str | os.PathLike[str] | None) -> None:
         raise
 
 
-@by_tables
+@ByTables
 def _own() -> dict[str, list[Row]]:
     """Return what other tables add to the shipped one, by distribution; the first table counts."""
     own: dict[str, Row] = {}
@@ -456,7 +456,7 @@ def _reads(release: Release) -> str:
     return release.has + (f" and reads from {release.minimum}" if release.minimum else "")
 
 
-@by_tables
+@ByTables
 def _parsed(name: str) -> tuple[Release, ...]:
     """Return the Releases of a distribution; one that was measured comes before a static row."""
     measured = _rows(name)
@@ -542,7 +542,7 @@ def demand_published(row: Row) -> None:
             raise row.wrong(f"{after[1]} is listed after {before[1]}: oldest first")
 
 
-@by_tables
+@ByTables
 def _versions(distribution: str) -> tuple[str, ...]:
     return tuple(release.version for release in published_releases(distribution))
 

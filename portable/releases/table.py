@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
 __all__ = [
+    "ByTables",
     "Row",
     "TableError",
-    "by_tables",
     "demand_once",
     "normalize_name",
     "own_rows",
@@ -254,7 +254,7 @@ def normalize_name(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-class by_tables(Generic[_P, _T]):  # noqa: N801 - a decorator
+class ByTables(Generic[_P, _T]):
     """Keep what a function returned for its arguments, apart for each table that a policy names."""
 
     def __init__(self, function: Callable[_P, _T]) -> None:
