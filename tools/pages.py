@@ -163,7 +163,7 @@ def _run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
 def _succeed(done: subprocess.CompletedProcess[str], path: Path) -> None:
     if done.returncode:
         message = f"a snippet ends with {done.returncode}: {done.stdout}"
-        raise PortableError(message, where=str(path.relative_to(DOCS.parent)))
+        raise PortableError(message, where=os.path.relpath(path, DOCS.parent))
 
 
 def main() -> int:

@@ -149,11 +149,13 @@ def test_a_loop_that_asks_which_device_it_is_on(release: Release, version: str, 
     """It ends the process when it is executed, by jaxlib 0.5.3 to 0.8.0, as is predicted."""
     artifact = portable.Artifact.load(artifact_of(name))
     verdict = predict(artifact, f"jaxlib {version}", stage=Stage.EXECUTE)
-    assert verdict.compatible is (version == "0.10.2")
+    computes = version == "0.10.2"
+    # Of a condition that asks it is not known: it may take nothing else.
+    assert verdict.compatible is (computes and "condition" not in name)
     with find_executor("pjrt", release(f"jaxlib {version}")) as executor:
         program = executor.compile(artifact)
         inputs = random_inputs(program.signature, 0)
-        if verdict.compatible:
+        if computes:
             program.run(inputs)
             return
         with pytest.raises(ExecutionFailed) as failed:

@@ -197,7 +197,7 @@ def test_a_command(project: Path) -> None:
 
 def test_an_advisory(project: Path) -> None:
     """One row: `check` predicts what it says."""
-    assert _row("Advisory") == "`portable/releases/data/advisories.toml`"
+    assert _row("Advisory").startswith("`portable/releases/data/advisories.toml`; ")
     _append(project, "portable/releases/data/advisories.toml", ADVISORY)
     words = ("check", TAN, "--for", "tensorflow==2.20.0", "--stage", "execute")
     assert "nearest elephant" in _says(project, *words)
@@ -206,7 +206,7 @@ def test_an_advisory(project: Path) -> None:
 
 def test_a_release(project: Path) -> None:
     """One row: commands know it."""
-    assert "`python -m tools measure_release NAME==VERSION`" in _row("Release")
+    assert "`python -m tools new_release NAME==VERSION`" in _row("Release")
     _append(project, "portable/releases/data/releases.toml", RELEASE)
     assert "0.99.0" in _says(project, "releases", "list", "jaxlib>=0.99")
     assert "compatible" in _says(project, "check", TAN, "--for", "jaxlib==0.99.0")
@@ -214,12 +214,16 @@ def test_a_release(project: Path) -> None:
 
 
 def test_an_executor(project: Path) -> None:
-    """An adapter and one row: programs run on it."""
+    """An adapter and one row, and one in the page: programs run on it."""
     said = _row("Executor")
-    for place in ("portable/system/worker/inside/", "portable/runtime/executors/running.py"):
+    places = ("portable/system/worker/inside/", "portable/runtime/executors/running.py")
+    for place in (*places, "executors.md"):
         assert place in said
     (project / "portable/system/worker/inside/echo_adapter.py").write_text(ADAPTER)
     _edit(project, "portable/runtime/executors/running.py", ")\nEXECUTORS = {", KIND)
+    last = "| 7 GB | consumers of torch_xla |\n"
+    row = "| `echo` | numpy | nothing | 0.1 GB | what was given |\n"
+    _edit(project, "docs/executors.md", last, last + row)
     words = ("run", ADD, "--random", "0", "--executor", "echo")
     assert "executed on numpy" in _says(project, *words)
     _held(project, "test_executors", "test_architecture")
