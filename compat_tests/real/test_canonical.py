@@ -138,7 +138,7 @@ def _reading(artifact: Artifact) -> Reading:
 def _together(artifact: Artifact) -> Iterator[tuple[object, ...]]:
     """Yield for each operation of main what it is, where it stands and what it takes.
 
-    Of the values of bodies it is told in which they are, and how many are before them there.
+    A value of a body is named by the number of values before it in that body.
     """
     reading = _reading(artifact).canonicalized()
     walk, firsts = reading.walk, reading.firsts

@@ -186,7 +186,7 @@ class Canonical:
             return
         kind = self._reading.value(self._walk.head(main.first - 1), "function_type").get("value")
         self._arguments = self._reading.sides(kind)[0]
-        # What stands before it is no part of it, but for the module.
+        # Of what stands before main only the module is kept, which comes first.
         whole = _Frame(_Extent(0, main.end), [], 0, 0, _NOWHERE)
         yield self._put(whole, self._walk[0], [], apart=False)
         whole.next = main.first - 1
