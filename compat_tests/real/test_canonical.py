@@ -1,4 +1,4 @@
-"""Programs of several functions, and with ops that change nothing: compilers put them together."""
+"""Programs of functions, of branches, and of ops that change nothing: compilers join them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from compat_tests.helpers.enclosed import enclosed
 from compat_tests.helpers.identities import with_identities
 from compat_tests.helpers.outlined import outlined
 from compat_tests.real.test_known_defects import CAUSES, SHOWN
@@ -48,12 +49,27 @@ PROGRAMS = {
 _ONE = f"%one = stablehlo.constant dense<1.0> : {_T}"
 
 
-def _program(name: str, *, handed: bool) -> str:
+def _program(name: str, where: str) -> str:
     number, compute, *_ = PROGRAMS[name]
     constant = f"%c = stablehlo.constant dense<{number}> : {_T}"
     ends = f"return %r : {_T}"
-    if not handed:
+    if where == "main":
         return f"func.func @main(%x: {_T}) -> {_T} {{\n {constant}\n {_ONE}\n {compute}\n {ends} }}"
+    if where == "branch":
+        return f"""
+        func.func @main(%x: {_T}) -> {_T} {{
+            {constant}
+            %yes = stablehlo.constant dense<true> : tensor<i1>
+            %which = stablehlo.convert %yes : (tensor<i1>) -> tensor<i32>
+            %r = "stablehlo.case"(%which) ({{
+                stablehlo.return %x : {_T}
+            }}, {{
+                {_ONE}
+                {compute.replace("%r", "%s2")}
+                stablehlo.return %s2 : {_T}
+            }}) : (tensor<i32>) -> {_T}
+            {ends}
+        }}"""
     return f"""
     func.func @main(%x: {_T}) -> {_T} {{
         {constant}
@@ -67,18 +83,45 @@ def _program(name: str, *, handed: bool) -> str:
     }}"""
 
 
-@pytest.mark.parametrize("handed", [False, True])
+@pytest.mark.parametrize("where", ["main", "function", "branch"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_constant_that_is_handed_on_is_one(
-    name: str, release: Callable[[str], Environment], *, handed: bool
+    name: str, release: Callable[[str], Environment], where: str
 ) -> None:
     """XLA computes the same, which is wrong, and no Verdict is green."""
-    artifact = pin(_program(name, handed=handed), "0.14.0").artifact
+    artifact = pin(_program(name, where), "0.14.0").artifact
     given, right = PROGRAMS[name][2:]
     with find_executor("pjrt", release(_RELEASE)) as executor:
         (found,) = executor.compile(artifact).run([np.asarray(given, np.float32)])
     assert not np.allclose(found, right)
     assert not predict(artifact, _RELEASE, stage=Stage.EXECUTE).compatible
+
+
+@pytest.mark.parametrize(
+    ("by", "branches", "taken"),
+    [
+        ("dense<true> : tensor<i1>", 2, 0),
+        ("dense<false> : tensor<i1>", 2, 1),
+        *((f"dense<{one}> : tensor<i32>", 3, one) for one in range(3)),
+        *((f"dense<{one}> : tensor<i32>", 3, 2) for one in (3, -1, 2**31 - 1)),
+    ],
+)
+def test_the_branch_that_a_constant_decides_for_is_left(by: str, branches: int, taken: int) -> None:
+    """The first of `if` where it is true; of `case` the last where there is none of that number."""
+    names = ("sine", "cosine", "tanh")
+    regions = ", ".join(
+        f"{{ %b = stablehlo.{name} %x : {_T}\n stablehlo.return %b : {_T} }}"
+        for name in names[:branches]
+    )
+    kind, type_ = "case" if branches > 2 else "if", by.partition(": ")[2]
+    text = f"""func.func @main(%x: {_T}) -> {_T} {{
+        %c = stablehlo.constant {by}
+        %r = "stablehlo.{kind}"(%c) ({regions}) : ({type_}) -> {_T}
+        return %r : {_T}
+    }}"""
+    walk = _reading(pin(text, "0.14.0").artifact).canonicalized().walk
+    found = [visit.name.partition(".")[2].removesuffix("_v1") for visit in walk]
+    assert found == ["module", "func", "constant", names[taken], "return"]
 
 
 CORPUS = Path(__file__).parents[2] / "corpus"
@@ -100,6 +143,12 @@ def test_functions_make_no_difference(name: str) -> None:
     one, other = _both(name, outlined)
     assert [*_together(other)] == [*_together(one)]
     _demand_no_less(name, one, other)
+
+
+@pytest.mark.parametrize("name", sorted(TEXTS))
+def test_branches_that_are_always_taken_make_no_difference(name: str) -> None:
+    """Of a program of which each op stands in a branch that a constant decides for."""
+    _demand_no_less(name, *_both(name, enclosed))
 
 
 @pytest.mark.parametrize("name", sorted(TEXTS))

@@ -1,20 +1,26 @@
 """A program as compilers make it first: functions in place, and no op that changes nothing.
 
-What a form is about may stand in several functions, or have such an op between its ops.
+What a form is about may stand in several functions, or have such an op between its ops. Of a
+conditional that a constant decides only the branch is left, in its place.
 """
 
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_right
 from itertools import pairwise
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
+from portable.bytecode.entries import Blob
 from portable.bytecode.operations import IN_FUNCTION
+from portable.prediction.computing import integers
+from portable.prediction.form import kinds
 from portable.prediction.identities import CHANGING, RESHAPE, changes_nothing, undoes
 from portable.prediction.unused import CALLS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from portable.bytecode.operations import Operation, Source
     from portable.prediction.forms import Reading
@@ -33,6 +39,11 @@ _MOST_MORE = 8_000
 _NUMBERS = 1 << 32
 _IN_BODY = _NUMBERS >> 1
 _NOWHERE = -1
+_IF, _CASE, _CONSTANT = "vhlo.if", "vhlo.case", "vhlo.constant"
+_CONDITIONALS = frozenset({_IF, _CASE})
+# What may stand between a constant and what it decides, of which there are no more than so many.
+_PASSING = kinds("broadcast_in_dim convert reshape slice transpose")
+_MOST_PASSED = 8
 
 ACROSS = frozenset(
     {
@@ -102,6 +113,26 @@ class _Extent(NamedTuple):
     end: int
 
 
+class _Branch(NamedTuple):
+    """A branch that is being put in place.
+
+    Args:
+        conditional: The number of the conditional.
+        starts: The number of its first operation.
+        ends: The number of the operation that ends it.
+        resume: The number of what stands behind the conditional.
+        first: Where the numbers of its values begin: those of each branch at the same.
+        shift: How much greater they are than before.
+    """
+
+    conditional: int
+    starts: int
+    ends: int
+    resume: int
+    first: int
+    shift: int
+
+
 class _Frame:
     """A function that is being put in place.
 
@@ -121,6 +152,20 @@ class _Frame:
         # Of its operations, and of calls that are replaced what each gives.
         self.numbers = array("q", [_NOWHERE]) * (function.end - function.first)
         self.results: dict[Source, _Place] = {}
+        self.branches: list[_Branch] = []
+
+    def enter(self, branch: _Branch) -> None:
+        """Go on with a branch of a conditional."""
+        self.next = branch.starts
+        self.branches.append(branch)
+        self.depth -= 1
+
+    def leave(self, gives: list[_Place]) -> None:
+        """Go on behind the conditional of the innermost branch, which gives these."""
+        branch = self.branches.pop()
+        self.results.update(((branch.conditional, at), one) for at, one in enumerate(gives))
+        self.next = branch.resume
+        self.depth += 1
 
     def places(self, visit: Visit, *, apart: bool) -> list[_Place]:
         """Return what the operands of one of its operations are.
@@ -131,7 +176,7 @@ class _Frame:
         """
         found = []
         for source, number in zip(visit.sources, visit.operation.operands, strict=True):
-            place = _Place(None, number + self.shift + _IN_BODY * apart)
+            place = _Place(None, number + self._shift_of(source, number) + _IN_BODY * apart)
             if source is None:
                 if not apart and number < len(self.given):
                     place = self.given[number]
@@ -143,6 +188,16 @@ class _Frame:
                     place = _Place((made, source[1]), place.number)
             found.append(place)
         return found
+
+    def _shift_of(self, source: Source | None, number: int) -> int:
+        """Return how much greater the number of a value is than before."""
+        if not self.branches:
+            return self.shift
+        if source is None:
+            within = bisect_right(self.branches, number, key=attrgetter("first"))
+        else:
+            within = bisect_right(self.branches, source[0], key=attrgetter("starts"))
+        return self.branches[within - 1].shift if within else self.shift
 
 
 class Canonical:
@@ -179,6 +234,7 @@ class Canonical:
         """Yield the operations of `main` and of what it calls, as `Bytecode.uses` does."""
         self._walk = self._reading.walk
         self._functions = self._found()
+        self._ends = _branch_ends(self._reading)
         self._sizes: dict[_Extent, int] = {}
         self._left = max(_MOST_MORE, self._size(_Extent(0, len(self._walk))))
         main = self._functions.get(_MAIN)
@@ -190,26 +246,18 @@ class Canonical:
         whole = _Frame(_Extent(0, main.end), [], 0, 0, _NOWHERE)
         yield self._put(whole, self._walk[0], [], apart=False)
         whole.next = main.first - 1
-        frames, around, kinds = [whole], {main}, self._reading.kinds
+        frames, self._around = [whole], {main}
         while frames:
             frame = frames[-1]
             if frame.next == frame.function.end:
-                around.discard(frames.pop().function)
+                self._around.discard(frames.pop().function)
                 continue
             visit = self._walk[frame.next]
             frame.next += 1
-            kind = kinds[visit.operation.name]
+            kind = self._reading.kinds[visit.operation.name]
             apart = bool(self._walk.apart[visit.number])
             places = frame.places(visit, apart=apart)
-            if kind == _RETURN and len(frames) > 1 and visit.operation.depth == IN_FUNCTION:
-                frames[-2].results.update(((frame.call, at), one) for at, one in enumerate(places))
-                frame.next = frame.function.end
-                continue
-            calls = kind in CALLS and not visit.operation.regions
-            callee = self._callee(visit, kind) if calls else None
-            if callee and callee not in around:
-                frames.append(self._entered(callee, frame, visit, places))
-                around.add(callee)
+            if self._goes_elsewhere(frames, visit, kind, places):
                 continue
             if kind in CHANGING and places:
                 if kind == RESHAPE:
@@ -218,6 +266,29 @@ class Canonical:
                     frame.results[visit.number, 0] = same
                     continue
             yield self._put(frame, visit, places, apart=apart)
+
+    def _goes_elsewhere(
+        self, frames: list[_Frame], visit: Visit, kind: str, places: list[_Place]
+    ) -> bool:
+        """Go into a function or a branch, or back, and say so; stay where it is another op."""
+        frame = frames[-1]
+        if frame.branches and visit.number == frame.branches[-1].ends:
+            frame.leave(places)
+            return True
+        if kind in _CONDITIONALS and (chosen := self._chosen(visit, places)) is not None:
+            frame.enter(self._branch(visit, chosen))
+            return True
+        if kind == _RETURN and len(frames) > 1 and visit.operation.depth == IN_FUNCTION:
+            frames[-2].results.update(((frame.call, at), one) for at, one in enumerate(places))
+            frame.next = frame.function.end
+            return True
+        calls = kind in CALLS and not visit.operation.regions
+        callee = self._callee(visit, kind) if calls else None
+        if callee is None or callee in self._around:
+            return False
+        frames.append(self._entered(callee, frame, visit, places))
+        self._around.add(callee)
+        return True
 
     def firsts(self) -> Iterator[int]:
         """Return, for each operation that was read, where the values of its region begin."""
@@ -235,6 +306,26 @@ class Canonical:
         returns = self._reading.kinds[end.name] == _RETURN and end.depth == IN_FUNCTION
         fits = len(end.operands) == len(call.operation.results)
         return function if returns and fits else None
+
+    def _branch(self, conditional: Visit, chosen: int) -> _Branch:
+        self._shift += _NUMBERS
+        ends, number = self._ends[conditional.number], conditional.number
+        starts = ends[chosen - 1] + 1 if chosen else number + 1
+        first = self._reading.firsts[starts]
+        return _Branch(number, starts, ends[chosen], ends[-1] + 1, first, self._shift)
+
+    def _chosen(self, conditional: Visit, places: list[_Place]) -> int | None:
+        """Return the number of the branch that a constant decides for."""
+        place = places[0] if places else _Place(None, 0)
+        for _ in range(_MOST_PASSED):
+            if place.source is None:
+                return None
+            maker = self._walk.head(self._origins[place.source[0]])
+            kind = self._reading.kinds[maker.name]
+            if kind == _CONSTANT:
+                return _branch_of(self._reading, conditional, maker, self._ends)
+            place = (kind in _PASSING and self._before(kind, place)) or _Place(None, 0)
+        return None
 
     def _same(self, operation: Operation, kind: str, place: _Place) -> _Place | None:
         """Return what an operation gives where that is what it, or one before it, takes."""
@@ -286,7 +377,8 @@ class Canonical:
         """Return an operation as it is in its new place."""
         frame.numbers[visit.number - frame.function.first] = len(self._origins)
         self._origins.append(visit.number)
-        self._shifts.append(frame.shift + _IN_BODY * apart)
+        shift = frame.branches[-1].shift if frame.branches else frame.shift
+        self._shifts.append(shift + _IN_BODY * apart)
         source, number = places[0] if places else _Place(None, 0)
         self._first.extend((*(source or (_NOWHERE, 0)), number))
         operands = tuple([one.number for one in places])
@@ -295,11 +387,61 @@ class Canonical:
         return operation, tuple([one.source for one in places])
 
 
+def _branch_ends(reading: Reading) -> dict[int, list[int]]:
+    """Return the numbers of the operations that end the branches of each conditional."""
+    found: dict[int, list[int]] = {}
+    if _CONDITIONALS.isdisjoint(reading.kinds):
+        return found
+    walk = reading.walk
+    for visit in walk.of([_RETURN]):
+        around = walk.around[visit.number]
+        if reading.kinds[walk.head(around).name] in _CONDITIONALS:
+            found.setdefault(around, []).append(visit.number)
+    return found
+
+
+def _branch_of(
+    reading: Reading, conditional: Visit, constant: Operation, ends: Mapping[int, Sequence[int]]
+) -> int | None:
+    """Return the number of the branch of a conditional that a constant decides for.
+
+    None where it is none of a branch that ends, and where a file that is damaged has another
+    number of them than of regions.
+    """
+    branches = len(ends.get(conditional.number, ()))
+    if branches != conditional.operation.regions:
+        return None
+    data = reading.value(constant, "value").get("data")
+    if isinstance(data, Blob) and reading.element(constant.results[0]) == "bool_v1":
+        number = int(any(reading.data[data.offset : data.offset + 1]))
+    else:
+        number = next(iter(integers(reading, constant)), -1)
+    if reading.kinds[conditional.operation.name] == _IF:  # the first is that of true
+        return int(not number) if number >= 0 else None
+    return number if 0 <= number < branches else branches - 1
+
+
+def _is_decided(reading: Reading, conditional: Visit) -> bool:
+    """Say whether a constant may decide for a branch of a conditional."""
+    number = conditional.first
+    for _ in range(_MOST_PASSED):
+        if number is None:
+            return False
+        maker = reading.walk[number]
+        kind = reading.kinds[maker.operation.name]
+        if kind == _CONSTANT:
+            return True
+        number = maker.first if kind in _PASSING else None
+    return False
+
+
 def is_canonical(reading: Reading) -> bool:
     """Say whether a program is as `Canonical` reads it."""
     if not CALLS.keys().isdisjoint(reading.kinds):
         return False
     walk, names = reading.walk, reading.kinds
+    if any(_is_decided(reading, visit) for visit in walk.of([*_CONDITIONALS])):
+        return False
     for visit in walk.of([*CHANGING]):
         if not visit.operation.results or not visit.sources:  # damaged
             continue
