@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -70,6 +70,13 @@ def _program(name: str, where: str) -> str:
             }}) : (tensor<i32>) -> {_T}
             {ends}
         }}"""
+    if where == "loop":
+        return _loop(
+            f"""{constant}
+            {_ONE}
+            {compute}""",
+            "%r",
+        )
     return f"""
     func.func @main(%x: {_T}) -> {_T} {{
         {constant}
@@ -83,7 +90,63 @@ def _program(name: str, where: str) -> str:
     }}"""
 
 
-@pytest.mark.parametrize("where", ["main", "function", "branch"])
+def _loop(
+    computes: str,
+    gives: str,
+    *,
+    begin: int = 0,
+    ends: str = "LT, %i, %end",
+    end: int = 1,
+    by: int = 1,
+    type_: str = "i32",
+) -> str:
+    """Return a program that computes something in a loop."""
+    n = f"tensor<{type_}>"
+    return f"""func.func @main(%arg: {_T}) -> {_T} {{
+        %begin = stablehlo.constant dense<{begin}> : {n}
+        %end = stablehlo.constant dense<{end}> : {n}
+        %last:2 = "stablehlo.while"(%begin, %arg) ({{
+        ^bb0(%i: {n}, %x: {_T}):
+            %goes = stablehlo.compare {ends} : ({n}, {n}) -> tensor<i1>
+            stablehlo.return %goes : tensor<i1>
+        }}, {{
+        ^bb0(%i: {n}, %x: {_T}):
+            %by = stablehlo.constant dense<{by}> : {n}
+            %next = stablehlo.add %by, %i : {n}
+            {computes}
+            stablehlo.return %next, {gives} : {n}, {_T}
+        }}) : ({n}, {_T}) -> ({n}, {_T})
+        return %last#1 : {_T}
+    }}"""
+
+
+@pytest.mark.parametrize(
+    ("how", "once"),
+    [
+        ({}, True),
+        ({"end": 2}, False),  # twice
+        ({"begin": 1}, False),  # never
+        ({"end": 2, "by": 2}, True),
+        ({"begin": 5, "end": 5, "ends": "EQ, %i, %end"}, True),
+        ({"begin": 5, "end": 5, "ends": "NE, %i, %end"}, False),
+        ({"begin": 0, "end": 0, "ends": "GE, %end, %i"}, True),
+        ({"begin": 0, "end": -1, "ends": "LT, %end, %i", "by": -1}, True),
+        ({"begin": 0, "end": -2, "ends": "LT, %end, %i", "by": -1}, False),
+        ({"begin": 250, "end": 249, "ends": "GT, %i, %end", "by": 5, "type_": "ui8"}, False),
+    ],
+)
+def test_the_body_of_a_loop_that_runs_once_is_left(how: dict[str, Any], *, once: bool) -> None:
+    """In its place, with what is handed to it: where it counts from a constant up to one."""
+    text = _loop(f"%s = stablehlo.sine %x : {_T}", "%s", **how)
+    walk = _reading(pin(text, "0.14.0").artifact).canonicalized().walk
+    found = {visit.name for visit in walk}
+    assert ("vhlo.while_v1" not in found) is once
+    if once:
+        (sine,) = walk.of(["vhlo.sine"])
+        assert (sine.sources, sine.operation.operands) == ((None,), (0,))
+
+
+@pytest.mark.parametrize("where", ["main", "function", "branch", "loop"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_constant_that_is_handed_on_is_one(
     name: str, release: Callable[[str], Environment], where: str

@@ -1,11 +1,14 @@
 """A program as compilers make it first: functions in place, and no op that changes nothing.
 
 What a form is about may stand in several functions, or have such an op between its ops. Of a
-conditional that a constant decides only the branch is left, in its place.
+conditional that a constant decides only the branch is left, in its place, and so is the body of a
+loop that runs once.
 """
 
 from __future__ import annotations
 
+import itertools
+import operator
 from array import array
 from bisect import bisect_right
 from itertools import pairwise
@@ -39,8 +42,13 @@ _MOST_MORE = 8_000
 _NUMBERS = 1 << 32
 _IN_BODY = _NUMBERS >> 1
 _NOWHERE = -1
-_IF, _CASE, _CONSTANT = "vhlo.if", "vhlo.case", "vhlo.constant"
-_CONDITIONALS = frozenset({_IF, _CASE})
+_IF, _CASE, _WHILE, _CONSTANT = "vhlo.if", "vhlo.case", "vhlo.while", "vhlo.constant"
+_CONDITIONALS = frozenset({_IF, _CASE, _WHILE})
+# The regions of a loop, and what counts in them.
+_CONDITION, _BODY = range(2)
+_COMPARE, _ADD = "vhlo.compare", "vhlo.add"
+# Comparisons, as VHLO numbers their directions.
+_COMPARISONS = (operator.eq, operator.ne, operator.ge, operator.gt, operator.le, operator.lt)
 # What may stand between a constant and what it decides, of which there are no more than so many.
 _PASSING = kinds("broadcast_in_dim convert reshape slice transpose")
 _MOST_PASSED = 8
@@ -123,6 +131,7 @@ class _Branch(NamedTuple):
         resume: The number of what stands behind the conditional.
         first: Where the numbers of its values begin: those of each branch at the same.
         shift: How much greater they are than before.
+        given: What its arguments are.
     """
 
     conditional: int
@@ -131,6 +140,7 @@ class _Branch(NamedTuple):
     resume: int
     first: int
     shift: int
+    given: Sequence[_Place]
 
 
 class _Frame:
@@ -178,8 +188,7 @@ class _Frame:
         for source, number in zip(visit.sources, visit.operation.operands, strict=True):
             place = _Place(None, number + self._shift_of(source, number) + _IN_BODY * apart)
             if source is None:
-                if not apart and number < len(self.given):
-                    place = self.given[number]
+                place = self._given(number, apart=apart) or place
             elif source in self.results:
                 place = self.results[source]
             elif source[0] >= self.function.first:  # else a function that is not isolated
@@ -188,6 +197,17 @@ class _Frame:
                     place = _Place((made, source[1]), place.number)
             found.append(place)
         return found
+
+    def _given(self, number: int, *, apart: bool) -> _Place | None:
+        """Return what an argument of the function, or of a branch, is; None of other values."""
+        if apart:
+            return None
+        if number < len(self.given):
+            return self.given[number]
+        within = bisect_right(self.branches, number, key=attrgetter("first"))
+        branch = self.branches[within - 1] if within else None
+        known = branch is not None and number - branch.first < len(branch.given)
+        return branch.given[number - branch.first] if branch is not None and known else None
 
     def _shift_of(self, source: Source | None, number: int) -> int:
         """Return how much greater the number of a value is than before."""
@@ -276,7 +296,7 @@ class Canonical:
             frame.leave(places)
             return True
         if kind in _CONDITIONALS and (chosen := self._chosen(visit, places)) is not None:
-            frame.enter(self._branch(visit, chosen))
+            frame.enter(self._branch(visit, chosen, places))
             return True
         if kind == _RETURN and len(frames) > 1 and visit.operation.depth == IN_FUNCTION:
             frames[-2].results.update(((frame.call, at), one) for at, one in enumerate(places))
@@ -307,23 +327,32 @@ class Canonical:
         fits = len(end.operands) == len(call.operation.results)
         return function if returns and fits else None
 
-    def _branch(self, conditional: Visit, chosen: int) -> _Branch:
+    def _branch(self, conditional: Visit, chosen: int, places: list[_Place]) -> _Branch:
         self._shift += _NUMBERS
+        given = places if self._reading.kinds[conditional.operation.name] == _WHILE else []
         ends, number = self._ends[conditional.number], conditional.number
         starts = ends[chosen - 1] + 1 if chosen else number + 1
         first = self._reading.firsts[starts]
-        return _Branch(number, starts, ends[chosen], ends[-1] + 1, first, self._shift)
+        return _Branch(number, starts, ends[chosen], ends[-1] + 1, first, self._shift, given)
 
     def _chosen(self, conditional: Visit, places: list[_Place]) -> int | None:
         """Return the number of the branch that a constant decides for."""
-        place = places[0] if places else _Place(None, 0)
+        constants = map(self._constant, places)
+        if self._reading.kinds[conditional.operation.name] == _WHILE:
+            runs = _runs_once(self._reading, conditional, [*constants], self._ends)
+            return _BODY if runs else None
+        constant = next(constants, None)
+        return constant and _branch_of(self._reading, conditional, constant, self._ends)
+
+    def _constant(self, place: _Place) -> Operation | None:
+        """Return the constant that a value is, also of another shape or type."""
         for _ in range(_MOST_PASSED):
             if place.source is None:
                 return None
             maker = self._walk.head(self._origins[place.source[0]])
             kind = self._reading.kinds[maker.name]
             if kind == _CONSTANT:
-                return _branch_of(self._reading, conditional, maker, self._ends)
+                return maker
             place = (kind in _PASSING and self._before(kind, place)) or _Place(None, 0)
         return None
 
@@ -405,34 +434,108 @@ def _branch_of(
 ) -> int | None:
     """Return the number of the branch of a conditional that a constant decides for.
 
-    None where it is none of a branch that ends, and where a file that is damaged has another
-    number of them than of regions.
+    None where a file that is damaged has another number of ends than of regions.
     """
     branches = len(ends.get(conditional.number, ()))
-    if branches != conditional.operation.regions:
+    number = _number(reading, constant)
+    if branches != conditional.operation.regions or number is None:
         return None
-    data = reading.value(constant, "value").get("data")
-    if isinstance(data, Blob) and reading.element(constant.results[0]) == "bool_v1":
-        number = int(any(reading.data[data.offset : data.offset + 1]))
-    else:
-        number = next(iter(integers(reading, constant)), -1)
     if reading.kinds[conditional.operation.name] == _IF:  # the first is that of true
-        return int(not number) if number >= 0 else None
+        return int(not number)
     return number if 0 <= number < branches else branches - 1
 
 
-def _is_decided(reading: Reading, conditional: Visit) -> bool:
-    """Say whether a constant may decide for a branch of a conditional."""
-    number = conditional.first
+def _number(reading: Reading, constant: Operation) -> int | None:
+    """Return the first element of a constant of integers or booleans."""
+    data = reading.value(constant, "value").get("data")
+    if isinstance(data, Blob) and reading.element(constant.results[0]) == "bool_v1":
+        return int(any(reading.data[data.offset : data.offset + 1]))
+    return next(iter(integers(reading, constant)), None)
+
+
+def _runs_once(
+    reading: Reading,
+    loop: Visit,
+    begins: Sequence[Operation | None],
+    ends: Mapping[int, Sequence[int]],
+) -> bool:
+    """Say whether a loop counts from a constant by a constant up to one, and runs once."""
+    walk, ended = reading.walk, ends.get(loop.number, ())
+    if len(ended) != len((_CONDITION, _BODY)) or loop.operation.regions != len(ended):
+        return False
+    asked, given = (walk[at] for at in ended)
+    compare = _made_by(reading, asked, 0, _COMPARE)
+    term = compare and _counted(reading, compare)
+    if compare is None or term is None or term.at >= len(begins):
+        return False
+    add = _made_by(reading, given, term.at, _ADD)
+    step = add and _counted(reading, add)
+    begin = begins[term.at]
+    direction = reading.value(compare.operation, "comparison_direction").get("value")
+    if begin is None or not step or step.at != term.at:
+        return False
+    first = _number(reading, begin)
+    if first is None or not isinstance(direction, int) or direction >= len(_COMPARISONS):
+        return False
+    goes_on = [
+        _COMPARISONS[direction](*((one, term.by) if term.is_left else (term.by, one)))
+        for one in (first, first + step.by)
+    ]
+    return goes_on == [True, False]
+
+
+class _Term(NamedTuple):
+    """An argument of a loop beside a constant.
+
+    Args:
+        at: The number of the argument.
+        by: The constant.
+        is_left: Whether the argument is the first operand.
+    """
+
+    at: int
+    by: int
+    is_left: bool
+
+
+def _made_by(reading: Reading, ends: Visit, operand: int, kind: str) -> Visit | None:
+    """Return what gives an operand, if it is of some kind."""
+    source = ends.sources[operand] if operand < len(ends.sources) else None
+    made = reading.walk[source[0]] if source else None
+    return made if made and reading.kinds[made.operation.name] == kind else None
+
+
+def _counted(reading: Reading, visit: Visit) -> _Term | None:
+    """Return the argument of a loop and the constant that an op takes; None of another op."""
+    first = reading.firsts[visit.number]
+    sides = [*zip(visit.sources, visit.operation.operands, strict=True)]
+    for (source, number), (other, _) in itertools.permutations(sides, 2):
+        constant = visit.constant(other)
+        by = constant and _number(reading, constant)
+        if source is None and by is not None and number >= first:
+            return _Term(number - first, by, sides[0][0] is None)
+    return None
+
+
+def _is_decided(reading: Reading, conditional: Visit, ends: Mapping[int, Sequence[int]]) -> bool:
+    """Say whether a constant may decide for a branch, or how often a loop runs."""
+    if reading.kinds[conditional.operation.name] == _WHILE:
+        constants = [_constant_before(reading, one) for one in conditional.sources]
+        return _runs_once(reading, conditional, constants, ends)
+    return any(_constant_before(reading, one) for one in conditional.sources[:1])
+
+
+def _constant_before(reading: Reading, source: Source | None) -> Operation | None:
+    """Return the constant that an operand is, also of another shape or type."""
     for _ in range(_MOST_PASSED):
-        if number is None:
-            return False
-        maker = reading.walk[number]
+        if source is None:
+            return None
+        maker = reading.walk[source[0]]
         kind = reading.kinds[maker.operation.name]
         if kind == _CONSTANT:
-            return True
-        number = maker.first if kind in _PASSING else None
-    return False
+            return maker.operation
+        source = maker.sources[0] if kind in _PASSING and maker.sources else None
+    return None
 
 
 def is_canonical(reading: Reading) -> bool:
@@ -440,7 +543,8 @@ def is_canonical(reading: Reading) -> bool:
     if not CALLS.keys().isdisjoint(reading.kinds):
         return False
     walk, names = reading.walk, reading.kinds
-    if any(_is_decided(reading, visit) for visit in walk.of([*_CONDITIONALS])):
+    ends = _branch_ends(reading)
+    if any(_is_decided(reading, visit, ends) for visit in walk.of([*_CONDITIONALS])):
         return False
     for visit in walk.of([*CHANGING]):
         if not visit.operation.results or not visit.sources:  # damaged
