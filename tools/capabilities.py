@@ -113,6 +113,8 @@ _RELATIVE, _ABSOLUTE, _ROUNDINGS = 1e-3, 1e-5, 8
 _HANDLERS = "handlers"
 # Another result each time.
 _RANDOM = frozenset({"rng", "rng_bit_generator"})
+# What memory holds: two Releases agree on it by chance.
+_NOT_WRITTEN = frozenset({f"{CALL} AllocateBuffer", f"{CALL} triton_kernel_call"})
 _ENDED = {
     Outcome.INCOMPATIBLE: Ability.REFUSES,
     Outcome.CRASHED: Ability.CRASHES,
@@ -340,7 +342,8 @@ def references(runs: Sequence[Results]) -> dict[str, list[Array]]:
         runs: What became of each program in each run.
 
     Returns:
-        The outputs, by the program; without those that no two agree on, as with random numbers.
+        The outputs, by the program; without those that no two agree on, as with random numbers,
+        and those that nothing writes.
     """
     computed: dict[str, list[list[Array]]] = defaultdict(list)
     for run in runs:
@@ -351,7 +354,8 @@ def references(runs: Sequence[Results]) -> dict[str, list[Array]]:
     for name, outputs in computed.items():
         pairs = itertools.combinations(outputs, 2)
         right = next((one for one, other in pairs if _same(one, other)), None)
-        if right is not None and name.partition(" ")[0] not in _RANDOM:
+        compared = name not in _NOT_WRITTEN and name.partition(" ")[0] not in _RANDOM
+        if right is not None and compared:
             agreed[name] = right
     return agreed
 

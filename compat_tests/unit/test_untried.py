@@ -1,4 +1,4 @@
-"""Of two distributions with one compiler: what one fails on, and the other was not tried with."""
+"""Of distributions with one compiler or reader: what one fails on, and others were not tried."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 
 from portable.artifact import Artifact
 from portable.prediction import examine, predict
-from portable.releases import Release, Specifier, find_release
-from portable.releases.advisory import advisories, advisories_for, untried_for
+from portable.releases import Release, Specifier, find_release, releases
+from portable.releases.advisory import advisories, advisories_for, unread_for, untried_for
 from portable.releases.table import normalize_name, rows
 from portable.verdict import Outcome, Stage
 
@@ -102,3 +102,49 @@ def test_what_was_not_tried_is_named_where_it_is_asked_for(stage: Stage) -> None
     said = [one.what for one in verdict.not_known if "not tried on tensorflow; jaxlib" in one.what]
     assert bool(said) is (stage is Stage.COMPILE)
     assert verdict.compatible is (stage is Stage.DECODE)
+
+
+# IREE 3.13.0 and CUDA 0.9.2, 0.11.2 and 0.12.0.1 end by SIGABRT; the others were not executed.
+TWO_BITS = Path(__file__).parents[1] / "adversarial" / "data" / "integer_i2+1.3.0.mlir.bc"
+
+
+@pytest.mark.parametrize(
+    ("release", "outcome"),
+    [
+        ("iree-base-compiler 3.13.0", Outcome.NOT_KNOWN),
+        ("tensorflow 2.21.0", Outcome.NOT_KNOWN),
+        ("torch-xla 2.9.0", Outcome.NOT_KNOWN),
+        ("jax-cuda12-pjrt 0.9.0", Outcome.NOT_KNOWN),
+        ("libtpu 0.0.52", Outcome.NOT_KNOWN),
+        ("jax-cuda13-pjrt 0.9.2", Outcome.CRASHED),
+        ("jaxlib 0.12.0.1", Outcome.CRASHED),
+    ],
+)
+def test_what_a_reader_crashes_on_is_green_nowhere(release: str, outcome: Outcome) -> None:
+    """All readers are built from the sources of that one, and few of them were tried with it."""
+    verdict = predict(TWO_BITS, release)
+    assert (verdict.outcome, verdict.stage) == (outcome, Stage.DECODE)
+
+
+def test_what_readers_fail_on_is_not_known_of_others_of_the_same_versions() -> None:
+    """Of every Advisory on reading: where a Release has a Version of those jaxlibs, and no row."""
+    reading = [
+        one
+        for one in advisories()
+        if one.distribution == "jaxlib"
+        and one.stage < Stage.COMPILE
+        and not one.feature.startswith("dialect:")
+    ]
+    every = {one.feature for one in reading}
+    jaxlibs = releases("jaxlib")
+    newest = max(one.current for one in jaxlibs)
+    for release in releases():
+        said = {one.feature for one in advisories() if one.distribution == release.distribution}
+        expected = set()
+        for one in reading:
+            versions = [each.current for each in jaxlibs if one.applies_to(each)]
+            last = release.current if max(versions) == newest else max(versions)
+            if min(versions) <= release.current <= last and one.feature not in said:
+                expected.add(one.id)
+        found = {one.id for one in unread_for(release, every)}
+        assert found == (set() if release.distribution == "jaxlib" else expected), release

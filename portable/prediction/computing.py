@@ -221,15 +221,11 @@ def _computes_four_bits(reading: Reading) -> bool | None:
 
 def _constants_of_complex_f64(reading: Reading) -> bool:
     """Find a constant of complex numbers of two f64 that is not one value throughout."""
-    pool = reading.content.pool
     for signature in reading.of("vhlo.constant_v1"):
-        if reading.element(reading.result(signature)) != "complex_v1":
-            continue
-        element = pool.type(reading.result(signature)).fields.get("element")
-        part = pool.type(element).fields.get("element") if isinstance(element, int) else None
+        type_ = reading.result(signature)
         data = reading.value(signature, "value").get("data")
         several = isinstance(data, Blob) and data.size > 2 * 8
-        if several and isinstance(part, int) and pool.type(part).name == "f64_v1":
+        if several and reading.element(type_) in _COMPLEX and reading.part(type_) == "f64_v1":
             return True
     return False
 

@@ -158,11 +158,8 @@ def _aliases(fits: Callable[[int, int], bool]) -> Callable[[Reading], bool | Non
 
 def _bytes(reading: Reading, type_: int) -> int | None:
     """Return how many bytes a tensor has; None of one of less than a byte, or of no known size."""
-    pool, times = reading.content.pool, 1
-    count, element = pool.count(type_), pool.type(type_).fields.get("element")
-    if isinstance(element, int) and pool.type(element).name == "complex_v1":
-        times, element = 2, pool.type(element).fields.get("element")
-    name = pool.type(element).name if isinstance(element, int) else ""
+    count, name = reading.content.pool.count(type_), reading.part(type_)
+    times = 2 if reading.element(type_) == "complex_v1" else 1
     digits = _WIDTH.search(name.removesuffix("_v1"))
     bits = 8 if name == "bool_v1" else int(digits[0]) if digits else 0
     return None if count is None or bits < 8 else count * times * bits // 8
@@ -346,6 +343,10 @@ ENTRY: dict[str, FormRule] = {
         )
     ),
     "function that calls itself": FormRule(_calls_itself, (ops(_CALL),)),
+    "argument or result that is a buffer, a future or a witness": _takes(
+        "buffer", "future", "witness", elements=False
+    ),
+    "argument or result that is a tuple": _takes("tuple", elements=False),
     "argument or result that is not ranked": _takes("unranked_tensor", elements=False),
     "argument or result of tf32 or index": _takes("tf31", "index"),
     "argument or result of f6E2M3FN or f6E3M2FN": _takes("f6E2M3FN", "f6E3M2FN"),

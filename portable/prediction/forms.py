@@ -399,6 +399,14 @@ class Reading:
             self._elements[type_] = known
         return known
 
+    def part(self, type_: int) -> str:
+        """Return the name of the element type of a tensor type: of complex numbers, of a part."""
+        pool = self.content.pool
+        inner = pool.type(type_).fields.get("element")
+        if isinstance(inner, int) and pool.type(inner).name == "complex_v1":
+            inner = pool.type(inner).fields.get("element")
+        return pool.type(inner).name if isinstance(inner, int) else ""
+
     def value(self, signature: OpSignature | Operation, attribute: str) -> Mapping[str, object]:
         """Return the fields of an op's attribute; none if it has no such."""
         index = self.attribute(signature, attribute)

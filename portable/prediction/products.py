@@ -33,6 +33,9 @@ _SIDES = ("lhs", "rhs")
 _CONTRACTING = (*DOTS, "vhlo.dot_v1", "vhlo.einsum_v1")
 _PRODUCTS = (*_CONTRACTING, *CONVOLUTIONS)
 _F32, _SIXTEEN_BITS = "f32_v1", frozenset({"bf16_v1", "f16_v1"})
+_TF32 = "tf31_v1"  # as VHLO spells it
+_MULTIPLIED = frozenset({"f8E4M3FN_v1", "f8E5M2_v1"})
+_CONVOLVED = _MULTIPLIED | _SIXTEEN_BITS | {_F32, "f64_v1"}
 # Of these, so many stand in a word.
 _I8, _WORD = "i8_v1", 4
 # The value of the enum for the highest precision.
@@ -279,20 +282,33 @@ def _in_batches(reading: Reading) -> bool:
     )
 
 
-def _accumulates_little(reading: Reading) -> bool:
-    """Find a dot_general by an algorithm that accumulates in 16 bits, or of an unusual f8."""
+def _asks_cublas_for_too_much(reading: Reading) -> bool:
+    """Find a dot_general by an algorithm that cuBLAS does not have.
+
+    One that accumulates in 16 bits, of f8 other than two f8E4M3FN or one of them and f8E5M2, or of
+    TF32 that is not made of f32.
+    """
     for one in reading.of(DOT):
         *operands, accumulated = _precisions(reading, one) or ("",)
-        eights = {kind for kind in operands if kind.startswith("f8")} - {"f8E4M3FN_v1"}
-        if eights or accumulated in _SIXTEEN_BITS:
+        eights = [kind for kind in operands if kind.startswith("f8")]
+        refused = bool(eights) and ("f8E4M3FN_v1" not in eights or bool({*eights} - _MULTIPLIED))
+        taken = {reading.element(type_) for type_ in one.operand_types or () if type_ is not None}
+        if refused or accumulated in _SIXTEEN_BITS or (_TF32 in operands and taken != {_F32}):
             return True
     return False
 
 
+def _convolves_what_cudnn_lacks(reading: Reading) -> bool | None:
+    """Find perhaps a convolution of a type that cuDNN has none of; one that is a product has."""
+    of = (type_ for one in reading.of(*CONVOLUTIONS) for type_ in one.operand_types or ())
+    kinds = {reading.element(type_) for type_ in of if type_ is not None}
+    return None if kinds - _CONVOLVED else False
+
+
 def _rounds_operands(reading: Reading) -> bool:
-    """Find a product of f32 that is not requested at the highest precision."""
+    """Find a product of f32, or of complex numbers of it, that is not of the highest precision."""
     return any(
-        _F32 in {reading.element(type_) for type_ in one.operand_types or () if type_ is not None}
+        _F32 in {reading.part(type_) for type_ in one.operand_types or () if type_ is not None}
         and not _is_highest(reading, one)
         for one in reading.of(*_PRODUCTS)
     )
@@ -331,13 +347,18 @@ def _contracts_bytes(reading: Reading) -> bool | None:
 
 _ALGORITHM = (ops(DOT),)
 PRODUCTS: dict[str, FormRule] = {
-    "dot_general with an algorithm of little precision": FormRule(_accumulates_little, _ALGORITHM),
+    "dot_general with an algorithm that CUDA does not have": FormRule(
+        _asks_cublas_for_too_much, _ALGORITHM
+    ),
     # Of a vector, and where it is put together with others, it may be computed as it is.
     "product of f32 that is not of the highest precision": weaken(
         FormRule(_rounds_operands, (types([_F32]), ops(*_PRODUCTS)))
     ),
     "dot_general of i8 to i32 over no multiple of four": FormRule(
         _contracts_bytes, (types([_I8]), types(["i32_v1"]), ops(*DOTS))
+    ),
+    "convolution of numbers that cuDNN does not convolve": FormRule(
+        _convolves_what_cudnn_lacks, (ops(*CONVOLUTIONS),)
     ),
     # Where nothing overflows nothing saturates.
     "convolution to i8": weaken(FormRule(_convolves_bytes, (types([_I8]), ops(*CONVOLUTIONS)))),

@@ -38,6 +38,7 @@ from portable.releases.advisory import (
     Effect,
     advised_features,
     advisories_for,
+    unread_for,
     untried_for,
 )
 from portable.releases.capability import Ability, capabilities_of, computed_everywhere
@@ -346,6 +347,8 @@ class _Facts(NamedTuple):
             else:
                 reason = f"{advisory.id}: {advisory.reason or advisory.feature}"
                 yield _Finding(EFFECTS[advisory.effect], advisory.stage, reason, advised=True)
+        for advisory in unread_for(release, occurs):
+            yield _untried(advisory, release)
         yield from self._compiled(release, reached, notes, advised)
         yield from self._spread(reached)
 

@@ -7,6 +7,7 @@ import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from portable.releases.release import Release, releases
 from portable.releases.specifier import Specifier
 from portable.releases.table import (
     Row,
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     import datetime
     from collections.abc import Container
 
-    from portable.releases.release import Release
+    from portable.version import Version
 
 __all__ = [
     "Advisory",
@@ -29,11 +30,24 @@ __all__ = [
     "advised_features",
     "advisories",
     "advisories_for",
+    "unread_for",
     "untried_for",
 ]
 
-_SAME_COMPILER = dict.fromkeys(("tensorflow", "torch-xla", "jax-cuda13-pjrt"), "jaxlib")
-"""Distributions whose compiler is that of another: of another day, or for another platform."""
+_SAME_COMPILER = {
+    "tensorflow": ("jaxlib",),
+    "torch-xla": ("jaxlib",),
+    "jax-cuda13-pjrt": ("jaxlib", "jax-cuda13-pjrt"),
+}
+"""Where else what a Release fails on may be known from: a compiler of another day or platform.
+
+Few Releases for CUDA were executed, so that what one of them fails on was not tried in the others.
+"""
+
+# Every reader of artifacts is built from the same sources, and only of this distribution every
+# Release was tried with everything that one of them fails to read.
+_TRIED_READER = "jaxlib"
+_DIALECT = "dialect:"
 
 
 class Effect(enum.Enum):
@@ -114,7 +128,7 @@ def advisories_for(
 
 
 def untried_for(release: Release, features: Container[str]) -> tuple[Advisory, ...]:
-    """Return what another distribution with the same compiler fails on, and this one was not tried.
+    """Return what others with the same compiler fail on, and this one was not tried with.
 
     Args:
         release: The Release.
@@ -137,9 +151,50 @@ def untried_for(release: Release, features: Container[str]) -> tuple[Advisory, .
     )
 
 
+def unread_for(release: Release, features: Container[str]) -> tuple[Advisory, ...]:
+    """Return what jaxlibs of its Version fail to read, and this Release was not tried with.
+
+    Args:
+        release: The Release.
+        features: Only what is about one of these.
+
+    Returns:
+        Advisories about jaxlib, in table order: whether the Release fails is not known. None where
+        an Advisory is about the same Feature and the distribution: it says in which Releases.
+    """
+    if release.distribution == _TRIED_READER:
+        return ()
+    tried = _tried(release.distribution)
+    known = {feature for feature, _ in _about(release.distribution)}
+    known |= {feature for feature, of in tried.items() if of.contains(release.version)}
+    return tuple(
+        advisory
+        for feature, row in _of_readers()
+        if feature in features and feature not in known
+        if _is_within(release.current, _versions(advisory := _advisory(row)))
+    )
+
+
+@functools.cache
+def _versions(advisory: Advisory) -> tuple[Version | None, Version | None]:
+    """Return the first and the last Version of the Releases that it applies to.
+
+    The last is None where it applies to the newest Release.
+    """
+    every = releases(advisory.distribution)
+    found = sorted({one.current for one in every if advisory.applies_to(one)})
+    newest = max((one.current for one in every), default=None)
+    return next(iter(found), None), None if newest in found else next(iter(found[-1:]), None)
+
+
+def _is_within(version: Version, ends: tuple[Version | None, Version | None]) -> bool:
+    first, last = ends
+    return first is not None and first <= version and (last is None or version <= last)
+
+
 def _of_compiler(distribution: str) -> tuple[tuple[str, Row], ...]:
-    """Return the rows about the distribution from which another has its compiler, or none."""
-    return _about(_SAME_COMPILER.get(distribution, ""))
+    """Return the rows about the distributions that have the compiler of this one."""
+    return tuple(row for one in _SAME_COMPILER.get(distribution, ()) for row in _about(one))
 
 
 @functools.cache
@@ -159,8 +214,21 @@ def advised_features(distribution: str) -> tuple[str, ...]:
     Args:
         distribution: Its normalised name.
     """
-    about = (*_about(distribution), *_of_compiler(distribution))
+    about = (*_about(distribution), *_of_compiler(distribution), *_of_readers())
     return tuple(dict.fromkeys(feature for feature, _ in about))
+
+
+@functools.cache
+def _of_readers() -> tuple[tuple[str, Row], ...]:
+    """Return the rows about what readers fail on, of the distribution that was tried with all.
+
+    Which of them read a dialect stands in a table of its own.
+    """
+    return tuple(
+        (feature, row)
+        for feature, row in _about(_TRIED_READER)
+        if row.member("stage", Stage) < Stage.COMPILE and not feature.startswith(_DIALECT)
+    )
 
 
 @functools.cache

@@ -147,8 +147,9 @@ def capabilities_of(release: Release) -> Abilities:
         release: Which.
 
     Returns:
-        What it makes of op signatures: nothing, without a source, where neither it was executed nor
-        an older and a newer one.
+        What it makes of op signatures: nothing, without a source, where neither it was executed
+        nor, on the CPU, an older and a newer one. On other platforms too few Releases were executed
+        to know of those between two.
 
     Raises:
         TableError: The table does not make sense.
@@ -162,7 +163,7 @@ def capabilities_of(release: Release) -> Abilities:
     else:
         order = PackageVersion(release.version)
         newer = next((at for at, one in enumerate(executed) if PackageVersion(one) > order), 0)
-        if not newer:
+        if not newer or section.platform != "cpu":
             return _NOTHING
         positions = (newer - 1, newer)
     names = " and ".join(executed[position] for position in positions)

@@ -53,7 +53,7 @@ class Iree:
             The function `main`.
 
         Raises:
-            Refused: The compiler says no.
+            Refused: The compiler says no, or the runtime, as of types that it does not have.
         """
         digest = hashlib.sha256(program).digest()
         if digest == self._digest:
@@ -61,7 +61,10 @@ class Iree:
         self._main, self._digest = None, b""
         compiled = self._compile_module(program)
         context = self._runtime.SystemContext(config=self._config)
-        context.add_vm_module(self._runtime.VmModule.copy_buffer(context.instance, compiled))
+        try:
+            context.add_vm_module(self._runtime.VmModule.copy_buffer(context.instance, compiled))
+        except REFUSALS as refusal:
+            raise _refused(refusal) from None
         (name,) = (name for name in context.modules.keys() if name != "hal")  # noqa: SIM118 - no dict
         self._main = context.modules[name]["main"]
         self._digest = digest
@@ -85,10 +88,14 @@ class Iree:
         try:
             given = main(*inputs)
         except REFUSALS as refusal:
-            words = " ".join(str(refusal)[:2000].split())
-            raise Refused(f"{type(refusal).__name__}: {words}") from None
+            raise _refused(refusal) from None
         several = given if isinstance(given, (list, tuple)) else [given] * bool(results)
         return [_array(one, told) for one, told in zip(several, results, strict=True)]
+
+
+def _refused(refusal: Exception) -> Refused:
+    words = " ".join(str(refusal)[:2000].split())
+    return Refused(f"{type(refusal).__name__}: {words}")
 
 
 def _array(value: Any, told: Payload) -> Any:
