@@ -22,6 +22,7 @@ from portable import cli
 from portable.cli import COMMANDS, load, main, parser
 from portable.cli.output import write_bytes
 from portable.system.files import FileError
+from portable.verdict import Stage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -136,6 +137,15 @@ def test_help_tells_every_option_and_its_default() -> None:
             assert action.metavar or action.choices, where
             if action.default not in (None, [], ""):
                 assert "(default: " in action.help, where
+
+
+def test_help_names_only_stages_that_a_command_takes() -> None:
+    """Those of `matrix` are fewer than those of `check`."""
+    staged = [(command, action) for command, action in _options() if action.dest == "stage"]
+    assert {"check", "matrix"} <= {command for command, _ in staged}
+    for command, action in staged:
+        words = re.findall(r"\w+", _help(action))
+        assert {str(stage) for stage in Stage} & {*words} <= {*(action.choices or ())}, command
 
 
 @pytest.mark.parametrize("command", COMMANDS)

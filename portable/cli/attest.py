@@ -1,11 +1,11 @@
 """Sign or verify a statement about which consumers read an artifact or a bundle.
 
-sign predicts the Verdicts of the consumers, or takes what --matrix says was observed, and writes
-them to FILE.sigstore.json or --output, signed with the private key of --key. verify checks that
-such a file was signed with the public key of --key, is about these very bytes, is not older than
---max-age, and says that every consumer of --for reads them. It needs no network, unless FILE is in
-a registry, which then has the attestation too. attach verifies an attestation and sends it to the
-registry that has what it is about, whoever pushed that.
+sign predicts the Verdicts of the consumers, or takes the observations of --matrix, and writes them
+to FILE.sigstore.json or --output, signed with the private key --key. verify checks with the public
+key --key that such a file is signed, applies to exactly these bytes, is not older than --max-age,
+and says that every consumer of --for reads them. It needs no network, unless FILE is in a registry,
+which then has the attestation too. attach verifies an attestation and sends it to the registry that
+has the artifact or bundle, whoever pushed it.
 """
 
 from __future__ import annotations

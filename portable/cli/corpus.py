@@ -56,7 +56,10 @@ def options(parser: argparse.ArgumentParser) -> None:
         help="name of a Case (show, new); part of names (run)",
     )
     parser.add_argument(
-        "--corpus", type=Path, metavar="DIRECTORY", help="the corpus (default: look for it)"
+        "--corpus",
+        type=Path,
+        metavar="DIRECTORY",
+        help="the corpus (default: corpus, in this folder or one above)",
     )
     parser.add_argument("--program", type=Path, metavar="FILE.mlir", help="new: the program")
     parser.add_argument(

@@ -1,6 +1,6 @@
 """Print the StableHLO program inside an artifact, as `stablehlo-translate --deserialize` does.
 
-Unlike there, an empty or foreign file is an error.
+Unlike that tool, it refuses an empty or foreign file.
 """
 
 from __future__ import annotations

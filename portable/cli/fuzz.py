@@ -104,7 +104,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         "--hours",
         type=limit,
         metavar="H",
-        help=f"hunt: how many hours to go on starting new rounds (default: {_HOURS:g})",
+        help=f"hunt: for how many hours to start new rounds (default: {_HOURS:g})",
     )
     add(parser, "--for", "--target", "--cluster", "--output", "--format")
 

@@ -4,11 +4,11 @@ The policy is portable.toml, or [tool.portable] in pyproject.toml, in this folde
 Verdicts are predicted from the bytes and the tables of Releases; with --observe the installed
 libStablehlo reads each artifact too, in a child process.
 
-Folders are searched by content and by name: MLIR bytecode, containers, and *.mlir.bc, *.mlirbc,
-*.exported, *.bytecode. Every other file is listed as excluded (by the policy, or a folder of
-tools such as .git, .venv, node_modules), counted, or listed as not judged. Buckets and the other
-places that portable audit takes are searched in the same way; what an audit wrote (FLEET.parquet)
-is judged by what it recorded, and nothing is read again.
+In folders, artifacts are recognized by content (MLIR bytecode, containers) and by name (*.mlir.bc,
+*.mlirbc, *.exported, *.bytecode). Every other file is listed as excluded (by the policy, or in a
+folder of tools such as .git, .venv, node_modules), listed as not judged, or counted. Buckets and
+the other places of portable audit are searched in the same way. An audit (FLEET.parquet) is judged
+by its rows; the artifacts are not read again.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         "searched for them, and audits (*.parquet)",
     )
     add(parser, "--for", default_help="those of the policy; '@NAME' for a set of it")
-    add(parser, "--policy", default_help="look for it")
+    add(parser, "--policy", default_help="in this folder or one above")
     add(parser, "--depth", default_help="that of the policy")
     add(parser, "--observe")
     parser.add_argument(
@@ -85,12 +85,12 @@ def options(parser: argparse.ArgumentParser) -> None:
         "--no-strict",
         dest="strict",
         action="store_false",
-        help="pass although something could not be judged",
+        help="pass although some files could not be judged",
     )
     parser.add_argument(
         "--changed",
         action="store_true",
-        help="the PATHs are the files of a change: none may be given, and those that are no "
+        help="the PATHs are the files of a change: there may be none, and files that are not "
         "artifacts are counted",
     )
     parser.add_argument(

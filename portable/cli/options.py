@@ -48,21 +48,21 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "--output": {
         "type": destination,
         "metavar": "PATH",
-        "help": "where to write the result; - is standard output, where the result is one file "
-        "that is not read back",
+        "help": "where to write the result; - is standard output, possible for a result of one "
+        "file that the command does not read back",
     },
     "--verify": _FLAG
     | {"help": "execute the program and the artifact, and write nothing if the results differ"},
     "--attestation": {
         "metavar": "FILE.json",
-        "help": "what attest sign wrote, to be verified or sent",
+        "help": "the file that attest sign wrote",
     },
     "--report": _REPEATED
     | {
         "type": destination,
         "metavar": "FILE",
-        "help": "also write a report, in the format of its ending: .json or .html, for gate also "
-        ".xml and .md (repeatable)",
+        "help": "also write a report; its suffix selects the format: .json or .html, for gate "
+        "also .xml and .md (repeatable)",
     },
     "--timeout": {
         "type": limit,
@@ -85,14 +85,14 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
         "help": "the Version to write for: 1.9.0, current, minimum, WEEK_4, WEEK_12 or MAX",
     },
     "--stage": {
-        "help": "the Stage to judge up to: open (opens the container), decode (reads the "
-        "artifact), roundtrip (writes it back), compile, execute (computes the same)",
+        "help": "the Stage to judge up to, for example decode (reads the artifact), roundtrip "
+        "(writes back what it read) or execute (computes the same)",
     },
     "--depth": {
         "choices": ("header", "content"),
-        "help": "what is looked at: header (what artifacts claim) or content (what they contain)",
+        "help": "what to read of artifacts: header (the Version they claim) or content",
     },
-    "--policy": {"metavar": "FILE", "help": "the policy, whose consumer sets '@NAME' names"},
+    "--policy": {"metavar": "FILE", "help": "the policy; '@NAME' names one of its consumer sets"},
     "--observe": _FLAG
     | {"help": "also read each artifact with the installed libStablehlo, in a child process"},
     "--strictness": {
@@ -132,10 +132,10 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
         "metavar": "[NAME=]TYPE[SIZES]",
         "help": "the types of the inputs: 'f32[2,3]' 'mask=i1[batch]' i64",
     },
-    "--eval": _FLAG | {"help": "torch: call .eval() of the model first"},
-    "--backend": {"help": "torch: what lowers the model"},
+    "--eval": _FLAG | {"help": "torch: call .eval() on the model first"},
+    "--backend": {"help": "torch: the library that lowers the model"},
     # How a program is executed.
-    "--executor": {"default": "pjrt", "help": "what executes the program"},
+    "--executor": {"default": "pjrt", "help": "the Executor of the program"},
     "--on": {
         "metavar": "RELEASE",
         "help": "execute on this Release, such as 'jaxlib 0.4.33', in its own environment, which "
@@ -149,7 +149,7 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "--jobs": {
         "type": count,
         "metavar": "N",
-        "help": "how many programs or commands to execute at a time",
+        "help": "how many programs or commands to run at a time",
     },
     "--memory": {
         "type": limit,
@@ -158,7 +158,7 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
     },
     "--require-hashes": _FLAG
     | {
-        "help": "refuse to install what has no recorded digest, dependencies included "
+        "help": "install only files with a recorded digest, dependencies included "
         "(also PORTABLE_REQUIRE_HASHES=1)",
     },
     "--inputs": {"metavar": "FILE.npz", "help": "the inputs: arrays named 0, 1, ..."},

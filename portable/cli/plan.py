@@ -2,12 +2,12 @@
 
 FLEET is what `portable audit` wrote. An artifact stops if the consumers of --from read it, and one
 of --to does not, or is known not to compile it or to compute something else. Artifacts that pass
-everywhere are only counted. Verdicts are predicted from what the audit read and from today's
-tables; where the audit had no --depth content, from what the artifacts claim.
+everywhere are only counted. Verdicts are predicted from the audit and today's tables. An audit
+without --depth content gives only the Versions that artifacts claim.
 
---today shows a calendar instead: until when upstream promises that artifacts are read, counted from
-the day on which their Version was first available, since no artifact of it is older. For an
-artifact that was written later the promise lasts longer.
+--today shows a calendar instead: until when upstream promises that artifacts are read. It counts
+from the day on which their Version was first available, since no artifact of it is older. The
+promise for an artifact that was written later lasts longer.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _SHOWN = 5
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("fleet", metavar="FLEET", help="what portable audit wrote")
-    for name, who in (("--from", "who reads the artifacts now"), ("--to", "who is to read them")):
+    for name, who in (("--from", "the consumers now"), ("--to", "the new consumers")):
         parser.add_argument(
             name,
             dest=name[2:],
@@ -72,8 +72,10 @@ def options(parser: argparse.ArgumentParser) -> None:
             metavar="SPEC",
             help=f"{who}, as for check; '@NAME' for a set of the policy",
         )
-    add(parser, "--policy", default_help="look for it")
-    parser.add_argument("--today", action="store_true", help="show what leaves its Window when")
+    add(parser, "--policy", default_help="in this folder or one above")
+    parser.add_argument(
+        "--today", action="store_true", help="show when artifacts leave their Windows"
+    )
     add(parser, "--stage", choices=[str(stage) for stage in Stage], default=str(Stage.DECODE))
     add(parser, "--report")
     add(parser, "--all", "--format")

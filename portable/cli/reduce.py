@@ -52,7 +52,10 @@ def options(parser: argparse.ArgumentParser) -> None:
         help="StableHLO as MLIR text, MLIR bytecode, a portable artifact, or a container of one",
     )
     parser.add_argument(
-        "--check", required=True, metavar="COMMAND", help="what must succeed, for /bin/sh"
+        "--check",
+        required=True,
+        metavar="COMMAND",
+        help="the command that must succeed, run by /bin/sh",
     )
     add(parser, "--jobs", default_help="cores")
     add(parser, "--inputs")

@@ -36,7 +36,7 @@ portable repin-all fleet.parquet --for 'jaxlib>=0.5' -o pinned/ --allow exact --
 """
 EXIT_CODES = {
     0: "the consumers read every artifact, or a copy of it",
-    1: "some cannot be written for them",
+    1: "some artifacts cannot be written for the consumers",
     2: "bad usage",
 }
 

@@ -1,9 +1,9 @@
 """Execute a program in a child process.
 
-The inputs are checked against the signature of main first. A directory of torch_xla is a program
-with its weights: only the others are inputs. The results are written as an archive
-of arrays named 0, 1, ...; types that numpy lacks are stored as unsigned integers, with the type
-in the name: 0.bfloat16.
+The inputs are checked against the signature of main first. A directory of torch_xla includes the
+weights: only the other arguments of main are inputs. The results are written as an archive of
+arrays named 0, 1, ...; types that numpy lacks are stored as unsigned integers, with the type in the
+name: 0.bfloat16.
 """
 
 from __future__ import annotations

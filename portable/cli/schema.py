@@ -1,7 +1,7 @@
 """Print the JSON Schema of what a command prints with --format json.
 
-Three more names are known: `error`, a line on standard error; `inspection`, what
-`portable.inspect(...).record()` returns; `predicate`, what an attestation says. Without a name,
+There are three more schemas: `error`, a line on standard error; `inspection`, the result of
+`portable.inspect(...).record()`; `predicate`, the statement of an attestation. Without a name,
 list all.
 """
 
@@ -26,7 +26,9 @@ EXIT_CODES = {0: "done", 2: "no such document, or bad usage"}
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("name", nargs="?", metavar="NAME", help="of a command, or as above")
+    parser.add_argument(
+        "name", nargs="?", metavar="NAME", help="a command, or one of the names above"
+    )
 
 
 def run(chosen: argparse.Namespace) -> int:
