@@ -1,7 +1,7 @@
 """Compatibility and versioning of StableHLO portable artifacts.
 
-Tells which shipped runtimes read an artifact and compute the same, writes artifacts that they can
-read, and names the Features of a program that require a newer Version.
+Predicts which shipped runtimes read an artifact and compute the same, writes artifacts that they
+can read, and names the Features of a program that require a newer Version.
 
     >>> import portable
     >>> program = '''
@@ -21,25 +21,25 @@ read, and names the Features of a program that require a newer Version.
 Write an artifact:
 
     pin(program, *requests)         for named consumers, read back strictly, with the reasons
-    serialize(program, target)      the artifact alone
-    retarget(artifact, target)      an artifact again, for another Version
-    repin(path, *requests, to=new)  every artifact of a container
-    minimum(program)                how low it could go
-    explain(program, target)        what keeps it from a target, and workarounds
+    serialize(program, target)      only the artifact, for one Version
+    retarget(artifact, target)      an existing artifact, rewritten for another Version
+    repin(path, *requests, to=new)  a copy of a container, with every artifact rewritten
+    minimum(program)                the lowest Version it can be pinned for
+    explain(program, target)        the Features that prevent a target, and workarounds
 
 Read one; `inspect` and `predict` need no compiler and run no native code:
 
-    inspect(file)                   what it is, claims and needs
-    predict(artifact, release)      the Verdict that bytes and tables lead to
+    inspect(file)                   its kind, the Version it claims, the Version it needs
+    predict(artifact, release)      the Verdict, from the bytes and the tables
     observe(artifact)               the Verdict of the installed libStablehlo, in a child process
-    run(artifact, inputs)           what it computes, in a child process
-    verify(expected, actual)        whether two artifacts compute the same
+    run(artifact, inputs)           its results, computed in a child process
+    verify(expected, actual)        whether two artifacts compute the same results
     deserialize(artifact)           the program inside, as an ir.Module
 
 What has shipped:
 
     resolve_target(*requests)       the newest Version that every consumer reads, and why
-    window(version)                 what upstream promises, until when
+    window(version)                 until when upstream promises to read and write it
 
 An artifact is an `Artifact`, its bytes, or its path, in every call. A program is one of these,
 MLIR text or bytecode, or an `ir.Module`. A module is worked on in this process and never changed;

@@ -38,7 +38,7 @@ class Artifact:
 
     Args:
         data: The bytes, header included.
-        header: The header as read from them: a claim, not the truth about the content.
+        header: The header, read from the bytes. It is a claim: the bytes may need more.
     """
 
     data: bytes
@@ -50,14 +50,14 @@ class Artifact:
 
         Args:
             data: The bytes.
-            where: What to call them in an error, for example the path.
+            where: Their name in errors, for example the path.
 
         Returns:
             The artifact.
 
         Raises:
             NotAnArtifact: The bytes are empty, text, or some other kind of file.
-            MalformedArtifact: They begin like MLIR bytecode and go wrong in the header.
+            MalformedArtifact: They begin like MLIR bytecode, but the header is damaged.
         """
         if not data.startswith(MAGIC):
             raise _other_kind(data, where)
@@ -72,7 +72,7 @@ class Artifact:
 
     @classmethod
     def of(cls, what: ArtifactLike) -> Artifact:
-        """Take an artifact from whatever stands for one.
+        """Return the artifact that an argument of this library stands for.
 
         Args:
             what: An Artifact, its bytes, an Entry of a container, or a path.

@@ -20,10 +20,10 @@ class PortableError(Exception):
     """A record of what went wrong; as text always one line, `where: what; hint`.
 
     Args:
-        what: What went wrong, in words a user knows.
-        details: What it consists of, one text each.
+        what: What is wrong.
+        details: The parts of the problem, one text each.
         where: The file, op or location it happened at.
-        needs: The Version that would do.
+        needs: The Version that the program needs.
         target: The Target that was requested.
         hint: What to do next.
     """

@@ -10,12 +10,12 @@ __all__ = ["BITS", "Tolerance", "demand_count", "demand_distance"]
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """What still counts as the same; any one of the three is enough.
+    """Which differences count as equal; meeting one of the three is enough.
 
     Args:
         ulps: Distance in ulps.
-        relative: Of the larger magnitude of the expected and the actual value.
-        absolute: Difference.
+        relative: Difference as a fraction of the larger of both magnitudes.
+        absolute: Absolute difference.
     """
 
     ulps: int = 0

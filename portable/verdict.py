@@ -33,7 +33,7 @@ class Stage(enum.IntEnum):
         """Return the Stage of a name: `compile`.
 
         Raises:
-            ValueError: There is none of that name; says which there are.
+            ValueError: No Stage has that name; the message lists them.
         """
         found = cls.__members__.get(text.upper())
         if found is None:
@@ -61,7 +61,7 @@ _WORDS = {
 class Outcome(enum.Enum):
     """What happened, or is predicted to happen, at the last Stage that was reached.
 
-    `NOT_KNOWN` is only ever predicted: whether the Consumer gets through the Stage is not known.
+    `NOT_KNOWN` is only predicted: it is not known whether the Consumer passes the Stage.
     """
 
     COMPATIBLE = "compatible"
@@ -104,7 +104,7 @@ class Diagnostic:
     Args:
         severity: MLIR's severity.
         message: The text, without the location.
-        location: Where in the program, as MLIR prints it; empty when unknown.
+        location: The place in the program, as MLIR prints it; empty if unknown.
         notes: Messages attached to this one.
     """
 
@@ -129,7 +129,7 @@ class NotKnown:
 
     Args:
         stage: The Stage that depends on it.
-        what: One line.
+        what: It, in one line.
     """
 
     stage: Stage
@@ -156,7 +156,7 @@ class Verdict:
             failed.
         basis: Predicted from bytes and tables, or observed on the real thing.
         reason: One line that says why.
-        diagnostics: What the Consumer said.
+        diagnostics: The messages of the Consumer.
         not_known: What is not known, at whatever Stage.
     """
 
@@ -182,14 +182,14 @@ class Verdict:
         return _says(self.outcome, self.stage)
 
     def holds(self, stage: Stage) -> bool | None:
-        """Say whether the Consumer gets through a Stage.
+        """Say whether the Consumer passes a Stage.
 
         Args:
             stage: The Stage in question, with all before it.
 
         Returns:
-            False where an obstacle is known, at whatever Stage; None where it is not known, up to
-            the Stage in question, whether there is one.
+            False if an obstacle is known at any Stage; None if it is not known whether there is one
+            up to the Stage in question; otherwise True.
         """
         if self.outcome is not Outcome.COMPATIBLE and self.outcome is not Outcome.NOT_KNOWN:
             return False

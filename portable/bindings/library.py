@@ -25,11 +25,11 @@ __all__ = ["Context", "Library", "Module"]
 
 
 class Module(Protocol):
-    """An `ir.Module`, of whichever bindings; they document it."""
+    """An `ir.Module` of any of the bindings, which document it."""
 
     @property
     def context(self) -> Any:
-        """The `ir.Context` that it lives in."""
+        """The `ir.Context` of the module."""
 
     @property
     def operation(self) -> Any:

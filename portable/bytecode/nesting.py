@@ -22,7 +22,7 @@ __all__ = ["TooDeep", "demand_shallow", "demand_shallow_text", "excess", "limit"
 
 
 class TooDeep(PortableError):
-    """A program nests deeper than every known Release survives."""
+    """A program nests deeper than the known Releases survive."""
 
 
 @cache

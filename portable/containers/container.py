@@ -39,11 +39,11 @@ Edits: TypeAlias = "Mapping[str, Callable[[FileIO], object] | None]"
 
 
 class MalformedContainer(PortableError):
-    """A container is damaged, half written, or tries what a container may not.
+    """A container is damaged, half written, or has content that is not allowed.
 
     Args:
         what: What is wrong.
-        offset: The byte at which it was found; None when it is not about one byte.
+        offset: The byte at which it was found; None if it concerns more than one byte.
         where: The file, when it is one of several in a directory.
         hint: What to do next.
     """
@@ -68,7 +68,7 @@ class MalformedContainer(PortableError):
 
 
 class NotAContainer(PortableError):
-    """The path leads to something else; `kind` says what."""
+    """The path is not a container; `kind` says what it is."""
 
     def __init__(self, kind: Kind, *, directory: bool = False, where: str | None = None) -> None:
         super().__init__(
@@ -80,7 +80,7 @@ class NotAContainer(PortableError):
 
 
 class NoArtifact(PortableError):
-    """The container is sound, but no portable artifact is in it."""
+    """The container is valid, but has no portable artifact."""
 
 
 class UnknownEntry(PortableError):

@@ -16,7 +16,7 @@ __all__ = ["Analysis", "Caveat", "Feature", "FeatureKind", "Needs", "RemovedForm
 
 
 class Strictness(Enum):
-    """Whose judgement counts."""
+    """Which forms count as readable at an older Version."""
 
     UPSTREAM = "upstream"
     """What StableHLO's serializer accepts."""
@@ -53,8 +53,8 @@ class Feature:
         count: How many operations (or locations) have it.
         locations: Where the first few are.
         reason: Why it needs that Version and cannot be written in an older form.
-        workaround: What could be done about it; empty if nothing is known.
-        by_default: Whether `pin` does away with it by default.
+        workaround: How to avoid it; empty if no way is known.
+        by_default: Whether `pin` removes it by default.
     """
 
     kind: FeatureKind
@@ -85,7 +85,7 @@ class Needs:
     """A Version and the Features that force it.
 
     Args:
-        version: The Version; None where it is unknown, as for unknown forms in an artifact
+        version: The Version; None if it is unknown, as for unknown forms in an artifact
             that claims no Version.
         features: Everything that needs more than the minimum Version, the highest first.
     """
@@ -97,7 +97,7 @@ class Needs:
         return f"<Needs {self.version or 'unknown'}, {len(self.features)} features>"
 
     def above(self, target: Version) -> tuple[Feature, ...]:
-        """Return the Features that stand between the program and a Target.
+        """Return the Features that prevent a Target.
 
         Args:
             target: The Target; its patch does not matter.
@@ -159,16 +159,16 @@ class RemovedForm:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """What the bytes need and how low the program could go.
+    """The Version that the bytes need, and the lowest one the program can be written for.
 
     Args:
-        required: What a reader of these bytes must have.
-        minimum: The lowest Target that the program can be written for as it is.
+        required: The Version that a reader of these bytes must have, and why.
+        minimum: The lowest Target that the program can be written for without rewriting.
         caveats: What the tables cannot judge.
         unknown: Operations, types, attributes and values that no table knows; if there are any,
             both Versions are lower bounds, and so is the claimed Version.
-        removed: Forms that newer readers do not know any more.
-        unreadable: What no Release reads or survives; empty if nothing is known.
+        removed: Forms that newer readers have dropped.
+        unreadable: Why no Release reads the bytes; empty if no reason is known.
     """
 
     required: Needs

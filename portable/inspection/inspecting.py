@@ -57,30 +57,30 @@ class Inspection:
     """Everything that can be read from a file.
 
     Args:
-        kind: What the file is; all that follows is empty for anything but MLIR bytecode.
+        kind: The kind of file; all fields below are empty unless it is MLIR bytecode.
         size: Bytes.
         digest: SHA-256 of the bytes, in hexadecimal.
         format: The version of the MLIR bytecode format.
-        producer: As the header names it.
+        producer: The producer that the header names.
         claimed: The Version that the header claims; a claim, not a fact.
         analysis: What the content needs; None when it cannot be read.
         operations: Op name -> count.
         custom_calls: Target -> count.
-        discardable: Attributes that are no part of an op's definition -> count. Upstream's promise
+        discardable: Attributes outside an op's definition -> count. Upstream's promise
             does not cover them.
-        unregistered: Names of ops that the producer did not know.
+        unregistered: Names of ops that were not registered in the producer.
         locations: Kind -> count of distinct locations.
         leaks: Absolute paths in locations: they reveal the machine that built the file.
         constants: The largest, largest first.
         fingerprint: Digest of the program without locations and producer; empty unless requested.
-        warnings: What is odd: a claim that is too low, or above anything known.
+        warnings: A claimed Version below the required one, or newer than all known ones.
         damage: Why the content cannot be read; empty when it can.
-        versions: What a container says about itself, or about this artifact in it, by the name of
-            each number; none of them is the artifact's own.
+        versions: The version numbers of a container, or of this artifact in it, by name; none of
+            them is the artifact's own Version.
         readers: The releases of its framework that open a container, as measured.
-        artifacts: What is inside of a container, by its name there.
-        runtime: The shared library, as its strings show it; None for anything but a runtime.
-        source: What was looked into: the path of a directory, else the bytes.
+        artifacts: The artifacts in a container, by their names there.
+        runtime: The result for a shared library, from its strings; None for other files.
+        source: What was read: the path of a directory, else the bytes.
     """
 
     kind: Kind
@@ -114,12 +114,12 @@ class Inspection:
 
     @property
     def required(self) -> Needs | None:
-        """What a reader of these bytes must have."""
+        """The Version that a reader of these bytes must have, and why."""
         return self.analysis.required if self.analysis else None
 
     @property
     def minimum(self) -> Needs | None:
-        """How low `pin` could take the program by default, and what stops it."""
+        """The lowest Version that `pin` reaches by default, and what prevents a lower one."""
         return self.analysis.pinned if self.analysis else None
 
     @property
@@ -181,13 +181,13 @@ def inspect(
     strictness: Strictness | str | None = None,
     fingerprint: bool = False,
 ) -> Inspection:
-    """Look into a file or into bytes, whatever they are.
+    """Report the kind of a file or of bytes, what it claims, and what it needs.
 
     Args:
         source: A path (a directory too), the bytes, an Artifact, or an Entry of a container.
-        strictness: What counts as readable, or its name; by default what real readers really read.
-        fingerprint: Whether to digest the program without locations and producer; takes as long as
-            all the rest.
+        strictness: What counts as readable, or its name; by default what real readers read.
+        fingerprint: Whether to digest the program without locations and producer; this doubles the
+            time.
 
     Returns:
         The Inspection. Damage inside is reported in it, not raised; so is a container without
@@ -195,7 +195,7 @@ def inspect(
 
     Raises:
         FileError: The path cannot be read.
-        NotAnArtifact: It is no path and has no bytes.
+        NotAnArtifact: `source` is neither a path nor bytes.
         ValueError: There is no such strictness.
     """
     if strictness is not None:

@@ -42,19 +42,19 @@ class RewritePlan:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The plan of one program to one target.
+    """How one program can reach one target.
 
     Args:
         target: The Version in question.
-        minimum: The lowest Version that can express the program as it is; None when unknown.
-        pinned: The lowest Version that `pin` reaches by default; None when unknown.
+        minimum: The lowest Version that can express the program without rewriting; None if unknown.
+        pinned: The lowest Version that `pin` reaches by default; None if unknown.
         blockers: The Features that need more than `target`, the most demanding first; each says
-            in `workaround` what could be done about it.
+            in `workaround` how to avoid it.
         caveats: What the tables cannot judge.
         reachable: Whether `pin`, with its expander and location policy, reaches the target.
         plans: Where the rewrites lead that may be allowed, the target itself or the lowest Version
             above it; equal bits first.
-        refusals: Why rewrites that would help cannot be done.
+        refusals: Why other rewrites that would help are impossible.
     """
 
     target: Version
@@ -80,7 +80,7 @@ def explain(
     *,
     allow_dialects: tuple[str, ...] = (),
 ) -> Explanation:
-    """Explain what keeps a program from a target.
+    """Explain which Features prevent a target, and how to reach it.
 
     Args:
         program: As for `portable.serialize`.
@@ -88,7 +88,7 @@ def explain(
         allow_dialects: As for `portable.serialize`.
 
     Returns:
-        The explanation. Whether the target is reached was tried, not predicted.
+        The explanation. Whether the target can be reached was tried, not predicted.
 
     Raises:
         PortableError: The program cannot be read.

@@ -26,7 +26,7 @@ RANGES_SINCE = Version.parse(rules().locations[RANGE][0]).first_target
 
 
 class Locations(enum.Enum):
-    """What becomes of source locations."""
+    """How source locations are written."""
 
     DOWNGRADE = "downgrade"
     """Ranges, which old readers do not know, become points where the target needs it."""

@@ -18,18 +18,18 @@ _REQUESTS = frozenset({"consumers", "requests", "target", "targets", "to", "vers
 
 
 class PinOptions(TypedDict, total=False):
-    """The keywords of every call that writes artifacts; each may be left out.
+    """The keywords of every call that writes artifacts; all are optional.
 
     Args:
-        locations: What becomes of source locations. By default `Locations.DOWNGRADE`.
+        locations: How source locations are written. By default `Locations.DOWNGRADE`.
         expand: Rewrite ops that the target lacks into older ones where upstream's
             `stablehlo-compatibility-expander` can, and CHLO ops into StableHLO. By default true.
         allow: Rewrites of `portable.pinning.rewrites` that may be done where the target needs
             them, by name; `exact` for all that give equal bits. By default none.
         allow_dialects: Dialects outside StableHLO that may pass through, for example `sdy`. By
             default none.
-        library: The bindings to use for a program that is no module of its own. By default the
-            first that are installed.
+        library: The bindings for a program that is not an `ir.Module`. By default the first that
+            are installed.
     """
 
     locations: Locations | str

@@ -62,8 +62,8 @@ class NotExpressible(PortableError):
 
     Args:
         target: The Version that was requested.
-        minimum: The lowest Version that would do, if known.
-        features: What needs more than `target`, the most demanding first.
+        minimum: The lowest Version that can express it, if known.
+        features: Those that need a newer Version than `target`, the most demanding first.
     """
 
     def __init__(
@@ -89,11 +89,11 @@ class NotExpressible(PortableError):
 
 
 class ForeignDialect(PortableError):
-    """The program has ops or attributes that upstream's promise does not cover.
+    """The program has ops or attributes outside StableHLO, without upstream's promise.
 
     Args:
-        operations: The ops that are not StableHLO: how often, and where first.
-        attributes: The dialects of attributes that are not StableHLO, where no op is to blame.
+        operations: The ops outside StableHLO, each with its count and first location.
+        attributes: The dialects of attributes outside StableHLO, if all ops are StableHLO.
     """
 
     def __init__(
@@ -125,8 +125,8 @@ class Pinned:
     Args:
         artifact: The artifact.
         target: The Version it was written for, and why.
-        analysis: What its bytes need, by a strict reading.
-        rewrites: Replacements of what the target lacks, and how exact that is.
+        analysis: The Version and Features that its bytes need, read strictly.
+        rewrites: The rewrites that were applied for the target, and how exact they are.
     """
 
     artifact: Artifact
@@ -140,7 +140,7 @@ class Pinned:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Minimum:
-    """How low a program can be pinned, and what stops it there.
+    """The lowest Version a program can be pinned for, and the Features that prevent a lower one.
 
     Args:
         analysis: What the program needs at the installed library's current Version.
@@ -173,17 +173,17 @@ def serialize(
     target: str | Version | Target | Sequence[str] = "current",
     **options: Unpack[PinOptions],
 ) -> Artifact:
-    """Write a portable artifact that a reader of `target` really reads.
+    """Write a portable artifact that readers of `target` can read.
 
     Same input, same bytes, whatever the thread, process or hash seed. The caller's module is never
     changed, on success or failure.
 
-    An `ir.Module` is worked on in this process. Everything else is by a child with limits of time
-    and memory, which is kept for the next call: a program that crashes native code is an error.
+    An `ir.Module` is processed here. Every other program is processed in a child with limits of
+    time and memory, which is kept for the next call; a crash of native code is an error.
 
     Args:
         program: An `ir.Module`, MLIR text or bytecode, an Artifact, or a path.
-        target: A Version, a Target, or anything `resolve_target` takes; several: the lowest wins.
+        target: A Version, a Target, or anything `resolve_target` takes; the lowest of several wins.
         options: `locations`, `expand`, `allow`, `allow_dialects`, `library`: see
             `portable.PinOptions`.
 
@@ -191,12 +191,12 @@ def serialize(
         The artifact; its header says X.Y.0.
 
     Raises:
-        NotExpressible: The program needs more than `target`; names every Feature that does.
+        NotExpressible: The program needs a newer Version; every Feature that does is named.
         ForeignDialect: It has ops of a dialect that is not allowed.
-        DoesNotApply: A rewrite that was named cannot be done, or has nothing to do.
-        UnknownRewrite: There is none of that name.
-        InvalidProgram: It is no StableHLO program.
-        LibraryError: It does not parse, or is no valid input of the serializer.
+        DoesNotApply: An allowed rewrite is impossible, or has nothing to change.
+        UnknownRewrite: A rewrite in `allow` does not exist.
+        InvalidProgram: It is not a StableHLO program.
+        LibraryError: It does not parse, or the serializer refuses it.
         ChildFailed: It crashes native code, or keeps it busy for ever.
     """
     library, module = programs.load(program, options.get("library"))
@@ -211,11 +211,11 @@ def pin(
     *requests: TargetRequest,
     **options: Unpack[PinOptions],
 ) -> Pinned:
-    """Write an artifact for named consumers, read it back strictly, and say why it is this one.
+    """Write an artifact for named consumers, read it back strictly, and report the reasons.
 
     Args:
         program: As for `serialize`.
-        requests: What `resolve_target` takes; the lowest wins.
+        requests: The consumers, as for `resolve_target`; the lowest Version wins.
         options: As for `serialize`: `locations`, `expand`, `allow`, `allow_dialects`, `library`.
 
     Returns:
@@ -265,18 +265,18 @@ def minimum(
     allow_dialects: Collection[str] = (),
     library: Library | None = None,
 ) -> Minimum:
-    """Find how low a program could be pinned, and what stops it there.
+    """Find the lowest Version a program can be pinned for, and what prevents a lower one.
 
-    One serialize at the newest Version, then a reading of the bytes: no search over targets.
+    It serializes once, at the newest Version, and reads the bytes; it searches no targets.
 
     Args:
         program: As for `serialize`.
-        strictness: What counts as readable, or its name; by default what real old readers read.
+        strictness: What counts as readable, or its name; by default what real readers read.
         allow_dialects: As in `PinOptions`.
         library: As in `PinOptions`.
 
     Returns:
-        The lowest Version in `version`, and what stops the program there.
+        The lowest Version in `version`, and the Features that prevent a lower one.
 
     Raises:
         PortableError: As `serialize`.

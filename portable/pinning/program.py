@@ -39,7 +39,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 class InvalidProgram(PortableError):
-    """The input is no StableHLO program."""
+    """The input is not a StableHLO program."""
 
 
 def apart(function: _F) -> _F:
@@ -204,9 +204,9 @@ def _from_bytes(data: bytes, where: str | None) -> str | bytes | Artifact:
 def deserialize(artifact: ArtifactLike, context: Any = None) -> Module:
     """Read a portable artifact into a module of the StableHLO dialect.
 
-    Unlike the bare binding, which takes an empty file for an empty module, this refuses what is no
-    portable artifact, reads the whole structure in Python before native code sees it, and has a
-    child deserialize it first: what crashes there is an error here.
+    The bare binding takes an empty file for an empty module; this call refuses everything that is
+    not a portable artifact. It reads the whole structure in Python first, then a child process
+    deserializes it: a crash there is an error here.
 
     Args:
         artifact: An Artifact, its bytes, or a path.

@@ -32,12 +32,12 @@ __all__ = ["NotOpened", "Repinned", "perhaps_closed", "pin_all", "repin"]
 
 
 class NotOpened(PortableError):
-    """A consumer is known not to open the container, however its envelope is written."""
+    """A consumer does not open the container, in any form of its envelope."""
 
 
 @dataclass(frozen=True, slots=True)
 class Repinned:
-    """What a container will hold.
+    """The new artifacts of a container, before a copy is written.
 
     Args:
         pinned: The new artifacts, by their names in the container.
@@ -53,10 +53,10 @@ class Repinned:
         return f"<Repinned {len(self.pinned)} artifacts>"
 
     def write(self, container: Container, to: str | os.PathLike[str]) -> None:
-        """Write a copy of the container with the new artifacts; it says what it now holds.
+        """Write a copy of the container with the new artifacts and matching descriptions.
 
         Args:
-            container: Where they came from; not touched.
+            container: The original; not changed.
             to: As for `Container.replace`.
 
         Raises:
@@ -75,14 +75,14 @@ def repin(
     """Write a copy of a container whose artifacts are all pinned for one target.
 
     Args:
-        path: The container, or the bytes of one file; not touched.
+        path: The container, or the bytes of one file; not changed.
         requests: As for `portable.pin`.
-        to: A new place, as for `Container.replace`.
+        to: The path of the copy, as for `Container.replace`.
         options: As for `portable.serialize`: `locations`, `expand`, `allow`, `allow_dialects`,
             `library`.
 
     Returns:
-        The new artifacts, with what they need.
+        The new artifacts, with the Versions that they need.
 
     Raises:
         PortableError: As `pin_all`, and FileError when the copy cannot be written.

@@ -122,7 +122,7 @@ _LISTED = 20
 
 
 def predict(what: Judged, release: Release | str, *, stage: Stage | str = Stage.DECODE) -> Verdict:
-    """Predict what becomes of an artifact, or of all in a container, on one Release.
+    """Predict the Verdict of one Release on an artifact, or on all artifacts of a container.
 
     Args:
         what: A path or bytes, an Artifact, an Inspection, or what `examine` read.
@@ -130,16 +130,16 @@ def predict(what: Judged, release: Release | str, *, stage: Stage | str = Stage.
         stage: How far to judge; obstacles that are known at later Stages count too.
 
     Returns:
-        A predicted Verdict; of several artifacts the worst one's, of the Versions in a bundle the
-        best one's, the newest first.
+        A predicted Verdict: the worst of several artifacts, the best of the Versions of a bundle
+        (of equal ones the newest).
 
     Raises:
         UnknownDistribution: The Release is not in the table.
         UnknownRelease: The same.
         NotAnArtifact: It is something else.
-        MalformedArtifact: Its bytes do not make sense.
-        MalformedContainer: Those of a container do not.
-        NoArtifact: A container holds none.
+        MalformedArtifact: Its bytes are invalid.
+        MalformedContainer: A container is damaged.
+        NoArtifact: A container has no artifact.
         FileError: The path cannot be read.
         ValueError: There is no such Stage.
     """

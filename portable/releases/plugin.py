@@ -33,7 +33,7 @@ _SAID_LIMIT = 300
 
 
 class PluginError(PortableError):
-    """A PJRT plugin gave no answer."""
+    """A PJRT plugin did not answer."""
 
 
 class PluginUnreadable(PluginError):

@@ -72,7 +72,7 @@ class UnknownDistribution(PortableError):
 
 
 class UnknownRelease(PortableError):
-    """The distribution is known, this Release of it is not."""
+    """The distribution is known, but this Release is not."""
 
 
 class Confidence(enum.Enum):
@@ -98,19 +98,19 @@ class Release:
         date: When it was published.
         current: The StableHLO Version it has; for a bracketed Release the lowest it may have.
         below: For a bracketed Release, the first Version it does not have.
-        minimum: The oldest Version it says it reads; None when it does not say.
-        python: The interpreter to run it on.
-        requires_python: What its metadata demand of the interpreter.
+        minimum: The oldest Version it claims to read; None if it claims none.
+        python: The Python version to run it on.
+        requires_python: The Python versions that its metadata allow.
         numpy: Which numpy it needs to execute.
         confidence: How `current` is known.
         method: How `current` was found.
         measured: When.
-        evidence: What was seen.
+        evidence: The measurements behind it.
         week_4: The Version its WEEK_4 stands for.
         week_12: The Version its WEEK_12 stands for.
         yanked: Whether the index withdrew it.
         note: Anything else worth knowing.
-        own: Whether the user measured it himself: it stands in his own table, not in ours.
+        own: Whether it comes from the user's own table, not from the shipped one.
     """
 
     distribution: str
@@ -140,7 +140,7 @@ class Release:
 
     @property
     def exact(self) -> bool:
-        """Whether `current` is its Version, and not the lowest that it may be."""
+        """Whether `current` is its Version, not only the lowest one it may have."""
         return self.confidence not in {Confidence.BRACKETED, Confidence.STATIC}
 
     @property
@@ -150,12 +150,12 @@ class Release:
 
     @property
     def listed(self) -> bool:
-        """Whether the table has it; one that it lacks is bracketed by its neighbours."""
+        """Whether the table has it; otherwise its neighbours bracket it."""
         return self.method != _BETWEEN
 
     @property
     def has(self) -> str:
-        """Which Version it has, in words, and whether only the user's own table says so."""
+        """Which Version it has, in words, and whether this comes from the user's own table."""
         own = " (own table)" if self.own else ""
         if self.exact:
             return f"{self.current}{own}"
@@ -165,7 +165,7 @@ class Release:
         return f"{self.distribution} {self.version}".rstrip()
 
     def record(self) -> dict[str, object]:
-        """Return the Release as plain data for JSON, without the fields that say nothing."""
+        """Return the Release as plain data for JSON, without empty fields."""
         fields = ((name, getattr(self, name)) for name in self.__slots__)
         return {
             name: value if isinstance(value, bool) else str(value)

@@ -27,33 +27,33 @@ def resolve_target(
 ) -> Target:
     """Choose the newest Version that every named consumer reads.
 
-    Several requests may be mixed; the lowest wins. How each is understood, unknown and pre-release
-    versions included, is stated in `portable.releases.requests`.
+    Requests of different kinds may be mixed; the lowest Version wins. `portable.releases.requests`
+    defines each kind, and what it means for unknown versions and pre-releases.
 
     Args:
         requests: Each a Version (`1.9.5`), `current`, `minimum`, `MAX`, `WEEK_4`, `WEEK_12`, a
             specifier (`jaxlib>=0.5,<0.11`), a date (`2025-01-01`), an age (`180d`, `26w`), a plugin
             (`plugin:/path/lib.so`), `installed`, a consumer set of a policy (`@phones`), or a
             Version, Release, date, timedelta or Target object.
-        current: The newest Version that the library at hand writes. It caps every answer but a
-            Version that was requested by number. When None, `current` is looked up by the
-            installed distribution's metadata.
-        minimum: The oldest Version that library writes.
-        library: What to call it.
+        current: The newest Version that the library writes. It limits every answer except a
+            Version that was requested by number. By default the metadata of the installed
+            distribution give it.
+        minimum: The oldest Version that the library writes.
+        library: The library's name in messages.
         consumers: The consumer sets of a policy, by name.
-        on: The day of the question; today when None.
+        on: The day of the question; by default today.
 
     Returns:
-        The Target, with the reason, the Release that binds, the runner-up and the confidence.
+        The Target, with the reason, the Release that decides, the runner-up and the confidence.
 
     Raises:
-        NoTarget: A request cannot be understood, contains no known Release, or none was given.
+        NoTarget: A request is invalid or contains no known Release, or none was given.
         UnknownDistribution: A request names a distribution that is not in the table.
         InvalidSpecifier: A specifier cannot be parsed.
-        ImpossibleSpecifier: A specifier contains nothing.
+        ImpossibleSpecifier: No version satisfies a specifier.
         InvalidVersion: A Version cannot be parsed.
         UnknownVersion: StableHLO never had the Version, or none yet on the date.
-        PluginError: A plugin gives no answer.
+        PluginError: A plugin does not answer.
     """
     if not requests:
         raise NoTarget("missing consumer", hint="e.g. jaxlib>=0.5")

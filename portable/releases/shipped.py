@@ -25,7 +25,7 @@ __all__ = [
 
 
 class UnknownVersion(PortableError):
-    """StableHLO never had this Version, or had none yet at that date."""
+    """StableHLO never had this Version, or had no Version yet on that date."""
 
 
 class ShippedVersion(NamedTuple):

@@ -22,7 +22,7 @@ class InvalidSpecifier(PortableError):
 
 
 class ImpossibleSpecifier(PortableError):
-    """No version at all can satisfy the specifier."""
+    """No version can satisfy the specifier."""
 
 
 @dataclass(frozen=True, slots=True)

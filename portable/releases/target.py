@@ -21,17 +21,17 @@ class NoTarget(PortableError):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The Version an artifact is written for, with the reason it was chosen.
+    """The Version an artifact is written for, and the reason for it.
 
     Args:
         version: The Version, patch zero.
-        reason: One line that says why it is this one.
-        confidence: How the fact that binds is known.
-        binding: The Release that allows no newer Version, if it is a Release that binds.
-        runner_up: What the Target would be without everything that binds at this Version.
-        caveats: What the answer does not cover.
+        reason: Why this Version was chosen, in one line.
+        confidence: How the deciding fact is known.
+        binding: The Release that allows no newer Version, if a Release decides.
+        runner_up: The Target without everything that decides for this Version.
+        caveats: What the Target does not take into account.
         notes: Releases newer than the table; they only read more.
-        stated: The Version as requested, with its patch; None where none was.
+        stated: The Version as requested, with its patch; None if none was requested.
     """
 
     version: Version

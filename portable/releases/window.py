@@ -42,10 +42,10 @@ class Promise(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """What is promised for artifacts of one Version.
+    """Until when artifacts of one Version are promised to be read and written.
 
     Every date counts from the day the Version was first available, since no artifact of it is
-    older. An artifact that a later library wrote for this target is promised for longer.
+    older. The promise for an artifact that a later library wrote for this target lasts longer.
 
     Args:
         version: The Version, patch zero.
@@ -55,8 +55,8 @@ class Window:
         jax_readable_until: The same for jax.export's own promise, counted from an export on the
             first day.
         jax_writable_until: The same.
-        on: The day in question, or the day of the Release's StableHLO.
-        consumer: The Release in question.
+        on: The day of the question, or the date of the Release's StableHLO.
+        consumer: The Release, if one was given.
         basis: Which promise applies, with its source.
     """
 
@@ -113,22 +113,22 @@ def window(
     *,
     on: datetime.date | None = None,
 ) -> Window:
-    """Say what upstream promises for an artifact or a Version.
+    """Return until when upstream promises to read and write an artifact or a Version.
 
     Args:
         what: A Version or the text of one; or an artifact, its bytes or its path.
         release: A consumer, as a Release or `jaxlib 0.4.33`; the date of its StableHLO counts.
-        on: Otherwise the day in question; today when None.
+        on: The day of the question, without a Release; by default today.
 
     Returns:
         The Window.
 
     Raises:
-        UnknownVersion: The artifact does not say its Version, or the table does not date it.
+        UnknownVersion: The artifact claims no Version, or the table has no date for it.
         InvalidVersion: The text of a Version has another form than X.Y.Z.
         UnknownDistribution: The Release is not in the table.
         UnknownRelease: The same.
-        NotAnArtifact: What the path leads to, or the bytes are, is something else.
+        NotAnArtifact: The file or the bytes are not an artifact.
         MalformedArtifact: Its header is damaged.
         FileError: The path cannot be read.
     """

@@ -30,11 +30,11 @@ def observe(artifact: ArtifactLike, *, timeout: float | None = None) -> Verdict:
 
     Args:
         artifact: The artifact, its bytes or its path.
-        timeout: Seconds the reading may take; by default 60, and 1 more for each MiB.
+        timeout: Time limit in seconds; by default 60, and 1 more for each MiB.
 
     Returns:
-        An observed Verdict at Stage `decode`: compatible, incompatible with what the library said,
-        crashed with the signal, or hung.
+        An observed Verdict at Stage `decode`: compatible, incompatible with the library's message,
+        crashed with the signal, or timed out.
 
     Raises:
         LibraryNotFound: No libStablehlo is installed.

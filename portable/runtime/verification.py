@@ -50,7 +50,7 @@ _LOCATE_LIMIT_S = 300.0
 
 
 class NothingCompared(PortableError):
-    """No inputs were given: that would prove nothing."""
+    """There are neither inputs nor seeds, so nothing would be compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +77,9 @@ class Verification:
 
     Args:
         verdict: Observed, at Stage `execute`.
-        trials: What was tried; empty when nothing could be.
+        trials: The comparisons, one for each set of inputs; empty if none was possible.
         located: The first op whose value differs, if it was found.
-        rewrites: Where they differ: what was rewritten from the one to the other that is not exact.
+        rewrites: If they differ, the rewrites between them that are not exact.
         accepting: The tolerance that the rewrites state, if every difference is within it.
     """
 
@@ -95,7 +95,7 @@ class Verification:
 
     @property
     def explained(self) -> str:
-        """What explains a difference, and how to accept it; empty where nothing is known to."""
+        """The explanation of a difference, and how to accept it; empty if none is known."""
         if self.same or not self.rewrites:
             return ""
         names = "; ".join(f"{one.name}: {one.does}, {one.bound}" for one in self.rewrites)
@@ -108,7 +108,7 @@ class Verification:
 
     @property
     def same(self) -> bool:
-        """Whether they compute the same, as far as was tried."""
+        """Whether they compute the same, for all inputs that were tried."""
         return self.verdict.compatible
 
     def record(self) -> dict[str, object]:
@@ -137,30 +137,30 @@ def verify(
     specials: bool = False,
     tolerance: Tolerance = BITS,
 ) -> Verification:
-    """Execute two artifacts on the same inputs and compare what they compute.
+    """Execute two artifacts on the same inputs and compare the results.
 
     Args:
-        expected: What the program should compute, for example the artifact before it was pinned:
-            an artifact, its bytes or its path.
-        actual: What it is now.
+        expected: The artifact with the right results, for example that before pinning: an
+            artifact, its bytes or its path.
+        actual: The artifact to check, given in the same ways.
         executor: The name of an Executor, or an open one.
-        reference: What executes `expected` instead, as `executor`: the interpreter, or another
-            Release; by default the same.
+        reference: The Executor for `expected`, if another one: the interpreter, or another
+            Release; by default `executor`.
         inputs: The inputs; by default random ones from `seeds`.
-        seeds: One set of random inputs each.
+        seeds: Each gives one set of random inputs.
         specials: Put NaN, infinities and signed zeros among the random floats.
         tolerance: What counts as the same; by default equal bits.
 
     Returns:
-        The Verification. When they differ it names the first op whose value does, if the two
-        programs have the same ops.
+        The Verification. If the results differ and both programs have the same ops, it names the
+        first op whose value differs.
 
     Raises:
-        ExecutionFailed: `expected` cannot be executed; of `actual` that is a Verdict.
-        InputMismatch: The inputs given are not what `expected` takes.
+        ExecutionFailed: `expected` cannot be executed. If `actual` cannot, that is a Verdict.
+        InputMismatch: The inputs do not match the arguments of `expected`.
         ExecutorMissing: The Executor is not installed.
         NothingCompared: There are neither inputs nor seeds.
-        NotAnArtifact: One is something else.
+        NotAnArtifact: `expected` or `actual` is not an artifact.
         FileError: A path cannot be read.
     """
     expected, actual = Artifact.of(expected), Artifact.of(actual)

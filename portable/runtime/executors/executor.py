@@ -30,7 +30,7 @@ __all__ = [
 
 
 class ExecutorMissing(PortableError):
-    """What the Executor runs on is not installed."""
+    """The library of the Executor is not installed."""
 
 
 class PlatformMissing(PortableError):

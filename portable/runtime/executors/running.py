@@ -190,16 +190,16 @@ def run(
     Args:
         artifact: The artifact, its bytes or its path.
         inputs: One array for each argument of `main`, in order or by number.
-        executor: The name of an Executor, or an open one to be used again: it keeps its process
-            and the program it compiled last.
+        executor: The name of an Executor, or an open one, which keeps its process and the program
+            that it compiled last.
 
     Returns:
         One array for each result.
 
     Raises:
-        ExecutorMissing: What the Executor runs on is not installed; says how to install it.
-        InputMismatch: The inputs are not what `main` takes.
-        ExecutionFailed: The Executor refused the program, crashed or hung.
+        ExecutorMissing: The Executor's library is not installed; the error says how to install it.
+        InputMismatch: The inputs do not match the arguments of `main`.
+        ExecutionFailed: The Executor refused the program, crashed or timed out.
         UnknownExecutor: There is no Executor of that name.
         NotAnArtifact: It is something else.
         MalformedArtifact: It is damaged.

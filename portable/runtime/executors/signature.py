@@ -46,11 +46,11 @@ class NoMain(PortableError):
 
 
 class UnsupportedType(PortableError):
-    """An argument or result of `main` that arrays cannot hold: a token, a quantized tensor."""
+    """Arrays cannot have the type of an argument or result of `main`, such as a token."""
 
 
 class InputMismatch(PortableError):
-    """The inputs are not what `main` takes."""
+    """The inputs do not match the arguments of `main`."""
 
 
 @dataclass(frozen=True, slots=True)
