@@ -145,13 +145,13 @@ class Artifact:
 
 
 def bytes_of(what: bytes | bytearray | memoryview | SupportsBytes) -> bytes:
-    """Return the bytes that stand for an artifact or a container.
+    """Return the bytes of an artifact or a container.
 
     Args:
         what: The bytes, an Artifact, or an Entry of a container.
 
     Raises:
-        NotAnArtifact: It has no bytes, as a module of the MLIR bindings.
+        NotAnArtifact: It has no bytes, for example a module of the MLIR bindings.
     """
     if isinstance(what, (bytearray, memoryview, SupportsBytes)):
         return bytes(what)
@@ -162,7 +162,7 @@ def bytes_of(what: bytes | bytearray | memoryview | SupportsBytes) -> bytes:
 
 
 def peek(path: str | os.PathLike[str]) -> Header:
-    """Read the header of a file without reading the file: 1 KB or 1 GB cost the same.
+    """Read only the header of a file: 1 KB and 1 GB take the same time.
 
     Args:
         path: A file of MLIR bytecode.

@@ -1,4 +1,4 @@
-"""A signed statement about an artifact or a bundle: what was predicted of whom, and when.
+"""Signed statements about an artifact or a bundle: its Verdicts, and their date.
 
 An in-toto Statement in a DSSE envelope, in the form of Sigstore's bundles, signed and verified
 with a key and without a network. Its predicate: docs/attestations.md.
@@ -66,11 +66,11 @@ _AHEAD = datetime.timedelta(minutes=10)
 
 
 class AttestationError(PortableError):
-    """An attestation cannot be made, or does not say what is required."""
+    """An attestation cannot be made, or does not contain what is required."""
 
 
 class Sighting(NamedTuple):
-    """What a Release was seen to do with an artifact.
+    """An observation of a Release with an artifact.
 
     Args:
         digest: SHA-256 of the artifact, in hexadecimal.
@@ -85,14 +85,14 @@ class Sighting(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What an attestation says, after its signature was verified.
+    """The content of an attestation, after its signature was verified.
 
     Args:
-        name: What the file or bundle was called.
-        digest: Its SHA-256: of a file, or of the index of a bundle.
+        name: The name of the file or bundle.
+        digest: The SHA-256 of the file, or of the index of the bundle.
         made: When it was signed.
-        verdicts: For each consumer its record, as `Verdict.record` has it.
-        predicate: Everything that was said.
+        verdicts: For each consumer its Verdict, in the form of `Verdict.record`.
+        predicate: The whole predicate.
     """
 
     name: str
@@ -104,7 +104,7 @@ class Statement:
     def uncovered(
         self, *consumers: str, sets: Mapping[str, Sequence[str]] | None = None
     ) -> tuple[str, ...]:
-        """Return which consumers it does not say to be compatible.
+        """Return the consumers that it does not call compatible.
 
         Args:
             consumers: As for `named_consumers`.
@@ -120,10 +120,10 @@ class Statement:
 
 
 def beside(path: str | os.PathLike[str]) -> str:
-    """Return where the attestation about a file or a bundle lies that has no place of its own.
+    """Return the default path of the attestation of a file or a bundle.
 
     Args:
-        path: What it is about, also the current folder or the one above.
+        path: The file or bundle, also the current folder or the one above.
     """
     place = os.path.normpath(path)
     named = os.path.basename(place) not in {os.curdir, os.pardir}
@@ -150,13 +150,13 @@ def sign(
     sightings: Iterable[Sighting] = (),
     inputs: Mapping[str, str] = {},
 ) -> bytes:
-    """Sign what is predicted of a file or a bundle, or was seen.
+    """Sign the Verdicts of a file or a bundle, predicted or observed.
 
     Args:
         path: An artifact, an `Exported`, or a bundle.
-        consumers: Of whom, as for `named_consumers`.
+        consumers: The consumers, as for `named_consumers`.
         key: The private key, in PEM: Ed25519, ECDSA or RSA.
-        made: The time that it says; now when None.
+        made: The time of the statement; by default now.
         sightings: What was seen, as in `Matrix.sightings`, of an artifact that is the whole file:
             failures, and what went at least as far, replace predictions. Those of other artifacts
             are passed over.
@@ -167,7 +167,7 @@ def sign(
         The attestation, to be written beside it.
 
     Raises:
-        AttestationError: It is another directory, nothing that was seen is of these bytes, the key
+        AttestationError: It is another directory, no sighting is of these bytes, the key
             cannot be used, or securesystemslib is missing.
         PortableError: As `portable.predict`.
     """
@@ -233,14 +233,14 @@ def verify(
     now: datetime.datetime | None = None,
     max_age: datetime.timedelta | None = None,
 ) -> Statement:
-    """Verify that an attestation was signed with a key, and is about these bytes.
+    """Verify that an attestation was signed with a key, and applies to these bytes.
 
     Args:
         path: The file or the bundle; every blob of a bundle is compared with its digest.
         attestation: What `sign` returned.
         key: The public key, in PEM.
-        now: The time that ages are judged at; now when None.
-        max_age: How old it may be; of any age when None.
+        now: The time for which the age is computed; by default the current time.
+        max_age: How old it may be; by default any age.
 
     Returns:
         What it says.
@@ -265,7 +265,7 @@ def verify_statement(
     max_age: datetime.timedelta | None = None,
     where: str,
 ) -> Statement:
-    """Verify that an attestation was signed with a key, and is about a digest.
+    """Verify that an attestation was signed with a key, and applies to a digest.
 
     Args:
         data: What `sign` returned.
@@ -273,7 +273,7 @@ def verify_statement(
         key: As for `verify`.
         now: The same.
         max_age: The same.
-        where: Where the attestation is from.
+        where: The source of the attestation, for errors.
 
     Raises:
         AttestationError: As `verify`.

@@ -1,4 +1,4 @@
-"""Verdicts: what became of one Artifact on one Consumer."""
+"""Verdicts: the outcome of one Artifact on one Consumer."""
 
 from __future__ import annotations
 

@@ -79,16 +79,16 @@ class Origin(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Picked:
-    """What was taken out of a bundle, and why.
+    """The Version that was taken out of a bundle, and the reasons.
 
     Args:
-        digest: Of the index of the bundle, which stands for all that is in it.
-        version: The Version; None where no Version is known to be read by every consumer.
-        manifest: The digest of its manifest; empty where there is none.
+        digest: The digest of the bundle's index, which covers all its content.
+        version: The Version; None if no Version is known to be read by every consumer.
+        manifest: The digest of its manifest; empty if there is none.
         verdicts: What is predicted of every consumer, by Version, as far as they were looked at:
             from the newest to the one that was taken.
         stage: The Stage up to which it was chosen.
-        uncovered: Consumers of which nothing is known.
+        uncovered: Consumers about which nothing is known.
     """
 
     digest: str
@@ -103,7 +103,7 @@ class Picked:
 
     @property
     def held(self) -> bool | None:
-        """Whether every consumer reads what was taken; None where that is known of no Version."""
+        """Whether every consumer reads the Version; None if this is not known of any Version."""
         if self.version is not None:
             return True
         each = {_held(one, self.stage, self.uncovered) for one in self.verdicts.values()}
@@ -134,21 +134,21 @@ def pick(
     to: str | os.PathLike[str],
     stage: Stage = Stage.DECODE,
 ) -> Picked:
-    """Take the newest Version out of a bundle that every consumer reads.
+    """Take out of a bundle the newest Version that every consumer reads.
 
     Args:
         bundle: The directory, or `oci://host/name:tag`.
-        consumers: Who has to read it, as for `named_consumers`.
+        consumers: The consumers, as for `named_consumers`.
         to: Where: a file, which is replaced if it exists, or a new directory where the Version has
             several files.
-        stage: The Stage up to which that has to be known.
+        stage: The Stage up to which the Verdicts have to be known.
 
     Returns:
-        Which it was, and why. Nothing is written if there is none.
+        The Version and the reasons. Nothing is written if there is none.
 
     Raises:
         MalformedContainer: The bundle is damaged, or is not what it claims.
-        NotAContainer: It is no bundle.
+        NotAContainer: It is not a bundle.
         RegistryError: The registry does not have it.
         FileError: It cannot be read, or `to` cannot be written.
         PortableError: As `named_consumers`.
@@ -278,20 +278,20 @@ def push(
     *,
     attestation: str | os.PathLike[str] | None = None,
 ) -> str:
-    """Send a bundle to a registry, or an artifact or a container alone.
+    """Send a bundle, an artifact or a container to a registry.
 
     Args:
-        path: What to send.
+        path: The bundle, artifact or container.
         reference: `oci://host/name:tag`.
-        attestation: What was signed about it, to be sent as a referrer of it.
+        attestation: An attestation of it, to be sent as its referrer.
 
     Returns:
-        The digest that the name now stands for.
+        The digest that the reference now names.
 
     Raises:
         RegistryError: The registry refuses it.
-        NotAContainer: It is a directory of something else.
-        Unbundled: It is no artifact that names its Version.
+        NotAContainer: It is another directory.
+        Unbundled: It is not an artifact that names its Version.
         MalformedContainer: It is damaged.
     """
     said = read_file(attestation, LARGEST + 1) if attestation is not None else None
@@ -311,18 +311,18 @@ def push(
 def attach(
     reference: str, attestation: str | os.PathLike[str], *, key: str | os.PathLike[str]
 ) -> Statement:
-    """Send an attestation of what a registry has, whoever sent that, as a referrer of it.
+    """Send an attestation of an artifact or a bundle in a registry, as its referrer.
 
     Args:
         reference: As for `verify_attached`.
         attestation: What was signed.
-        key: The public key, in PEM; what it does not verify is not sent.
+        key: The public key, in PEM; an attestation that it does not verify is not sent.
 
     Returns:
         What it says.
 
     Raises:
-        AttestationError: It is not about what the name stands for, or not signed with the key.
+        AttestationError: It applies to something else, or is not signed with the key.
         RegistryError: The registry cannot be reached, refuses, or does not have it.
     """
     registry, data = Registry(reference), read_file(attestation, LARGEST + 1)
@@ -335,21 +335,20 @@ def attach(
 def verify_attached(
     reference: str, *, key: str | os.PathLike[str], max_age: datetime.timedelta | None = None
 ) -> Statement:
-    """Verify what was signed about something in a registry, as `verify`.
+    """Verify an attestation in a registry, as `verify` does.
 
-    Nothing of it is fetched but the document that the name stands for, whose digest stands for
-    everything.
+    Only the document that the reference names is fetched: its digest covers everything.
 
     Args:
         reference: `oci://host/name:tag`, or `@sha256:DIGEST`: a bundle, or a file alone.
         key: The public key, in PEM.
-        max_age: How old it may be; of any age when None.
+        max_age: How old it may be; by default any age.
 
     Returns:
-        The newest statement that holds.
+        The newest valid statement.
 
     Raises:
-        AttestationError: None is there, or none holds; the reason is that of the last.
+        AttestationError: There is none, or none is valid; the reason is that of the last.
         RegistryError: The registry cannot be reached, or does not have it.
     """
     registry = Registry(reference)

@@ -64,7 +64,7 @@ _SUFFIXES = (".mlir.bc", ".mlirbc", ".mlir", ".bytecode", ".bc")
 
 
 class NotServed(PortableError):
-    """Of each Version that a bundle would have an obstacle is known for a consumer."""
+    """A consumer has a known obstacle with every Version that the bundle would have."""
 
 
 class Unbundled(PortableError):
@@ -76,9 +76,9 @@ class Bundled:
     """A bundle that was written.
 
     Args:
-        digest: Of its index, which stands for all that is in it: `sha256:` and hexadecimal digits.
-        versions: What is said about each Version, the newest first.
-        verdicts: What is predicted of each consumer that was named, by the Version that it gets.
+        digest: The digest of its index, which covers all its content: `sha256:` and hexadecimal.
+        versions: The manifest data of each Version, the newest first.
+        verdicts: The predicted Verdict of each consumer, for the Version that it gets.
     """
 
     digest: str
@@ -115,7 +115,7 @@ def pack(
 
     Args:
         program: A path or the bytes: MLIR text or bytecode, an artifact, or a container.
-        consumers: Who has to read it, as for `named_consumers`.
+        consumers: The consumers, as for `named_consumers`.
         to: A new directory.
         minimal: Whether to write the fewest Versions, instead of the newest that each consumer
             reads.
@@ -127,10 +127,10 @@ def pack(
         What was written.
 
     Raises:
-        NotServed: Of each of its Versions an obstacle is known for a consumer.
+        NotServed: A consumer has a known obstacle with each of its Versions.
         IsABundle: The program is a bundle.
         Unbundled: Constants are to be extracted from a container.
-        NothingLarge: The program has no constants to be extracted.
+        NothingLarge: The program has no constants that can be extracted.
         PortableError: As `portable.pin`, `portable.repin` and `portable.containers.open_path`;
             nothing is left behind.
     """
@@ -163,12 +163,12 @@ def pack_files(
     to: str | os.PathLike[str],
     minimal: bool = False,
 ) -> Bundled:
-    """Write a bundle of what was written elsewhere, as it is.
+    """Write a bundle of existing files, unchanged.
 
     Args:
         paths: Artifacts and containers, each for another Version.
-        consumers: Who has to read it; what none of them needs is left out. Without consumers
-            everything is in it.
+        consumers: The consumers; files that none of them needs are left out. Without consumers
+            all files are included.
         to: A new directory.
         minimal: As for `pack`.
 
@@ -176,8 +176,8 @@ def pack_files(
         What was written.
 
     Raises:
-        Unbundled: Two are for the same Version, or one names none.
-        NotServed: Of each of them an obstacle is known for a consumer.
+        Unbundled: Two files are for the same Version, or one names no Version.
+        NotServed: A consumer has a known obstacle with each of them.
         PortableError: As `portable.containers.open_path`.
     """
     releases = named_consumers(*consumers).releases if consumers else ()

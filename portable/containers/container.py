@@ -88,7 +88,7 @@ class UnknownEntry(PortableError):
 
 
 class TooLarge(PortableError):
-    """The container's format cannot hold what would be put into it."""
+    """The container's format cannot hold the new artifacts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,11 +193,10 @@ class Container(Protocol):
     Attributes:
         kind: What it is.
         path: Where it is; empty for one in memory.
-        versions: What it says about itself, by the name of each number; none of them is a
-            StableHLO Version.
+        versions: Its version numbers, by name; none of them is a StableHLO Version.
         opener: Which releases of its framework open it; None for a plain file. Whether they read
-            what is inside is the artifacts' matter.
-        warnings: What is odd about it without making it unreadable.
+            the artifacts inside is another question.
+        warnings: Oddities that leave it readable.
         files: The files in a directory that its artifacts are in, as paths inside.
     """
 
@@ -209,10 +208,10 @@ class Container(Protocol):
     files: tuple[str, ...]
 
     def artifacts(self) -> tuple[Entry, ...]:
-        """Return what is inside, in the order of the file; never empty."""
+        """Return the artifacts inside, in the order of the file; there is at least one."""
 
     def widened(self) -> Opener | str:
-        """Return who opens a copy whose envelope is widened, or why there is no such copy."""
+        """Return which releases open a copy with a wider envelope, or why there is no such copy."""
 
     def edits(
         self,
@@ -221,7 +220,7 @@ class Container(Protocol):
         texts: Mapping[str, str] = field(default_factory=dict),
         widen: bool = False,
     ) -> Edits:
-        """Return what is different in a copy that `replace` writes.
+        """Return the changes in a copy that `replace` writes.
 
         Args:
             artifacts: As for `replace`.
@@ -245,12 +244,12 @@ class Container(Protocol):
         texts: Mapping[str, str] = field(default_factory=dict),
         widen: bool = False,
     ) -> None:
-        """Write a copy with some artifacts replaced, and what the container says about them.
+        """Write a copy with some artifacts, and their descriptions, replaced.
 
         Args:
             artifacts: The new artifacts, by the names of the Entries; the others stay as they are.
-            to: A new place, written atomically. A file there is replaced; a directory must be
-                empty. Never the container itself, which is not touched.
+            to: The path of the copy, written atomically. An existing file is replaced; a directory
+                must be empty. It cannot be the container itself, which is not changed.
             texts: The programs of new artifacts as MLIR text, for Entries that have one; without
                 it the old text is left out, because it is none of the new artifact's.
             widen: Whether to write the envelope that `widened` describes, which holds all that the

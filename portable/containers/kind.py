@@ -38,7 +38,7 @@ _SAMPLE = 4096
 
 
 class Kind(Enum):
-    """What a file or a directory is."""
+    """The kind of a file or a directory."""
 
     ARTIFACT = "portable artifact"
     BYTECODE = "MLIR bytecode without a compatibility promise"
@@ -78,7 +78,7 @@ def native_format(head: bytes) -> str:
 
 
 def kind_of_file(data: Buffer | Source) -> Kind:
-    """Determine what the bytes of a file are.
+    """Determine the kind of a file by its bytes.
 
     Args:
         data: The whole file, or at least its beginning.
@@ -113,7 +113,7 @@ _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def kind_of_directory(path: str) -> Kind:
-    """Determine what a directory is, by the names in it."""
+    """Determine the kind of a directory by the names in it."""
     from portable.containers.folder import Folder  # most paths lead to files
 
     return kind_of_folder(Folder(path))

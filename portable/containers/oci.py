@@ -202,7 +202,7 @@ def is_index(data: bytes, where: str) -> bool:
 
     Args:
         data: The document.
-        where: What to call it in errors.
+        where: Its name in errors.
 
     Raises:
         MalformedContainer: It is no document.
@@ -220,7 +220,7 @@ def only_layer(data: bytes, where: str) -> Descriptor | None:
 
     Args:
         data: The document.
-        where: What to call it in errors.
+        where: Its name in errors.
 
     Raises:
         MalformedContainer: It is no manifest.
@@ -325,7 +325,7 @@ def parse_fields(data: bytes, where: str) -> dict[str, Any]:
 
     Args:
         data: The document.
-        where: What to call it in errors.
+        where: Its name in errors.
 
     Raises:
         MalformedContainer: It is none, or larger than `LARGEST`.

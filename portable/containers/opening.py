@@ -38,9 +38,9 @@ CONTAINERS = {
 
 
 def open_path(source: str | os.PathLike[str] | bytes) -> Container:
-    """Open what is at a path: a container, or a file that is one program itself.
+    """Open a path: a container, or a file that is itself one program.
 
-    Nothing is read but what leads to the artifacts.
+    Only the parts that lead to the artifacts are read.
 
     Args:
         source: A path, or a file's bytes.
@@ -51,7 +51,7 @@ def open_path(source: str | os.PathLike[str] | bytes) -> Container:
 
     Raises:
         NotAContainer: It is a directory, not a container.
-        MalformedContainer: It is damaged, half written, or tries what a container may not.
+        MalformedContainer: It is damaged, half written, or has content that is not allowed.
         NoArtifact: It is a container without artifacts.
         FileError: It cannot be read.
     """
@@ -145,7 +145,7 @@ def _opener(kind: Kind) -> Callable[..., Container]:
 
 
 def open_container(source: str | os.PathLike[str] | bytes) -> Container:
-    """Open a container, whatever it is; nothing is read but what leads to its artifacts.
+    """Open a container of any kind; only the parts that lead to its artifacts are read.
 
     Args:
         source: A path, or the bytes of a file.

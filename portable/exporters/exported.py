@@ -98,7 +98,7 @@ class Argument:
 
     @property
     def is_weight(self) -> bool:
-        """Whether the model holds it, and no caller passes it."""
+        """Whether it belongs to the model, and no caller passes it."""
         return self.kind in {ArgumentKind.PARAMETER, ArgumentKind.CONSTANT}
 
 
@@ -361,7 +361,7 @@ class ExportedArtifact:
         return _load(directory, name, existing)
 
     def baked(self) -> ExportedArtifact:
-        """Return the model with its weights in the artifact, as constants, but for what it changes.
+        """Return the model with its weights as constants, except those that it changes.
 
         Consumers take programs of up to 2 GB, and many are slow with less.
 

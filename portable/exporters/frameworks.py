@@ -39,7 +39,7 @@ _Tree = Any
 
 
 class ExporterMissing(PortableError):
-    """What an exporter runs on is not installed, or there is no exporter of this name."""
+    """The library of an exporter is not installed, or there is no exporter of this name."""
 
 
 class ExportFailed(PortableError):

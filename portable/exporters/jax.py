@@ -45,7 +45,7 @@ def export_jax(
 ) -> ExportedArtifact:
     """Export a JAX function as an artifact for named consumers.
 
-    `jax.export` always writes for WEEK_4; this writes for whom you name.
+    `jax.export` always writes for WEEK_4; this writes for the consumers you name.
 
     Args:
         function: A function, jitted or not, or a module that can be called, of equinox, flax nnx,
@@ -120,7 +120,7 @@ def repin_exported(
 ) -> _Exported:
     """Rewrite the artifact inside a `jax.export.Exported` for named consumers.
 
-    It can be called and serialized as before, its derivatives too.
+    The result can be called, differentiated and serialized as before.
 
     Args:
         exported: What `jax.export.export` returned, or the path of a file that it was serialized

@@ -80,16 +80,16 @@ def export_torch(
 ) -> ExportedArtifact:
     """Export a PyTorch model as an artifact for named consumers, with its weights beside it.
 
-    The module is traced by `torch.export.export` and never changed. Dtypes are kept: what is int64
-    in PyTorch is int64 in the artifact. What StableHLO has no place for is refused by name.
-    What the model changes, buffers and inputs, becomes results after those it returns.
+    `torch.export.export` traces the module, which is never changed. Dtypes are kept: int64 in
+    PyTorch is int64 in the artifact. What StableHLO cannot express is refused by name. The new
+    values of buffers and inputs that the model changes are results after its own.
 
     Args:
         program: A `torch.nn.Module`, in eval mode, or an `ExportedProgram`.
         args: Example inputs, as for `torch.export.export`; not for an `ExportedProgram`.
         kwargs: Example inputs by name.
         target: A Version, a Target, or anything `resolve_target` takes; several: the lowest wins.
-        dynamic_shapes: Which dimensions stay open, as for `torch.export.export`.
+        dynamic_shapes: Which dimensions stay dynamic, as for `torch.export.export`.
         backend: What lowers to StableHLO: `torchax`, `torch_xla` or `torch_mlir`.
         platform: What the program is lowered for, `cpu`, `cuda`, `rocm` or `tpu`; torchax alone
             requires it.

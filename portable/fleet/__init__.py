@@ -1,4 +1,4 @@
-"""Fleets: what there is in a bucket, what stops being readable and when, what to do about it."""
+"""Fleets: the artifacts of buckets, when they stop being readable, and how to prevent it."""
 
 from __future__ import annotations
 

@@ -47,20 +47,20 @@ def audit(
     executor: Executor | None = None,
     tell: Callable[[Audit], object] = lambda _: None,
 ) -> Audit:
-    """Look into every object of some folders and buckets, and write a row for each artifact.
+    """Read the objects of folders and buckets, and write a row for each artifact.
 
-    What `to` knows from an earlier audit is looked into only where it changed. An audit that was
-    killed goes on where it was: its rows lie in `TO.parts` until the file is whole.
+    Objects that `to` has from an earlier audit are read again only if they changed. An audit that
+    was killed continues where it stopped: its rows are in `TO.parts` until the file is complete.
 
     Args:
         urls: As for `open_place`; none lies inside another.
         to: The Parquet file; replaced when the audit is complete.
-        depth: What is looked at: `header`, the first bytes of each artifact, or `content`.
+        depth: What is read: `header`, the first bytes of each artifact, or `content`.
         limits: How many requests a server gets. With an executor `at_once` is how many tasks there
             are, and `per_second` holds for each of its tasks.
         executor: What runs the tasks, as Dask's; each finds the places under the same names. By
             default threads where a server is read, else nothing beside this thread.
-        tell: Called with what is done so far, after every part.
+        tell: Called with the progress, after every part.
 
     Returns:
         What was done.

@@ -132,7 +132,7 @@ def recorded(fleet: str | os.PathLike[str]) -> Iterator[list[Recorded]]:
         fleet: What `audit` wrote.
 
     Raises:
-        FleetError: It is no fleet file.
+        FleetError: It is not a fleet file.
     """
     known = cache(read_subject)
     for bundle, rows in bundled(fleet):

@@ -52,7 +52,7 @@ class Transition(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What a move changes for the artifacts that are predicted alike.
+    """What a move changes for artifacts with the same prediction.
 
     Args:
         change: What changes.
@@ -82,18 +82,18 @@ class Outlook:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a move breaks and mends.
+    """What a move breaks and fixes.
 
     Args:
-        before: Who reads the artifacts now.
-        after: Who is to read them.
+        before: The consumers now.
+        after: The new consumers.
         stage: Up to which Stage they are judged.
         outlooks: What changes, the gravest first; those with most artifacts first.
         kept: How many artifacts nothing changes for.
         by_claim: How many are judged by what their header claims alone.
         damaged: The names of what could not be read in the audit.
-        refused: How many artifacts each new consumer does not get through, most first.
-        order: Who has to move first, in one sentence; empty where nothing has to.
+        refused: How many artifacts each new consumer refuses, most first.
+        order: Whether artifacts or consumers have to move first, in one sentence; empty if neither.
         expiring: When the containers leave the Window that upstream promises, earliest first.
     """
 
@@ -110,7 +110,7 @@ class Plan:
 
     @property
     def mendable(self) -> bool:
-        """Whether some of what stops or fails can be pinned again, or might be."""
+        """Whether some artifacts that stop or fail can, or might, be pinned again."""
         return any(one.remedy and not one.remedy.startswith(_NONE) for one in self.outlooks)
 
     def count(self, change: Transition) -> int:
@@ -121,7 +121,7 @@ class Plan:
 
     @property
     def doubtful(self) -> int:
-        """Of how many artifacts it is not known whether they stop."""
+        """The number of artifacts of which it is not known whether they stop."""
         unknown = (one for one in self.outlooks if one.change is Transition.UNKNOWN)
         return len(self.damaged) + sum(len(one.artifacts) for one in unknown if not one.harmless)
 
@@ -132,7 +132,7 @@ class Plan:
 
     @property
     def holds(self) -> bool | None:
-        """Whether nothing stops: False where something does, None where that is not known."""
+        """Whether nothing stops: False if something does, None if that is not known."""
         if self.count(Transition.STOPS):
             return False
         return None if self.doubtful or not self.total else True
@@ -166,12 +166,12 @@ def plan(
 
     Args:
         fleet: What `audit` wrote.
-        before: Who reads the artifacts now; all of them have to.
-        after: Who is to read them.
+        before: The consumers now; an artifact counts as read if all of them read it.
+        after: The new consumers.
         stage: Up to which Stage they are judged.
 
     Raises:
-        FleetError: It is no fleet file.
+        FleetError: It is not a fleet file.
     """
     target = resolve_target(*after).version
     judge = functools.cache(functools.partial(_judged, tuple(before), tuple(after), stage, target))
@@ -408,7 +408,7 @@ def calendar(fleet: str | os.PathLike[str]) -> tuple[Expiring, ...]:
         fleet: What `audit` wrote.
 
     Raises:
-        FleetError: It is no fleet file.
+        FleetError: It is not a fleet file.
     """
     counted = Counter(
         (claimed, kind or _UNREAD)

@@ -66,19 +66,19 @@ def ask(
     *,
     by: datetime.date | None = None,
 ) -> tuple[tuple[str, ...], Iterator[tuple[object, ...]]]:
-    """Ask a fleet in SQL.
+    """Query a fleet in SQL.
 
     Args:
         fleet: What `audit` wrote.
         sql: One statement.
-        consumers: Whose Verdicts `verdicts` holds; without them there is no such view.
-        by: What `getvariable('by_date')` is.
+        consumers: The consumers of the view `verdicts`; without them there is no such view.
+        by: The value of `getvariable('by_date')`.
 
     Returns:
         The names of the columns, and the rows.
 
     Raises:
-        FleetError: It is no fleet file, or DuckDB is not installed.
+        FleetError: It is not a fleet file, or DuckDB is not installed.
         InvalidQuery: DuckDB refuses the statement, at once or over one of the rows.
     """
     duckdb, arrow = _duckdb(), parquet()

@@ -39,7 +39,7 @@ __all__ = ["CopyOutcome", "FleetCopy", "repin_all"]
 
 
 class CopyOutcome(Enum):
-    """What became of one object."""
+    """The outcome for one object."""
 
     READ = "read as it is"
     WRITTEN = "written"
@@ -52,11 +52,11 @@ class CopyOutcome(Enum):
 
 @dataclass(frozen=True, slots=True)
 class FleetCopy:
-    """What became of one object, and where a copy of it is.
+    """The outcome for one object, and the place of its copy.
 
     Args:
         place: The object.
-        outcome: What became of it.
+        outcome: The outcome.
         to: The copy; empty where there is none.
         why: Why there is none that all consumers read.
     """
@@ -84,9 +84,9 @@ def repin_all(
     verified: Tolerance | None = None,
     **options: Unpack[PinOptions],
 ) -> Iterator[FleetCopy]:
-    """Pin again, one after another, what the consumers do not read or are not known to.
+    """Pin again, one by one, the objects that consumers do not read or are not known to read.
 
-    Nothing is written over: a copy of `s3://bucket/a.mlir.bc` is `TO/bucket/a.mlir.bc`, or beside
+    Nothing is overwritten: a copy of `s3://bucket/a.mlir.bc` is `TO/bucket/a.mlir.bc`, or beside
     it `s3://bucket/a.SUFFIX.mlir.bc`. One that is there from before, and that all of them read, is
     not made again.
 
@@ -103,7 +103,7 @@ def repin_all(
         Every object, in the order of the file.
 
     Raises:
-        FleetError: It is no fleet file.
+        FleetError: It is not a fleet file.
         PortableError: The consumers cannot be understood.
     """
     if bool(os.fspath(to)) == bool(suffix) or not {"/", "\0"}.isdisjoint(suffix):

@@ -69,7 +69,7 @@ def as_html(plan: Plan, uncovered: Sequence[str] = (), command: str = "") -> str
 
     Args:
         plan: What is predicted.
-        uncovered: Consumers of which nothing is known.
+        uncovered: Consumers about which nothing is known.
         command: What pins again what can be; empty where nothing can.
 
     Returns:

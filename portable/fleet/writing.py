@@ -33,7 +33,7 @@ _GROUP = 16_000
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What an audit did.
+    """The result of an audit.
 
     Args:
         objects: How many there are.

@@ -1,4 +1,4 @@
-"""Generated programs: make them, run them on real Releases, reduce what is found."""
+"""Generated programs: make them, run them on real Releases, reduce those that differ."""
 
 from __future__ import annotations
 

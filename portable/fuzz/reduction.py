@@ -59,7 +59,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Reduced:
-    """What became of a program.
+    """The result of a reduction.
 
     Args:
         smallest: The smallest one that the condition holds of.

@@ -17,7 +17,7 @@ __all__ = ["Agreement", "Cell", "Role", "agreement"]
 
 
 class Role(enum.Enum):
-    """Which way in time an artifact travels."""
+    """Whether an artifact goes to an older or a newer Release."""
 
     BACKWARD = "backward"  # an old artifact, a reader that is as new or newer
     FORWARD = "forward"  # a new producer, a reader that is older
@@ -27,7 +27,7 @@ class Role(enum.Enum):
 
 
 class Agreement(enum.Enum):
-    """How a prediction and an observation stand to each other."""
+    """Whether a prediction and an observation agree."""
 
     AGREES = "agrees"
     CONTRADICTS = "contradicts"
@@ -44,7 +44,7 @@ class Cell:
     Args:
         item: The artifact.
         release: The consumer.
-        role: Which way in time.
+        role: Whether to an older or a newer Release.
         predicted: What the tables say.
         observed: What the Release did; None when it could not be run.
         note: Why it was not observed, or why it was observed less far than requested.
@@ -64,7 +64,7 @@ class Cell:
 
     @property
     def verdict(self) -> Verdict:
-        """What counts: the observation where there is one, else the prediction."""
+        """The observation if there is one, else the prediction."""
         return self.observed or self.predicted
 
     @property

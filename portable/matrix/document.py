@@ -36,7 +36,7 @@ _E = TypeVar("_E", bound="enum.Enum")
 
 
 class MalformedMatrix(PortableError):
-    """The data is not a matrix, or not one that this version of `portable` understands."""
+    """The data is not a matrix that this version of `portable` can read."""
 
 
 def dump(matrix: Matrix) -> str:

@@ -38,7 +38,7 @@ class Item:
     """One artifact of a matrix.
 
     Args:
-        name: What people call it: the Case with the artifact's file, or the path.
+        name: Its name in reports: the Case with the artifact's file, or the path.
         path: The file, or the container.
         digest: The sha256 of its bytes.
         claimed: The Version in its header.

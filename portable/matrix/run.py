@@ -55,7 +55,7 @@ def _quiet(done: int, total: int) -> None:
 
 
 class Run:
-    """One run of a matrix: who observes, how far, how long, and where that is kept.
+    """One run of a matrix: its Stage, its limits, and where observations are kept.
 
     Args:
         store: What is known already; what is observed goes there task by task, so that an
@@ -96,7 +96,7 @@ class Run:
         self.progress = progress
 
     def observe(self, items: Sequence[Item], releases: Sequence[Release]) -> Matrix:
-        """Have Releases read, write or execute artifacts, and compare that with predictions.
+        """Let Releases read, write or execute artifacts, and compare that with predictions.
 
         Args:
             items: The artifacts.
@@ -133,11 +133,11 @@ class Run:
         absolute: float | None = None,
         progress: Callable[[int, int], None] = _quiet,
     ) -> tuple[Item, ...]:
-        """Have a Release compute what is expected of the others.
+        """Let a Release compute the results that are expected of the others.
 
         Args:
             items: The artifacts; those that need no judgement are returned as they are.
-            release: Whose results are taken for right.
+            release: The Release whose results count as right.
             folder: Where they are kept as files, as long as the items are used.
             absolute: As for `with_expected`.
             progress: Called with how many artifacts are judged, and how many there are.
@@ -170,7 +170,7 @@ class Run:
     def computed(
         self, items: Sequence[Item], releases: Sequence[Release]
     ) -> Iterator[tuple[Item, Release, Observation, list[Array]]]:
-        """Have Releases execute artifacts, and compare nothing.
+        """Let Releases execute artifacts, without a comparison.
 
         Args:
             items: The artifacts, with inputs.

@@ -1,4 +1,4 @@
-"""What a project demands of its artifacts: consumer sets, rules and waivers, and the gate."""
+"""What a project requires of its artifacts: consumer sets, rules and waivers, and the gate."""
 
 from __future__ import annotations
 

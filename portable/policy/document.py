@@ -80,7 +80,7 @@ class ContradictoryPolicy(PolicyError):
 
 
 class ExpiredWaiver(PolicyError):
-    """A waiver is past its date: fix what it excuses, or decide again."""
+    """A waiver is past its date: fix the violation, or renew the waiver."""
 
 
 class PolicyNotFound(PolicyError):
@@ -88,7 +88,7 @@ class PolicyNotFound(PolicyError):
 
 
 class Rule(enum.Enum):
-    """What a finding is about."""
+    """The rule that a finding breaks."""
 
     ARTIFACT = "artifact"
     CONSUMER = "consumer"
@@ -124,12 +124,12 @@ class LocationRule(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Attested:
-    """What has to be said of every file, in a signed statement beside it.
+    """The signed statement that every file needs beside it.
 
     Args:
         key: The public key, in PEM.
-        max_age: How old the statement may be; of any age when None.
-        must_cover: Of whom it has to say that they read it, as requests of `resolve_target`.
+        max_age: How old the statement may be; None for any age.
+        must_cover: The consumers that it has to call compatible, as requests of `resolve_target`.
     """
 
     key: str
@@ -152,11 +152,11 @@ class Rules:
         locations: Which locations it may carry.
         dialects: Which dialects it may have beside StableHLO.
         custom_calls: Which custom-call targets it may name, as patterns; None allows any.
-        provided_custom_calls: Which of them every consumer is given a handler of, as patterns.
-        devices: How many devices every consumer has; None where that is not said.
+        provided_custom_calls: Targets for which every consumer has a handler, as patterns.
+        devices: How many devices every consumer has; None if not declared.
         attested: What a signed statement beside each file has to say; None for nothing.
-        include: Further names of artifacts, as patterns. A file whose name matches has to be one;
-            what is one by its content is judged whatever its name.
+        include: More names that mark artifacts, as patterns. A file with such a name has to be an
+            artifact; an artifact by content is judged whatever its name.
         exclude: Which files and folders are not judged, as patterns of `.gitignore` relative to the
             policy file.
     """
@@ -191,11 +191,11 @@ class Waiver:
     """A finding that is known and excused for a while.
 
     Args:
-        rule: What it excuses.
-        path: Of which files, as a pattern relative to the policy file.
+        rule: The rule whose findings it excuses.
+        path: The files, as a pattern relative to the policy file.
         reason: Why.
-        expires: The last day it holds.
-        consumer: For which Releases, as a specifier; empty for any.
+        expires: The last day on which it applies.
+        consumer: The Releases, as a specifier; empty for any.
     """
 
     rule: Rule
@@ -315,10 +315,10 @@ def parse_policy(
     """Check a policy that is already parsed.
 
     Args:
-        fields: What the TOML says.
+        fields: The parsed TOML.
         root: The folder that paths are relative to.
-        where: What to call it in errors.
-        consumers: Who must read every artifact, instead of what its rules say.
+        where: Its name in errors.
+        consumers: The consumers, instead of those of its rules.
         load_plugins: Let consumers such as `plugin:libx.so` be loaded, in a child process. Policies
             come with the artifacts, from people whose code must not run here.
 

@@ -85,9 +85,9 @@ class Finding:
         rule: Which rule it breaks.
         message: One line that says how.
         consumer: The Release that does not read it, for the rule `consumer`.
-        waiver: What excuses it, if anything does.
+        waiver: The waiver that excuses it, if there is one.
         inside: The name of the artifact in a container; empty for a plain file.
-        known: Whether it is known to break the rule; otherwise it is not known that it does not.
+        known: Whether it is known to break the rule; otherwise this is not known.
         sets: The names of the sets that the consumer is in, where the policy has several.
     """
 
@@ -175,14 +175,14 @@ class GateResult:
 
     Args:
         files: Every artifact, as the paths were named; of a folder its files before its subfolders.
-        consumers: Who had to read them.
-        unused: Waivers that excused nothing.
-        not_judged: What may be or hold an artifact and could not be looked into.
+        consumers: The consumers that had to read them.
+        unused: Waivers that matched no finding.
+        not_judged: Files that may be or hold an artifact and could not be read.
         excluded: What a rule of the policy, or the list of folders that tools keep, leaves out.
         others: How many other files there are, which nothing marks as artifacts.
         strict: Whether what was not judged keeps the gate from passing.
         notes: Consumers that are newer than every Release in the table; they do not count.
-        uncovered: Consumers that are older: nothing is known of them.
+        uncovered: Consumers that are older: nothing is known about them.
         stage: The Stage that the policy requires.
     """
 
@@ -220,7 +220,7 @@ class GateResult:
 
     @property
     def undecided(self) -> bool:
-        """Whether what is not known, and nothing else, keeps it from passing."""
+        """Whether only what is not known keeps it from passing."""
         known = any(finding.known and finding.waiver is None for finding in self.findings)
         return not self.passed and not known
 

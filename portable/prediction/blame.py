@@ -28,7 +28,7 @@ def blames(signature: str, why: str) -> str:
 def blamed(
     artifact: Artifact, verdicts: Iterable[Verdict], signatures: Collection[str] | None = None
 ) -> dict[str, tuple[str, ...]]:
-    """Find what Verdicts blame.
+    """Find the op signatures that Verdicts blame.
 
     Args:
         artifact: What was judged.
@@ -36,7 +36,7 @@ def blamed(
         signatures: Its op signatures, as its `Subject` has them; None to examine it for them.
 
     Returns:
-        The op signatures that are blamed, each with the places of its first ops.
+        The blamed op signatures, each with the places of its first ops.
     """
     said = {
         text

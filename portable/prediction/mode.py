@@ -25,7 +25,7 @@ __all__ = ["Mode"]
 
 
 class Mode(enum.Enum):
-    """Which Releases of a set an artifact is checked against."""
+    """Which Releases of a set count for an artifact."""
 
     BACKWARD = "backward"
     BACKWARD_TRANSITIVE = "backward-transitive"

@@ -75,7 +75,7 @@ _OPENED_BY = dict.fromkeys(("jaxlib", "jax-cuda12-pjrt", "jax-cuda13-pjrt"), "ja
 
 
 def opening(opener: Opener, release: Release) -> tuple[bool | None, str]:
-    """Say whether a Release opens a container.
+    """Return whether a Release opens a container.
 
     Args:
         opener: Which Releases open it.
@@ -166,7 +166,7 @@ def predict_all(
     *,
     stage: Stage | str = Stage.DECODE,
 ) -> tuple[Verdict, ...]:
-    """Predict what becomes of an artifact on a set of Releases.
+    """Predict the Verdicts of a set of Releases on an artifact.
 
     Args:
         what: As for `predict`.

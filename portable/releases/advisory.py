@@ -63,7 +63,7 @@ class Effect(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Advisory:
-    """A Release that refuses, miscomputes or dies of a Feature it should know.
+    """A Release that refuses, miscomputes or crashes on a Feature that it should know.
 
     Args:
         id: A short name.
@@ -77,7 +77,7 @@ class Advisory:
         reason: Why, if known.
         link: The upstream report, if there is one.
         date: When it was found or reported.
-        source: Who saw it, with what.
+        source: Who observed it, and how.
     """
 
     id: str

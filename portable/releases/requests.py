@@ -116,12 +116,12 @@ class ResolveContext(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Consumers:
-    """The Releases that consumer specifications name, and what else they name.
+    """The Releases that consumer specifications name, and those outside the table.
 
     Args:
         releases: Each once, in the order of the specifications, oldest version first.
-        notes: What was said without being judged: Releases newer than the table.
-        uncovered: Releases older than the table: nothing is known of them.
+        notes: Notes about Releases newer than the table, which are not judged.
+        uncovered: Releases older than the table: nothing is known about them.
     """
 
     releases: tuple[Release, ...]

@@ -12,7 +12,7 @@ _DATA = Path(__file__).with_name("data")
 
 
 class UnknownSchema(PortableError):
-    """No document has this name."""
+    """No schema has this name."""
 
 
 def schemas() -> tuple[str, ...]:

@@ -288,7 +288,7 @@ class AnswerDocument(_First):
 
 
 class OutlookRecord(TypedDict):
-    """What a move changes for the artifacts that are predicted alike."""
+    """What a move changes for artifacts with the same prediction."""
 
     change: TransitionName
     reason: str
@@ -333,7 +333,7 @@ class CalendarDocument(_First):
 
 
 class FleetCopyRecord(TypedDict):
-    """What became of one object."""
+    """The outcome for one object."""
 
     place: str
     outcome: CopyOutcomeName

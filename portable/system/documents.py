@@ -77,7 +77,7 @@ def demand_form(value: object, form: Any, where: str = "") -> None:
         form: A type; a frozenset of types and texts, any of which it may be; a list with the form
             of each item; a tuple with those of all items; or a dictionary with those of values:
             under `*` of any, and of one that may be missing with a `?` behind its key.
-        where: What to call it in errors.
+        where: Its name in errors.
 
     Raises:
         ValueError: Something in it is missing or of another form.
