@@ -1,4 +1,4 @@
-"""The table of downgrades: for every Feature the bridge, what it costs, what is lost.
+"""The table of downgrades: for every Feature the bridge, its cost and its loss.
 
 `docs/downgrades.md` is derived from `portable/features/data/bridges.ini` and from what was
 measured, `tools/downgrade_costs.json`:
@@ -53,9 +53,9 @@ _INTRODUCTION = """\
 <!-- Written by `python -m tools downgrades`; do not edit. -->
 
 A program that needs a newer Version than its consumers have can often be rewritten. `portable
-pin` lets the serializer and upstream's expander do what they can; what they cannot is done by a
-rewrite of `portable`, if you allow it by its name. `portable explain P --target T` tries which
-are needed and ends with the command.
+pin` uses the serializer and upstream's expander first. Rewrites of `portable` do the rest, if you
+allow them by name. `portable explain P --target T` tries which rewrites are needed, and ends with
+the command.
 
 ```bash
 portable explain model.mlir --target 0.9.0
@@ -63,16 +63,16 @@ portable pin model.mlir --target 0.9.0 --allow composites-to-calls -o model.mlir
 portable pin model.mlir --target 0.9.0 --allow exact -o model.mlir.bc
 ```
 
-`exact` stands for every rewrite that gives equal bits, as far as it is needed; one that is
-named and has nothing to do is an error. A rewrite that is not exact is always named, and
-`portable pin` then executes the program before and after on XLA CPU: it writes nothing if a
-result is farther from what it was than `--ulps`, by default 0. From Python:
+`exact` allows all rewrites that give equal bits, where they are needed. A rewrite that is named and
+has nothing to do is an error. Rewrites that are not exact have to be named; `portable pin` then
+executes the program before and after on XLA CPU, and writes nothing if a result differs by more
+than `--ulps` (default: 0). From Python:
 `portable.serialize(program, "0.9.0", allow=["composites-to-calls"])`.
 
-The rewrites of custom calls and of quantized types are for readers of every Version: they read
-those, and some do not compile them. `portable check --stage compile` names the op, and the rewrite
-that replaces it; it is done where it is named, whatever the target, and never by `exact`. No
-Executor runs quantized types, so nothing is executed for these before it is written.
+The rewrites of custom calls and of quantized types are for readers of every Version: these readers
+read them, but some do not compile them. `portable check --stage compile` names the op, and the
+rewrite that replaces it. These rewrites apply if they are named, whatever the target; `exact` does
+not include them. No Executor runs quantized types, so those programs are written without execution.
 
 ```bash
 portable check model.mlir.bc --for 'jaxlib==0.4.13' --stage compile
@@ -82,10 +82,10 @@ portable pin model.mlir.bc --for 'jaxlib==0.4.13' --allow mhlo-calls-to-ops -o o
 ## Rewrites
 
 Each was executed before and after on at least 100 random inputs
-(`compat_tests/real/test_downgrade.py`), collectives on several devices; those that XLA CPU
-refuses as they were, on StableHLO's reference interpreter before and XLA CPU after
-(`test_downgrade_rooted.py`), custom calls in `test_calls.py`, quantized types in
-`test_quantized.py`. Where no Executor runs the program as it was, numpy says what is right.
+(`compat_tests/real/test_downgrade.py`), collectives on several devices. Programs that XLA CPU
+refuses before the rewrite ran on StableHLO's reference interpreter before, and on XLA CPU after
+(`test_downgrade_rooted.py`). Custom calls are in `test_calls.py`, quantized types in
+`test_quantized.py`. If no Executor runs the original program, numpy gives the expected results.
 
 | rewrite | what it does | results | what is lost |
 |---|---|---|---|
@@ -94,12 +94,11 @@ _FEATURES = """
 ## Features
 
 Every op form, type, attribute, constraint and location of the VHLO table that 0.9.0 lacks.
-*Ops* is how many more there are afterwards, *time* the processor time on XLA CPU after /
-before, and *bits* how far the results are apart, all for one sample of the Feature in
-`tools/downgrade_samples.py`,
-{when}. A dash: XLA CPU does not execute the program as it was, or nothing is to be measured.
-In parentheses, for a reduction that promotes and is refused as it was: the time over that of the
-same reduction in the narrow type, so what the promotion costs itself.
+*Ops* is the number of added ops, *time* the CPU time on XLA CPU after / before, and *bits* the
+difference of the results, all for one sample of the Feature in `tools/downgrade_samples.py`,
+{when}. A dash: XLA CPU does not execute the original program, or there is nothing to measure.
+In parentheses, for a reduction that promotes and is refused without the rewrite: the time compared
+with the same reduction in the narrow type, which is the cost of the promotion.
 
 | Feature | needs | bridge | ops | time | bits | workaround, or why there is none |
 |---|---|---|---|---|---|---|
