@@ -91,7 +91,7 @@ Row = dict[str, Any]
 
 
 class CannotMeasure(PortableError):
-    """The Release did not answer."""
+    """The Release could not be measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,11 +201,11 @@ def climb(ask: Any, environments: Environments, rows: list[Row]) -> Row:
 
 
 def bracket(results: list[tuple[Version, Status]], writer: str) -> Row:
-    """Conclude from a climbed ladder; a crash says nothing of the Version.
+    """Derive the Version from the artifacts that a Release read; a crash counts as unknown.
 
     Args:
-        results: Each rung, lowest first, and how reading it ended.
-        writer: Who wrote the artifacts.
+        results: Each artifact of the ladder, lowest Version first, and how reading it ended.
+        writer: The Release that wrote the artifacts.
 
     Returns:
         The fields.
@@ -335,14 +335,14 @@ def measure_file(path: Path, requirement: str = "") -> Row:
 
     Args:
         path: The file.
-        requirement: What to call it, as `our-runtime==1.2.3`; by default as the wheel is called.
+        requirement: Its name, as `our-runtime==1.2.3`; by default that of the wheel.
 
     Returns:
         The row.
 
     Raises:
-        CannotMeasure: Nothing says what it is called.
-        NotARuntime: It is no library that reads StableHLO.
+        CannotMeasure: It has no name.
+        NotARuntime: It is not a library that reads StableHLO.
     """
     return _static(path, requirement)[0]
 
@@ -413,7 +413,7 @@ def measure_static(distribution: str, version: str) -> tuple[Row, Runtime]:
         The row, and what was read. The wheel is not kept.
 
     Raises:
-        NotARuntime: Its wheels hold no library that shows which StableHLO it reads.
+        NotARuntime: No library in its wheels shows which StableHLO it reads.
         EnvironmentFailed: The index does not have it, or does not answer.
     """
     wheels = wheels_of(distribution, version)
@@ -459,7 +459,7 @@ def add_own(row: Row) -> Path:
         The table.
 
     Raises:
-        ContradictingRow: The shipped table says something else of the Release; nothing is written.
+        ContradictingRow: The shipped table contradicts the row; nothing is written.
     """
     path = Path(own_table())
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -480,7 +480,7 @@ def _add(path: Path, row: Row) -> None:
 
 
 def new_versions(distribution: str) -> list[str]:
-    """Ask the index for the Releases of a distribution that the tables lack.
+    """Query the index for the Releases of a distribution that the tables lack.
 
     Args:
         distribution: A distribution of the table.
@@ -506,7 +506,7 @@ def update(
 
     Args:
         distribution: A distribution of the table.
-        environments: Where to install and ask those that can run here; None reads all statically.
+        environments: Where to install and query those that can run here; None reads all statically.
 
     Yields:
         Each name with the Release that was added, or with why it cannot be asked or read. A

@@ -216,7 +216,7 @@ def locate(
     *,
     reference: Executor | None = None,
 ) -> str:
-    """Find the first op whose value differs, by having both return all their values.
+    """Find the first op whose value differs: both programs return all their values.
 
     What `main` calls is inlined first. Of an op with regions the values in them are not seen:
     the first op in them that is written otherwise is named.
@@ -227,7 +227,7 @@ def locate(
         inputs: Inputs for which they differ.
         executor: An open Executor.
         tolerance: What counts as the same.
-        reference: What executes `expected` instead.
+        reference: The Executor for `expected`, if another one.
 
     Returns:
         The op of `actual` with its location; empty when the programs have not the same ops, or

@@ -49,7 +49,7 @@ class DiagnosticRecord(TypedDict):
 
 
 class VerdictRecord(TypedDict):
-    """What became of one artifact on one consumer, or is predicted to."""
+    """The Verdict on one artifact for one consumer, observed or predicted."""
 
     consumer: str
     outcome: OutcomeName
@@ -75,7 +75,7 @@ class FeatureRecord(TypedDict):
 
 
 class ErrorDocument(TypedDict):
-    """An error, as a line on standard error; and where one of several files has it."""
+    """An error, as a line on standard error, or for one of several files."""
 
     error: str
     what: str
@@ -90,7 +90,7 @@ class ErrorDocument(TypedDict):
 
 
 class FailedFile(TypedDict):
-    """One of several files, which could not be examined."""
+    """One of several files, if it could not be examined."""
 
     file: str
     error: ErrorDocument
@@ -104,7 +104,7 @@ class CaveatRecord(TypedDict):
 
 
 class NearRecord(TypedDict):
-    """How far results may be apart."""
+    """Which differences count as equal."""
 
     ulps: int
     complex_ulps: int
@@ -112,7 +112,7 @@ class NearRecord(TypedDict):
 
 
 class RewriteRecord(TypedDict):
-    """What was written in another form."""
+    """A rewrite that was applied."""
 
     name: str
     does: str
@@ -136,7 +136,7 @@ class TargetRecord(TypedDict):
 
 
 class ReleaseRecord(TypedDict):
-    """A Release; what says nothing is left out, also the version of a library on its own."""
+    """A Release; empty fields are left out, also the version of a library without one."""
 
     distribution: str
     version: NotRequired[str]
@@ -181,7 +181,7 @@ class ComparisonRecord(TypedDict):
 
 
 class TrialRecord(TypedDict):
-    """What came of one set of inputs."""
+    """The comparison for one set of inputs."""
 
     inputs: str
     outputs: list[ComparisonRecord]
@@ -216,7 +216,7 @@ class DigestRecord(TypedDict):
 
 
 class AttestedArtifact(TypedDict):
-    """An artifact that an attestation is about; a Version is empty where it is not known."""
+    """An artifact of an attestation; a Version is empty if it is not known."""
 
     name: str
     digest: DigestRecord
@@ -234,7 +234,7 @@ class InputRecord(TypedDict):
 
 
 class PredicateDocument(TypedDict):
-    """What an attestation says: the predicate of its in-toto statement."""
+    """The content of an attestation: the predicate of its in-toto statement."""
 
     portable: str
     tables: str
@@ -455,7 +455,7 @@ class PlanRecord(TypedDict):
 
 
 class ExplanationRecord(TypedDict):
-    """What keeps a program from a target."""
+    """The Features that prevent a target."""
 
     target: str
     minimum: str | None
@@ -493,7 +493,7 @@ class ExplainDocument(_Third):
 
 
 class MinimumRecord(TypedDict):
-    """How low a program could go."""
+    """The lowest Version of a program."""
 
     minimum: str | None
     without_rewriting: str | None
@@ -549,7 +549,7 @@ class ConstantRecord(TypedDict):
 
 
 class RuntimeRecord(TypedDict):
-    """What a shared library shows."""
+    """The result for a shared library."""
 
     member: str
     format: str
@@ -566,7 +566,7 @@ class RuntimeRecord(TypedDict):
 
 
 class InspectionDocument(TypedDict):
-    """`portable.inspect(...).record()`: what a file is, claims and needs."""
+    """`portable.inspect(...).record()`: a file's kind, and the Versions it claims and needs."""
 
     schema: Literal[2]
     kind: KindName
@@ -632,7 +632,7 @@ class VerifyDocument(_Third):
 
 
 class ToleranceRecord(TypedDict):
-    """How far the outputs of a Case may be apart."""
+    """Which differences count as equal for the outputs of a Case."""
 
     relative: float
     absolute: float
@@ -833,7 +833,7 @@ class OpinionOutput(ComparisonRecord):
 
 
 class OpinionRecord(TypedDict):
-    """What one runner computed of one set of inputs."""
+    """The results of one runner for one set of inputs."""
 
     runner: str
     inputs: str
@@ -914,7 +914,7 @@ class ReduceDocument(_First):
 
 
 class FindingRecord(TypedDict):
-    """What breaks a rule, or is not known to keep it."""
+    """A violation of a rule, or one that is not known to be absent."""
 
     path: str
     rule: RuleName
@@ -941,7 +941,7 @@ class ExcludedRecord(TypedDict):
 
 
 class WaiverRecord(TypedDict):
-    """A waiver that excuses nothing."""
+    """A waiver that matches no finding."""
 
     rule: RuleName
     path: str
@@ -970,7 +970,7 @@ class GateDocument(TypedDict):
 
 
 class ItemRecord(TypedDict):
-    """An artifact of a matrix; what says nothing is left out. A tensor is its file and type."""
+    """An artifact of a matrix; empty fields are left out. A tensor is its file and type."""
 
     name: str
     path: str
@@ -990,7 +990,7 @@ class ItemRecord(TypedDict):
 
 
 class MatrixVerdict(TypedDict):
-    """A Verdict without its consumer; what says nothing is left out."""
+    """A Verdict without its consumer; empty fields are left out."""
 
     outcome: OutcomeName
     stage: StageName
@@ -1102,7 +1102,7 @@ class AddedDocument(_First):
 
 
 class ChangeRecord(TypedDict):
-    """One thing that one of two Releases does and the other does not."""
+    """One difference between two Releases."""
 
     kind: str
     name: str

@@ -54,7 +54,7 @@ _POLL_S = 0.2
 
 
 class EnvironmentBusy(PortableError):
-    """Another run holds the environment and did not let go in time."""
+    """Another run uses the environment and did not release it in time."""
 
 
 class EnvironmentMissing(PortableError):
@@ -62,7 +62,7 @@ class EnvironmentMissing(PortableError):
 
 
 class Phase(enum.Enum):
-    """What is being done with an environment; for progress bars."""
+    """The current step for an environment, for progress bars."""
 
     WAITING = "waiting for another run"
     CREATING = "creating"
@@ -79,7 +79,7 @@ class Phase(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """A large wheel is going to be fetched, if the package client has not kept it."""
+    """A large wheel will be downloaded, unless the package client has it."""
 
     size: int
 
@@ -133,7 +133,7 @@ class Environment:
 
         Args:
             limit: Seconds that one job may take.
-            memory: Bytes that its process may take, if not the usual.
+            memory: The memory limit of its process in bytes, if not the default.
         """
         return Worker(
             self.python,
@@ -194,7 +194,7 @@ class Environments:
             PythonMissing: Its Python is not on this machine.
             EnvironmentFailed: It cannot be installed.
             EnvironmentBusy: Another run holds it for too long.
-            ForeignCache: Somebody else could have it run code.
+            ForeignCache: Another user could change what it executes.
         """
         recipe = Recipe.of(release, to_execute=to_execute)
         self._demand_own(recipe.name)
@@ -232,17 +232,17 @@ class Environments:
         raise EnvironmentMissing(f"no environment {name}", hint="see `portable env list`")
 
     def all(self) -> tuple[Environment, ...]:
-        """Return every whole environment of the cache, by name."""
+        """Return every complete environment of the cache, by name."""
         found = (_load(folder) for folder in self._folders())
         return tuple(environment for environment in found if environment is not None)
 
     def broken(self) -> tuple[str, ...]:
-        """Return the names of what is in the cache and no whole environment, or still made."""
+        """Return the names of environments in the cache that are incomplete or being made."""
         whole = {environment.directory for environment in self.all()}
         return tuple(folder.name for folder in self._folders() if folder not in whole)
 
     def clear(self, names: Iterable[str] | None = None, *, unused_for: float = 0.0) -> list[str]:
-        """Remove environments, also broken ones; those in the making are left alone.
+        """Remove environments, also broken ones; those that are being made stay.
 
         Args:
             names: Which; by default all.
@@ -263,9 +263,9 @@ class Environments:
         return removed
 
     def prune(self, keep: int) -> tuple[dict[str, int], int]:
-        """Remove the least recently used until the rest is small; broken ones go first.
+        """Remove broken environments, then the least recently used until the rest is small enough.
 
-        Those that another run makes or removes are left alone.
+        Environments that another run makes or removes stay.
 
         Args:
             keep: How many bytes may stay.

@@ -55,7 +55,7 @@ class ReleaseNotFound(EnvironmentFailed):
 
 
 class Unreachable(EnvironmentFailed):
-    """The package index cannot be reached, or must not be, and the files are not here yet."""
+    """The package index cannot or must not be reached, and the files are not in the cache."""
 
 
 FREE_SPACE = (

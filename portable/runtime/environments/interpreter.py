@@ -27,7 +27,7 @@ _FETCH_S = 600
 
 
 class PythonMissing(PortableError):
-    """No interpreter of the wanted version runs here."""
+    """No Python of the required version runs here."""
 
 
 @cache

@@ -20,7 +20,7 @@ class UnsupportedDistribution(PortableError):
 
 
 class Shipped(Protocol):
-    """What a recipe needs to know of a Release."""
+    """The data of a Release that a recipe needs."""
 
     @property
     def distribution(self) -> str:

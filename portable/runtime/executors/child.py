@@ -89,12 +89,12 @@ class ChildExecutor:
 
     @property
     def name(self) -> str:
-        """What it is, with its Release: `jaxlib 0.10.2 (pjrt)`."""
+        """Its name and Release: `jaxlib 0.10.2 (pjrt)`."""
         where = "" if self.platform == _CPU else f" on {self.platform}"
         return f"{self._release or 'nothing'} ({self.engine}{where})"
 
     def available(self) -> bool:
-        """Return whether what it runs on is installed."""
+        """Return whether its library is installed."""
         return bool(self._release)
 
     def compile(self, artifact: ArtifactLike) -> _ChildExecutable:

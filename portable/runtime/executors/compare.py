@@ -98,7 +98,7 @@ class Comparison:
 
     @property
     def same(self) -> bool:
-        """Whether the outputs are the same, as far as the tolerance says."""
+        """Whether the outputs are equal within the tolerance."""
         return not self.different and not self.reason
 
     def __str__(self) -> str:

@@ -50,11 +50,11 @@ class ExecutionFailed(PortableError):
 
 
 def failure(verdict: Verdict, doing: str = "execute") -> str:
-    """Say how an Executor failed.
+    """Return how an Executor failed, in words.
 
     Args:
         verdict: How it ended.
-        doing: What it was to do: `compile` or `execute`.
+        doing: The step that failed: `compile` or `execute`.
 
     Returns:
         For example `timed out after 30 s while executing`.
@@ -91,10 +91,10 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What an Executor can run.
+    """The programs that an Executor can run.
 
     Args:
-        platforms: What it runs on, for example `cpu`; `*.so` stands for any PJRT plugin.
+        platforms: Its platforms, for example `cpu`; `*.so` stands for any PJRT plugin.
         excluded: Element types of StableHLO that it cannot take or return.
         devices: The most devices of the CPU that it runs one program on.
     """
@@ -109,12 +109,12 @@ class Executable(Protocol):
 
     @property
     def signature(self) -> Signature:
-        """What its `main` takes and returns."""
+        """The arguments and results of its `main`."""
         ...
 
     @property
     def device(self) -> str:
-        """What it runs on, in the words of the runtime: `NVIDIA H100 80GB HBM3`."""
+        """Its device, as the runtime names it: `NVIDIA H100 80GB HBM3`."""
         ...
 
     def run(self, inputs: Sequence[Array]) -> list[Array]:
@@ -138,7 +138,7 @@ class Executor(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is, with its Release: `jaxlib 0.10.2 (pjrt)`."""
+        """Its name and Release: `jaxlib 0.10.2 (pjrt)`."""
         ...
 
     @property
@@ -147,7 +147,7 @@ class Executor(Protocol):
         ...
 
     def available(self) -> bool:
-        """Return whether what it runs on is installed."""
+        """Return whether its library is installed."""
         ...
 
     def compile(self, artifact: ArtifactLike) -> Executable:
@@ -157,7 +157,7 @@ class Executor(Protocol):
             artifact: The program.
 
         Returns:
-            What can be run, as long as the Executor is open.
+            An executable, valid as long as the Executor is open.
 
         Raises:
             ExecutorMissing: What it runs on is not installed.

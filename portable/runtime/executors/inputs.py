@@ -34,7 +34,7 @@ class TooLargeInputs(PortableError):
 
 
 def random_inputs(wanted: Signature, seed: int, *, specials: bool = False) -> list[Array]:
-    """Make inputs that a program takes.
+    """Make random inputs for a program.
 
     Floats are normally distributed and finite, integers small and positive, so that they can be
     divided by. Where the program has an op that indexes by integers of their type they are in
@@ -49,7 +49,7 @@ def random_inputs(wanted: Signature, seed: int, *, specials: bool = False) -> li
         One array for each argument.
 
     Raises:
-        TooLargeInputs: They do not fit into the memory of this machine.
+        TooLargeInputs: They exceed the memory of this machine.
         UnsupportedType: No array can hold an argument.
     """
     generator = np.random.default_rng(seed)

@@ -138,7 +138,7 @@ def check_executor(
     Args:
         name: As for `find_executor`.
         platform: As there.
-        release: What it is to execute on, if not on what is installed here.
+        release: The Release to execute on; by default the installed library.
 
     Returns:
         What opens it.

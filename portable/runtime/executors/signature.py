@@ -60,7 +60,7 @@ class TensorType:
     Args:
         text: As StableHLO writes it.
         shape: The sizes; None where one is not known before the program runs.
-        element: The element type, for example `bf16`; empty where it is no plain tensor.
+        element: The element type, for example `bf16`; empty unless it is a plain tensor.
     """
 
     text: str
@@ -94,15 +94,15 @@ class TensorType:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What `main` takes and returns.
+    """The arguments and results of `main`.
 
     Args:
         arguments: The types of the arguments.
         results: The types of the results.
         index_bounds: How many indices are in range, by element type; see `index_bounds`.
-        replicas: For how many replicas the module says that it is.
-        partitions: Into how many parts it is to be partitioned.
-        shardy: Whether Shardy says how.
+        replicas: The number of replicas in the module.
+        partitions: The number of partitions in the module.
+        shardy: Whether Shardy partitions it.
     """
 
     arguments: tuple[TensorType, ...]
