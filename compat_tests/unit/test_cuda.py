@@ -92,8 +92,16 @@ def test_an_artifact_has_the_form(artifact: str, form: str, *, has: bool | None)
             "dot_general with an algorithm that CUDA does not have",
             True,
         ),
-        ("dot_general_algorithm_f8E4M3", "dot_general with an algorithm that CUDA does not have", True),
-        ("dot_general_algorithm_tf32", "dot_general with an algorithm that CUDA does not have", False),
+        (
+            "dot_general_algorithm_f8E4M3",
+            "dot_general with an algorithm that CUDA does not have",
+            True,
+        ),
+        (
+            "dot_general_algorithm_tf32",
+            "dot_general with an algorithm that CUDA does not have",
+            False,
+        ),
         ("convolution_of_constants_overflows_i8", "convolution to i8", None),
         ("convolution_padding", "convolution to i8", False),
         ("convolution_padding", "product of f32 that is not of the highest precision", None),
