@@ -7,6 +7,7 @@ from typing import Any
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
+from compat_tests.helpers.outlined import symbol_of
 from portable.bindings import find
 
 __all__ = ["enclosed"]
@@ -27,7 +28,7 @@ def enclosed(text: str) -> str | None:
     library = find("jaxlib")
     module: Any = library.parse(text, library.context())
     with module.context, ir.Location.unknown():
-        main = next((one for one in module.body.operations if _name(one) == "main"), None)
+        main = next((one for one in module.body.operations if symbol_of(one) == "main"), None)
         if main is None:
             return None
         (block,) = main.regions[0].blocks
@@ -39,11 +40,6 @@ def enclosed(text: str) -> str | None:
             _enclose(op, name, by, taken)
         module.operation.verify()
         return str(module) if moved else None
-
-
-def _name(op: Any) -> str:
-    attributes = op.operation.attributes
-    return ir.StringAttr(attributes["sym_name"]).value if "sym_name" in attributes else ""
 
 
 def _gives_tensors(op: Any) -> bool:

@@ -12,7 +12,7 @@ from portable.bindings import find
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["outlined"]
+__all__ = ["outlined", "symbol_of"]
 
 
 def outlined(text: str) -> str | None:
@@ -30,7 +30,7 @@ def outlined(text: str) -> str | None:
     library = find("jaxlib")
     module: Any = library.parse(text, library.context())
     with module.context, ir.Location.unknown():
-        named = {_name(one): one.operation for one in module.body.operations}
+        named = {symbol_of(one): one.operation for one in module.body.operations}
         if "main" not in named:
             return None
         (block,) = named["main"].regions[0].blocks
@@ -41,7 +41,8 @@ def outlined(text: str) -> str | None:
         return str(module) if moved else None
 
 
-def _name(op: Any) -> str:
+def symbol_of(op: Any) -> str:
+    """Return the name of an op that has a symbol."""
     attributes = op.operation.attributes
     return ir.StringAttr(attributes["sym_name"]).value if "sym_name" in attributes else ""
 
