@@ -50,7 +50,8 @@ _COMPARE, _ADD = "vhlo.compare", "vhlo.add"
 # Comparisons, as VHLO numbers their directions.
 _COMPARISONS = (operator.eq, operator.ne, operator.ge, operator.gt, operator.le, operator.lt)
 # What may stand between a constant and what it decides, of which there are no more than so many.
-_PASSING = kinds("broadcast_in_dim convert reshape slice transpose")
+# TensorFlow 2.21 leaves a barrier out before it looks at the conditional.
+_PASSING = kinds("broadcast_in_dim convert optimization_barrier reshape slice transpose")
 _MOST_PASSED = 8
 
 ACROSS = frozenset(
@@ -347,7 +348,7 @@ class Canonical:
     def _constant(self, place: _Place) -> Operation | None:
         """Return the constant that a value is, also of another shape or type."""
         for _ in range(_MOST_PASSED):
-            if place.source is None:
+            if place.source is None or place.source[1]:
                 return None
             maker = self._walk.head(self._origins[place.source[0]])
             kind = self._reading.kinds[maker.name]
@@ -528,7 +529,7 @@ def _is_decided(reading: Reading, conditional: Visit, ends: Mapping[int, Sequenc
 def _constant_before(reading: Reading, source: Source | None) -> Operation | None:
     """Return the constant that an operand is, also of another shape or type."""
     for _ in range(_MOST_PASSED):
-        if source is None:
+        if source is None or source[1]:
             return None
         maker = reading.walk[source[0]]
         kind = reading.kinds[maker.operation.name]
