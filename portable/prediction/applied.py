@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from portable.bytecode.operations import like
 from portable.prediction.form import FormRule, kinds, ops, types, weaken
-from portable.prediction.unused import CALLS
+from portable.prediction.functions import CALLS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["APPLIED"]
 
-_FUNCTION, _COMPARE, _RETURN = "vhlo.func", "vhlo.compare", "vhlo.return"
+_COMPARE, _RETURN = "vhlo.compare", "vhlo.return"
 _CASE, _CONVERT, _WHILE = "vhlo.case", "vhlo.convert", "vhlo.while"
 _BARRIER, _CUSTOM_CALL, _POWER = "vhlo.optimization_barrier", "vhlo.custom_call", "vhlo.power"
 _SCATTER, _SORT = "vhlo.scatter", "vhlo.sort"
@@ -72,7 +72,7 @@ def _inside(reading: Reading, applying: Collection[str]) -> Iterator[_Inner]:
     for owner in reading.walk.of(applying):
         if owner.number < end:  # in the body of another
             continue
-        for visit in _below(reading, owner.number):
+        for visit in reading.walk.below(owner.number):
             end = visit.number + 1
             if reading.kinds[visit.operation.name] in CALLS:
                 calls.append(visit)
@@ -83,28 +83,15 @@ def _inside(reading: Reading, applying: Collection[str]) -> Iterator[_Inner]:
 
 def _called(reading: Reading, calls: list[Visit]) -> Iterator[_Inner]:
     """Yield what stands in the functions that are called, and that these call."""
-    named: dict[object, list[int]] = {}
-    for function in reading.walk.of([_FUNCTION]):
-        name = reading.value(function.operation, "sym_name").get("value")
-        named.setdefault(name, []).append(function.number)
+    seen: set[int] = set()
     while calls:
-        call = calls.pop()
-        name = reading.value(call.operation, CALLS[reading.kinds[call.operation.name]]).get("value")
-        for number in named.pop(name, ()):  # taken out: each is looked into once
-            for visit in _below(reading, number):
+        called = {*reading.functions.called(calls.pop().number)} - seen
+        seen |= called
+        for number in called:
+            for visit in reading.walk.below(number):
                 if reading.kinds[visit.operation.name] in CALLS:
                     calls.append(visit)
                 yield _Inner(visit, called=True)
-
-
-def _below(reading: Reading, number: int) -> Iterator[Visit]:
-    """Yield the operations in the bodies of one."""
-    walk = reading.walk
-    depth = walk.head(number).depth
-    for inner in range(number + 1, len(walk)):
-        if walk.head(inner).depth <= depth:
-            return
-        yield walk[inner]
 
 
 def _has(
@@ -178,7 +165,7 @@ def _is_stable_by_more(reading: Reading) -> bool | None:
     """Find a stable sort of one operand by more than a comparison: what ties may not be equal."""
     for number, _, operation, _, _ in reading.walk.of([_SORT]):
         if len(operation.operands) == 1 and reading.value(operation, "is_stable").get("value"):
-            inner = {reading.kinds[one.operation.name] for one in _below(reading, number)}
+            inner = {reading.kinds[one.operation.name] for one in reading.walk.below(number)}
             if inner - {_COMPARE, _RETURN}:
                 return None
     return False

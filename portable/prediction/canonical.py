@@ -19,8 +19,8 @@ from portable.bytecode.entries import Blob
 from portable.bytecode.operations import IN_FUNCTION
 from portable.prediction.computing import integers
 from portable.prediction.form import kinds
+from portable.prediction.functions import CALLS
 from portable.prediction.identities import CHANGING, RESHAPE, changes_nothing, undoes
-from portable.prediction.unused import CALLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -31,9 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ACROSS", "Canonical", "is_canonical"]
 
-_FUNCTION, _RETURN = "vhlo.func", "vhlo.return"
-_MAIN = "main"
-_IN_MODULE = 1
+_RETURN = "vhlo.return"
+_OUTERMOST = 0
 # A function that is called often is in place as often: no more than so many ops, operands and
 # results, or those of the program once more.
 _MOST_MORE = 8_000
@@ -239,26 +238,20 @@ class Canonical:
         self._reading = reading
         self._shift = 0
 
-    def _found(self) -> dict[object, _Extent]:
-        """Return the functions of the outermost module, by their names."""
-        reading, walk = self._reading, self._walk
-        outer = [at for at in range(len(walk)) if walk.head(at).depth <= _IN_MODULE]
-        found: dict[object, _Extent] = {}
-        for at, end in pairwise([*outer, len(walk)]):
-            operation = walk.head(at)
-            if reading.kinds[operation.name] == _FUNCTION and operation.depth == _IN_MODULE:
-                name = reading.value(operation, "sym_name").get("value")
-                found.setdefault(name, _Extent(at + 1, end))
-        return found
+    def _found(self) -> dict[int, _Extent]:
+        """Return what stands in the outermost module, by its numbers."""
+        walk = self._walk
+        inner = [at for at, around in enumerate(walk.around) if around == _OUTERMOST]
+        return {at: _Extent(at + 1, end) for at, end in pairwise([*inner, len(walk)])}
 
     def uses(self) -> Iterator[tuple[Operation, tuple[Source | None, ...]]]:
         """Yield the operations of `main` and of what it calls, as `Bytecode.uses` does."""
         self._walk = self._reading.walk
-        self._functions = self._found()
+        self._extents = self._found()
         self._ends = _branch_ends(self._reading)
         self._sizes: dict[_Extent, int] = {}
         self._left = max(_MOST_MORE, self._size(_Extent(0, len(self._walk))))
-        main = self._functions.get(_MAIN)
+        main = self._extents.get(self._reading.functions.main)
         if main is None:
             return
         kind = self._reading.value(self._walk.head(main.first - 1), "function_type").get("value")
@@ -304,7 +297,7 @@ class Canonical:
             frame.next = frame.function.end
             return True
         calls = kind in CALLS and not visit.operation.regions
-        callee = self._callee(visit, kind) if calls else None
+        callee = self._callee(visit) if calls else None
         if callee is None or callee in self._around:
             return False
         frames.append(self._entered(callee, frame, visit, places))
@@ -317,10 +310,10 @@ class Canonical:
         pairs = zip(self._origins, self._shifts, strict=True)
         return (firsts[origin] + shift for origin, shift in pairs)
 
-    def _callee(self, call: Visit, kind: str) -> _Extent | None:
+    def _callee(self, call: Visit) -> _Extent | None:
         """Return the function that an operation calls, where it can be put in place."""
-        name = self._reading.value(call.operation, CALLS[kind]).get("value")
-        function = self._functions.get(name)
+        called = self._reading.functions.called(call.number)
+        function = self._extents.get(called[0]) if len(called) == 1 else None
         if function is None or not 0 < self._size(function) <= self._left:
             return None
         end = self._walk[function.end - 1].operation

@@ -425,9 +425,8 @@ def _pads_two_bits(reading: Reading) -> bool | None:
         adds = max(amounts, default=0) > 0 and not all(map(visit.constant, visit.sources))
         if adds and reading.element(reading.result(operation)) in TWO_BITS:
             perhaps = True
-            around = walk.head(walk.around[visit.number])
             is_direct = visit.sources[:1] == (None,) and visit.number not in taken
-            in_main = reading.value(around, "sym_name").get("value") == "main"
+            in_main = walk.around[visit.number] == reading.functions.main
             if is_direct and in_main and min(amounts) >= 0 and _pads_some(reading, operation):
                 return True
     return None if perhaps else False

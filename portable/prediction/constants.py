@@ -22,7 +22,7 @@ from portable.prediction.form import (
     ops,
     types,
 )
-from portable.prediction.unused import CALLS
+from portable.prediction.functions import CALLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -256,7 +256,7 @@ def _loops_over_the_computed(reading: Reading) -> bool | None:
     if main is None:
         return False
     taken, _ = reading.sides(reading.value(main, "function_type").get("value"))
-    arguments = {(flow.entry, ~at) for at in range(len(taken))}
+    arguments = {(reading.functions.main, ~at) for at in range(len(taken))}
     given = flow.reached(arguments, lambda _: True, {*reading.kinds} - CALLS.keys())
     for visit in reading.walk.of([_WHILE]):
         for value in flow.operands(visit):

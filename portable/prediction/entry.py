@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from portable.bytecode.entries import Blob
 from portable.bytecode.operations import IN_FUNCTION
 from portable.prediction.form import GATHERS, SCATTERS, FormRule, ops, repeated, types
-from portable.prediction.unused import CALLS, KEPT
+from portable.prediction.functions import CALLS
+from portable.prediction.unused import KEPT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ENTRY", "aliased", "dictionaries"]
 
-_FUNCTION, _CALL, _MAIN = "vhlo.func_v1", "vhlo.call_v1", "main"
+_FUNCTION, _CALL = "vhlo.func_v1", "vhlo.call_v1"
 _RETURN = "vhlo.return_v1"
 # Of which no operand counts for a result: of a call `Flow` knows what its function does with them.
 _APART = CALLS.keys() | {"vhlo.get_dimension_size"}
@@ -37,8 +38,6 @@ _UPDATED = {
     **dict.fromkeys(SCATTERS, 1),
 }
 _HIDDEN = frozenset({"nested", "private"})
-# How deep a function is that stands in the module itself.
-_OUTERMOST = 1
 _ALIAS, _MEMORY, _MODE = "tf.aliasing_output", "mhlo.memory_kind", "mhlo.layout_mode"
 _DONOR = "jax.buffer_donor"
 _READ = frozenset({_ALIAS, _DONOR, _MEMORY, _MODE})
@@ -54,19 +53,18 @@ def _text(reading: Reading, op: OpSignature | Operation, field: str) -> str:
 
 def _calls_itself(reading: Reading) -> bool:
     """Find a function that is called by what it calls; what main does not call is removed."""
-    called: dict[str, set[str]] = {}
-    inside = ""
-    for _, name, operation, _, _ in reading.walk.of([_FUNCTION, _CALL]):
-        if name == _FUNCTION and operation.depth == _OUTERMOST:
-            inside = _text(reading, operation, "sym_name")
-        elif name == _CALL:
-            called.setdefault(inside, set()).add(_text(reading, operation, "callee"))
+    functions = reading.functions
+    called: dict[int, set[int]] = {}
+    for call in reading.walk.of(CALLS):
+        inside = called.setdefault(functions.within[call.number], set())
+        inside.update(functions.called(call.number))
     # Those that are being walked through, the outermost first, each with what else it calls.
-    path, done = [(_MAIN, iter(called.get(_MAIN, ())))], {_MAIN: False}
+    main = functions.main
+    path, done = [(main, iter(called.get(main, ())))], {main: False}
     while path:
-        name, rest = path[-1]
+        function, rest = path[-1]
         if (inner := next(rest, None)) is None:
-            done[name] = True
+            done[function] = True
             path.pop()
         elif inner not in done:
             done[inner] = False
@@ -165,24 +163,14 @@ def _bytes(reading: Reading, type_: int) -> int | None:
     return None if count is None or bits < 8 else count * times * bits // 8
 
 
-def _in_main(reading: Reading) -> Iterator[Visit]:
-    """Yield the operations of main, those of its regions too, in their order."""
-    inside = False
-    for visit in reading.walk:
-        if visit.name == _FUNCTION and visit.operation.depth == _OUTERMOST:
-            inside = _text(reading, visit.operation, "sym_name") == _MAIN
-        elif inside:
-            yield visit
-
-
 def _is_overwritten(reading: Reading) -> bool | None:
     """Find an argument that is to become one result, and is returned as another too.
 
     Perhaps what is computed from such an argument is computed too late.
     """
-    results = reading.aliased
+    results, main = reading.aliased, reading.functions.main
     used = set[int]()
-    for _, name, operation, _, _ in _in_main(reading) if results else ():
+    for _, name, operation, _, _ in reading.walk.below(main) if results else ():
         # Values of a function are numbered from its arguments on.
         operands = operation.operands
         if name == _RETURN and operation.depth == IN_FUNCTION:
@@ -198,8 +186,8 @@ def _is_overwritten(reading: Reading) -> bool | None:
 
 def _returns_updated(reading: Reading) -> bool:
     """Find an argument of main that is returned, and taken by an op that may update it in place."""
-    taken = set[int]()
-    for _, name, operation, sources, _ in _in_main(reading):
+    taken, main = set[int](), reading.functions.main
+    for _, name, operation, sources, _ in reading.walk.below(main) if main >= 0 else ():
         if operation.depth == IN_FUNCTION:
             pairs = zip(operation.operands, sources, strict=False)
             arguments = [_NO_ARGUMENT if source else value for value, source in pairs]
@@ -274,7 +262,7 @@ def _takes_what_nothing_needs(reading: Reading) -> bool:
     ignored, functions = dict(_ignored(reading)), [*walk.of([_FUNCTION])]
     if len(functions) == 1 and not ignored and _uses_everything(reading, len(taken)):
         return False
-    flow, main = reading.flow, reading.flow.entry
+    flow, main = reading.flow, reading.functions.main
     ends = {(main, at) for at in range(len(given))}
     for visit in walk.of(KEPT):
         ends.update(flow.operands(visit))
@@ -342,11 +330,17 @@ ENTRY: dict[str, FormRule] = {
             reading.main is not None and _text(reading, reading.main, "sym_visibility") in _HIDDEN
         )
     ),
-    "function that calls itself": FormRule(_calls_itself, (ops(_CALL),)),
     "argument or result that is a buffer, a future or a witness": _takes(
         "buffer", "future", "witness", elements=False
     ),
     "argument or result that is a tuple": _takes("tuple", elements=False),
+    "name that two functions or modules of one module have": FormRule(
+        lambda reading: reading.functions.has_twins
+    ),
+    "call of a function that its module does not have": FormRule(
+        lambda reading: reading.functions.lacks_some, (ops(*CALLS),)
+    ),
+    "function that calls itself": FormRule(_calls_itself, (ops(*CALLS),)),
     "argument or result that is not ranked": _takes("unranked_tensor", elements=False),
     "argument or result of tf32 or index": _takes("tf31", "index"),
     "argument or result of f6E2M3FN or f6E3M2FN": _takes("f6E2M3FN", "f6E3M2FN"),

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from portable.prediction.form import kinds
-from portable.prediction.unused import CALLS
+from portable.prediction.functions import CALLS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -74,7 +74,11 @@ class Estimates(ABC, Generic[_T]):
         return {
             (number, at): made_of
             for (number, at), made_of in flow.before().items()
-            if (number != flow.entry if at < 0 else self._hands_on(reading.walk.head(number)))
+            if (
+                number != reading.functions.main
+                if at < 0
+                else self._hands_on(reading.walk.head(number))
+            )
         }
 
     def _hands_on(self, operation: Operation) -> bool:

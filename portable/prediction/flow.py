@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from portable.bytecode.operations import IN_FUNCTION
 from portable.prediction.form import kinds
-from portable.prediction.unused import CALLS
+from portable.prediction.functions import CALLS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -27,7 +27,6 @@ INSIDE = -(1 << 62)
 """The place of what bodies in a function take, in a `Value`."""
 
 _FUNCTION, _RETURN, _WHILE = "vhlo.func", "vhlo.return", "vhlo.while"
-_MAIN = "main"
 # What takes values that its bodies do not.
 _BRANCHING = kinds("case if")
 _OUTSIDE = 0
@@ -38,9 +37,6 @@ class Flow:
 
     Args:
         reading: An artifact's ops.
-
-    Attributes:
-        entry: The function with which the program begins, by its number; -1 if there is none.
     """
 
     def __init__(self, reading: Reading) -> None:
@@ -51,13 +47,7 @@ class Flow:
         self._next: dict[Value, list[Value]] = {}
         # What the conditions of loops give: it is no result, and decides all of them.
         self._conditions: dict[int, Sequence[Value]] = {}
-        named: dict[object, int] = {}
-        self.entry = -1
         for visit in self._walk.of([_FUNCTION]):
-            name = reading.value(visit.operation, "sym_name").get("value")
-            named[name] = visit.number
-            if name == _MAIN and visit.operation.depth < IN_FUNCTION:  # not of a module inside
-                self.entry = visit.number
             kind = reading.value(visit.operation, "function_type").get("value")
             self._taken[visit.number] = reading.sides(kind)[0]
             self._counts[visit.number] = len(self._taken[visit.number])
@@ -66,9 +56,9 @@ class Flow:
             kind = reading.kinds[visit.operation.name]
             function = visit.number if kind == _FUNCTION else function
             self._functions.append(function)
-            if symbol := CALLS.get(kind):
-                name = reading.value(visit.operation, symbol).get("value")
-                self._call(visit, named.get(name, _OUTSIDE))
+            if kind in CALLS:
+                called = reading.functions.called(visit.number)
+                self._call(visit, called[0] if len(called) == 1 else _OUTSIDE)
             elif kind == _RETURN:
                 self._return(visit, reading.kinds)
             elif visit.operation.regions and kind not in _BRANCHING:

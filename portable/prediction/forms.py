@@ -43,6 +43,7 @@ from portable.prediction.form import (
     ops,
     types,
 )
+from portable.prediction.functions import Functions
 from portable.prediction.fused import FUSED
 from portable.prediction.indices import INDICES
 from portable.prediction.lapack import LAPACK
@@ -158,27 +159,23 @@ class Reading:
         return [(kind, name) for kind, name in pairs if kind in COMMUNICATING]
 
     @cached_property
-    def main(self) -> OpSignature | None:
-        """The function with which a program begins; another of its name would be refused."""
-        return self._functions[0]
+    def functions(self) -> Functions:
+        """The functions, and what calls them."""
+        return Functions(self)
+
+    @cached_property
+    def main(self) -> Operation | None:
+        """The function with which a program begins."""
+        main = self.functions.main
+        return None if main < 0 else self.walk.head(main)
 
     @cached_property
     def function_types(self) -> frozenset[int]:
         """The types of functions; any number of functions, and of attributes, may be of one."""
-        return self._functions[1]
-
-    @cached_property
-    def _functions(self) -> tuple[OpSignature | None, frozenset[int]]:
-        main, types, pool = None, set[object](), self.content.pool
-        for one in self.of("vhlo.func_v1"):  # both in one walk: properties are decoded once
-            name = self.content.inherent(one, "sym_name")
-            kind = self.content.inherent(one, "function_type")
-            if main is None and name is not None:
-                main = one if pool.attribute(name).fields.get("value") == "main" else None
-            types.add(None if kind is None else pool.attribute(kind).fields.get("value"))
+        types = {self.value(one, "function_type").get("value") for one in self.of("vhlo.func_v1")}
         if not all(isinstance(index, int) for index in types):
             raise self.malformed("the type of a function is none")
-        return main, frozenset(index for index in types if isinstance(index, int))
+        return frozenset(index for index in types if isinstance(index, int))
 
     def sides(self, function: object) -> tuple[list[int], list[int]]:
         """Return the types that functions of a type take, and those that they return."""

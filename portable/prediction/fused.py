@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from portable.prediction.bodies import LEAST_BY_YNNPACK
 from portable.prediction.flow import INSIDE
 from portable.prediction.form import FormRule, kinds, ops, repeated
+from portable.prediction.functions import CALLS
 from portable.prediction.products import left_and_contracted
 from portable.prediction.simplified import FLOATS
-from portable.prediction.unused import CALLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -285,7 +285,7 @@ class _Constants:
     def _found(self, value: Value, turns: int) -> float | None:
         reading, (number, at) = self._reading, value
         if at < 0:
-            is_given = number != reading.flow.entry and at != INSIDE
+            is_given = number != reading.functions.main and at != INSIDE
             made_of = self._before.get(value, ()) if is_given else ()
             found = {self.of(one, turns) for one in made_of}
             return found.pop() if len(found) == 1 else None
@@ -346,7 +346,7 @@ class _Groups:
         if kind in _AROUND | _LOOPING and number not in self._reading.settled:
             return number, 0
         is_handed = kind in _CALLING or (kind == _FUNCTION and at != INSIDE)
-        return value if is_handed and (at >= 0 or number != self._reading.flow.entry) else None
+        return value if is_handed and (at >= 0 or number != self._reading.functions.main) else None
 
     def _leader(self, value: Value) -> Value:
         while (leader := self._leaders.get(value, value)) != value:

@@ -95,7 +95,7 @@ def _divides_well(reading: Reading, visit: Visit, divisor: Value) -> bool:
     """Say whether a divisor stays one, as an argument of the program, or is a finite number."""
     number, at = divisor
     if at < 0:
-        return number == reading.flow.entry
+        return number == reading.functions.main
     numbers = reading.floats(visit.constants.get(number))
     return numbers.finite and not numbers.some_is_zero
 

@@ -10,22 +10,20 @@ from typing import TYPE_CHECKING
 
 from portable.bytecode.operations import like
 from portable.prediction.computing import COMMUNICATING, channel
+from portable.prediction.functions import CALLS
 
 if TYPE_CHECKING:
     from portable.bytecode.operations import Operation
     from portable.prediction.forms import Reading
 
-__all__ = ["CALLS", "KEPT", "used"]
+__all__ = ["KEPT", "used"]
 
 _FUNCTION, _RETURN = "vhlo.func", "vhlo.return"
-_VISIBILITY, _PRIVATE = "sym_visibility", "private"
 # What is kept whether or not its results are used; functions that are private only if called.
 KEPT = frozenset(
     f"vhlo.{name}"
     for name in ("collective_broadcast", "custom_call", "func", "infeed", "outfeed", "recv", "send")
 )
-# Ops that run a function, and the attribute that names it.
-CALLS = {"vhlo.call": "callee", "vhlo.composite": "decomposition"}
 
 
 def used(reading: Reading) -> frozenset[tuple[object, ...]]:
@@ -45,15 +43,13 @@ def used(reading: Reading) -> frozenset[tuple[object, ...]]:
     ops: list[Operation] = []
     # What each op needs: its operands, the op that it stands in, and what its bodies return.
     needs: list[list[int]] = []
-    functions: dict[object, list[int]] = {}
     waiting: list[int] = []
     around: list[int] = []
     for number, _, operation, sources, _ in reading.walk:
         del around[operation.depth :]
         kind = kinds[operation.name]
-        if kind == _FUNCTION and calls and _symbol(reading, operation, _VISIBILITY) == _PRIVATE:
-            functions.setdefault(_symbol(reading, operation, "sym_name"), []).append(number)
-        elif kept[operation.name] or (kind in COMMUNICATING and channel(reading, operation)):
+        waits = kept[operation.name] or (kind in COMMUNICATING and channel(reading, operation))
+        if waits and not (calls and kind == _FUNCTION and _is_private(reading, operation)):
             waiting.append(number)
         ops.append(operation)
         needs.append([source[0] for source in sources if source] + around[-1:])
@@ -64,12 +60,12 @@ def used(reading: Reading) -> frozenset[tuple[object, ...]]:
     while waiting:
         number = waiting.pop()
         needed = {*needs[number]}
-        if calls and (symbol := CALLS.get(kinds[ops[number].name])):
-            needed.update(functions.get(_symbol(reading, ops[number], symbol), ()))
+        if kinds[ops[number].name] in CALLS:
+            needed.update(reading.functions.called(number))
         waiting += needed - seen
         seen |= needed
     return frozenset(like(ops[number]) for number in seen)
 
 
-def _symbol(reading: Reading, operation: Operation, field: str) -> object:
-    return reading.value(operation, field).get("value")
+def _is_private(reading: Reading, function: Operation) -> bool:
+    return reading.value(function, "sym_visibility").get("value") == "private"

@@ -140,6 +140,14 @@ class Walk:
         found = [self._numbers[name] for name in names if name in self._numbers]
         return map(self.__getitem__, found[0] if len(found) == 1 else sorted(chain(*found)))
 
+    def below(self, number: int) -> Iterator[Visit]:
+        """Yield the operations that stand in one, also deeper."""
+        depth = self._heads[number].depth
+        for inner in range(number + 1, len(self)):
+            if self._heads[inner].depth <= depth:
+                return
+            yield self[inner]
+
     def head(self, number: int) -> Operation:
         """Return an operation, of which location and operands may be left out."""
         return self._heads[number]
