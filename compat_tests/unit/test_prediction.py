@@ -11,7 +11,7 @@ from portable.artifact import Artifact
 from portable.bytecode import read, vhlo
 from portable.bytecode.layouts import BUILTIN, table
 from portable.prediction import Mode, Subject, examine, predict, predict_all, subjects
-from portable.prediction.form import FormRule, FormSearch, attributes, ops, types
+from portable.prediction.form import FormRule, FormSearch, attributes, ops, types, weaken
 from portable.prediction.forms import FORMS, KINDS, Reading
 from portable.prediction.subject import Judged
 from portable.releases import (
@@ -332,6 +332,15 @@ def test_what_lacks_what_a_form_needs_is_not_searched_for_it() -> None:
         looked.clear()
         assert FormSearch({"one": FormRule(find, needs)}).forms_in(reading) == {"one": occurs}
         assert looked == [reading] * occurs
+
+
+def test_a_weakened_form_is_looked_for_where_it_was() -> None:
+    """Of what it finds only the answer is another: perhaps."""
+    data = (ARTIFACTS / "mesh_inline+1.16.0.mlir.bc").read_bytes()
+    rule = FormRule(lambda _: True, (ops("vhlo.all_reduce"),), across=True)
+    weak = weaken(rule)
+    assert (weak.needs, weak.across) == (rule.needs, True)
+    assert weak.find(Reading(read(data), data)) is None
 
 
 def test_forms_are_found_where_they_are_and_nowhere_else() -> None:

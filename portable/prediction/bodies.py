@@ -203,7 +203,7 @@ def _of_constants(
                 perhaps |= folded
         return None if perhaps else False
 
-    return FormRule(found, (ops(*names), types(elements)))
+    return FormRule(found, (ops(*names), types(elements)), across=True)
 
 
 def _takes_the_greatest(reading: Reading) -> bool:

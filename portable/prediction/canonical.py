@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
 
-__all__ = ["ACROSS", "Canonical", "is_canonical"]
+__all__ = ["Canonical", "is_canonical"]
 
 _RETURN = "vhlo.return"
 _OUTERMOST = 0
@@ -52,59 +52,6 @@ _COMPARISONS = (operator.eq, operator.ne, operator.ge, operator.gt, operator.le,
 # TensorFlow 2.21 leaves a barrier out before it looks at the conditional.
 _PASSING = kinds("broadcast_in_dim convert optimization_barrier reshape slice transpose")
 _MOST_PASSED = 8
-
-ACROSS = frozenset(
-    {
-        "abs of the square of an integer",
-        "abs, cosine or sine of a constant of several complex numbers",
-        "add of constants of booleans",
-        "addition of a constant and of one that takes it away",
-        "argument from which nothing is computed",
-        "argument returned beside an update of it",
-        "atan2 of zeros that cancel out",
-        "compare of constants of complex numbers by their order",
-        "compare of floats that are never negative with zero",
-        "compare of floats that holds for every number of their sign",
-        "compare of numbers with their own floor or ceil for equality",
-        "compare of the square or abs of an integer with zero",
-        "convert of a complex splat constant to a real type",
-        "convert of constants to booleans that loses all but their last bit",
-        "convolution of constants of integers that may overflow",
-        "divide by a constant whose reciprocal is not normal",
-        "division by a power",
-        "division by an exponential",
-        "division of constant integers by zero",
-        "division of or by a quotient",
-        "dot_general in batches with vectors of which one operand is made of booleans",
-        "dot_general of unsigned integers that are widened",
-        "dynamic_slice of a dynamic_slice",
-        "dynamic_slice or gather of one slice by unsigned constants in the upper half",
-        "elementwise op of a gather of constants",
-        "exponential of what is computed from NaN",
-        "log of a power",
-        "log of an exponential or root of a square",
-        "maximum or minimum of constants of which one is NaN",
-        "maximum or minimum of floats of which the second may be NaN",
-        "pad or convolution of complex numbers by a constant",
-        "product of floats with booleans",
-        "product of floats with booleans, or with integers made of them",
-        "product, quotient or power of exponentials",
-        "reduce of a dot_general over three elements",
-        "reduce of several operands of which one is a constant of one number",
-        "reduce_window by maximum or minimum of a complex constant",
-        "reduce_window that pads what a pad takes away",
-        "reverse of a slice with strides",
-        "scatter into a constant of different numbers",
-        "sum of products of seven dimensions or more",
-        "sum over devices of a constant of booleans or complex numbers",
-        "sum with zero where the sign of a zero matters",
-        "two constants one after another that leave the range of their type as one",
-        "update of a value by an earlier part of itself",
-        "update of a value by an earlier part of itself that is reshaped",
-        "while of which not all is used, and whose body gives only what is outside",
-    }
-)
-"""The forms that are looked for in a program so read, too: they follow values through no more."""
 
 
 class _Place(NamedTuple):

@@ -868,6 +868,7 @@ COMPUTED: dict[str, FormRule] = {
     "pad or convolution of complex numbers by a constant": FormRule(
         _pads_complex_by_a_constant,
         (types(_COMPLEX), ops(_CONVOLUTION, _DYNAMIC_PAD, *_PADDING)),
+        across=True,
     ),
     "scatter of updates without elements into a tensor that has some": FormRule(
         _scatters_nothing, (ops(*SCATTERS),)
@@ -877,13 +878,13 @@ COMPUTED: dict[str, FormRule] = {
         _counts_zeros_of_a_constant, (ops(_ZEROS), types(_NARROW_SIGNED))
     ),
     "convert of constants to booleans that loses all but their last bit": FormRule(
-        _tests_constants, (ops(_CONVERT), types(_BOOLEAN), ops(_CONSTANT))
+        _tests_constants, (ops(_CONVERT), types(_BOOLEAN), ops(_CONSTANT)), across=True
     ),
     "add of constants of booleans": FormRule(
-        _adds_constant_booleans, (ops(_ADD), types(_BOOLEAN), ops(_CONSTANT))
+        _adds_constant_booleans, (ops(_ADD), types(_BOOLEAN), ops(_CONSTANT)), across=True
     ),
     "convert of a complex splat constant to a real type": FormRule(
-        _converts_complex_splat, (types(_COMPLEX), ops(_CONVERT), ops(_CONSTANT))
+        _converts_complex_splat, (types(_COMPLEX), ops(_CONVERT), ops(_CONSTANT)), across=True
     ),
     "power of integers by 64 or more": FormRule(_raises_to_64, (ops(_POWER), types(_INTEGERS))),
     "power of floating-point numbers": weaken(_gives([_POWER], _FLOATS)),
@@ -941,7 +942,7 @@ COMPUTED: dict[str, FormRule] = {
         _constants_of_complex_f64, (types(_COMPLEX), ops(_CONSTANT))
     ),
     "abs, cosine or sine of a constant of several complex numbers": FormRule(
-        _splits_a_complex_constant, (types(_COMPLEX), ops(_CONSTANT), ops(*_SPLITTING))
+        _splits_a_complex_constant, (types(_COMPLEX), ops(_CONSTANT), ops(*_SPLITTING)), across=True
     ),
     "all_gather or all_to_all of several operands": _several_operands(
         "vhlo.all_gather_v2", "vhlo.all_to_all_v2"

@@ -271,19 +271,19 @@ CONSTANTS: dict[str, FormRule] = {
         _loops_over_the_computed, (ops(_WHILE),)
     ),
     "scatter into a constant of different numbers": FormRule(
-        _scatters_into_a_constant, (ops(*SCATTERS),)
+        _scatters_into_a_constant, (ops(*SCATTERS),), across=True
     ),
     "reduce of several operands of which one is a constant of one number": FormRule(
-        _reduces_beside_a_constant, (ops(_REDUCE), ops(_CONSTANT))
+        _reduces_beside_a_constant, (ops(_REDUCE), ops(_CONSTANT)), across=True
     ),
     "remainder of bf16 and a constant of different numbers": FormRule(
         _divides_by_different_numbers, (ops(_REMAINDER), types([_BF16]))
     ),
     "division of constant integers by zero": FormRule(
-        _divides_constants_by_zero, (ops(*_DIVISIONS), ops(_CONSTANT), types(WHOLE))
+        _divides_constants_by_zero, (ops(*_DIVISIONS), ops(_CONSTANT), types(WHOLE)), across=True
     ),
     "convolution of constants of integers that may overflow": FormRule(
-        _convolves_too_large, (ops(*CONVOLUTIONS), types(_LIMITS))
+        _convolves_too_large, (ops(*CONVOLUTIONS), types(_LIMITS)), across=True
     ),
     "dynamic_conv, dynamic_gather or dynamic_pad by what is not constant": _sized_at_runtime(
         *(op for op in _SIZED if op != _SLICE)

@@ -538,10 +538,10 @@ CORNERS: dict[str, FormRule] = {
     "reduce_window that sums up unsigned integers one by one": _sums_up(_UNSIGNED),
     "reduce_window that sums up booleans one by one": _sums_up(frozenset({"bool_v1"})),
     "reverse of a slice with strides": FormRule(
-        _reverses_a_strided_slice, (ops(_REVERSE), ops(_SLICE))
+        _reverses_a_strided_slice, (ops(_REVERSE), ops(_SLICE)), across=True
     ),
     "compare of numbers with their own floor or ceil for equality": FormRule(
-        _compares_with_its_integer, (ops(*_TO_INTEGERS), ops(_COMPARE))
+        _compares_with_its_integer, (ops(*_TO_INTEGERS), ops(_COMPARE)), across=True
     ),
     "broadcast_in_dim without elements that swaps dimensions and stretches one": FormRule(
         _swaps_nothing, (ops(_BROADCAST),)

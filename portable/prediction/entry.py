@@ -345,12 +345,14 @@ ENTRY: dict[str, FormRule] = {
     "argument or result of tf32 or index": _takes("tf31", "index"),
     "argument or result of f6E2M3FN or f6E3M2FN": _takes("f6E2M3FN", "f6E3M2FN"),
     "argument or result of f4E2M1FN or f8E8M0FNU": _takes("f4E2M1FN", "f8E8M0FNU"),
-    "argument from which nothing is computed": FormRule(_takes_what_nothing_needs),
+    "argument from which nothing is computed": FormRule(_takes_what_nothing_needs, across=True),
     "argument that is a token": FormRule(_takes_a_token, (types(["token_v1"]),)),
     "aliased argument of another size than its result": FormRule(_aliases(operator.eq)),
     "aliased argument that is smaller than its result": FormRule(_aliases(operator.ge)),
     "aliased argument that is used for more than its result": FormRule(_is_overwritten),
-    "argument returned beside an update of it": FormRule(_returns_updated, (ops(*_UPDATED),)),
+    "argument returned beside an update of it": FormRule(
+        _returns_updated, (ops(*_UPDATED),), across=True
+    ),
     "two arguments aliased to one result": FormRule(_shares_its_result),
     "aliased argument with a buffer donor attribute": FormRule(_is_given_twice),
     "argument or result in a memory that XLA:CPU does not have": FormRule(_elsewhere),

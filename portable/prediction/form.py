@@ -44,10 +44,14 @@ class FormRule(NamedTuple):
         find: Says whether it occurs; None for perhaps.
         needs: Groups of names, as `op:vhlo.tan_v1`: it is looked for only where one of each group
             occurs. Most artifacts lack what most forms are of.
+        across: Whether what it is about may stand in several functions, or around ops that change
+            nothing: it is looked for, too, in the program as `canonical` reads it. One that follows
+            values through what hands them on needs no more.
     """
 
     find: Callable[[Reading], bool | None]
     needs: tuple[frozenset[str], ...] = ()
+    across: bool = False
 
 
 def weaken(form: FormRule) -> FormRule:
@@ -56,7 +60,7 @@ def weaken(form: FormRule) -> FormRule:
     Args:
         form: How that is found.
     """
-    return FormRule(lambda reading: False if form.find(reading) is False else None, form.needs)
+    return form._replace(find=lambda reading: False if form.find(reading) is False else None)
 
 
 class FormSearch:

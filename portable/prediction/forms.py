@@ -19,7 +19,7 @@ from portable.features.verifier import lacks_defaults
 from portable.prediction import quantized
 from portable.prediction.applied import APPLIED
 from portable.prediction.bodies import BODIES
-from portable.prediction.canonical import ACROSS, Canonical, is_canonical
+from portable.prediction.canonical import Canonical, is_canonical
 from portable.prediction.computing import (
     COMMUNICATING,
     COMPUTED,
@@ -878,7 +878,7 @@ def _search() -> FormSearch:
 
 @functools.cache
 def _search_across() -> FormSearch:
-    return FormSearch({name: rule for name, rule in FORMS.items() if name in ACROSS})
+    return FormSearch({name: rule for name, rule in FORMS.items() if rule.across})
 
 
 def forms_in(reading: Reading) -> dict[str, bool | None]:

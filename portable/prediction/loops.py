@@ -140,7 +140,7 @@ LOOPS: dict[str, FormRule] = {
         _ends_by_no_value, (ops(_WHILE), ops(*_FROM_NO_VALUE))
     ),
     "while of which not all is used, and whose body gives only what is outside": FormRule(
-        _gives_what_is_outside, (ops(_WHILE),)
+        _gives_what_is_outside, (ops(_WHILE),), across=True
     ),
 }
 """Forms as advisories.toml names them, each with how to find it; see `forms`."""

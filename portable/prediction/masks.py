@@ -247,15 +247,17 @@ def _multiplies_converted(
 _MASKED_DOT = (ops(*DOTS), ops(_CONVERT), types({_BOOLEAN}))
 _NEEDED = (ops(_CONVERT), types({_BOOLEAN}), types(FLOATS))
 MASKS: dict[str, FormRule] = {
-    "product of floats with booleans": FormRule(_masks, (*_NEEDED, ops(_MULTIPLY, _DIVIDE))),
+    "product of floats with booleans": FormRule(
+        _masks, (*_NEEDED, ops(_MULTIPLY, _DIVIDE)), across=True
+    ),
     "product of floats with booleans, or with integers made of them": FormRule(
-        _masks_widely, (*_NEEDED, ops(_MULTIPLY))
+        _masks_widely, (*_NEEDED, ops(_MULTIPLY)), across=True
     ),
     "dot_general of two vectors of which one is made of booleans": FormRule(
         _multiplies_vectors, (ops(_DOT), ops(_CONVERT), types({_BOOLEAN}))
     ),
     "dot_general in batches with vectors of which one operand is made of booleans": FormRule(
-        _multiplies_converted(_multiplies_by_batches), _MASKED_DOT
+        _multiplies_converted(_multiplies_by_batches), _MASKED_DOT, across=True
     ),
     "dot_general of a vector and a matrix of which one is made of booleans": FormRule(
         _multiplies_converted(_multiplies_vector_by_matrix), _MASKED_DOT

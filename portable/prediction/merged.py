@@ -342,20 +342,22 @@ def _is_over_three(reading: Reading, product: OpSignature) -> bool:
 
 MERGED: dict[str, FormRule] = {
     "update of a value by an earlier part of itself": FormRule(
-        _copies_itself, (ops(_UPDATE, *SCATTERS),)
+        _copies_itself, (ops(_UPDATE, *SCATTERS),), across=True
     ),
     "update of a value by an earlier part of itself that is reshaped": FormRule(
-        _updates_by_itself, (ops(_UPDATE, *SCATTERS), ops(*_RESHAPES))
+        _updates_by_itself, (ops(_UPDATE, *SCATTERS), ops(*_RESHAPES)), across=True
     ),
-    "dynamic_slice of a dynamic_slice": FormRule(_slices_a_slice, (ops(_DYNAMIC_SLICE),)),
+    "dynamic_slice of a dynamic_slice": FormRule(
+        _slices_a_slice, (ops(_DYNAMIC_SLICE),), across=True
+    ),
     "elementwise op of a gather of constants": FormRule(
-        _computes_from_a_gather, (ops(*GATHERS), ops("vhlo.constant_v1"))
+        _computes_from_a_gather, (ops(*GATHERS), ops("vhlo.constant_v1")), across=True
     ),
     "reduce_window that pads what a pad takes away": FormRule(
-        _pads_what_it_cuts, (ops(_WINDOW), ops(_PAD))
+        _pads_what_it_cuts, (ops(_WINDOW), ops(_PAD)), across=True
     ),
     "reduce of a dot_general over three elements": FormRule(
-        _reduces_products, (ops(*DOTS), ops(_REDUCE))
+        _reduces_products, (ops(*DOTS), ops(_REDUCE)), across=True
     ),
 }
 """Forms as advisories.toml names them, each with how to find it; see `forms`."""

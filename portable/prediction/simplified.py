@@ -825,60 +825,64 @@ def _sorts_too_many(reading: Reading) -> bool | None:
 
 SIMPLIFIED: dict[str, FormRule] = {
     "divide by a constant whose reciprocal is not normal": FormRule(
-        _divides_by_a_large_constant, (ops(_DIVIDE), ops(_CONSTANT))
+        _divides_by_a_large_constant, (ops(_DIVIDE), ops(_CONSTANT)), across=True
     ),
-    "log of a power": FormRule(_logs_of_powers, (ops(_LOG), ops(_POWER))),
+    "log of a power": FormRule(_logs_of_powers, (ops(_LOG), ops(_POWER)), across=True),
     "log of an exponential or root of a square": FormRule(
-        _undoes_what_overflows, (ops(_LOG, _SQRT, _POWER), ops(_EXPONENTIAL, _MULTIPLY, _POWER))
+        _undoes_what_overflows,
+        (ops(_LOG, _SQRT, _POWER), ops(_EXPONENTIAL, _MULTIPLY, _POWER)),
+        across=True,
     ),
     "product, quotient or power of exponentials": FormRule(
-        _merges_exponentials, (ops(_EXPONENTIAL), ops(_MULTIPLY, _DIVIDE, _POWER))
+        _merges_exponentials, (ops(_EXPONENTIAL), ops(_MULTIPLY, _DIVIDE, _POWER)), across=True
     ),
     "addition of a constant and of one that takes it away": FormRule(
-        _adds_and_takes_away, (ops(_CONSTANT), ops(_ADD, _SUBTRACT))
+        _adds_and_takes_away, (ops(_CONSTANT), ops(_ADD, _SUBTRACT)), across=True
     ),
     "abs of the square of an integer": FormRule(
-        _takes_squares_for_positive, (ops(_ABS), ops(_MULTIPLY, _POWER))
+        _takes_squares_for_positive, (ops(_ABS), ops(_MULTIPLY, _POWER)), across=True
     ),
     "compare of the square or abs of an integer with zero": FormRule(
-        _compares_what_is_positive, (ops(_COMPARE), ops(_ABS, _MULTIPLY, _POWER))
+        _compares_what_is_positive, (ops(_COMPARE), ops(_ABS, _MULTIPLY, _POWER)), across=True
     ),
     "maximum or minimum of constants of which one is NaN": FormRule(
-        _compares_with_nan, (ops(_MAXIMUM, _MINIMUM), ops(_CONSTANT))
+        _compares_with_nan, (ops(_MAXIMUM, _MINIMUM), ops(_CONSTANT)), across=True
     ),
     "exponential of what is computed from NaN": FormRule(
-        _raises_e_to_nan(_RAISED), (ops(*_RAISED), ops(_CONSTANT, _IOTA))
+        _raises_e_to_nan(_RAISED), (ops(*_RAISED), ops(_CONSTANT, _IOTA)), across=True
     ),
     "exponential of f64 that is computed from NaN": FormRule(
         _raises_e_to_nan(_RAISED_ONCE),
         (ops(*_RAISED_ONCE), types({"f64_v1"}), ops(_CONSTANT, _IOTA)),
     ),
     "compare of floats that are never negative with zero": FormRule(
-        _perhaps_decided(_ZERO), (ops(_COMPARE), ops(_CONSTANT))
+        _perhaps_decided(_ZERO), (ops(_COMPARE), ops(_CONSTANT)), across=True
     ),
     "compare of floats that holds for every number of their sign": FormRule(
-        _perhaps_decided(_ALWAYS), (ops(_COMPARE), ops(_CONSTANT))
+        _perhaps_decided(_ALWAYS), (ops(_COMPARE), ops(_CONSTANT)), across=True
     ),
     "two constants one after another that leave the range of their type as one": FormRule(
-        _leaves_the_range, (ops(_ADD, _SUBTRACT, _MULTIPLY, _DIVIDE), ops(_CONSTANT))
+        _leaves_the_range, (ops(_ADD, _SUBTRACT, _MULTIPLY, _DIVIDE), ops(_CONSTANT)), across=True
     ),
     "sum with zero where the sign of a zero matters": FormRule(
-        _loses_the_sign_of_zero, (ops(*_ASKING_FOR_SIGNS), ops(_ADD, _SUBTRACT), ops(_CONSTANT))
+        _loses_the_sign_of_zero,
+        (ops(*_ASKING_FOR_SIGNS), ops(_ADD, _SUBTRACT), ops(_CONSTANT)),
+        across=True,
     ),
-    "division of or by a quotient": FormRule(_divides_quotients, (ops(_DIVIDE),)),
+    "division of or by a quotient": FormRule(_divides_quotients, (ops(_DIVIDE),), across=True),
     "division by an exponential": FormRule(
-        _divides_by(_EXPONENTIAL), (ops(_DIVIDE), ops(_EXPONENTIAL))
+        _divides_by(_EXPONENTIAL), (ops(_DIVIDE), ops(_EXPONENTIAL)), across=True
     ),
-    "division by a power": FormRule(_divides_by(_POWER), (ops(_DIVIDE), ops(_POWER))),
+    "division by a power": FormRule(_divides_by(_POWER), (ops(_DIVIDE), ops(_POWER)), across=True),
     "maximum or minimum of floats of which the second may be NaN": FormRule(
-        _may_lose_nan, (ops(_MAXIMUM, _MINIMUM),)
+        _may_lose_nan, (ops(_MAXIMUM, _MINIMUM),), across=True
     ),
     "clamp of floats": FormRule(_clamps, (ops(_CLAMP),)),
     "clamp of floats other than from one constant number to constants": FormRule(
         _clamps_from_several, (ops(_CLAMP),)
     ),
     "sum of products of seven dimensions or more": FormRule(
-        _sums_products_of_many_dimensions, (ops(_REDUCE), ops(_MULTIPLY))
+        _sums_products_of_many_dimensions, (ops(_REDUCE), ops(_MULTIPLY)), across=True
     ),
     "sort of more than 16 operands": FormRule(_sorts_too_many, (ops(_SORT),)),
 }

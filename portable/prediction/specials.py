@@ -219,12 +219,14 @@ SPECIALS: dict[str, FormRule] = {
         _orders_two, (ops(_COMPARE), types({_COMPLEX}))
     ),
     "compare of constants of complex numbers by their order": FormRule(
-        _orders_constants, (types({_COMPLEX}), ops(_COMPARE), ops(_CONSTANT))
+        _orders_constants, (types({_COMPLEX}), ops(_COMPARE), ops(_CONSTANT)), across=True
     ),
     "sort by the order of complex numbers": FormRule(
         _sorts_by_order, (types({_COMPLEX}), ops(_COMPARE), ops(_SORT))
     ),
-    "atan2 of zeros that cancel out": FormRule(_takes_what_cancels, (ops(_ATAN2), ops(_AND, _XOR))),
+    "atan2 of zeros that cancel out": FormRule(
+        _takes_what_cancels, (ops(_ATAN2), ops(_AND, _XOR)), across=True
+    ),
     "atan2 of zeros or infinities": FormRule(_takes_zeros, (ops(_ATAN2),)),
     "cbrt of what may be infinite": FormRule(
         _takes_great(math.nextafter(math.inf, 0), _CBRT), (ops(_CBRT),)

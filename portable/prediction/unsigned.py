@@ -142,14 +142,14 @@ def _is_one_slice(reading: Reading, gather: Operation) -> bool:
 _NEEDED = types(_BITS)
 UNSIGNED: dict[str, FormRule] = {
     "dot_general of unsigned integers that are widened": FormRule(
-        _multiplies_widened(*DOTS, both=False), (_NEEDED, ops(*DOTS))
+        _multiplies_widened(*DOTS, both=False), (_NEEDED, ops(*DOTS)), across=True
     ),
     "convolution of two operands of unsigned integers that are widened": FormRule(
         _multiplies_widened(_CONVOLUTION, both=True), (_NEEDED, ops(_CONVOLUTION))
     ),
     "gather by single unsigned indices": FormRule(_gathers_by_unsigned, (_NEEDED, ops(*GATHERS))),
     "dynamic_slice or gather of one slice by unsigned constants in the upper half": FormRule(
-        _chooses_by_great_constants, (_NEEDED, ops(_SLICE, *GATHERS))
+        _chooses_by_great_constants, (_NEEDED, ops(_SLICE, *GATHERS)), across=True
     ),
 }
 """Forms as advisories.toml names them, each with how to find it; see `forms`."""
