@@ -269,7 +269,7 @@ def _takes_what_nothing_needs(reading: Reading) -> bool:
     sizes = [size for type_ in taken for size in reading.dimensions(type_) or ()]
     # The shape of an argument is none of its type where a dimension is open.
     apart = _APART if min(sizes, default=0) >= 0 else CALLS.keys()
-    needed = flow.behind(ends, {*reading.kinds} - apart, ignored)
+    needed = flow.behind(ends, apart, ignored)
     return any((main, ~at) not in needed for at in range(len(taken)))
 
 

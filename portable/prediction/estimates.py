@@ -12,7 +12,7 @@ from portable.prediction.form import kinds
 from portable.prediction.functions import CALLS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from portable.bytecode.operations import Operation
     from portable.prediction.flow import Value
@@ -27,8 +27,8 @@ _FUNCTION = "vhlo.func"
 # What gives what its bodies return, or the function that it calls. Of what else has a body, as a
 # reduction of nothing, the result may be another.
 _HANDING_ON = frozenset(CALLS) | kinds("case if while")
-# So often all ops are looked at: a function may stand behind what calls it, and what one gives may
-# be what another takes.
+# So often what is handed on is looked at, and what is computed from it: a function may stand behind
+# what calls it, and what one gives may be what another takes.
 _TURNS = 8
 
 
@@ -46,15 +46,26 @@ class Estimates(ABC, Generic[_T]):
         self._reading = reading
         self._known: dict[Value, _T] = {}
         handed = {} if _HANDING_ON.isdisjoint(reading.kinds) else self._handed()
-        for _ in range(_TURNS if handed else 1):
-            self._found = False
-            self._take_turn(handed)
-            if not self._found:
+        takers = self._takers() if handed else {}
+        for turn in range(_TURNS if handed else 1):
+            changed = [value for value, made_of in handed.items() if self._join(value, made_of)]
+            if turn and not changed:
                 break
+            # After the first turn others give what they gave.
+            for visit in (
+                self._following(changed, takers) if turn else reading.walk.of(self.computed)
+            ):
+                for at, given in enumerate(self._given(visit)):
+                    self._keep((visit.number, at), given)
 
     def of(self, visit: Visit) -> list[_T]:
         """Return what is known of the operands of an op."""
         return list(map(self.at, self._reading.flow.operands(visit)))
+
+    @property
+    @abstractmethod
+    def computed(self) -> frozenset[str]:
+        """The ops of whose results something may be known."""
 
     @abstractmethod
     def at(self, value: Value) -> _T:
@@ -73,7 +84,7 @@ class Estimates(ABC, Generic[_T]):
         flow, reading = self._reading.flow, self._reading
         return {
             (number, at): made_of
-            for (number, at), made_of in flow.before().items()
+            for (number, at), made_of in flow.before.items()
             if (
                 number != reading.functions.main
                 if at < 0
@@ -85,20 +96,32 @@ class Estimates(ABC, Generic[_T]):
         kind = self._reading.kinds[operation.name]
         return kind == _FUNCTION or kind in _HANDING_ON
 
-    def _take_turn(self, handed: Mapping[Value, Sequence[Value]]) -> None:
-        for value, made_of in handed.items():
-            joined = self._joined([*map(self.at, made_of)])
-            if joined is not None:
-                self._keep(value, joined)
-        kinds_ = self._reading.kinds
-        for visit in self._reading.walk:
-            kind = kinds_[visit.operation.name]
-            if kind != _FUNCTION and kind not in _HANDING_ON:
-                for at, given in enumerate(self._given(visit)):
-                    if given is not None:
-                        self._keep((visit.number, at), given)
+    def _takers(self) -> Mapping[Value, Sequence[int]]:
+        """Return, for each value, the numbers of the ops that take it."""
+        takers: dict[Value, list[int]] = {}
+        for visit in self._reading.walk.of(self.computed):
+            for value in self._reading.flow.operands(visit):
+                takers.setdefault(value, []).append(visit.number)
+        return takers
 
-    def _keep(self, value: Value, known: _T) -> None:
-        if self._known.get(value) != known:
-            self._known[value] = known
-            self._found = True
+    def _following(
+        self, values: Iterable[Value], takers: Mapping[Value, Sequence[int]]
+    ) -> Iterator[Visit]:
+        """Return the ops that are computed from some values, in their order."""
+        walk, found = self._reading.walk, set[int]()
+        waiting = [*values]
+        while waiting:
+            for number in {*takers.get(waiting.pop(), ())} - found:
+                found.add(number)
+                waiting += [(number, at) for at in range(len(walk.head(number).results))]
+        return map(walk.__getitem__, sorted(found))
+
+    def _join(self, value: Value, made_of: Sequence[Value]) -> bool:
+        return self._keep(value, self._joined([*map(self.at, made_of)]))
+
+    def _keep(self, value: Value, known: _T | None) -> bool:
+        """Keep what is known of a value, if anything is; say whether that was not known before."""
+        if known is None or self._known.get(value) == known:
+            return False
+        self._known[value] = known
+        return True

@@ -5,6 +5,7 @@ XLA puts functions into their callers, so that what meets there is one expressio
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from portable.bytecode.operations import IN_FUNCTION
@@ -40,7 +41,7 @@ class Flow:
     """
 
     def __init__(self, reading: Reading) -> None:
-        self._walk = reading.walk
+        self._walk, self._kinds = reading.walk, reading.kinds
         self._functions: list[int] = []  # around each operation, that it stands in
         self._taken: dict[int, Sequence[int]] = {}
         self._counts: dict[int, int] = {}  # of these
@@ -95,6 +96,9 @@ class Flow:
 
     def operands(self, visit: Visit) -> list[Value]:
         """Return the values that an operation takes."""
+        results = [source for source in visit.sources if source]
+        if len(results) == len(visit.sources):
+            return results
         function = self._functions[visit.number]
         # In a function, which uses nothing from outside, its arguments are counted first; some
         # bodies count their own.
@@ -111,8 +115,9 @@ class Flow:
         place = at if at >= 0 else ~at
         return types[place] if place < len(types) else None
 
-    def before(self) -> dict[Value, list[Value]]:
-        """Return, for each value that is handed on to become another, those that become it."""
+    @cached_property
+    def before(self) -> Mapping[Value, Sequence[Value]]:
+        """For each value that is handed on to become another, those that become it."""
         before: dict[Value, list[Value]] = {}
         for value, following in self._next.items():
             for one in following:
@@ -122,27 +127,33 @@ class Flow:
     def behind(
         self,
         ends: Collection[Value],
-        of: Iterable[str],
+        apart: Collection[str],
         ignored: Mapping[int, Collection[int]] = {},
     ) -> set[Value]:
         """Return the values that some are computed from, or are handed on to become.
 
         Args:
             ends: Those at which it begins.
-            of: The ops that compute, as `Walk.of` takes them.
+            apart: The ops of which no operand counts for a result, without their versions.
             ignored: By the numbers of operations, which of their operands make no difference.
         """
-        before = self.before()
-        for visit in self._walk.of([*of]):
-            operation, left_out = (visit.number, INSIDE), ignored.get(visit.number, ())
-            taken = (one for at, one in enumerate(self.operands(visit)) if at not in left_out)
-            before.setdefault(operation, []).extend(taken)
-            for at in range(len(visit.operation.results)):
-                before.setdefault((visit.number, at), []).append(operation)
-        for number, values in self._conditions.items():
-            for at in range(len(self._walk.head(number).results)):
-                before.setdefault((number, at), []).extend(values)
-        return _led_to(ends, before)
+        walk, before = self._walk, self.before
+        found, seen = set(ends), set[int]()
+        waiting = [*found]
+        while waiting:
+            value = waiting.pop()
+            behind, (number, at) = [*before.get(value, ())], value
+            if at >= 0 and number not in seen:
+                seen.add(number)
+                behind += self._conditions.get(number, ())
+                if self._kinds[walk.head(number).name] not in apart:
+                    left_out = ignored.get(number, ())
+                    taken = enumerate(self.operands(walk[number]))
+                    behind += [one for place, one in taken if place not in left_out]
+            new = {*behind} - found
+            found |= new
+            waiting += new
+        return found
 
     def reached(
         self, starts: Collection[Value], passes: Callable[[int], bool], of: Iterable[str]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
     from portable.prediction.forms import Reading
 
@@ -80,11 +80,14 @@ class FormSearch:
             for needed in rule.needs[0] if rule.needs else ("",):
                 self._needing.setdefault(needed, []).append(number)
 
-    def forms_in(self, reading: Reading) -> dict[str, bool | None]:
+    def forms_in(
+        self, reading: Reading, among: Container[str] | None = None
+    ) -> dict[str, bool | None]:
         """Find which forms occur.
 
         Args:
             reading: An artifact's ops and entries.
+            among: Those that are looked for; None for all.
 
         Returns:
             For each form whether it occurs, None for perhaps.
@@ -96,9 +99,11 @@ class FormSearch:
         possible = {number for one in ("", *occurring) for number in needing.get(one, ())}
         found = self._absent.copy()
         for number in sorted(possible):  # what is wrong first in the order of the table is said
-            rule = self._rules[number]
+            name, rule = self._names[number], self._rules[number]
+            if among is not None and name not in among:
+                continue
             if not any(map(occurring.isdisjoint, rule.needs[1:])):
-                found[self._names[number]] = rule.find(reading)
+                found[name] = rule.find(reading)
         return found
 
 

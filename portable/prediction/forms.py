@@ -897,7 +897,8 @@ def forms_in(reading: Reading) -> dict[str, bool | None]:
     if not is_canonical(reading):
         # Perhaps: some compilers change each function before they put them together. Nothing
         # becomes right by it, for the same reason.
-        for name, has in _search_across().forms_in(reading.canonicalized()).items():
-            if has is not False and found[name] is False:
+        absent = {name for name, has in found.items() if has is False}
+        for name, has in _search_across().forms_in(reading.canonicalized(), absent).items():
+            if has is not False:
                 found[name] = None
     return found

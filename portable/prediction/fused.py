@@ -272,7 +272,7 @@ class _Constants:
 
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
-        self._before = reading.flow.before()
+        self._before = reading.flow.before
         self._known: dict[Value, float | None] = {}
 
     def of(self, value: Value, turns: int = _FARTHEST) -> float | None:
@@ -325,7 +325,7 @@ class _Groups:
             for value in flow.operands(visit):
                 around = walk.around[visit.number]
                 self._join((visit.number, 0), value if value[1] != INSIDE else (around, 0))
-        for value, made_of in flow.before().items():
+        for value, made_of in flow.before.items():
             for one in made_of:
                 self._join(value, one)
 

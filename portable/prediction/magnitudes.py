@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Magnitudes"]
 
-_CLAMP, _CONVERT, _EXPONENTIAL = "vhlo.clamp", "vhlo.convert", "vhlo.exponential"
+_CLAMP, _CONSTANT, _CONVERT = "vhlo.clamp", "vhlo.constant", "vhlo.convert"
+_EXPONENTIAL = "vhlo.exponential"
 _IOTA, _MULTIPLY, _REMAINDER = "vhlo.iota", "vhlo.multiply", "vhlo.remainder"
 _SELECT = "vhlo.select"
 # What gives numbers no greater than those that it takes, than one, and than their sum.
@@ -30,6 +31,9 @@ _PASSING = kinds(
 )
 _UP_TO_ONE = kinds("cosine logistic sign sine tanh")
 _SUMS = kinds("add subtract")
+_COMPUTED = frozenset(
+    {_CLAMP, _CONSTANT, _CONVERT, _EXPONENTIAL, _IOTA, _MULTIPLY, _REMAINDER}
+).union(_PASSING, _UP_TO_ONE, _SUMS)
 # What makes great unsigned integers of small ones below zero.
 _WRAPPING = kinds("convert negate subtract")
 # The greatest integer of each type, or the magnitude of its least.
@@ -55,6 +59,11 @@ class Magnitudes(Estimates[float]):
     def __init__(self, reading: Reading, *, finite: bool = False) -> None:
         self._finite = finite
         super().__init__(reading)
+
+    @property
+    def computed(self) -> frozenset[str]:
+        """The ops of whose results something may be known."""
+        return _COMPUTED
 
     def at(self, value: Value) -> float:
         """Return how great a value is; infinity where that is not known."""

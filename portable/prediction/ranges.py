@@ -29,7 +29,8 @@ __all__ = ["ANY", "Bounds"]
 ANY = (-math.inf, math.inf)
 """The ends of a value of which nothing is known; of a float it may be NaN."""
 
-_COMPARE, _CONVERT, _IOTA = "vhlo.compare", "vhlo.convert", "vhlo.iota"
+_COMPARE, _CONSTANT, _CONVERT = "vhlo.compare", "vhlo.constant", "vhlo.convert"
+_IOTA = "vhlo.iota"
 _ADD, _SELECT, _SORT = "vhlo.add", "vhlo.select", "vhlo.sort"
 # What gives numbers of its first operand, and of all.
 _TAKING = kinds("dynamic_slice gather")
@@ -54,6 +55,11 @@ class Bounds(Estimates["Ends"]):
     Args:
         reading: An artifact's ops.
     """
+
+    @property
+    def computed(self) -> frozenset[str]:
+        """The ops of whose results something may be known."""
+        return _COMPUTED
 
     def at(self, value: Value) -> Ends:
         """Return the ends of a value; those of its type where nothing else is known."""
@@ -305,3 +311,9 @@ _COMPUTING: dict[tuple[str, int], Callable[..., Ends]] = {
         ("subtract", 2, _difference),
     )
 }
+_COMPUTED = (
+    _PASSING
+    | _TAKING
+    | {_COMPARE, _CONSTANT, _CONVERT, _IOTA, _SELECT, _SORT}
+    | {kind for kind, _ in _COMPUTING}
+)

@@ -126,6 +126,7 @@ _MULTIPLIED = frozenset({-1.0, 1.0, 3.0})
 # What may make NaN of numbers.
 _REMAINDER = "vhlo.remainder"
 _MAKING_NAN = kinds("divide log power remainder rsqrt sqrt")
+_BEGINNING_NAN = _MAKING_NAN | {_ADD, _CONSTANT, _MULTIPLY, _SUBTRACT}
 _FLOATING = ("f", "bf")
 # What has NaN where one operand does, and XLA, or LLVM, knows it of a constant.
 _KEEPING_NAN = kinds(
@@ -565,8 +566,8 @@ def nan_of(reading: Reading) -> set[Value]:
     numbers, folded = reading.floats, reading.folded
     merged = _Merged(numbers)
     nan: list[Value] = []
-    for number, visit in enumerate(reading.walk):
-        kind = reading.kinds[visit.operation.name]
+    for visit in reading.walk.of(_BEGINNING_NAN):
+        kind, number = reading.kinds[visit.operation.name], visit.number
         if kind == _CONSTANT:
             is_nan = numbers(visit.operation).has_nan
         elif kind in _MAKING_NAN and number in folded:
