@@ -106,15 +106,16 @@ def _uses_outside(reading: Reading) -> bool | None:
     Constants are copied into it. Perhaps other results become constants before, and perhaps an op
     that nothing uses stands in a function that nothing calls, which is removed later.
     """
-    perhaps = False
-    uncalled = any(like(one) not in reading.used for one in reading.of(_FUNCTION))
+    perhaps = unused = False
     for operation, source in reading.content.captures():
         if like(operation) not in reading.used:
-            perhaps |= uncalled
+            unused = True
             continue
         if source < 0:
             return True
         perhaps |= reading.names[source].rpartition("_v")[0] != _CONSTANT
+    if unused:
+        perhaps |= any(like(one) not in reading.used for one in reading.of(_FUNCTION))
     return None if perhaps else False
 
 

@@ -102,6 +102,15 @@ _SETTLING = kinds(
 )
 
 
+# What is known of a `Reading` wherever the ops stand, and whatever takes what they give.
+_OF_ANY_ORDER = frozenset(
+    {
+        *("attribute_names", "kinds", "occurring", "present"),
+        *("ends", "first", "floats"),
+    }
+)
+
+
 class Reading:
     """An artifact's ops and entries, by name.
 
@@ -300,7 +309,7 @@ class Reading:
     def canonicalized(self) -> Reading:
         """Return the program as compilers make it first, see `canonical`."""
         made = copy(self)
-        for name in [*vars(made)]:
+        for name in vars(self).keys() - _OF_ANY_ORDER:
             if isinstance(getattr(Reading, name, None), cached_property):
                 delattr(made, name)
         made.canonical = Canonical(self)

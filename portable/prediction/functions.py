@@ -40,7 +40,8 @@ class Functions:
         # By the module, and the name there.
         self._named: dict[tuple[int, object], list[int]] = {}
         self._meant: dict[int, tuple[int, object]] = {}
-        walk, symbols = reading.walk, Counter[tuple[int, object]]()
+        walk = reading.walk
+        symbols: Counter[tuple[int, object]] = Counter()
         modules, functions = [_NONE], [_NONE]  # around an operation, the innermost last
         for visit in walk.of([_MODULE, _FUNCTION, *CALLS]):
             number, depth = visit.number, visit.operation.depth

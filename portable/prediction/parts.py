@@ -168,9 +168,9 @@ def _in_location(reading: Reading) -> bool | None:
     for index in pool.attributes_named(*_NAMED):
         pool.attribute(index)  # whose text may not be there
     for index in pool.attributes.pointing():
-        outline = pool.outline(ATTRIBUTES, index)
-        if outline.dialect != BUILTIN:
+        if pool.attributes.dialect(index) != BUILTIN:
             continue
+        outline = pool.outline(ATTRIBUTES, index)
         expected: Iterable[Collection[str]] = _IN_LOCATIONS.get(outline.name, ())
         if outline.name == _FUSED:
             inner = pool.attribute(index).fields["locations"]
