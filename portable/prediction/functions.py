@@ -18,7 +18,7 @@ __all__ = ["CALLS", "Functions"]
 CALLS = {"vhlo.call": "callee", "vhlo.composite": "decomposition"}
 """Ops that run a function, and the attribute that names it."""
 
-_MODULE, _FUNCTION = "builtin.module", "vhlo.func"
+_MODULE, _FUNCTION = "builtin.module", "vhlo.func_v1"
 _MAIN = "main"
 _OUTERMOST, _NONE = 0, -1
 
