@@ -82,3 +82,11 @@ def test_each_form_is_found_where_it_is() -> None:
     assert {name for name, forms in found.items() if forms & {TWICE, NOTHING}} == REFUSED
     for name, forms in found.items():
         assert (TWICE in forms) == (name == "two mains" or "of one name" in name)
+
+
+@pytest.mark.parametrize("name", sorted({*PROGRAMS} - REFUSED - CRASHING))
+def test_iree_refuses_a_module_in_a_module(name: str) -> None:
+    """As nine Releases of it do; it compiles the others to what they add."""
+    verdict = predict(written(name), "iree-base-compiler 3.13.0", stage=Stage.COMPILE)
+    inner = "inner" in name or "modules" in name
+    assert verdict.outcome is (Outcome.INCOMPATIBLE if inner else Outcome.COMPATIBLE)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ENTRY", "aliased", "dictionaries"]
 
+_MODULE = "builtin.module"
 _FUNCTION, _CALL = "vhlo.func_v1", "vhlo.call_v1"
 _RETURN = "vhlo.return_v1"
 # Of which no operand counts for a result: of a call `Flow` knows what its function does with them.
@@ -49,6 +50,11 @@ _MEMORIES = frozenset({"device", "pinned_host", "unpinned_host"})
 def _text(reading: Reading, op: OpSignature | Operation, field: str) -> str:
     value = reading.value(op, field).get("value")
     return value if isinstance(value, str) else ""
+
+
+def _has_several_modules(reading: Reading) -> bool:
+    """Find a module that stands in another."""
+    return sum(reading.signatures[one] for one in reading.of(_MODULE)) > 1
 
 
 def _calls_itself(reading: Reading) -> bool:
@@ -330,6 +336,7 @@ ENTRY: dict[str, FormRule] = {
             reading.main is not None and _text(reading, reading.main, "sym_visibility") in _HIDDEN
         )
     ),
+    "module inside of a module": FormRule(_has_several_modules),
     "argument or result that is a buffer, a future or a witness": _takes(
         "buffer", "future", "witness", elements=False
     ),
