@@ -52,6 +52,8 @@ _COMPARISONS = (operator.eq, operator.ne, operator.ge, operator.gt, operator.le,
 # TensorFlow 2.21 leaves a barrier out before it looks at the conditional.
 _PASSING = kinds("broadcast_in_dim convert optimization_barrier reshape slice transpose")
 _MOST_PASSED = 8
+# So many bytes an integer has at most: of more are several.
+_WIDEST = 8
 
 
 class _Place(NamedTuple):
@@ -375,21 +377,23 @@ def _branch_of(
 ) -> int | None:
     """Return the number of the branch of a conditional that a constant decides for.
 
-    None where a file that is damaged has another number of ends than of regions.
+    None where a file that is damaged has another number of ends than of regions, or none.
     """
     branches = len(ends.get(conditional.number, ()))
     number = _number(reading, constant)
-    if branches != conditional.operation.regions or number is None:
+    if not branches or branches != conditional.operation.regions or number is None:
         return None
     if reading.kinds[conditional.operation.name] == _IF:  # the first is that of true
-        return int(not number)
+        return int(not number) if branches > 1 else None
     return number if 0 <= number < branches else branches - 1
 
 
 def _number(reading: Reading, constant: Operation) -> int | None:
-    """Return the first element of a constant of integers or booleans."""
+    """Return the number that a constant is, of integers or booleans; None where it has several."""
     data = reading.value(constant, "value").get("data")
-    if isinstance(data, Blob) and reading.element(constant.results[0]) == "bool_v1":
+    if not isinstance(data, Blob) or data.size > _WIDEST:
+        return None
+    if reading.element(constant.results[0]) == "bool_v1":
         return int(any(reading.data[data.offset : data.offset + 1]))
     return next(iter(integers(reading, constant)), None)
 
