@@ -11,7 +11,7 @@ from compat_tests.helpers.written import Program
 from portable.artifact import Artifact
 from portable.bytecode.vhlo import op as row_of
 
-__all__ = ["CRASHING", "PROGRAMS", "REFUSED", "Function", "Module", "written"]
+__all__ = ["CRASHING", "PROGRAMS", "REFUSED", "UNUSED", "Function", "Module", "written"]
 
 _STRING_OF_MLIR, _INTEGER, _TYPE, _ARRAY, _DICTIONARY, _STRING = 2, 9, 17, 1, 6, 14
 _FUNCTION_TYPE = 8
@@ -71,6 +71,12 @@ PROGRAMS = {
     "recursion by both": [
         Module([_MAIN, Function("f", ["composite g"]), Function("g", ["call f"])])
     ],
+    "recursion of a public function that nothing calls": [
+        Module([Function("main", ["add"]), Function("f", ["call f"])])
+    ],
+    "a private function that calls itself": [
+        Module([Function("main", ["add"]), Function("f", ["call f"], "private")])
+    ],
     "two functions of one name": [Module([_MAIN, _F, _OTHER])],
     "two functions of one name that nothing calls": [Module([_MAIN, _F, _G, _G])],
     "two mains": [Module([_MAIN, _F, Function("main", ["multiply"])])],
@@ -92,6 +98,8 @@ REFUSED = frozenset([*PROGRAMS][[*PROGRAMS].index("two functions of one name") :
 """Those that no reader reads."""
 CRASHING = frozenset(name for name in PROGRAMS if name.startswith("recursion"))
 """Those of which compiling never ends."""
+UNUSED = "a private function that calls itself"
+"""What ends only the jaxlibs before 0.5.3: later ones leave it out first."""
 
 
 def written(name: str) -> Artifact:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from compat_tests.helpers.called import CRASHING, PROGRAMS, REFUSED, written
+from compat_tests.helpers.called import CRASHING, PROGRAMS, REFUSED, UNUSED, written
 from compat_tests.helpers.eras import versions
 from portable.prediction import predict
 from portable.runtime.executors import ExecutionFailed, find_executor
@@ -52,5 +52,7 @@ def test_what_main_calls_is_what_is_predicted(
             (found,) = executor.compile(artifact).run([x])
             assert found.tolist() == [6, 10]
         else:
-            with pytest.raises(ExecutionFailed, match="SIGSEGV" if name in CRASHING else "main"):
+            with pytest.raises(
+                ExecutionFailed, match="SIGSEGV" if name in {*CRASHING, UNUSED} else "main"
+            ):
                 executor.compile(artifact)

@@ -14,7 +14,7 @@ from portable.prediction.functions import CALLS
 from portable.prediction.unused import KEPT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from portable.bytecode.operations import Operation, OpSignature, Source
     from portable.prediction.forms import Reading
@@ -58,25 +58,48 @@ def _has_several_modules(reading: Reading) -> bool:
 
 
 def _calls_itself(reading: Reading) -> bool:
-    """Find a function that is called by what it calls; what main does not call is removed."""
+    """Find a function that is called by what it calls, and that is kept.
+
+    What neither main nor another public function calls is removed.
+    """
+    public = [
+        visit.number
+        for visit in reading.walk.of([_FUNCTION])
+        if _text(reading, visit.operation, "sym_visibility") not in _HIDDEN
+    ]
+    return _leads_back(reading, [reading.functions.main, *public])
+
+
+def _calls_itself_unused(reading: Reading) -> bool:
+    """Find a function that is called by what it calls, and that is removed by some."""
+    functions = [visit.number for visit in reading.walk.of([_FUNCTION])]
+    return not _calls_itself(reading) and _leads_back(reading, functions)
+
+
+def _leads_back(reading: Reading, roots: Sequence[int]) -> bool:
+    """Say whether calls that begin in some functions come to one that is being called."""
     functions = reading.functions
     called: dict[int, set[int]] = {}
     for call in reading.walk.of(CALLS):
         inside = called.setdefault(functions.within[call.number], set())
         inside.update(functions.called(call.number))
+    done: dict[int, bool] = {}
     # Those that are being walked through, the outermost first, each with what else it calls.
-    main = functions.main
-    path, done = [(main, iter(called.get(main, ())))], {main: False}
-    while path:
-        function, rest = path[-1]
-        if (inner := next(rest, None)) is None:
-            done[function] = True
-            path.pop()
-        elif inner not in done:
-            done[inner] = False
-            path.append((inner, iter(called.get(inner, ()))))
-        elif not done[inner]:
-            return True
+    path: list[tuple[int, Iterator[int]]] = []
+    for root in roots:
+        if root not in done:
+            done[root] = False
+            path.append((root, iter(called.get(root, ()))))
+        while path:
+            function, rest = path[-1]
+            if (inner := next(rest, None)) is None:
+                done[function] = True
+                path.pop()
+            elif inner not in done:
+                done[inner] = False
+                path.append((inner, iter(called.get(inner, ()))))
+            elif not done[inner]:
+                return True
     return False
 
 
@@ -348,6 +371,9 @@ ENTRY: dict[str, FormRule] = {
         lambda reading: reading.functions.lacks_some, (ops(*CALLS),)
     ),
     "function that calls itself": FormRule(_calls_itself, (ops(*CALLS),)),
+    "function that calls itself, and that main does not need": FormRule(
+        _calls_itself_unused, (ops(*CALLS),)
+    ),
     "argument or result that is not ranked": _takes("unranked_tensor", elements=False),
     "argument or result of tf32 or index": _takes("tf31", "index"),
     "argument or result of f6E2M3FN or f6E3M2FN": _takes("f6E2M3FN", "f6E3M2FN"),
