@@ -68,6 +68,7 @@ _RIGHT_POWERS = frozenset({0.0, 1.0, 2.0, 3.0, -1.0, -2.0, 0.5})
 _WIDE = frozenset({"f32_v1", "f64_v1"})
 _ZEROS, _POWER, _PAD = "vhlo.count_leading_zeros_v1", "vhlo.power_v1", "vhlo.pad_v1"
 _CONVERT, _CONVOLUTION = "vhlo.convert_v1", "vhlo.convolution_v1"
+_ABS, _IOTA = "vhlo.abs_v1", "vhlo.iota_v1"
 _ADD = "vhlo.add_v1"
 _REDUCE, _MAXIMUM = "vhlo.reduce_v1", "vhlo.maximum_v1"
 _CONCATENATE, _DYNAMIC_PAD = "vhlo.concatenate_v1", "vhlo.dynamic_pad_v1"
@@ -629,6 +630,15 @@ def _truth(reading: Reading, index: int | None) -> tuple[bool, bool]:
     return any(bytes(reading.data[data.offset : data.offset + data.size])), data.size == 1
 
 
+def _takes_abs_of_a_complex_iota(reading: Reading) -> bool:
+    """Find the abs of an iota of complex numbers, which is taken for the iota, of another type."""
+    for visit in reading.walk.of([_ABS]):
+        maker = None if visit.first is None else reading.walk[visit.first]
+        if maker and maker.name == _IOTA:
+            return reading.element(reading.result(maker.operation)) in _COMPLEX
+    return False
+
+
 def _converts_complex_splat(reading: Reading) -> bool:
     """Find a convert of one complex number throughout to another type than a complex one."""
     found = _constant_operands(reading, _CONVERT, 0, _REAL)
@@ -886,6 +896,9 @@ COMPUTED: dict[str, FormRule] = {
     "convert of a complex splat constant to a real type": FormRule(
         _converts_complex_splat, (types(_COMPLEX), ops(_CONVERT), ops(_CONSTANT)), across=True
     ),
+    "abs of an iota of complex numbers": FormRule(
+        _takes_abs_of_a_complex_iota, (types(_COMPLEX), ops(_ABS), ops(_IOTA)), across=True
+    ),
     "power of integers by 64 or more": FormRule(_raises_to_64, (ops(_POWER), types(_INTEGERS))),
     "power of floating-point numbers": weaken(_gives([_POWER], _FLOATS)),
     "power of floats other than by 0, 1, 2, 3, -1, -2 or 0.5, or of a positive constant": FormRule(
@@ -942,7 +955,9 @@ COMPUTED: dict[str, FormRule] = {
         _constants_of_complex_f64, (types(_COMPLEX), ops(_CONSTANT))
     ),
     "abs, cosine or sine of a constant of several complex numbers": FormRule(
-        _splits_a_complex_constant, (types(_COMPLEX), ops(_CONSTANT), ops(*_SPLITTING)), across=True
+        _splits_a_complex_constant,
+        (types(_COMPLEX), ops(_CONSTANT, _IOTA), ops(*_SPLITTING)),
+        across=True,
     ),
     "all_gather or all_to_all of several operands": _several_operands(
         "vhlo.all_gather_v2", "vhlo.all_to_all_v2"
