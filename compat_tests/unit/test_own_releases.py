@@ -18,7 +18,7 @@ from compat_tests.helpers.tables import forget
 from compat_tests.helpers.wheels import write_wheel
 from portable.cli import main
 from portable.policy import gate, parse_policy
-from portable.releases import UnknownDistribution, distributions, find_release, releases
+from portable.releases import UnknownDistribution, advisory, distributions, find_release, releases
 from portable.releases.release import as_release, use_table
 from portable.releases.table import TableError
 from portable.system import children
@@ -317,6 +317,20 @@ def test_a_child_sees_a_table_that_was_changed(own: Path, tmp_path: Path) -> Non
         table.write_text(ROW.format("ours", "1.0", current, "0.9.0"))
         use_table(table)
         assert _in_child() == (current == "1.4.0")
+
+
+def test_a_table_says_nothing_of_what_readers_fail_on(own: Path) -> None:
+    """A jaxlib of it was not tried with anything: others of its Version are not doubted for it."""
+    # Ranges of locations are refused by the jaxlibs before 0.4.36, of StableHLO before 1.8.5.
+    features = {"location:file_line_col_range"}
+    own.write_text(ROW.format("jaxlib", "0.4.35.1", "1.20.0", "0.9.0"))
+    _forget()
+    advisory._versions.cache_clear()
+    doubted = {
+        version: bool(advisory.unread_for(find_release("jax-cuda12-pjrt", version), features))
+        for version in ("0.4.35", "0.9.0")
+    }
+    assert doubted == {"0.4.35": True, "0.9.0": False}
 
 
 def test_a_refused_table_leaves_nothing_behind(own: Path, tmp_path: Path) -> None:

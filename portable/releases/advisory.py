@@ -141,9 +141,7 @@ def untried_for(release: Release, features: Container[str]) -> tuple[Advisory, .
     others = [(feature, row) for feature, row in of_compiler if feature in features]
     if not others:
         return ()
-    tried = _tried(release.distribution)
-    known = {one.feature for one in advisories_for(release, features)}
-    known |= {feature for feature, of in tried.items() if of.contains(release.version)}
+    known = {one.feature for one in advisories_for(release, features)} | _tried_with(release)
     return tuple(
         advisory
         for feature, row in others
@@ -164,24 +162,32 @@ def unread_for(release: Release, features: Container[str]) -> tuple[Advisory, ..
     """
     if release.distribution == _TRIED_READER:
         return ()
-    tried = _tried(release.distribution)
-    known = {feature for feature, _ in _about(release.distribution)}
-    known |= {feature for feature, of in tried.items() if of.contains(release.version)}
+    found = [(feature, row) for feature, row in _of_readers() if feature in features]
+    if not found:
+        return ()
+    known = {feature for feature, _ in _about(release.distribution)} | _tried_with(release)
     return tuple(
         advisory
-        for feature, row in _of_readers()
-        if feature in features and feature not in known
-        if _is_within(release.current, _versions(advisory := _advisory(row)))
+        for feature, row in found
+        if feature not in known
+        and _is_within(release.current, _versions(advisory := _advisory(row)))
     )
+
+
+def _tried_with(release: Release) -> set[str]:
+    """Return what a Release was tried with and computed right."""
+    tried = _tried(release.distribution)
+    return {feature for feature, of in tried.items() if of.contains(release.version)}
 
 
 @functools.cache
 def _versions(advisory: Advisory) -> tuple[Version | None, Version | None]:
-    """Return the first and the last Version of the Releases that it applies to.
+    """Return the first and the last Version of the shipped Releases that it applies to.
 
-    The last is None where it applies to the newest Release.
+    The last is None where it applies to the newest. Those of other tables were not tried, and
+    which of them are read changes within a process.
     """
-    every = releases(advisory.distribution)
+    every = [one for one in releases(advisory.distribution) if not one.own]
     found = sorted({one.current for one in every if advisory.applies_to(one)})
     newest = max((one.current for one in every), default=None)
     return next(iter(found), None), None if newest in found else next(iter(found[-1:]), None)
@@ -192,6 +198,7 @@ def _is_within(version: Version, ends: tuple[Version | None, Version | None]) ->
     return first is not None and first <= version and (last is None or version <= last)
 
 
+@functools.cache
 def _of_compiler(distribution: str) -> tuple[tuple[str, Row], ...]:
     """Return the rows about the distributions that have the compiler of this one."""
     return tuple(row for one in _SAME_COMPILER.get(distribution, ()) for row in _about(one))
