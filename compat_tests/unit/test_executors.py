@@ -63,4 +63,4 @@ def test_a_limit_within_which_nothing_runs_is_refused(value: float) -> None:
         observe(path, timeout=value)
     for name in ("limit", "memory", "processes"):
         with pytest.raises(ValueError, match=f"{name} must be above 0"):
-            find_executor("pjrt", **{name: value})  # type: ignore[arg-type]  # by any name
+            find_executor("pjrt", **{name: value})  # type: ignore[arg-type]  # wrong types

@@ -301,8 +301,8 @@ def _asks_cublas_for_too_much(reading: Reading) -> bool:
 def _convolves_what_cudnn_lacks(reading: Reading) -> bool | None:
     """Find perhaps a convolution of a type that cuDNN has none of; one that is a product has."""
     of = (type_ for one in reading.of(*CONVOLUTIONS) for type_ in one.operand_types or ())
-    kinds = {reading.element(type_) for type_ in of if type_ is not None}
-    return None if kinds - _CONVOLVED else False
+    elements = {reading.element(type_) for type_ in of if type_ is not None}
+    return None if elements - _CONVOLVED else False
 
 
 def _rounds_operands(reading: Reading) -> bool:

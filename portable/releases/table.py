@@ -267,7 +267,7 @@ class ByTables(Generic[_P, _T]):
 
     def __call__(self, *given: _P.args, **named: _P.kwargs) -> _T:
         """Call it, or return what it returned before."""
-        return self._kept(named_table.get(), *given, **named)  # type: ignore[arg-type]  # all hashable
+        return self._kept(named_table.get(), *given, **named)  # type: ignore[arg-type]  # hashable ones alone
 
 
 def own_table() -> str:
