@@ -23,13 +23,13 @@ from portable.prediction.functions import CALLS
 from portable.prediction.identities import CHANGING, RESHAPE, changes_nothing, undoes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from portable.bytecode.operations import Operation, Source
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
 
-__all__ = ["Canonical", "is_canonical"]
+__all__ = ["Canonical", "branch_ends", "is_canonical"]
 
 _RETURN = "vhlo.return"
 _OUTERMOST = 0
@@ -197,7 +197,7 @@ class Canonical:
         """Yield the operations of `main` and of what it calls, as `Bytecode.uses` does."""
         self._walk = self._reading.walk
         self._extents = self._found()
-        self._ends = _branch_ends(self._reading)
+        self._ends = self._reading.branch_ends
         self._sizes: dict[_Extent, int] = {}
         self._left = max(_MOST_MORE, self._size(_Extent(0, len(self._walk))))
         main = self._extents.get(self._reading.functions.main)
@@ -280,24 +280,18 @@ class Canonical:
 
     def _chosen(self, conditional: Visit, places: list[_Place]) -> int | None:
         """Return the number of the branch that a constant decides for."""
-        constants = map(self._constant, places)
+        constants = (_constant_at(self._reading, one.source, self._made) for one in places)
         if self._reading.kinds[conditional.operation.name] == _WHILE:
             runs = _runs_once(self._reading, conditional, [*constants], self._ends)
             return _BODY if runs else None
         constant = next(constants, None)
         return constant and _branch_of(self._reading, conditional, constant, self._ends)
 
-    def _constant(self, place: _Place) -> Operation | None:
-        """Return the constant that a value is, also of another shape or type."""
-        for _ in range(_MOST_PASSED):
-            if place.source is None or place.source[1]:
-                return None
-            maker = self._walk.head(self._origins[place.source[0]])
-            kind = self._reading.kinds[maker.name]
-            if kind == _CONSTANT:
-                return maker
-            place = (kind in _PASSING and self._before(kind, place)) or _Place(None, 0)
-        return None
+    def _made(self, number: int) -> tuple[Operation, Source | None]:
+        """Return an operation that was read, and what its first operand is a result of."""
+        maker, at, _ = self._first[3 * number : 3 * number + 3]
+        source = None if maker == _NOWHERE else (maker, at)
+        return self._walk.head(self._origins[number]), source
 
     def _same(self, operation: Operation, kind: str, place: _Place) -> _Place | None:
         """Return what an operation gives where that is what it, or one before it, takes."""
@@ -314,11 +308,9 @@ class Canonical:
         """Return what the op takes that gives an operand, if it is of some kind."""
         if place.source is None:
             return None
-        made = place.source[0]
-        name = self._walk.head(self._origins[made]).name
-        maker, at, number = self._first[3 * made : 3 * made + 3]
-        source = None if maker == _NOWHERE else (maker, at)
-        return _Place(source, number) if self._reading.kinds[name] == kind else None
+        maker, source = self._made(place.source[0])
+        number = self._first[3 * place.source[0] + 2]
+        return _Place(source, number) if self._reading.kinds[maker.name] == kind else None
 
     def _type(self, place: _Place) -> int | None:
         """Return the type of an operand, where it is a result or an argument of main."""
@@ -359,8 +351,12 @@ class Canonical:
         return operation, tuple([one.source for one in places])
 
 
-def _branch_ends(reading: Reading) -> dict[int, list[int]]:
-    """Return the numbers of the operations that end the branches of each conditional."""
+def branch_ends(reading: Reading) -> dict[int, list[int]]:
+    """Return the numbers of the operations that end the branches of each conditional.
+
+    Args:
+        reading: An artifact's ops, as they stand there.
+    """
     found: dict[int, list[int]] = {}
     if _CONDITIONALS.isdisjoint(reading.kinds):
         return found
@@ -462,24 +458,39 @@ def _counted(reading: Reading, visit: Visit) -> _Term | None:
     return None
 
 
-def _is_decided(reading: Reading, conditional: Visit, ends: Mapping[int, Sequence[int]]) -> bool:
+def _is_decided(reading: Reading, conditional: Visit) -> bool:
     """Say whether a constant may decide for a branch, or how often a loop runs."""
+
+    def made(number: int) -> tuple[Operation, Source | None]:
+        visit = reading.walk[number]
+        return visit.operation, visit.sources[0] if visit.sources else None
+
+    constants = (_constant_at(reading, one, made) for one in conditional.sources)
     if reading.kinds[conditional.operation.name] == _WHILE:
-        constants = [_constant_before(reading, one) for one in conditional.sources]
-        return _runs_once(reading, conditional, constants, ends)
-    return any(_constant_before(reading, one) for one in conditional.sources[:1])
+        return _runs_once(reading, conditional, [*constants], reading.branch_ends)
+    return next(constants, None) is not None
 
 
-def _constant_before(reading: Reading, source: Source | None) -> Operation | None:
-    """Return the constant that an operand is, also of another shape or type."""
+def _constant_at(
+    reading: Reading,
+    source: Source | None,
+    made: Callable[[int], tuple[Operation, Source | None]],
+) -> Operation | None:
+    """Return the constant that an operand is, also of another shape or type.
+
+    Args:
+        reading: The ops.
+        source: What the operand is a result of.
+        made: Returns an operation by its number, and what its first operand is a result of.
+    """
     for _ in range(_MOST_PASSED):
         if source is None or source[1]:
             return None
-        maker = reading.walk[source[0]]
-        kind = reading.kinds[maker.operation.name]
+        maker, before = made(source[0])
+        kind = reading.kinds[maker.name]
         if kind == _CONSTANT:
-            return maker.operation
-        source = maker.sources[0] if kind in _PASSING and maker.sources else None
+            return maker
+        source = before if kind in _PASSING else None
     return None
 
 
@@ -488,8 +499,7 @@ def is_canonical(reading: Reading) -> bool:
     if not CALLS.keys().isdisjoint(reading.kinds):
         return False
     walk, names = reading.walk, reading.kinds
-    ends = _branch_ends(reading)
-    if any(_is_decided(reading, visit, ends) for visit in walk.of([*_CONDITIONALS])):
+    if any(_is_decided(reading, visit) for visit in walk.of([*_CONDITIONALS])):
         return False
     for visit in walk.of([*CHANGING]):
         if not visit.operation.results or not visit.sources:  # damaged

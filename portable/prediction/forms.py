@@ -19,7 +19,7 @@ from portable.features.verifier import lacks_defaults
 from portable.prediction import quantized
 from portable.prediction.applied import APPLIED
 from portable.prediction.bodies import BODIES
-from portable.prediction.canonical import Canonical, is_canonical
+from portable.prediction.canonical import Canonical, branch_ends, is_canonical
 from portable.prediction.computing import (
     COMMUNICATING,
     COMPUTED,
@@ -314,6 +314,11 @@ class Reading:
                 delattr(made, name)
         made.canonical = Canonical(self)
         return made
+
+    @cached_property
+    def branch_ends(self) -> Mapping[int, Sequence[int]]:
+        """By each conditional, the operations that end its branches, by their numbers in `walk`."""
+        return branch_ends(self)
 
     @cached_property
     def argument_attributes(self) -> tuple[list[int], dict[int, dict[str, object]]]:
