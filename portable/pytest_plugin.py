@@ -124,7 +124,11 @@ def _verdicts(
 
     given = rules.provided_custom_calls, rules.devices
     subjects = [examine(one).providing(*given) for one in artifacts]
-    return tuple(one for each in subjects for one in predict_all(each, releases, stage=stage))
+    return tuple(
+        one
+        for each in subjects
+        for one in predict_all(each, releases, stage=stage, assume=rules.assume)
+    )
 
 
 def _pinned(artifacts: Sequence[Artifact], releases: tuple[Release, ...]) -> list[Artifact]:

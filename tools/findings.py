@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from portable.matrix.listed import contradictions
 from portable.releases.advisory import Effect
+from portable.releases.assumption import assumption_about
 from portable.releases.table import rows
 from portable.system.files import write_file
 
@@ -56,12 +57,16 @@ def _shown(entry: Entry) -> str:
 def _advisory(row: Row) -> Entry:
     releases = f"{row.text('distribution')} {row.text('specifier')}".replace("*", "\\*")
     link, seen = row.note("link"), row.note("reproduced")
+    assumed = assumption_about(row.text("feature"))
     return (
         row.text("id"),
         f"**{releases}**, at `{row.text('stage')}`: {row.text('feature')}",
         _sentence(row.note("reason")),
         f"Reproducer: {row.text('reproducer')}.",
         f"Observed {seen}." if seen else "",
+        f"Does not count if you [assume](explanation/verdicts.md#what-you-may-assume) `{assumed}`."
+        if assumed
+        else "",
         f"Source: {row.text('source')}." + (f" <{link}>" if link else ""),
     )
 

@@ -17,6 +17,7 @@ from typing import Any
 import pyarrow.parquet
 import pytest
 
+from compat_tests.helpers.compiled import artifact_of
 from compat_tests.helpers.documents import mismatches
 from portable.bundle import pack_files
 from portable.cli import main
@@ -105,6 +106,19 @@ def test_a_plan_knows_what_a_check_knows(stage: Stage, tmp_path: Path) -> None:
     assert found.count(Transition.KEEPS) == held[True]
     assert found.count(Transition.UNKNOWN) == held[None]
     assert found.count(Transition.FAILS) == held[False]
+
+
+def test_a_plan_says_what_it_assumes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of an artifact that TensorFlow computes the same where no value is NaN."""
+    fleet, clamp = tmp_path / "fleet.parquet", Path(artifact_of("clamp_between_arguments"))
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "clamp.mlir.bc").write_bytes(clamp.read_bytes())
+    audit([str(tmp_path / "models")], fleet, depth="content")
+    words = ["plan", str(fleet), "--from", "jaxlib==0.12.0.1", "--to", "tensorflow==2.21.0"]
+    assert main([*words, "--stage", "execute"]) == 2
+    capsys.readouterr()
+    assert main([*words, "--stage", "execute", "--assume", "no-nan"]) == 0
+    assert "to tensorflow 2.21.0, assuming no-nan." in capsys.readouterr().out
 
 
 def test_the_calendar_counts_each_artifact_once(fleet: Path) -> None:

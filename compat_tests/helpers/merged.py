@@ -45,6 +45,31 @@ def inputs(program: Program, dtypes: Sequence[Any]) -> list[Array]:
     ]
 
 
+def where_it_holds(program: Program, assumption: str, given: Sequence[Array]) -> list[Array]:
+    """Return inputs of which an Assumption holds.
+
+    Args:
+        program: What they are for.
+        assumption: Its name.
+        given: Inputs of which it does not.
+    """
+    least, most = _HOLDING[assumption]
+    mended = [_between(one, least, most) for one in given]
+    with np.errstate(all="ignore"):
+        makes_nan = assumption == "no-nan" and np.isnan(program.right(*mended)).any()
+    if makes_nan:  # of numbers that overflow
+        return [_between(one, 0, 0) for one in given]
+    return mended
+
+
+# Between which numbers; of indices, these are numbers of rows.
+_HOLDING = {"no-nan": (1, 4), "in-bounds": (0, 1), "small-angles": (-10, 10)}
+
+
+def _between(x: Array, least: int, most: int) -> Array:
+    return x if x.dtype == bool else np.clip(np.nan_to_num(x), least, most).astype(x.dtype)
+
+
 def _spread(x: Array, *, apart: bool = True) -> Array:
     wide = np.zeros((len(x), x.shape[1] * 2 - 1), x.dtype)
     wide[:, ::2] = x

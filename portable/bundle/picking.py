@@ -133,6 +133,7 @@ def pick(
     *consumers: str,
     to: str | os.PathLike[str],
     stage: Stage = Stage.DECODE,
+    assume: Iterable[str] = (),
 ) -> Picked:
     """Take out of a bundle the newest Version that every consumer reads.
 
@@ -142,6 +143,7 @@ def pick(
         to: Where: a file, which is replaced if it exists, or a new directory where the Version has
             several files.
         stage: The Stage up to which the Verdicts have to be known.
+        assume: What is assumed of the values that it is run on, as `no-nan`.
 
     Returns:
         The Version and the reasons. Nothing is written if there is none.
@@ -152,6 +154,7 @@ def pick(
         RegistryError: The registry does not have it.
         FileError: It cannot be read, or `to` cannot be written.
         PortableError: As `named_consumers`.
+        ValueError: There is no such Assumption.
     """
     named = named_consumers(*consumers)
     demand_place(to)
@@ -168,7 +171,7 @@ def pick(
             tree = Path(staged, member.name)
             container = _delivered(origin, member, tree, label)
             subjects = subjects_in(container)
-            found = predict_all(subjects, named.releases, stage=stage)
+            found = predict_all(subjects, named.releases, stage=stage, assume=assume)
             verdicts[member.version] = found
             if _held(found, stage, named.uncovered) is True:
                 _move(tree, to)

@@ -45,6 +45,7 @@ portable check model.mlir.bc --for 'jaxlib>=0.5' 'tensorflow~=2.18'
 portable check *.mlir.bc --for jaxlib --all
 portable check model.mlir.bc --observe
 portable check model.exported --for 'jaxlib>=0.5' --stage execute
+portable check model.mlir.bc --for tensorflow --stage execute --assume no-nan in-bounds
 portable check model.mlir.bc --for 'stablehlo==1.9.0'
 """
 EXIT_CODES = {
@@ -70,6 +71,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         help="which consumers: backward (the next newer Release of each distribution), forward "
         "(the next older), transitive (all on that side) (default: %(default)s)",
     )
+    add(parser, "--assume")
     add(parser, "--observe")
     add(parser, "--timeout", default_help="60, and 1 more for each MiB of input")
     add(parser, "--all", "--format")
@@ -85,6 +87,7 @@ def run(chosen: argparse.Namespace) -> int:
         lambda path: _check(chosen, path, consumers),
         _SUMMARY,
         stage=chosen.stage,
+        assumed=sorted(set(chosen.assume)),
         notes=list(consumers.notes),
         not_covered=list(consumers.uncovered),
     )
@@ -168,7 +171,9 @@ def _verdicts(
     if releases:
         subjects = {part.name: _subject(part, artifact) for part, artifact in pairs}
         signatures |= {part.label: subjects[part.name].signatures or frozenset() for part in parts}
-        verdicts += predict_all(subjects, releases, chosen.mode, stage=chosen.stage)
+        verdicts += predict_all(
+            subjects, releases, chosen.mode, stage=chosen.stage, assume=chosen.assume
+        )
     if chosen.observe:
         observed = [(part.entry.member, _observed(part, one, chosen)) for part, one in pairs]
         verdicts.append(combined(observed))

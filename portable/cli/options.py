@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from portable.cli.usage import amount, count, destination, limit, natural
+from portable.cli.usage import amount, assumption, count, destination, limit, natural
 
 if TYPE_CHECKING:
     import argparse
@@ -87,6 +87,16 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "--stage": {
         "help": "the Stage to judge up to, for example decode (reads the artifact), roundtrip "
         "(writes back what it read) or execute (computes the same)",
+    },
+    "--assume": {
+        "type": assumption,
+        "action": "extend",
+        "nargs": "+",
+        "default": [],
+        "metavar": "NAME",
+        "help": "what you know of the values that the program is run on: no-nan, in-bounds, "
+        "no-ties or small-angles; what is wrong only otherwise does not count, and the Verdict "
+        "says so",
     },
     "--depth": {
         "choices": ("header", "content"),

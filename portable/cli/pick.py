@@ -48,6 +48,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         "--unpack", action="store_true", help="write every Version, in a new directory"
     )
     add(parser, "--stage", choices=[str(stage) for stage in Stage], default=str(Stage.DECODE))
+    add(parser, "--assume")
     add(parser, "--output", required=True)
     add(parser, "--format")
 
@@ -65,7 +66,9 @@ def run(chosen: argparse.Namespace) -> int:
             say(f"{chosen.output}: StableHLO {', '.join(versions)}")
         return 0
     stage = Stage.parse(chosen.stage)
-    found = pick(chosen.bundle, *chosen.consumers, to=chosen.output, stage=stage)
+    found = pick(
+        chosen.bundle, *chosen.consumers, to=chosen.output, stage=stage, assume=chosen.assume
+    )
     if chosen.format == "json":
         print_json({"output": chosen.output if found.version else None} | found.record())
     else:

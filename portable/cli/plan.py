@@ -77,6 +77,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         "--today", action="store_true", help="show when artifacts leave their Windows"
     )
     add(parser, "--stage", choices=[str(stage) for stage in Stage], default=str(Stage.DECODE))
+    add(parser, "--assume")
     add(parser, "--report")
     add(parser, "--all", "--format")
 
@@ -96,7 +97,8 @@ def _move(chosen: argparse.Namespace) -> int:
     specs = getattr(chosen, "from"), chosen.to
     sets = _sets(chosen)
     before, after = (named_consumers(*each, consumers=sets) for each in specs)
-    found = plan(chosen.fleet, before.releases, after.releases, stage=Stage.parse(chosen.stage))
+    stage = Stage.parse(chosen.stage)
+    found = plan(chosen.fleet, before.releases, after.releases, stage=stage, assume=chosen.assume)
     uncovered = [*before.uncovered, *after.uncovered]
     holds = found.holds if found.holds is False or not uncovered else None
     command = _command(chosen.fleet, after.releases, chosen.to) if found.mendable else ""

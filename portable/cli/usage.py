@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BadUsage",
     "amount",
+    "assumption",
     "count",
     "date",
     "demand_name",
@@ -80,6 +81,18 @@ def size(text: str) -> int:
 def limit(text: str) -> float:
     """Read a finite number above 0; see `natural`."""
     return _number(text, float, "a number above 0", least=math.ulp(0))
+
+
+def assumption(text: str) -> str:
+    """Read the name of an Assumption; see `natural`."""
+    from portable.releases.assumption import find_assumptions  # few commands have it
+
+    try:
+        return next(iter(find_assumptions([text])))
+    except ValueError as error:
+        from argparse import ArgumentTypeError
+
+        raise ArgumentTypeError(str(error)) from None
 
 
 def destination(text: str) -> str:

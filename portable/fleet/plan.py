@@ -25,12 +25,13 @@ from portable.releases import (
     resolve_target,
     window,
 )
+from portable.releases.assumption import find_assumptions
 from portable.verdict import Stage, worst
 from portable.version import Version
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from portable.prediction import Subject
 
@@ -95,6 +96,7 @@ class Plan:
         refused: How many artifacts each new consumer refuses, most first.
         order: Whether artifacts or consumers have to move first, in one sentence; empty if neither.
         expiring: When the containers leave the Window that upstream promises, earliest first.
+        assumed: What is assumed of the values that artifacts are run on.
     """
 
     before: tuple[str, ...]
@@ -107,6 +109,7 @@ class Plan:
     refused: tuple[tuple[str, int], ...] = ()
     order: str = ""
     expiring: tuple[Expiring, ...] = ()
+    assumed: frozenset[str] = frozenset()
 
     @property
     def mendable(self) -> bool:
@@ -143,6 +146,7 @@ class Plan:
             "before": list(self.before),
             "after": list(self.after),
             "stage": str(self.stage),
+            "assumed": sorted(self.assumed),
             "counts": {str(one): self.count(one) for one in Transition},
             "by_claim": self.by_claim,
             "outlooks": [outlook.record() for outlook in self.outlooks],
@@ -159,6 +163,7 @@ def plan(
     after: Sequence[Release],
     *,
     stage: Stage = Stage.DECODE,
+    assume: Iterable[str] = (),
 ) -> Plan:
     """Predict what changes when other Releases have to read a fleet.
 
@@ -169,12 +174,15 @@ def plan(
         before: The consumers now; an artifact counts as read if all of them read it.
         after: The new consumers.
         stage: Up to which Stage they are judged.
+        assume: What is assumed of the values that artifacts are run on, as `no-nan`.
 
     Raises:
         FleetError: It is not a fleet file.
+        ValueError: There is no such Assumption.
     """
     target = resolve_target(*after).version
-    judge = functools.cache(functools.partial(_judged, tuple(before), tuple(after), stage, target))
+    upto = _Upto(stage, find_assumptions(assume))
+    judge = functools.cache(functools.partial(_judged, tuple(before), tuple(after), upto, target))
     named: dict[tuple[Transition, str, str, bool], list[str]] = {}
     kept, by_claim, damaged = 0, 0, []
     subjects, held = Counter[_Members](), Counter[tuple[str | None, str]]()
@@ -209,7 +217,7 @@ def plan(
     order = _order(before, after) if refused else ""
     return Plan(
         who, others, stage, tuple(gravest), kept, by_claim, tuple(damaged),
-        tuple(refused.most_common()), order, _expiring(held),
+        tuple(refused.most_common()), order, _expiring(held), upto.assumed,
     )  # fmt: skip
 
 
@@ -276,22 +284,29 @@ class _Judgement(NamedTuple):
     refusing: tuple[str, ...]
 
 
+class _Upto(NamedTuple):
+    """How far artifacts are judged, and what is assumed of the values that they are run on."""
+
+    stage: Stage
+    assumed: frozenset[str]
+
+
 def _judged(
     before: tuple[Release, ...],
     after: tuple[Release, ...],
-    stage: Stage,
+    upto: _Upto,
     target: Version,
     members: _Members,
 ) -> _Judgement:
-    then, was, _, _ = _held(members, before, stage)
-    now, reason, at, refusing = _held(members, after, stage)
+    then, was, _, _ = _held(members, before, upto)
+    now, reason, at, refusing = _held(members, after, upto)
     change = _CHANGES.get((then, now), Transition.UNKNOWN)
     harmless = change is Transition.UNKNOWN and (then is False or now is True)
     if then is None:  # what is after it may be known
         reason = f"{was}; {reason or 'the new consumers get through'}"
     blocked = ""
     if at is Stage.WINDOW:
-        still, why, _, _ = _held(members, after, stage, target)
+        still, why, _, _ = _held(members, after, upto, target)
         blocked = why if still is False else ""
     return _Judgement(change, reason or was, at, blocked, harmless, refusing)
 
@@ -312,17 +327,17 @@ def _pinned(subject: Subject, target: Version) -> Subject:
 
 
 def _held(
-    members: _Members, releases: tuple[Release, ...], stage: Stage, pinned: Version | None = None
+    members: _Members, releases: tuple[Release, ...], upto: _Upto, pinned: Version | None = None
 ) -> tuple[bool | None, str, Stage | None, tuple[str, ...]]:
     """Return whether all get through a Stage, what the first of those says that do not, and who.
 
     With `pinned` that is of a copy for this Version.
     """
-    found = {}
+    found, stage = {}, upto.stage
     for number, (member, text) in enumerate(members):
         subject = replace(read_subject(text), member=member)
         found[str(number)] = _pinned(subject, pinned) if pinned else subject
-    verdicts = predict_all(found, releases, stage=stage)
+    verdicts = predict_all(found, releases, stage=stage, assume=upto.assumed)
     held = worst(verdict.holds(stage) for verdict in verdicts)
     if held is True:
         return True, "", None, ()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from portable.escaping import line
 from portable.fleet.plan import Transition
+from portable.releases.assumption import assuming
 from portable.system.page import page
 from portable.system.wording import many
 
@@ -51,7 +52,7 @@ def conclusion(plan: Plan) -> str:
     if not plan.total:
         return "There is no artifact in the fleet: nothing is planned."
     stops, unknown, every = plan.count(Transition.STOPS), plan.doubtful, plan.total
-    move = f"from {_who(plan.before)} to {_who(plan.after)}"
+    move = f"from {_who(plan.before)} to {_who(plan.after)}{assuming(plan.assumed)}"
     if plan.holds and plan.by_claim:
         judged = f"of {every:,} artifacts, {plan.by_claim:,} judged by what they claim alone"
         return f"Nothing is known to stop {judged}, {move}."

@@ -16,6 +16,7 @@
     custom_calls = ["Sharding", "mhlo.*"]    # allowed targets; default: any
     provided_custom_calls = ["mhlo.my_*"]    # targets that every consumer is given a handler of
     devices = 8                              # that every consumer has
+    assume = ["no-nan", "in-bounds"]         # of the values that artifacts are run on
     attested = { key = "release.pub", max_age = "90d", must_cover = ["@serving"] }
     include = ["*.bc"]                       # further names of artifacts
     exclude = ["third_party", "old/*.bc"]    # what is not judged
@@ -46,6 +47,7 @@ from portable.attestation import AttestationError, parse_age
 from portable.errors import PortableError
 from portable.policy.keys import Keys, PolicyError
 from portable.releases import resolve_target
+from portable.releases.assumption import find_assumptions
 from portable.releases.release import use_table
 from portable.releases.requests import names_file, names_plugin
 from portable.system.arguments import demand_type
@@ -137,7 +139,15 @@ class Attested:
     must_cover: tuple[str, ...] = ()
 
 
-_OF_TEXTS = ("consumers", "dialects", "custom_calls", "provided_custom_calls", "include", "exclude")
+_OF_TEXTS = (
+    "consumers",
+    "dialects",
+    "custom_calls",
+    "provided_custom_calls",
+    "assume",
+    "include",
+    "exclude",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +164,7 @@ class Rules:
         custom_calls: Which custom-call targets it may name, as patterns; None allows any.
         provided_custom_calls: Targets for which every consumer has a handler, as patterns.
         devices: How many devices every consumer has; None if not declared.
+        assume: The Assumptions about the values that artifacts are run on, as `no-nan`.
         attested: What a signed statement beside each file has to say; None for nothing.
         include: More names that mark artifacts, as patterns. A file with such a name has to be an
             artifact; an artifact by content is judged whatever its name.
@@ -169,6 +180,7 @@ class Rules:
     custom_calls: tuple[str, ...] | None = None
     provided_custom_calls: tuple[str, ...] = ()
     devices: int | None = None
+    assume: frozenset[str] = frozenset()
     attested: Attested | None = None
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
@@ -376,6 +388,7 @@ def _rules(keys: Keys, every_set: tuple[str, ...], root: str | os.PathLike[str])
         custom_calls=calls,
         provided_custom_calls=keys.patterns("provided_custom_calls"),
         devices=_devices(keys),
+        assume=_assumptions(keys),
         attested=_attested(keys.table("attested"), root) if "attested" in keys.fields else None,
         include=keys.patterns("include"),
         exclude=keys.patterns("exclude"),
@@ -388,6 +401,14 @@ def _devices(keys: Keys) -> int | None:
     if count is None or (type(count) is int and count > 0):
         return count
     raise keys.wrong("devices", f"{count!r} is not a number of devices")
+
+
+def _assumptions(keys: Keys) -> frozenset[str]:
+    """Return what is assumed of the values that artifacts are run on."""
+    try:
+        return find_assumptions(keys.texts("assume") if "assume" in keys.fields else ())
+    except ValueError as error:
+        raise keys.wrong("assume", str(error)) from None
 
 
 def _attested(keys: Keys, root: str | os.PathLike[str]) -> Attested:
@@ -454,6 +475,7 @@ def _demand_consistent(policy: Policy) -> None:
         "custom_calls": rules.custom_calls is not None,
         "provided_custom_calls": bool(rules.provided_custom_calls),
         "devices": rules.devices is not None,
+        "assume": bool(rules.assume),
         "stage": rules.stage > Stage.DECODE,
     }
     if rules.depth is Depth.HEADER and any(content.values()):

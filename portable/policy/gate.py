@@ -184,6 +184,7 @@ class GateResult:
         notes: Consumers that are newer than every Release in the table; they do not count.
         uncovered: Consumers that are older: nothing is known about them.
         stage: The Stage that the policy requires.
+        assumed: What the policy assumes of the values that artifacts are run on.
     """
 
     files: tuple[Checked, ...]
@@ -196,6 +197,7 @@ class GateResult:
     notes: tuple[str, ...] = ()
     uncovered: tuple[str, ...] = ()
     stage: Stage = Stage.DECODE
+    assumed: frozenset[str] = frozenset()
 
     def __repr__(self) -> str:
         passed = "passed" if self.passed else "undecided" if self.undecided else "failed"
@@ -321,6 +323,7 @@ def gate(
         consumers.notes,
         consumers.uncovered,
         policy.rules.stage,
+        policy.rules.assume,
     )
 
 
@@ -477,6 +480,7 @@ class _Check:
             subject.providing(self.rules.provided_custom_calls, self.rules.devices),
             self.consumers,
             stage=self.rules.stage,
+            assume=self.rules.assume,
         )
 
     def _waived(self, finding: Finding) -> Finding:

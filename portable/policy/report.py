@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from portable.escaping import json_text, line
 from portable.policy.gate import Url, with_sets
 from portable.releases import spans
+from portable.releases.assumption import assuming
 from portable.system.junit import Problem, Suite, TestCase, as_xml
 from portable.system.wording import many
 
@@ -87,7 +88,7 @@ def _sum(result: GateResult) -> str:
     passed = len(result.files) - failed - waived
     return (
         f"{many(len(result.files), 'artifact')}, {many(len(result.consumers), 'consumer')}, "
-        f"up to {result.stage} ({result.stage.says(passed=True)}): "
+        f"up to {result.stage} ({result.stage.says(passed=True)}){assuming(result.assumed)}: "
         f"{passed} pass, {waived} waived, {failed} fail; {len(result.not_judged)} not judged, "
         f"{len(result.excluded)} excluded, {many(result.others, 'other file')}"
     )
@@ -116,6 +117,7 @@ def as_record(result: GateResult) -> dict[str, object]:
         "schema": SCHEMA,
         "passed": result.passed,
         "stage": str(result.stage),
+        "assumed": sorted(result.assumed),
         "notes": list(result.notes),
         "not_covered": list(result.uncovered),
         "artifacts": len(result.files),

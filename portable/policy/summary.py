@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from portable.escaping import line, markdown
 from portable.policy.report import grouped
+from portable.releases.assumption import assuming
 from portable.system.page import page
 from portable.system.wording import many
 
@@ -38,7 +39,7 @@ def conclusion(result: GateResult) -> str:
     """
     failed = sum(file.failed for file in result.files)
     artifacts = many(len(result.files), "artifact")
-    consumers = many(len(result.consumers), "consumer")
+    consumers = many(len(result.consumers), "consumer") + assuming(result.assumed)
     left = f"; {many(len(result.not_judged), 'file')} not judged" if result.not_judged else ""
     if result.passed:
         return f"Passed: {artifacts} for {consumers}{left}."

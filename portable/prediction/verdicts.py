@@ -41,6 +41,7 @@ from portable.releases.advisory import (
     unread_for,
     untried_for,
 )
+from portable.releases.assumption import assuming, assumption_about, find_assumptions
 from portable.releases.capability import Ability, capabilities_of, computed_everywhere
 from portable.releases.refusal import dialect_readers, refusals
 from portable.system.arguments import demand_type
@@ -48,7 +49,7 @@ from portable.verdict import Basis, Diagnostic, NotKnown, Outcome, Severity, Sta
 from portable.version import Version
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Container, Iterable, Iterator, Sequence
 
     from portable.containers.container import Opener
     from portable.features import RemovedForm
@@ -121,13 +122,21 @@ def _rank(finding: _Finding) -> tuple[bool, Stage, bool, Stage]:
 _LISTED = 20
 
 
-def predict(what: Judged, release: Release | str, *, stage: Stage | str = Stage.DECODE) -> Verdict:
+def predict(
+    what: Judged,
+    release: Release | str,
+    *,
+    stage: Stage | str = Stage.DECODE,
+    assume: Iterable[str] = (),
+) -> Verdict:
     """Predict the Verdict of one Release on an artifact, or on all artifacts of a container.
 
     Args:
         what: A path or bytes, an Artifact, an Inspection, or what `examine` read.
         release: The Consumer, as a Release or `jaxlib 0.4.33`.
         stage: How far to judge; obstacles that are known at later Stages count too.
+        assume: What is assumed of the values that it is run on, as `no-nan`; see
+            docs/explanation/verdicts.md.
 
     Returns:
         A predicted Verdict: the worst of several artifacts, the best of the Versions of a bundle
@@ -141,9 +150,9 @@ def predict(what: Judged, release: Release | str, *, stage: Stage | str = Stage.
         MalformedContainer: A container is damaged.
         NoArtifact: A container has no artifact.
         FileError: The path cannot be read.
-        ValueError: There is no such Stage.
+        ValueError: There is no such Stage or Assumption.
     """
-    return predict_all(what, (release,), stage=stage)[0]
+    return predict_all(what, (release,), stage=stage, assume=assume)[0]
 
 
 def _worst(found: Sequence[Verdict]) -> Verdict:
@@ -165,6 +174,7 @@ def predict_all(
     mode: Mode | str = Mode.FULL_TRANSITIVE,
     *,
     stage: Stage | str = Stage.DECODE,
+    assume: Iterable[str] = (),
 ) -> tuple[Verdict, ...]:
     """Predict the Verdicts of a set of Releases on an artifact.
 
@@ -173,15 +183,16 @@ def predict_all(
         releases: The set, each as for `predict`.
         mode: Which of them count, see `portable.prediction.mode`.
         stage: As for `predict`.
+        assume: The same.
 
     Returns:
         One Verdict for each Release that counts, in the order of the set.
 
     Raises:
         PortableError: As `predict`.
-        ValueError: There is no such mode, or Stage.
+        ValueError: There is no such mode, Stage or Assumption.
     """
-    found = subjects(what)
+    found, assumed = subjects(what), find_assumptions(assume)
     chosen = tuple(find_release(one) if isinstance(one, str) else one for one in releases)
     for one in chosen:
         demand_type("release", one, Release)
@@ -191,7 +202,7 @@ def predict_all(
     distributions = {release.distribution: None for release in chosen}
     features = {one: None for name in distributions for one in advised_features(name)}
     upto = Stage.parse(stage) if isinstance(stage, str) else Stage(stage)
-    facts = (_Facts.of(subject, features) for subject in found.values())
+    facts = (_Facts.of(subject, features, assumed) for subject in found.values())
     each = [_verdicts(one, chosen, upto) for one in facts]
     members = [subject.member for subject in found.values()]
     if members == [""]:
@@ -254,18 +265,29 @@ class _Facts(NamedTuple):
     removed: tuple[RemovedForm, ...]
     forms: tuple[tuple[Refusal, bool | None], ...]
     features: tuple[tuple[str, bool | None], ...]
+    assumed: tuple[str, ...]  # of the same, what does not count by an Assumption
     signatures: tuple[str, ...] | None
     devices: int
     provided_devices: int | None
 
     @classmethod
-    def of(cls, subject: Subject, features: Iterable[str]) -> _Facts:
+    def of(cls, subject: Subject, features: Iterable[str], assume: Container[str]) -> _Facts:
         """Look an artifact up in the tables.
 
         Args:
             subject: What is in it.
             features: What the Advisories that count are about.
+            assume: The Assumptions.
         """
+        occurring = {
+            name: occurs for name in features if (occurs := _present(name, subject)) is not False
+        }
+        # What certainly occurs is no question of values.
+        assumed = {
+            name
+            for name, occurs in occurring.items()
+            if occurs is None and assumption_about(name) in assume
+        }
         return cls(
             subject.claimed,
             subject.required,
@@ -281,11 +303,8 @@ class _Facts(NamedTuple):
                 for row in refusals(subject.present)
                 if (occurs := subject.forms.get(row.form)) is not False
             ),
-            features=tuple(
-                (name, occurs)
-                for name in features
-                if (occurs := _present(name, subject)) is not False
-            ),
+            features=tuple(one for one in occurring.items() if one[0] not in assumed),
+            assumed=tuple(sorted(assumed)),
             signatures=_unsettled(subject.signatures),
             devices=subject.devices,
             provided_devices=subject.provided_devices,
@@ -299,6 +318,7 @@ class _Facts(NamedTuple):
         notes = [own] if consumer.own else []
         findings: list[_Finding] = []
         unknown: list[NotKnown] = []
+        left_out = (*advisories_for(consumer, self.assumed), *untried_for(consumer, self.assumed))
         for one in self._found(consumer, reached, notes):
             if isinstance(one, NotKnown):
                 unknown.append(one)
@@ -315,8 +335,14 @@ class _Facts(NamedTuple):
                 notes += _unpromised(self.claimed.target, consumer.current)
             old = [need.until for need in self.needs if consumer.current < need.since]
             needs = ", or at most ".join(map(str, [self.required or "nothing newer", *old]))
-            reason = f"needs {needs}, {_has(consumer)}"
+            names = {assumption_about(one.feature) for one in left_out if one.stage <= reached}
+            reason = f"needs {needs}, {_has(consumer)}{assuming(names)}"
             gravest = _Finding(Outcome.COMPATIBLE, reached, reason)
+        notes += [
+            f"assumed {assumption_about(one.feature)}, so that {one.id} ({one.effect}) does not"
+            f" count: {one.feature}"
+            for one in left_out
+        ]
         others = [finding.reason for finding in findings if finding is not gravest]
         return Verdict(
             consumer=str(consumer),
@@ -551,14 +577,20 @@ EFFECTS = {
 def doubt(advisory: Advisory) -> NotKnown:
     """Return what a Verdict lists where an Advisory may apply."""
     what = f"{advisory.id} ({advisory.effect}): {advisory.feature}"
-    return NotKnown(advisory.stage, what)
+    return NotKnown(advisory.stage, what + _unless(advisory.feature))
 
 
 def _untried(advisory: Advisory, release: Release) -> NotKnown:
     """Return what a Verdict lists where only another Release with that compiler was tried."""
     name = f"{advisory.distribution} {advisory.specifier.text}"
     what = f"{advisory.feature}: not tried on {release.distribution}; {name}: {advisory.effect}"
-    return NotKnown(advisory.stage, what)
+    return NotKnown(advisory.stage, what + _unless(advisory.feature))
+
+
+def _unless(feature: str) -> str:
+    """Say by which Assumption Advisories about a Feature do not count."""
+    name = assumption_about(feature)
+    return f"; does not count if you assume {name}" if name else ""
 
 
 def _present(feature: str, subject: Subject) -> bool | None:

@@ -315,6 +315,7 @@ class PlanDocument(_First):
     before: list[str]
     after: list[str]
     stage: StageName
+    assumed: list[str]
     counts: dict[TransitionName, int]
     by_claim: int
     outlooks: list[OutlookRecord]
@@ -441,6 +442,7 @@ class CheckDocument(_Third):
     """`check`."""
 
     stage: StageName
+    assumed: list[str]
     notes: list[str]
     not_covered: list[str]
     files: list[CheckedFile | CheckedContainer | FailedFile]
@@ -954,6 +956,7 @@ class GateDocument(TypedDict):
     schema: Literal[2]
     passed: bool
     stage: StageName
+    assumed: list[str]
     notes: list[str]
     not_covered: list[str]
     artifacts: int
