@@ -68,7 +68,7 @@ def find_assumptions(names: Iterable[str]) -> frozenset[str]:
 
 def assuming(names: Collection[str]) -> str:
     """Return what follows a sentence that holds by Assumptions: `, assuming no-nan`, or nothing."""
-    return f", assuming {' and '.join(sorted(names))}" if names else ""
+    return f", assuming {', '.join(sorted(names))}" if names else ""
 
 
 @functools.cache
