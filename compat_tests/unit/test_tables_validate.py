@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +17,14 @@ from portable.containers.saved_model import _OPENED as SAVED_MODEL
 from portable.containers.torch_xla import _MEASURED
 from portable.matrix import listed
 from portable.prediction.tables import demand_resolved as resolved
-from portable.releases import Specifier, TableError, releases, shipped_versions, table
+from portable.releases import (
+    Specifier,
+    TableError,
+    advisories,
+    releases,
+    shipped_versions,
+    table,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -192,3 +201,25 @@ def test_every_specifier_of_a_container_is_one_and_excludes_its_refusals() -> No
         opened = Specifier.parse(opens)
         if refuses:
             assert opened.versions.is_disjoint(Specifier.parse(refuses).versions), opens
+
+
+_COUNT = """
+import sys
+import portable
+from portable.releases import table
+
+parsed, parse = [], table.parse_toml
+table.parse_toml = lambda data: parsed.append(data) or parse(data)
+portable.predict(sys.argv[1], "jaxlib 0.10.2")
+print(sum(b"\\neffect = " in data for data in parsed))
+"""
+
+
+def test_a_prediction_parses_only_the_advisories_that_it_may_need() -> None:
+    """Of hundreds: every short command would pay for the others."""
+    artifact = str(Path(__file__).parents[2] / "docs" / "examples" / "tan.mlir.bc")
+    ended = subprocess.run(
+        [sys.executable, "-c", _COUNT, artifact], capture_output=True, text=True, check=True
+    )
+    assert len(advisories()) > 100
+    assert int(ended.stdout) < len(advisories()) / 20

@@ -49,7 +49,7 @@ from portable.verdict import Basis, Diagnostic, NotKnown, Outcome, Severity, Sta
 from portable.version import Version
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from portable.containers.container import Opener
     from portable.features import RemovedForm
@@ -271,7 +271,7 @@ class _Facts(NamedTuple):
     provided_devices: int | None
 
     @classmethod
-    def of(cls, subject: Subject, features: Iterable[str], assume: Container[str]) -> _Facts:
+    def of(cls, subject: Subject, features: Iterable[str], assume: Collection[str]) -> _Facts:
         """Look an artifact up in the tables.
 
         Args:
@@ -286,7 +286,7 @@ class _Facts(NamedTuple):
         assumed = {
             name
             for name, occurs in occurring.items()
-            if occurs is None and assumption_about(name) in assume
+            if assume and occurs is None and assumption_about(name) in assume
         }
         return cls(
             subject.claimed,

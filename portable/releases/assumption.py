@@ -60,7 +60,8 @@ def find_assumptions(names: Iterable[str]) -> frozenset[str]:
     Raises:
         ValueError: No Assumption has one of the names; the message lists them.
     """
-    found, known = frozenset(names), [one.name for one in assumptions()]
+    found = frozenset(names)
+    known = [one.name for one in assumptions()] if found else ()  # a table costs time to read
     for name in sorted(found.difference(known)):
         raise ValueError(f"no assumption is called {name!r:.40}: {', '.join(known)}")
     return found
