@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from portable.bytecode import vhlo
 from portable.prediction.forms import FORMS, LOCATIONS
 from portable.releases import TableError, advisories
+from portable.releases.advisory import PRODUCER
+from portable.releases.assumption import assumptions
 from portable.releases.refusal import refusals
 from portable.releases.release import demand_published, demand_reachable
 from portable.releases.table import demand_once, rows
@@ -14,10 +16,7 @@ from portable.releases.table import demand_once, rows
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["PRODUCER", "demand_resolved"]
-
-PRODUCER = ", as a producer"
-"""How the Feature of an Advisory ends that does not concern consumers."""
+__all__ = ["demand_resolved"]
 
 _KINDS: dict[str, Callable[[str], bool]] = {
     "op": lambda name: name == "builtin.module" or vhlo.has_op(name.removeprefix("vhlo.")),
@@ -34,6 +33,7 @@ _KEYS = {
     ("advisories", "advisory"): "id distribution specifier feature effect stage reproducer "
     "reproduced reason link date source",
     ("aliases", "alias"): "name distribution source versions",
+    ("assumptions", "assumption"): "name says features tried",
     ("promises", "promise"): "promiser since backward forward source note",
     ("published", "published"): "distribution versions date",
     ("published", "without_library"): "distribution versions reason date",
@@ -59,8 +59,11 @@ def demand_resolved() -> None:
     for row in (*rows("advisories", "advisory"), *rows("refusals", "dialect"), *tried):
         demand_reachable(row)
     demand_once((row, (row.text("distribution"), row.text("feature"))) for row in tried)
-    for row in tried:
-        _demand_feature(row.text("feature"), row.where)
+    named = [(row.text("feature"), row.where) for row in tried]
+    for one in assumptions():
+        named += [(feature, f"assumptions.toml: {one.name}") for feature in one.features]
+    for feature, where in named:
+        _demand_feature(feature, where)
     demand_once((row, row.text("distribution")) for row in rows("published", "published"))
     for row in rows("published", "published"):
         demand_published(row)

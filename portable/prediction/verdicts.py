@@ -25,7 +25,6 @@ from portable.prediction.blame import blames
 from portable.prediction.mode import Mode
 from portable.prediction.signatures import CALL
 from portable.prediction.subject import subjects
-from portable.prediction.tables import PRODUCER
 from portable.releases import (
     Release,
     Specifier,
@@ -35,6 +34,7 @@ from portable.releases import (
     window,
 )
 from portable.releases.advisory import (
+    PRODUCER,
     Effect,
     advised_features,
     advisories_for,

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from portable.version import Version
 
 __all__ = [
+    "PRODUCER",
     "Advisory",
     "Effect",
     "advised_features",
@@ -33,6 +34,9 @@ __all__ = [
     "unread_for",
     "untried_for",
 ]
+
+PRODUCER = ", as a producer"
+"""How the Feature of an Advisory ends that does not concern consumers."""
 
 _SAME_COMPILER = {
     "tensorflow": ("jaxlib",),
