@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 from portable.bytecode.operations import like
 from portable.prediction.computing import WHOLE
 from portable.prediction.corners import is_wide
-from portable.prediction.form import GATHERS, SCATTERS, FormRule, ops, repeated, types
+from portable.prediction.flow import INSIDE
+from portable.prediction.form import GATHERS, SCATTERS, FormRule, kinds, ops, repeated, types
 from portable.prediction.ranges import ANY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from portable.bytecode.operations import Operation, OpSignature
+    from portable.prediction.flow import Value
     from portable.prediction.forms import Reading
     from portable.prediction.ranges import Ends
     from portable.prediction.walk import Visit
@@ -24,6 +26,9 @@ __all__ = ["INDICES"]
 _CONCATENATE = "vhlo.concatenate"
 _MOST = 1 << 63  # more than any dimension
 _NONE = (math.inf, -math.inf)
+_OF_ONE = 3  # operands: what is scattered into, indices, updates
+_MOST_KEPT = 16  # one after another
+_KEPT = kinds("optimization_barrier reshape")
 _SLICE, _UPDATE = "vhlo.dynamic_slice_v1", "vhlo.dynamic_update_slice_v1"
 _OF_IREE: Mapping[str, Ends] = {
     **dict.fromkeys(("i8_v1", "i16_v1"), (0, math.inf)),
@@ -204,7 +209,50 @@ def _taken_by_iree(reading: Reading, op: OpSignature) -> Sequence[Ends]:
     ]
 
 
+def _scatters_into_itself(reading: Reading) -> bool:
+    """Find a scatter of an argument of main into itself, of rows and columns, by what is computed.
+
+    IREE puts the rows and columns of its updates together, and then has two of one buffer.
+    """
+    main = reading.functions.main
+    for visit in reading.walk.of(SCATTERS):
+        operands = [_origin(reading, one) for one in reading.flow.operands(visit)]
+        if len(operands) != _OF_ONE:
+            continue
+        into, indices, updates = operands
+        is_argument = into[0] == main and INSIDE < into[1] < 0
+        computed = indices[1] >= 0 and indices[0] not in visit.constants
+        if is_argument and computed and into == updates and _counts_several(reading, visit):
+            return True
+    return False
+
+
+def _origin(reading: Reading, value: Value) -> Value:
+    """Return what a value is before it was only reshaped, or kept apart by a barrier."""
+    for _ in range(_MOST_KEPT):
+        number, at = value
+        if at < 0 or reading.kinds[reading.walk.head(number).name] not in _KEPT:
+            break
+        operands = reading.flow.operands(reading.walk[number])
+        if at >= len(operands):  # damaged
+            break
+        value = operands[at]
+    return value
+
+
+def _counts_several(reading: Reading, scatter: Visit) -> bool:
+    """Say whether the indices of a scatter have several dimensions beside their components."""
+    type_ = reading.flow.type(reading.flow.operands(scatter)[1])
+    shape = [*(reading.dimensions(type_) or ())]
+    along = _vector_dimension(reading, scatter.operation)
+    counts = [size for at, size in enumerate(shape) if at != along and size != 1]
+    return len(counts) > 1
+
+
 INDICES: dict[str, FormRule] = {
+    "scatter of an argument into itself": FormRule(
+        _scatters_into_itself, (ops(*SCATTERS),), across=True
+    ),
     "gather by indices that may be out of bounds": FormRule(
         _may_leave(GATHERS, _last_gathered), (ops(*GATHERS),)
     ),

@@ -39,3 +39,28 @@ def test_what_is_predicted_to_be_right_is_numpy_s(
             assert np.allclose(found, right, rtol=_RELATIVE, atol=0, equal_nan=True), name
             green.add(name)
     assert len(green) > len(_PROGRAMS) / 3
+
+
+@pytest.mark.parametrize("release", ["tensorflow 2.20.0"])
+def test_what_is_right_where_no_value_is_nan_is_numpy_s(
+    release: str, open_executor: Callable[..., Executor]
+) -> None:
+    """Of those artifacts that the assumption alone makes green, run on numbers from 1 to 4."""
+    executor, green = open_executor("tensorflow", release), set()
+    for name, program in _PROGRAMS.items():
+        path = artifact_of(name)
+        assumed = portable.predict(path, release, stage=Stage.EXECUTE, assume=["no-nan"])
+        if (
+            not assumed.compatible
+            or portable.predict(path, release, stage=Stage.EXECUTE).compatible
+        ):
+            continue
+        executable = executor.compile(portable.Artifact.load(path))
+        dtypes = [one.dtype for one in executable.signature.arguments]
+        given = merged.where_it_holds(program, "no-nan", merged.inputs(program, dtypes))
+        (found,) = executable.run(given)
+        right = program.right(*given)
+        if not np.isnan(right).any():  # else the program makes one, whatever it is given
+            assert np.allclose(found, right, rtol=_RELATIVE, atol=0), name
+            green.add(name)
+    assert len(green) > 10
