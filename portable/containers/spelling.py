@@ -34,12 +34,18 @@ _PRODUCER, _BEFORE = b"StableHLO_v", 24
 _ESCAPED = re.compile(
     rb"ML(?:\xef|\xc3\xaf|(?:u0*|x)?ef|357|239|iuml|AO8)R[^`]{0,12}\Z", re.IGNORECASE
 )
-# MLIR has these ops once it is serialized; where they stand in a program.
+# MLIR has this op once it is serialized; where it stands in a program.
+_OP = b"vhlo.func_v1"
 _OPS = (b"@", b"^", b"arg_attrs", b"sym_name", b"function_type")
 # The bytes as characters, which old pickles of them are.
 _UTF_8 = re.compile(MAGIC.decode("latin-1").encode() + rb".{1,18}StableHLO_v", re.DOTALL)
 # How arrays of wider numbers store bytes, as `struct` calls them.
 _WIDE = "HIQefd"
+# How texts list numbers: one after the other, with markup between them or the number of each, as
+# tables and objects have them. What is matched is not tried again, so that time is linear.
+_BETWEEN = (rb"\D{1,16}+", rb"\D{1,16}+\d{1,9}+\D{1,16}+")
+# How many bytes a character takes of a text in a file that is none.
+_CHARACTERS = (1, 2, 4)
 _Z85 = bytes.maketrans(
     b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~",
     b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#",
@@ -89,9 +95,9 @@ def spelled(data: Buffer | Source, most: int) -> str:
         return next(ways, "")
     before = b""
     for start in range(0, min(most, len(data)), _PIECE):
-        piece = bytes(data[start : min(start + _PIECE, most)])
-        piece = before + piece.translate(None, _PUNCTUATION)
-        if way := _written(piece):
+        raw = bytes(data[start : min(start + _PIECE, most)])
+        piece = before + raw.translate(None, _PUNCTUATION)
+        if way := _written(piece) or _listed(raw):
             return f"a text with an artifact in it, as {way}"
         before = piece[-_KEPT:]
     return ""
@@ -103,7 +109,14 @@ def _stored(piece: bytes) -> str:
     for word, size in _wide().items():
         if word in piece:
             return f"an array with an artifact in it, as numbers of {size} bytes"
+    for word, way in _held_texts().items():
+        if word in piece:
+            return f"a file with an artifact in it, as {way}"
     return ""
+
+
+def _listed(piece: bytes) -> str:
+    return "numbers" if any(one.search(piece) for one in _lists()) else ""
 
 
 def _written(piece: bytes) -> str:
@@ -135,13 +148,39 @@ def _wide() -> dict[bytes, int]:
 
 
 @functools.cache
+def _lists() -> tuple[re.Pattern[bytes], ...]:
+    """Return how texts list who wrote a portable artifact, whatever stands between the numbers."""
+    numbers = [str(one).encode() for one in _PRODUCER]
+    return tuple(re.compile(between.join(numbers)) for between in _BETWEEN)
+
+
+@functools.cache
+def _held_texts() -> dict[bytes, str]:
+    """Return how texts in files that are none, as metadata, encode who wrote it."""
+    import base64
+
+    words = dict.fromkeys(_grouped(base64.b64encode, 3), "base64")
+    digits = _PRODUCER.hex().encode()
+    words |= dict.fromkeys((digits, digits.upper()), "hexadecimal")
+    # Each byte of a wider character but one is zero; without those at the ends, in either order.
+    return {
+        bytes(size - 1).join(word[at : at + 1] for at in range(len(word))): way
+        for word, way in words.items()
+        for size in _CHARACTERS
+    }
+
+
+@functools.cache
 def _encodings() -> dict[str, tuple[bytes, ...]]:
     """Return how texts encode who wrote a portable artifact, without `_PUNCTUATION`."""
     import base64
     import binascii
 
     ways = {
-        "base64": _grouped(base64.b64encode, 3),
+        "base64": (
+            *_grouped(base64.b64encode, 3),
+            *_grouped(base64.b64encode, 3, _OP),
+        ),
         "base32": (*_grouped(base64.b32encode, 5), *_grouped(base64.b32hexencode, 5)),
         "base85": (
             *_grouped(base64.b85encode, 4),
@@ -149,7 +188,7 @@ def _encodings() -> dict[str, tuple[bytes, ...]]:
             *_grouped(lambda data: base64.b85encode(data).translate(_Z85), 4),
         ),
         "uuencode": _grouped(lambda data: binascii.b2a_uu(data)[1:-1], 3),
-        "MLIR": tuple(b"vhlo.func_v1" + word for word in _OPS),
+        "MLIR": tuple(_OP + word for word in _OPS),
     }
     return {
         way: tuple(word.translate(None, _PUNCTUATION) for word in words)
@@ -166,7 +205,10 @@ def _numbers() -> dict[str, tuple[bytes, ...]]:
             "".join(f"{one:08b}" for one in _PRODUCER).encode(),
         ),
         "hexadecimal": (
-            *(_joined(b"%02x", before) for before in (b"", b"x", b"0x", b"u00", b"h0", b"byte")),
+            *(
+                _joined(b"%02x", before)
+                for before in (b"", b"x", b"0x", b"u00", b"h0", b"h", b"8h", b"byte")
+            ),
             *_grouped(functools.partial(_words, b"%08x"), 4),
             *_grouped(functools.partial(_words, b"0x%08x"), 4),
         ),
@@ -182,16 +224,19 @@ def _words(form: bytes, data: bytes) -> bytes:
     return b"".join(form % one for (one,) in struct.iter_unpack("<I", data))
 
 
-def _grouped(encode: Callable[[bytes], bytes], size: int) -> tuple[bytes, ...]:
+def _grouped(
+    encode: Callable[[bytes], bytes], size: int, word: bytes = _PRODUCER
+) -> tuple[bytes, ...]:
     """Return what is sure to stand in a text that encodes groups of so many bytes each by itself.
 
     Args:
         encode: Encodes whole groups.
         size: How many bytes one has: so many ways there are to begin in one.
+        word: What is encoded.
     """
     words = []
     for before in range(size):
-        data = bytes(before) + _PRODUCER
+        data = bytes(before) + word
         groups = len(data) // size
         text = encode(data[: groups * size])
         # What is before the word is in its first group too.

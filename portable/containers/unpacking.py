@@ -11,7 +11,6 @@ import struct
 import zlib
 from typing import IO, TYPE_CHECKING
 
-from portable.containers.kind import is_text
 from portable.containers.source import Source
 from portable.containers.spelling import pieces
 from portable.errors import PortableError
@@ -240,10 +239,9 @@ def _behind(source: Source, most: int) -> Iterator[tuple[str, IO[bytes], int | N
                 packed = _buffered(source, head, begin + at)
                 with importlib.import_module(name).open(packed) as stream:
                     yield f"at byte {begin + match.start():,}", stream, _FLOOR
-        if is_text(source):
-            for match in itertools.chain.from_iterable(one.finditer(piece) for one in _SPELLED):
-                # Not at the beginning, where it would be taken for the file itself.
-                yield from _behind(Source(b"." + _decoded(match)), len(match[0]))
+        for match in itertools.chain.from_iterable(one.finditer(piece) for one in _SPELLED):
+            # Not at the beginning, where it would be taken for the file itself.
+            yield from _behind(Source(b"." + _decoded(match)), len(match[0]))
 
 
 def _content(piece: bytes, at: int) -> int:

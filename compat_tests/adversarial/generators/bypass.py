@@ -533,6 +533,29 @@ def _words(form: str, between: str) -> Callable[[bytes], bytes]:
     return change
 
 
+def _numbered(data: bytes) -> bytes:
+    return "".join(f"{at};{one}\r\n" for at, one in enumerate(data)).encode()
+
+
+def _in_metadata(data: bytes) -> bytes:
+    head = json.dumps({"__metadata__": {"program": _as_base64(b"." + data)}}).encode()
+    return struct.pack("<Q", len(head)) + head
+
+
+def _numpy_text(data: bytes) -> bytes:
+    text = _as_base64(b".." + data)
+    head = f"{{'descr': '<U{len(text)}', 'fortran_order': False, 'shape': (), }}".encode()
+    return b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head + text.encode("utf-32-le")
+
+
+def _hex(data: bytes, code: str = "ascii") -> bytes:
+    return data.hex().upper().encode(code)
+
+
+def _hex_zlib(data: bytes) -> bytes:
+    return bytes(2) + zlib.compress(data).hex().encode()
+
+
 def _z85(data: bytes) -> bytes:
     """Spell it as ZeroMQ does (RFC 32)."""
     digits = (
@@ -771,6 +794,23 @@ DISGUISES: dict[str, Callable[[Path], Path]] = {
     "bits": _file("m.txt", lambda data: " ".join(f"{one:08b}" for one in data).encode()),
     "c-words": _file("m.h", _words("0x%08x", ", ")),
     "dumped-words": _file("m.txt", _words("%08X", " ")),
+    "visual-basic": _file("m.vb", _bytes_as("&H%X", ", ", "Dim m = {{{}}}")),
+    "nasm": _file("m.asm", _bytes_as("%02Xh", " ")),
+    "verilog": _file("m.v", _bytes_as("8'h%02x", ", ")),
+    "xml-numbers": _file("m.xml", _bytes_as("<byte>%d</byte>", "\n  ")),
+    "json-numbered": _file("m.json", _json(lambda data: dict(enumerate(data)), indent=2)),
+    "table-of-numbers": _file("m.csv", _numbered),
+    "vhlo-as-base64": _file("m.json", lambda _: base64.b64encode(b".." + _as_vhlo(b""))),
+    "safetensors-base64": _file("w.safetensors", _in_metadata),
+    "pickle-base64": _file("w.pkl", lambda data: pickle.dumps({"p": _as_base64(data)})),
+    "pickle-base64-gzip": _file(
+        "w.pkl", lambda data: pickle.dumps(_as_base64(gzip.compress(data)))
+    ),
+    "graph-hexadecimal-zlib": _file("m.onnx", lambda data: b"\x08\x09\x3a" + _hex_zlib(data)),
+    "numpy-base64": _file("w.npy", _numpy_text),
+    "graph-hexadecimal": _file("m.onnx", lambda data: b"\x08\x09\x3a\xff\x01" + _hex(data)),
+    "wide-base64": _file("m.txt", lambda data: _as_base64(data).encode("utf-16-be")),
+    "wide-hexadecimal": _file("m.dat", lambda data: b"\xff\xff" + _hex(data, "utf-16-le")),
     "z85": _file("m.txt", _z85),
     "base32hex": _file("m.txt", base64.b32hexencode),
     **{f"base64-{name}": _file("m.json", _spelled(pack)) for name, pack in _PACKERS.items()},
