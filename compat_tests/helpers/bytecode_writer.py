@@ -84,6 +84,7 @@ class Artifact:
         producer: Who claims to have written it.
         format: The version of the format; layouts of 5 and 6 only.
         resources: The sizes of resources of `builtin`, named by the first strings.
+        head: What stands before the top level, in place of the number of its operations.
     """
 
     names: Sequence[str] = ("builtin.module",)
@@ -95,6 +96,7 @@ class Artifact:
     producer: str = "StableHLO_v1.0.0"
     format: int = 6
     resources: Sequence[int] = ()
+    head: bytes = b""
     dialects: list[str] = field(init=False, default_factory=list)
 
     def __bytes__(self) -> bytes:
@@ -111,12 +113,13 @@ class Artifact:
             known = not self.names[at].startswith("?")
             dialects += varint(self.dialects.index(dialect)) + varint(1)
             dialects += varint(number << 1 | known)
+        count = varint(len(self.operations) << 1)
         parts = [
             section(STRING, self._strings(strings)),
             section(DIALECT, dialects),
             section(DATA, b"".join(data for _, data in (*self.attributes, *self.types))),
             section(OFFSETS, self._offsets()),
-            section(IR, varint(len(self.operations) << 1) + b"".join(self.operations)),
+            section(IR, (self.head or count) + b"".join(self.operations)),
         ]
         if self.properties or self.format >= FIRST_WITH_PROPERTIES:
             content = b"".join(varint(len(data)) + data for data in self.properties)

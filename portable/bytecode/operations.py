@@ -311,6 +311,8 @@ class Walker:
         head = self.cursor.varint()
         top.operations = head >> 1
         self.read_arguments(head)
+        if head & 1:
+            self.note("arguments outside of any operation, which readers crash on")
 
     def advance(self) -> bool:
         """Go to where the next operation starts.

@@ -294,7 +294,8 @@ class Runs:
         """Count operations, those whose operand types are wanted with them."""
         depth, start = len(self._walker.frames) - 1, 0
         for at in [at for at, key in enumerate(keys) if key[0] in self._typed]:
-            self._count_plain(keys[start:at])
+            if start < at:
+                self._count_plain(keys[start:at])
             match = found[at]
             content, last = self._walker.cursor.data, match.lastindex or 0
             values = numbers(bytes(content[match.end(last) : match.end()])) or ()
@@ -304,7 +305,9 @@ class Runs:
         self._count_plain(keys[start:])
 
     def _count_plain(self, keys: list[Key]) -> None:
-        self._scan.collect(self._walker.frames[-1].owner, map(self.signature, keys))
+        owner = self._walker.frames[-1].owner
+        if owner in self._scan.typed:
+            self._scan.collect(owner, map(self.signature, keys))
         self._keys += keys
         self._define(keys)
 

@@ -93,14 +93,16 @@ class Scan:
             depth: In how many operations it lies.
         """
         if signature.name in self.typed:
-            types = tuple([self._type_of(value, depth) for value in operands])
+            types = tuple([self._type_of(value, depth) for value in operands]) if operands else ()
             known = self._typed_signatures.get((signature, types))
             if known is None:
                 known = self._typed_signatures[signature, types] = signature._replace(
                     operand_types=types
                 )
             signature = known
-        self.collect(self._walker.frames[depth].owner, (signature,))
+        owner = self._walker.frames[depth].owner
+        if owner in self.typed:
+            self.collect(owner, (signature,))
         places = self._locations.setdefault(signature, [])
         if len(places) < EXAMPLES:
             places.append(place)
@@ -110,14 +112,16 @@ class Scan:
             self.signatures[signature] = self.signatures.get(signature, 0) + 1
 
     def collect(self, owner: int, found: Iterable[OpSignature]) -> None:
-        """Note what is in the regions of operations of which more is wanted.
+        """Note what is in the regions of an operation of which more is wanted.
 
         Args:
             owner: The name of the operation that the regions belong to.
             found: What is in them.
         """
-        if owner in self.typed:
-            self.bodies.setdefault(owner, set()).update(found)
+        inside = self.bodies.get(owner)
+        if inside is None:
+            inside = self.bodies[owner] = set()
+        inside.update(found)
 
     def _read_fast(self) -> bool:
         """Read all operations by patterns; return False if some have to be read one by one."""

@@ -33,6 +33,9 @@ _PERHAPS_EMPTY = frozenset({"composite_v2"})
 _DYNAMIC = -(1 << 63)
 _ANY, _MOST = -1, 1 << 64
 _BYTE = 8
+_INDEX = "index_v1"
+# How wide elements are that no constant has: readers crash on most of them.
+_NO_NUMBER = 0
 
 
 def violation(content: Bytecode, signatures: Collection[OpSignature]) -> str:
@@ -103,6 +106,8 @@ def _fits(content: Bytecode, type_: object, data: object) -> bool:
     count = pool.count(type_)
     element = pool.type(type_).fields.get("element") if isinstance(type_, int) else None
     width = _width(content, element)
+    if width == _NO_NUMBER:
+        return False
     if width is None or count is None or not isinstance(data, Blob):
         return True
     if width == 1:
@@ -112,16 +117,20 @@ def _fits(content: Bytecode, type_: object, data: object) -> bool:
 
 
 def _width(content: Bytecode, element: object) -> int | None:
-    """Return how many bits an element takes; None where that is not known."""
+    """Return how many bits an element takes; none if it is no number, None if it is not known."""
     if not isinstance(element, int):
         return None
     found = content.pool.type(element)
     if found.dialect != VHLO:
         return None
     if found.name == "complex_v1":
-        part = _width(content, found.fields.get("element"))
-        return None if part is None else 2 * _BYTE * -(-part // _BYTE)
-    return widths(VHLO).get(found.name) or None
+        inner = found.fields.get("element")
+        part = content.pool.outline(TYPES, inner) if isinstance(inner, int) else None
+        if part is None or part.dialect != VHLO:
+            return None
+        width = _NO_NUMBER if part.name == _INDEX else widths(VHLO).get(part.name, _NO_NUMBER)
+        return 2 * _BYTE * -(-width // _BYTE)
+    return widths(VHLO).get(found.name, _NO_NUMBER)
 
 
 @cache

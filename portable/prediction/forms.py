@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from portable.bytecode.entries import ATTRIBUTES, TYPES, Blob
 from portable.bytecode.layouts import BUILTIN, VHLO
-from portable.features import asks_operand_types
 from portable.features.verifier import lacks_defaults
 from portable.prediction import quantized
 from portable.prediction.applied import APPLIED
@@ -55,7 +54,7 @@ from portable.prediction.parts import PARTS
 from portable.prediction.products import DOT, DOTS, PRODUCTS, prescribes_algorithm
 from portable.prediction.quantized import QUANTIZED
 from portable.prediction.ranges import Bounds
-from portable.prediction.signatures import FLOATS, has_operand_types
+from portable.prediction.signatures import FLOATS
 from portable.prediction.simplified import (
     SIMPLIFIED,
     added,
@@ -132,12 +131,8 @@ class Reading:
         self.types = frozenset(pool.type_names())
         self.quantized = quantized.is_quantized(self.types)
         self.names = [str(name) for name in content.names]
-        typed = _TYPED.union(quantized.TYPED if self.quantized else ())
-        wanted = [
-            i for i, name in enumerate(self.names) if name in typed or has_operand_types(name)
-        ]
         # To read the operations takes longest: once, also for the analysis of Features.
-        self.signatures = content.scan([*wanted, *asks_operand_types(content)]).signatures
+        self.signatures = content.scan(range(len(self.names))).signatures
         # Several entries of the table of names can be the same name.
         self._by_op: dict[str, list[OpSignature]] = {}
         for signature in self.signatures:

@@ -17,6 +17,7 @@ from portable.containers.container import place
 from portable.features import analyze
 from portable.features.devices import replicas_and_partitions
 from portable.prediction.forms import FORMS, KINDS, Reading, forms_in
+from portable.prediction.mistyped import mistyped
 from portable.prediction.signatures import CALL, signatures_by_name
 from portable.releases.capability import computed_everywhere
 
@@ -225,7 +226,7 @@ def subject_of(reading: Reading, analysis: Analysis) -> Subject:
         custom_calls=calls,
         devices=_devices(reading),
         signatures=frozenset(named) - _unused(reading, named),
-        unreadable=analysis.unreadable,
+        unreadable=analysis.unreadable or mistyped(reading),
     )
 
 
