@@ -251,6 +251,16 @@ def test_a_set_that_contains_itself_is_an_error() -> None:
         resolve_target("@a", consumers={"a": ["@b"], "b": ["@a"]})
 
 
+def test_a_long_chain_of_sets_is_not_said_to_be_a_circle() -> None:
+    """As many as a policy may nest resolve; of more it is said that they nest too deep."""
+    chain = {f"s{at}": [f"@s{at + 1}"] for at in range(20)} | {"s20": ["jaxlib==0.5.0"]}
+    assert resolve_target("@s13", consumers=chain).version
+    with pytest.raises(NoTarget, match="'s8' is in more than 7 others"):
+        resolve_target("@s0", consumers=chain)
+    with pytest.raises(NoTarget, match="'s19' contains itself"):
+        resolve_target("@s19", consumers=chain | {"s20": ["@s19"]})
+
+
 def test_bracketed_releases_count_at_their_lowest() -> None:
     """IREE does not say its Version: what it has at least is what it is given."""
     target = resolve_target("iree-base-compiler==3.0.*")

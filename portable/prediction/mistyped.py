@@ -33,6 +33,8 @@ _GROUPED = frozenset(
 )
 # How `result_accuracy_mode_v1` numbers the modes DEFAULT and HIGHEST.
 _WITHOUT_TOLERANCE = (0, 1)
+# In place of the type of a function of which there is not one.
+_UNKNOWN = ""
 
 _Sides: TypeAlias = "tuple[Sequence[int | None], Sequence[int | None]]"
 
@@ -136,16 +138,24 @@ class _WholeCheck:
         """Return what is wrong with calls and with what functions return."""
         reading = self.reading
         sides: dict[object, _Sides] = {}
+        types: dict[object, object] = {}
+        # Any number of functions can be of one type.
         for one in reading.of(_FUNCTION):
             type_ = reading.value(one, "function_type").get("value")
-            inputs, outputs = reading.sides(type_)
-            sides[reading.value(one, "sym_name").get("value")] = tuple(inputs), tuple(outputs)
+            if type_ not in sides:
+                inputs, outputs = reading.sides(type_)
+                sides[type_] = tuple(inputs), tuple(outputs)
+            name = reading.value(one, "sym_name").get("value")
+            # In a module in a module there may be another of that name.
+            types[name] = type_ if types.get(name, type_) == type_ else _UNKNOWN
         called: dict[int | None, _Sides | None] = {}
         for call in reading.of(_CALL):
             # Any number of calls can be of one function.
             callee = reading.attribute(call, "callee")
             if callee not in called:
-                called[callee] = sides.get(reading.value(call, "callee").get("value"))
+                called[callee] = sides.get(
+                    types.get(reading.value(call, "callee").get("value"), _UNKNOWN)
+                )
             expected = called[callee]
             given = call.operand_types or (), call.results
             if expected is not None and expected != given and not self._fit(given, expected):

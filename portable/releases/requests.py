@@ -467,12 +467,15 @@ def _installed_releases(names: Iterable[str]) -> list[Release]:
 
 
 def _set(name: str, context: ResolveContext) -> list[Target]:
-    members = _members(name, context.consumers or {}, {}, 0)
+    members = _members(name, context.consumers or {}, {}, ())
     return [target for member in members for target in _from_text(member, context)]
 
 
 def _members(
-    name: str, sets: Mapping[str, Sequence[str]], known: dict[str, dict[str, None]], depth: int
+    name: str,
+    sets: Mapping[str, Sequence[str]],
+    known: dict[str, dict[str, None]],
+    around: tuple[str, ...],
 ) -> dict[str, None]:
     """Return the requests in a consumer set and the sets that it names, each once.
 
@@ -483,14 +486,18 @@ def _members(
             f"unknown consumer set {name!r}",
             hint=f"the policy has {', '.join(sorted(sets))}" if sets else "give a policy",
         )
-    if depth == _SETS_DEEP:
+    if name in around:
         raise NoTarget(f"consumer set {name!r} contains itself")
+    if len(around) == _SETS_DEEP:
+        raise NoTarget(
+            f"consumer set {name!r} is in more than {_SETS_DEEP - 1} others, one in another"
+        )
     if name not in known:
         found: dict[str, None] = {}
         for request in sets[name]:
             member = request.strip()
             inner = member.startswith("@")
-            found |= _members(member[1:], sets, known, depth + 1) if inner else {member: None}
+            found |= _members(member[1:], sets, known, (*around, name)) if inner else {member: None}
         known[name] = found
     return known[name]
 
