@@ -162,6 +162,21 @@ def test_the_other_hints_go_too(name: str, pjrt: Executor) -> None:
     np.testing.assert_array_equal(made, -given if name == "group" else given)
 
 
+def test_constants_of_complex_numbers_are_left_as_they_are(pjrt: Executor) -> None:
+    """Shardings go, and are translated, beside constants that the bindings cannot read."""
+    body = """%0 = stablehlo.constant dense<(0.0, 1.0)> : tensor<4x4xcomplex<f32>>
+    %1 = stablehlo.imag %0 : (tensor<4x4xcomplex<f32>>) -> tensor<4x4xf32>
+    %2 = sdy.reshard %a <@mesh, [{"x"}, {}]> : tensor<4x4xf32>
+    %3 = stablehlo.add %1, %2 : tensor<4x4xf32>"""
+    text = MODULE.format(argument="", body=body).replace("return %0", "return %3")
+    for name in (DROP, "sdy-to-mhlo-sharding"):
+        artifact = portable.serialize(text, "1.0.0", allow=[name])
+        assert b"sdy" not in artifact.data
+    given = np.arange(16, dtype=np.float32).reshape(4, 4)
+    one = portable.serialize(text, "1.0.0", allow=[DROP])
+    np.testing.assert_array_equal(pjrt.compile(one).run([given])[0], given + 1)
+
+
 UNREDUCED = ' {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={"x"}>}'
 NO_HINTS = {
     "stablehlo.collective_permute: it needs the devices": (

@@ -83,11 +83,10 @@ def translate(editor: Editor, _modules: Sequence[Operation]) -> None:
 def _attributes(editor: Editor, operation: Operation, meshes: Mapping[str, _Mesh]) -> None:
     ir, attributes = editor.ir, operation.attributes
     for name in editor.names(attributes):
-        value = attributes[name]
         if name in _LISTS:
             entries = [
                 {key: entry[key] for key in editor.names(entry)}
-                for entry in map(ir.DictAttr, ir.ArrayAttr(value))
+                for entry in map(ir.DictAttr, ir.ArrayAttr(attributes[name]))
             ]
             for entry in entries:
                 if _SHARDING in entry:
@@ -95,7 +94,8 @@ def _attributes(editor: Editor, operation: Operation, meshes: Mapping[str, _Mesh
                     entry[_MHLO] = _written(editor, operation, meshes, text)
             attributes[name] = ir.ArrayAttr.get([ir.DictAttr.get(entry) for entry in entries])
         elif name == _SHARDING:
-            attributes[_MHLO] = _written(editor, operation, meshes, str(value))
+            text = str(attributes[name])
+            attributes[_MHLO] = _written(editor, operation, meshes, text)
         if name.startswith(_PREFIX):
             del attributes[name]
 

@@ -113,32 +113,40 @@ def _types(values: Sequence[Any]) -> list[Any]:
 
 
 def _strip(editor: Editor, operation: Operation) -> None:
-    kept, dropped = _without_shardings(editor, operation.attributes)
-    for name in editor.names(operation.attributes) if dropped else ():
-        if name in kept:
-            operation.attributes[name] = kept[name]
-        else:
+    for name, left in _without_shardings(editor, operation.attributes)[0].items():
+        if left is None:
             del operation.attributes[name]
+        else:
+            operation.attributes[name] = left
 
 
-def _without_shardings(editor: Editor, attributes: Any) -> tuple[dict[str, Attribute], list[str]]:
-    """Return the attributes that are no shardings, and the shardings as text."""
+def _without_shardings(
+    editor: Editor, attributes: Any
+) -> tuple[dict[str, Attribute | None], list[str]]:
+    """Return what becomes of the attributes that have shardings, and the shardings as text.
+
+    Others are not read: the bindings have no object for constants of complex numbers.
+    """
     ir = editor.ir
-    kept: dict[str, Attribute] = {}
+    becomes: dict[str, Attribute | None] = {}
     dropped: list[str] = []
     for name in editor.names(attributes):
-        value = attributes[name]
         if name == "mhlo.sharding" or name.startswith(("sdy.", "xla.sdy.")):
-            dropped.append(str(value))
-            continue
-        if name == _FRONTEND or name in _LISTS:
-            entries = [value] if name == _FRONTEND else list(ir.ArrayAttr(value))
-            parts = [_without_shardings(editor, ir.DictAttr(entry)) for entry in entries]
-            gone = [text for _, texts in parts for text in texts]
-            left = [ir.DictAttr.get(entry) for entry, _ in parts]
-            dropped += gone
-            if gone and not any(entry for entry, _ in parts):
-                continue
-            value = left[0] if name == _FRONTEND else ir.ArrayAttr.get(left)
-        kept[name] = value
-    return kept, dropped
+            becomes[name] = None
+            dropped.append(str(attributes[name]))
+        elif name == _FRONTEND or name in _LISTS:
+            value = attributes[name]
+            entries = [value] if name == _FRONTEND else ir.ArrayAttr(value)
+            left = []
+            texts: list[str] = []
+            for entry in map(ir.DictAttr, entries):
+                changed, found = _without_shardings(editor, entry)
+                each = {one: changed.get(one, entry[one]) for one in editor.names(entry)}
+                left.append({one: kept for one, kept in each.items() if kept is not None})
+                texts += found
+            if texts:
+                made = [ir.DictAttr.get(entry) for entry in left]
+                whole = made[0] if name == _FRONTEND else ir.ArrayAttr.get(made)
+                becomes[name] = whole if any(left) else None
+                dropped += texts
+    return becomes, dropped
