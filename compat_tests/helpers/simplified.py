@@ -490,6 +490,8 @@ _OUTSIDE = "while of which not all is used, and whose body gives only what is ou
 _SO_FAR = "reduce_window that sums up booleans one by one"
 _ROWS = (5, 4)
 _ZERO_TO_FOUR = [0.0, -2.0, 1.0, np.inf, -np.inf, 3.0, np.nan, 4.0]
+_HALVES = [1.0, 1.5, -2.0, -0.5]
+_OWN_FLOOR = "compare of numbers with their own floor or ceil for equality"
 _FALSE_AT_FIRST = [False, True, False, False, False]
 _IMAGE, _MATRIX, _WINDOW, _PIXELS = (4, 5), (5, 3), (3, 3, 3, 4), (1, 5, 6, 3)
 
@@ -640,6 +642,22 @@ ON_IREE = {
         [(2, 3, 2), (2, 2)],
         lambda x, u: np.stack([_added_at(one, two) for one, two in zip(x, u, strict=True)]),
         "scatter by indices into several dimensions that are not the first ones",
+    ),
+    "floor_selects": Program([_HALVES], lambda x: np.where(x == np.floor(x), -x, np.floor(x))),
+    "floor_selects_in_a_function": Program(
+        [_HALVES], lambda x: np.where(x == np.floor(x), -x, np.floor(x))
+    ),
+    "floor_as_a_number": Program(
+        [_HALVES], lambda x: (x == np.floor(x)).astype(np.float32), _OWN_FLOOR
+    ),
+    "floor_joined": Program(
+        [_HALVES], lambda x: np.append(x == np.floor(x), x < np.floor(x)), _OWN_FLOOR, perhaps=True
+    ),
+    "complex_sums_so_far": Program([(4,)], np.cumsum),
+    "complex_sums_of_three": Program(
+        [(4,)],
+        lambda x: np.convolve(x, np.ones(3, x.dtype), "same"),
+        "pad or convolution of complex numbers by a constant",
     ),
     "scatter_before": Program([(3, 2, 2), (2, 2)], _added_at),
     "scatter_rows_clamped": Program(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from portable.bytecode.entries import Blob
 from portable.bytecode.layouts import VHLO
 from portable.bytecode.operations import IN_FUNCTION, like
+from portable.prediction.corners import sums_up
 from portable.prediction.form import (
     CONVOLUTIONS,
     NEGATIVE,
@@ -85,10 +86,11 @@ _BODY = (_FUNCTION, "vhlo.return_v1")
 # More are not followed: what an op is computed from would be as many for each op.
 _MOST_CHANNELS = 16
 _SIZES = ("vhlo.get_dimension_size_v1",)
+_REDUCE_WINDOW = "vhlo.reduce_window_v1"
 # What pads its first operand by its second, and the attributes that say by how many.
 _PADDING = {
     _PAD: ("edge_padding_low", "edge_padding_high"),
-    "vhlo.reduce_window_v1": ("padding",),
+    _REDUCE_WINDOW: ("padding",),
 }
 _AMOUNTS = ("edge_padding_low", "edge_padding_high", "interior_padding")
 _BITS, _RETURN = "vhlo.rng_bit_generator_v1", "vhlo.return_v1"
@@ -270,8 +272,12 @@ def _pads_convolutions_by_less_than_nothing(reading: Reading) -> bool:
 def _pads_complex_by_a_constant(reading: Reading) -> bool | None:
     """Find complex numbers that are padded by a constant on an edge, and not between elements.
 
-    A convolution pads by zero. Of a dynamic_pad the amounts are no attribute.
+    A convolution pads by zero. IREE sums up what comes before without padding. Of a dynamic_pad
+    the amounts are no attribute.
     """
+    summing = {
+        like(one) for one in reading.of(_REDUCE_WINDOW) if one.results and sums_up(reading, one)
+    }
     for signature in reading.of(_CONVOLUTION):
         complex_ = reading.element(reading.result(signature)) in _COMPLEX
         if complex_ and any(reading.numbers(signature, "padding")):
@@ -279,6 +285,8 @@ def _pads_complex_by_a_constant(reading: Reading) -> bool | None:
     for op, sides in _PADDING.items():
         for operation, _, constant in _constant_operands(reading, op, 1, _COMPLEX):
             if constant is None or any(reading.numbers(operation, "interior_padding")):
+                continue
+            if like(operation) in summing:
                 continue
             amounts = [n for side in sides for n in reading.numbers(operation, side)]
             if any(0 < amount < NEGATIVE for amount in amounts):

@@ -15,6 +15,7 @@ from portable.prediction.form import (
     DYNAMIC_CONVOLUTIONS,
     SCATTERS,
     FormRule,
+    kinds,
     ops,
     repeated,
     signed,
@@ -27,11 +28,18 @@ if TYPE_CHECKING:
 
     from portable.bytecode.operations import OpSignature
     from portable.prediction.forms import Reading
+    from portable.prediction.walk import Visit
 
-__all__ = ["CORNERS", "is_wide"]
+__all__ = ["CORNERS", "is_wide", "sums_up"]
 
 _BITS, _SORT, _MODULE = "vhlo.rng_bit_generator_v1", "vhlo.sort_v1", "builtin.module"
-_COMPARE = "vhlo.compare_v1"
+_COMPARE, _SELECT, _BOOLEAN = "vhlo.compare_v1", "vhlo.select_v1", "bool_v1"
+_CONCATENATE = "vhlo.concatenate_v1"
+# What gives booleans of those that it takes.
+_MASKING = kinds(
+    "and broadcast_in_dim concatenate dynamic_slice gather not or reshape reverse slice"
+    " transpose xor"
+)
 _TRANSFORM, _OF_REAL = "vhlo.fft_v1", 2  # RFFT
 _DRAW, _REAL = "vhlo.rng_v1", frozenset({"bf16_v1", "f16_v1", "f32_v1", "f64_v1"})
 _CALL, _PARTING = "vhlo.custom_call_v1", ("SPMDFullToShardShape", "SPMDShardToFullShape")
@@ -461,21 +469,58 @@ def _sums_up(elements: frozenset[str]) -> FormRule:
         for one in _used(reading, _REDUCE_WINDOW):
             if elements.isdisjoint(map(reading.element, one.results)):
                 continue
-            windows = [*_windows(reading, one)]
-            long = [window for window in windows if window.size > 1]
-            plain = all(w.base_spread == w.stride == w.spread == 1 for w in windows)
-            whole = [w.padding for w in long if w.size == w.base == w.padding + 1]
-            # All of it on one side: the list has it as one number.
-            if plain and len(long) == 1 and {*whole} & {*reading.numbers(one, "padding")}:
+            if sums_up(reading, one):
                 return True
         return False
 
     return FormRule(find, (types(elements), ops(_REDUCE_WINDOW)))
 
 
-def _compares_with_its_integer(reading: Reading) -> bool:
-    """Find a compare, for whether they are equal, of numbers with their own floor or ceil."""
-    for _, _, operation, sources, _ in reading.walk.of([_COMPARE]):
+def sums_up(reading: Reading, one: OpSignature) -> bool:
+    """Say whether a reduce_window is over all elements before, or behind, each one.
+
+    Args:
+        reading: An artifact's ops.
+        one: The reduce_window, which has a result.
+    """
+    windows = [*_windows(reading, one)]
+    long = [window for window in windows if window.size > 1]
+    plain = all(w.base_spread == w.stride == w.spread == 1 for w in windows)
+    whole = [w.padding for w in long if w.size == w.base == w.padding + 1]
+    # All of it on one side: the list has it as one number.
+    return plain and len(long) == 1 and bool({*whole} & {*reading.numbers(one, "padding")})
+
+
+def _compares_with_its_integer(reading: Reading) -> bool | None:
+    """Find a compare, for whether they are equal, of numbers with their own floor or ceil.
+
+    Not one by which numbers are selected: IREE computes that in one with it. Perhaps it does where
+    the booleans are put together with others.
+    """
+    compared = {(number, 0) for number in _compared_with_integers(reading)}
+    if not compared:
+        return False
+    others, flow = {*reading.kinds} - _MASKING, reading.flow
+    deciding = {
+        flow.operands(visit)[0]
+        for visit in reading.walk.of([_SELECT])
+        if visit.sources and _result(reading, visit) != _BOOLEAN
+    }
+    alone = compared - flow.behind(deciding, others)
+    joined = {value for visit in reading.walk.of([_CONCATENATE]) for value in flow.operands(visit)}
+    if not alone:
+        return False
+    return None if alone <= flow.behind(joined, others) else True
+
+
+def _result(reading: Reading, visit: Visit) -> str:
+    """Return the element type of an op's first result."""
+    return "".join(map(reading.element, visit.operation.results[:1]))
+
+
+def _compared_with_integers(reading: Reading) -> Iterator[int]:
+    """Yield the numbers of compares, for equality, of numbers with their own floor or ceil."""
+    for number, _, operation, sources, _ in reading.walk.of([_COMPARE]):
         asked = reading.value(operation, "comparison_direction").get("value")
         if asked not in _EQUALITY or len(sources) != 2:
             continue
@@ -485,8 +530,8 @@ def _compares_with_its_integer(reading: Reading) -> bool:
                 continue
             rounded = made.operation
             if rounded.depth == operation.depth and rounded.operands == (other,):
-                return True
-    return False
+                yield number
+                break
 
 
 def _reverses_a_strided_slice(reading: Reading) -> bool:
