@@ -40,6 +40,14 @@ def _convolved(x: Array, y: Array) -> Array:
     return made
 
 
+def _until_done(x: Array) -> Array:
+    """Add one until the sum was above nine before that."""
+    while x.sum() <= 9:
+        x = x + 1
+    made: Array = x + 1
+    return made
+
+
 def _scattered(x: Array, starts: Array, updates: Array) -> Array:
     made = x.copy()
     windows = updates.reshape(len(updates), -1, updates.shape[-1])
@@ -490,6 +498,8 @@ _OUTSIDE = "while of which not all is used, and whose body gives only what is ou
 _SO_FAR = "reduce_window that sums up booleans one by one"
 _ROWS = (5, 4)
 _ZERO_TO_FOUR = [0.0, -2.0, 1.0, np.inf, -np.inf, 3.0, np.nan, 4.0]
+_ANEW = "while that does not count, whose body computes anew what it does not take"
+_COUNTED = "convert to unsigned integers of what a loop counts"
 _HALVES = [1.0, 1.5, -2.0, -0.5]
 _OWN_FLOOR = "compare of numbers with their own floor or ceil for equality"
 _FALSE_AT_FIRST = [False, True, False, False, False]
@@ -659,6 +669,14 @@ ON_IREE = {
         lambda x: np.convolve(x, np.ones(3, x.dtype), "same"),
         "pad or convolution of complex numbers by a constant",
     ),
+    "loop_until_done": Program([(4,)], _until_done, _ANEW),
+    "loop_until_done_or_before": Program([(4,)], _until_done),
+    "loop_until_called": Program([(4,)], _until_done, _ANEW, perhaps=True),
+    "loop_counted_anew": Program([(4,)], lambda x: x + x),
+    "count_to_unsigned": Program([[250, 1, 2, 3]], lambda x: x + np.uint8(6), _COUNTED),
+    "count_to_unsigned_by_a_function": Program([[250, 1, 2, 3]], lambda x: x + 14, _COUNTED),
+    "count_selected_to_unsigned": Program([[250, 1, 2, 3]], lambda x: x + 6),
+    "count_to_signed": Program([[120, 1, 2, 3]], lambda x: x + np.int8(6)),
     "scatter_before": Program([(3, 2, 2), (2, 2)], _added_at),
     "scatter_rows_clamped": Program(
         [_ROWS, [[0], [-1], [2]], (3, 4)], lambda x, i, u: _scattered(x, np.clip(i, 0, 4), u)

@@ -5,19 +5,29 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
-from portable.prediction.form import FormRule, ops
+from portable.bytecode.operations import like
+from portable.prediction.form import FormRule, kinds, ops, types
+from portable.prediction.functions import CALLS
 from portable.prediction.unused import KEPT
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, MutableMapping, Sequence
 
-    from portable.bytecode.operations import Source
+    from portable.bytecode.operations import Operation, Source
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
 
 __all__ = ["LOOPS"]
 
-_WHILE, _RETURN = "vhlo.while_v1", "vhlo.return_v1"
+_WHILE, _RETURN, _FUNCTION = "vhlo.while_v1", "vhlo.return_v1", "vhlo.func"
+_COMPARE, _LESS, _ADD, _CONVERT = "vhlo.compare_v1", 5, "vhlo.add", "vhlo.convert"
+_SIGNED = frozenset(f"i{bits}_v1" for bits in (4, 8, 16, 32, 64))
+_UNSIGNED = frozenset(f"ui{bits}_v1" for bits in (4, 8, 16, 32, 64))
+# What IREE computes of a count where it is no tensor yet.
+_OF_COUNTS = kinds("abs add and convert divide maximum minimum multiply negate subtract")
+_SPREADING = kinds("broadcast_in_dim reshape")
+# So often what functions are called with is looked at, which call others.
+_TURNS = 8
 _UNKNOWN = 1 << 62
 # What gives something else than what it takes decides.
 _FROM_NO_VALUE = ("vhlo.rng_v1", "vhlo.partition_id_v1", "vhlo.replica_id_v1")
@@ -31,6 +41,7 @@ class _Loop(NamedTuple):
         carried: How many there are.
         asked: Those that the condition takes.
         kept: Those that an op of the body takes.
+        called: Those that the body calls a function with.
         given: Those that the body gives back as they are, in whatever place.
     """
 
@@ -38,6 +49,7 @@ class _Loop(NamedTuple):
     carried: int
     asked: set[int]
     kept: set[int]
+    called: set[int]
     given: set[int]
 
 
@@ -54,10 +66,155 @@ def _gives_what_is_outside(reading: Reading) -> bool | None:
     perhaps = False
     for loop in loops.values():
         lost = loop.asked & {*loop.unused}
-        if lost and not loop.kept | loop.given:
+        taken = loop.kept | loop.called | loop.given
+        if lost and not taken:
             return True
-        perhaps |= bool(lost - loop.kept - loop.given)
+        perhaps |= bool(lost - taken)
     return None if perhaps else False
+
+
+def _leaves_what_it_carries(reading: Reading) -> bool | None:
+    """Find a while that is no count, and whose body computes anew a value that it does not take.
+
+    Of that value the result is used. Perhaps the body does not take what it calls a function with.
+    """
+    loops = _all_loops(reading)
+    _look_inside(reading, loops)
+    perhaps = False
+    for number, (asks, ends) in _ends(reading).items():
+        loop = loops[number]
+        left = {*range(loop.carried)}.difference(loop.unused, loop.kept, loop.given)
+        first = reading.firsts[ends.number]
+        anew = {
+            at for at in left if _is_anew(reading, ends, at, range(first, first + loop.carried))
+        }
+        # A condition that gives a value as it is says what it is in the body.
+        answers = reading.firsts[asks.number]
+        anew -= {value - answers for value in asks.operation.operands}
+        if anew and _counted(reading, number, asks, ends) is None:
+            if anew - loop.called:
+                return True
+            perhaps = True
+    return None if perhaps else False
+
+
+def _is_anew(reading: Reading, ends: Visit, at: int, carried: range) -> bool:
+    """Say whether a body gives for a value what it computes, or another one that is carried."""
+    if at >= len(ends.sources):
+        return False
+    source, owner = ends.sources[at], reading.walk.around[ends.number]
+    if source is None:
+        return ends.operation.operands[at] in carried
+    return reading.walk.around[source[0]] == owner and source[0] not in ends.constants
+
+
+def _ends(reading: Reading) -> Mapping[int, tuple[Visit, Visit]]:
+    """Return what ends the condition and the body of each loop, by its number."""
+    walk = reading.walk
+    found: dict[int, list[Visit]] = {}
+    for visit in walk.of([_RETURN]):
+        owner = walk.around[visit.number]
+        if owner >= 0 and walk[owner].name == _WHILE:
+            found.setdefault(owner, []).append(visit)
+    return {one: (both[0], both[1]) for one, both in found.items() if len(both) == len("cb")}
+
+
+def _counted(reading: Reading, number: int, asks: Visit, ends: Visit) -> int | None:
+    """Return which value a loop counts from one to another, of those that it carries.
+
+    None of another loop: of one whose condition is more than that the count is less than what is
+    outside, whose count is unsigned, or whose step is computed in it.
+    """
+    walk = reading.walk
+    asked = [walk[one] for one in range(number + 1, asks.number) if one not in asks.constants]
+    if len(asked) != 1 or asked[0].name != _COMPARE or asks.sources != ((asked[0].number, 0),):
+        return None
+    (compare,) = asked
+    direction = reading.value(compare.operation, "comparison_direction").get("value")
+    results, first = walk.head(number).results, reading.firsts[compare.number]
+    places = _places(compare, first, len(results))
+    if direction != _LESS or len(places) != len(("lhs", "rhs")) or places[1] is not None:
+        return None
+    at = places[0]
+    if at is None or at >= len(ends.sources) or reading.element(results[at]) not in _SIGNED:
+        return None
+    given = ends.sources[at]
+    step = walk[given[0]] if given and walk.around[given[0]] == number else None
+    if step is None or reading.kinds[step.operation.name] != _ADD:
+        return None
+    added = _places(step, reading.firsts[step.number], len(results))
+    inside = [one for one in step.sources if one and walk.around[one[0]] == number]
+    computed = any(one[0] not in step.constants for one in inside)
+    return at if added.count(None) == 1 and at in added and not computed else None
+
+
+def _places(visit: Visit, first: int, carried: int) -> Sequence[int | None]:
+    """Return which carried value each operand of an op is; None of another."""
+    return [
+        value - first if source is None and first <= value < first + carried else None
+        for source, value in zip(visit.sources, visit.operation.operands, strict=True)
+    ]
+
+
+def _converts_counts(reading: Reading) -> bool:
+    """Find a conversion to unsigned integers of what a loop counts, or is computed of that alone.
+
+    IREE computes it outside of tensors, where it has no such integers.
+    """
+    counts = {
+        number: reading.firsts[ends.number] + at
+        for number, (asks, ends) in _ends(reading).items()
+        if (at := _counted(reading, number, asks, ends)) is not None
+    }
+    handed: dict[int, set[int]] = {}  # to functions: which of their arguments are such
+    for _ in range(_TURNS if counts else 0):
+        known = sum(map(len, handed.values()))
+        if _converts(reading, counts, handed):
+            return True
+        if known == sum(map(len, handed.values())):
+            break
+    return False
+
+
+def _converts(
+    reading: Reading, counts: Mapping[int, int], handed: MutableMapping[int, set[int]]
+) -> bool:
+    """Say whether what loops count is converted so, in one walk, which notes what is handed on."""
+    scalars, spread = set[int](), set[int]()
+    active = set[int]()  # the values that are counts where the walk is
+    inside: list[tuple[int, int]] = []  # the depths of the loops around, with what they count
+    for visit in reading.walk:
+        operation, kind = visit.operation, reading.kinds[visit.operation.name]
+        while inside and inside[-1][0] >= operation.depth:
+            active.discard(inside.pop()[1])
+        if kind == _FUNCTION:
+            active = {*handed.get(visit.number, ())}
+        taken = [
+            value in active if source is None else source[0] in scalars
+            for source, value in zip(visit.sources, operation.operands, strict=True)
+        ]
+        wide = any(source and source[0] in spread for source in visit.sources)
+        if kind == _CONVERT and (wide or any(taken)) and _gives_unsigned(reading, operation):
+            return True
+        if kind in _SPREADING and (wide or any(taken)):
+            spread.add(visit.number)
+        elif kind in _OF_COUNTS and any(taken):
+            scalars.add(visit.number)
+        elif kind in CALLS and any(taken):
+            for callee in reading.functions.called(visit.number):
+                handed.setdefault(callee, set()).update(
+                    at for at, is_it in enumerate(taken) if is_it
+                )
+        if visit.number in counts:
+            inside.append((operation.depth, counts[visit.number]))
+            active.add(counts[visit.number])
+    return False
+
+
+def _gives_unsigned(reading: Reading, operation: Operation) -> bool:
+    """Say whether an op gives unsigned integers, and something takes them."""
+    elements = {*map(reading.element, operation.results)}
+    return bool(elements & _UNSIGNED) and like(operation) in reading.used
 
 
 def _look_inside(reading: Reading, loops: Mapping[int, _Loop]) -> None:
@@ -80,7 +237,8 @@ def _look_inside(reading: Reading, loops: Mapping[int, _Loop]) -> None:
             owner = inside[at].number
             loop, last = loops[owner], ends and at == len(inside) - 1
             if value < firsts[at] + loop.carried:
-                of = loop.asked if owner not in in_body else loop.given if last else loop.kept
+                kept = loop.called if reading.kinds[operation.name] in CALLS else loop.kept
+                of = loop.asked if owner not in in_body else loop.given if last else kept
                 of.add(value - firsts[at])
         if ends:
             in_body.add(inside[-1].number)
@@ -91,15 +249,21 @@ def _look_inside(reading: Reading, loops: Mapping[int, _Loop]) -> None:
 
 def _partly_used(reading: Reading) -> dict[int, _Loop]:
     """Return the loops of whose results some are taken and some are not, by their numbers."""
-    walk, found = reading.walk, dict[int, _Loop]()
-    loops = [(one.number, len(one.operation.results)) for one in walk.of([_WHILE])]
-    if all(count < len(("counted", "used")) for _, count in loops):
-        return found
+    counts = (len(one.operation.results) for one in reading.walk.of([_WHILE]))
+    if all(count < len(("counted", "used")) for count in counts):
+        return {}
+    loops = _all_loops(reading)
+    return {one: loop for one, loop in loops.items() if 0 < len(loop.unused) < loop.carried}
+
+
+def _all_loops(reading: Reading) -> dict[int, _Loop]:
+    """Return the loops by their numbers, with what is taken of their results alone."""
     taken = _taken(reading)
-    for number, count in loops:
-        unused = [at for at in range(count) if (number, at) not in taken]
-        if 0 < len(unused) < count:
-            found[number] = _Loop(unused, count, set(), set(), set())
+    found = dict[int, _Loop]()
+    for visit in reading.walk.of([_WHILE]):
+        count = len(visit.operation.results)
+        unused = [at for at in range(count) if (visit.number, at) not in taken]
+        found[visit.number] = _Loop(unused, count, set(), set(), set(), set())
     return found
 
 
@@ -138,6 +302,12 @@ def _ends_by_no_value(reading: Reading) -> bool | None:
 LOOPS: dict[str, FormRule] = {
     "while whose condition draws or asks for the device": FormRule(
         _ends_by_no_value, (ops(_WHILE), ops(*_FROM_NO_VALUE))
+    ),
+    "while that does not count, whose body computes anew what it does not take": FormRule(
+        _leaves_what_it_carries, (ops(_WHILE),), across=True
+    ),
+    "convert to unsigned integers of what a loop counts": FormRule(
+        _converts_counts, (ops(_WHILE), ops(_CONVERT), types(_UNSIGNED)), across=True
     ),
     "while of which not all is used, and whose body gives only what is outside": FormRule(
         _gives_what_is_outside, (ops(_WHILE),), across=True
