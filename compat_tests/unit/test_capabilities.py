@@ -407,6 +407,16 @@ def test_parts_of_a_module_for_two_devices_are_not_judged_as_those_of_one() -> N
     assert "2 devices" in verdict.not_known[0].what
 
 
+@pytest.mark.parametrize("version", ["0.6.0", "0.12.0.1"])
+def test_a_sum_over_some_axes_of_a_mesh_is_the_sum_that_it_is(version: str) -> None:
+    """JAX constrains what its body adds: six jaxlibs computed it on 2026-11-27."""
+    artifact = artifact_of("sdy_constraint_in_a_sum")
+    verdict = predict(artifact, f"jaxlib {version}", stage=Stage.EXECUTE)
+    assert [one.what for one in verdict.not_known] == [
+        "whether there are the 4 devices that the module is for"
+    ]
+
+
 @pytest.mark.parametrize("release", ["jaxlib 0.10.2", "jaxlib 0.12.0.1"])
 def test_a_custom_call_in_a_scatter_is_read_before_0_11(release: str) -> None:
     """What Version an artifact is for makes no difference."""

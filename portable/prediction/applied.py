@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from portable.bytecode.operations import like
+from portable.prediction.bodies import CONSTRAINING
 from portable.prediction.form import FormRule, kinds, ops, types, weaken
 from portable.prediction.functions import CALLS
 
@@ -138,7 +139,8 @@ def _is_of_arrays(reading: Reading, visit: Visit) -> bool:
 def _is_more(reading: Reading, visit: Visit) -> bool:
     """Say whether an operation is none of those that compile in any body."""
     kind = reading.kinds[visit.operation.name]
-    return kind not in _PLAIN and (kind not in _OF_SCALARS or _is_of_arrays(reading, visit))
+    is_other = kind not in _PLAIN and visit.name not in CONSTRAINING
+    return is_other and (kind not in _OF_SCALARS or _is_of_arrays(reading, visit))
 
 
 def _is_no_arithmetic(reading: Reading, visit: Visit) -> bool | None:

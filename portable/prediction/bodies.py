@@ -15,7 +15,11 @@ if TYPE_CHECKING:
     from portable.bytecode.operations import Operation, OpSignature, Source
     from portable.prediction.forms import Reading
 
-__all__ = ["BODIES", "LEAST_BY_YNNPACK"]
+__all__ = ["BODIES", "CONSTRAINING", "LEAST_BY_YNNPACK"]
+
+_CAST = "builtin.unrealized_conversion_cast"
+CONSTRAINING = (_CAST, "sdy.sharding_constraint", _CAST)
+"""What JAX writes into the bodies of sums over some axes of a mesh, which gives what it takes."""
 
 _CONSTANT, _CONVERT, _RETURN = "vhlo.constant", "vhlo.convert", "vhlo.return"
 _REDUCE, _WINDOW = "vhlo.reduce_v1", "vhlo.reduce_window_v1"
@@ -92,6 +96,9 @@ def _applied(reading: Reading, *names: str) -> Iterator[_Applied]:
 
 
 def _root(reading: Reading, source: Source | None) -> str:
+    for _ in CONSTRAINING:
+        if source is not None and reading.walk[source[0]].name in CONSTRAINING:
+            source = next(iter(reading.walk[source[0]].sources), None)
     if source is None:
         return ""
     _, _, operation, before, _ = reading.walk[source[0]]
