@@ -407,6 +407,22 @@ def test_parts_of_a_module_for_two_devices_are_not_judged_as_those_of_one() -> N
     assert "2 devices" in verdict.not_known[0].what
 
 
+@pytest.mark.parametrize(
+    ("name", "computing"),
+    [
+        ("trsm_of_two", ["0.5.3", "0.8.0", "0.8.1", "0.12.0.1"]),
+        ("trsm_of_three", ["0.4.38", "0.5.1", "0.5.3", "0.8.0"]),
+    ],
+)
+@pytest.mark.parametrize("version", ["0.4.38", "0.5.1", "0.5.3", "0.8.0", "0.8.1", "0.12.0.1"])
+def test_a_triangular_system_is_solved_with_as_many_operands_as_then(
+    version: str, name: str, computing: list[str]
+) -> None:
+    """As each of these jaxlibs computed it, or not, on 2026-11-27."""
+    verdict = predict(artifact_of(name), f"jaxlib {version}", stage=Stage.EXECUTE)
+    assert verdict.holds(Stage.EXECUTE) is (version in computing)
+
+
 @pytest.mark.parametrize("version", ["0.6.0", "0.12.0.1"])
 def test_a_sum_over_some_axes_of_a_mesh_is_the_sum_that_it_is(version: str) -> None:
     """JAX constrains what its body adds: six jaxlibs computed it on 2026-11-27."""

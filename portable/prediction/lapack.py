@@ -57,6 +57,25 @@ def _called_otherwise(reading: Reading) -> bool:
     return False
 
 
+def _solves_with(operands: int) -> FormRule:
+    """Find a call of a kernel that solves a triangular system, with so many operands.
+
+    The third is a factor, which JAX handed over once.
+    """
+
+    def found(reading: Reading) -> bool:
+        kernel = functools.cache(_TARGET.fullmatch)
+        for visit in reading.walk.of([_CALL]):
+            if len(visit.sources) == operands:
+                target = reading.value(visit.operation, "call_target_name").get("value")
+                match = kernel(target) if isinstance(target, str) else None
+                if match is not None and match[2] == "trsm":
+                    return True
+        return False
+
+    return FormRule(found, (ops(_CALL),))
+
+
 def _configuration(reading: Reading, call: OpSignature) -> int | None:
     """Return the dictionary of what the handler is given, where jax writes it or MLIR keeps it."""
     if reading.value(call, "api_version").get("value") == _TYPED_INTERFACE:
@@ -76,5 +95,7 @@ LAPACK: dict[str, FormRule] = {
     "call of a LAPACK kernel with other attributes or types than it takes": FormRule(
         _called_otherwise, (ops(_CALL),)
     ),
+    "call of the LAPACK kernel trsm with two operands": _solves_with(2),
+    "call of the LAPACK kernel trsm with three operands": _solves_with(3),
 }
 """Forms as advisories.toml names them, each with how to find it; see `forms`."""

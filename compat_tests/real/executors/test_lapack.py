@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from compat_tests.helpers.compiled import artifact_of
 from compat_tests.helpers.eras import versions
+from portable.prediction import predict
 from portable.runtime.executors import ExecutionFailed
+from portable.verdict import Stage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,6 +26,7 @@ ROOT = Path(__file__).parents[2] / "data" / "lapack"
 # What both versions of JAX exported the programs with.
 MATRIX = np.eye(4, dtype=np.float32) * 4 + np.arange(16, dtype=np.float32).reshape(4, 4) / 10
 SYMMETRIC = MATRIX @ MATRIX.T
+TRIANGLE = np.tril(MATRIX[:3, :3])
 RIGHT = np.ones((4, 2), np.float32)
 INPUTS = {
     **dict.fromkeys(("cholesky", "eigh"), (SYMMETRIC,)),
@@ -67,6 +71,23 @@ def test_an_fft_that_old_jax_exported(open_executor: Open) -> None:
 def test_what_jax_exports_today(open_executor: Open, version: str, program: str) -> None:
     """Calls of the typed interface: the results are numpy's."""
     _check(open_executor("pjrt", f"jaxlib {version}"), program, "0.10.2")
+
+
+@pytest.mark.parametrize("version", versions("0.4.38", "0.8.0", "0.12.0.1"))
+def test_a_triangular_system_with_and_without_a_factor(open_executor: Open, version: str) -> None:
+    """The handler took one until 0.5.1 only with it, from 0.8.1 on only without."""
+    executor = open_executor("pjrt", f"jaxlib {version}")
+    for name in ("trsm_of_two", "trsm_of_three"):
+        executable = executor.compile(artifact_of(name))
+        expected = predict(artifact_of(name), f"jaxlib {version}", stage=Stage.EXECUTE)
+        try:
+            (found,) = executable.run([TRIANGLE, np.ones((3, 2), np.float32)])
+        except ExecutionFailed as failed:
+            assert "Wrong number of arguments" in str(failed)
+            assert not expected.holds(Stage.EXECUTE)
+        else:
+            np.testing.assert_allclose(TRIANGLE @ found, 1, rtol=1e-5)
+            assert expected.holds(Stage.EXECUTE)
 
 
 def test_a_handler_that_was_removed(open_executor: Open) -> None:
