@@ -79,15 +79,13 @@ def test_a_triangular_system_with_and_without_a_factor(open_executor: Open, vers
     executor = open_executor("pjrt", f"jaxlib {version}")
     for name in ("trsm_of_two", "trsm_of_three"):
         executable = executor.compile(artifact_of(name))
-        expected = predict(artifact_of(name), f"jaxlib {version}", stage=Stage.EXECUTE)
-        try:
-            (found,) = executable.run([TRIANGLE, np.ones((3, 2), np.float32)])
-        except ExecutionFailed as failed:
-            assert "Wrong number of arguments" in str(failed)
-            assert not expected.holds(Stage.EXECUTE)
-        else:
+        given = [TRIANGLE, np.ones((3, 2), np.float32)]
+        if predict(artifact_of(name), f"jaxlib {version}", stage=Stage.EXECUTE).compatible:
+            (found,) = executable.run(given)
             np.testing.assert_allclose(TRIANGLE @ found, 1, rtol=1e-5)
-            assert expected.holds(Stage.EXECUTE)
+        else:
+            with pytest.raises(ExecutionFailed, match="Wrong number of arguments"):
+                executable.run(given)
 
 
 def test_a_handler_that_was_removed(open_executor: Open) -> None:
