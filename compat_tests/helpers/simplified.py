@@ -499,7 +499,7 @@ _SO_FAR = "reduce_window that sums up booleans one by one"
 _ROWS = (5, 4)
 _ZERO_TO_FOUR = [0.0, -2.0, 1.0, np.inf, -np.inf, 3.0, np.nan, 4.0]
 _ANEW = "while that does not count, whose body computes anew what it does not take"
-_COUNTED = "convert to unsigned integers of what a loop counts"
+_COUNTS = "convert to unsigned integers of what a loop counts"
 _HALVES = [1.0, 1.5, -2.0, -0.5]
 _OWN_FLOOR = "compare of numbers with their own floor or ceil for equality"
 _FALSE_AT_FIRST = [False, True, False, False, False]
@@ -580,12 +580,12 @@ ON_IREE = {
     "cbrt_given": Program([_SOME_INFINITE], np.cbrt, "cbrt of what may be infinite", perhaps=True),
     "cbrt_of_tanh": Program([_SOME_INFINITE], lambda x: np.cbrt(np.tanh(x))),
     "sine_given": Program(
-        [[1e15, 1.0, -2.0, 0.0]], np.sin, "sine or cosine of more than 10,000", perhaps=True
+        [[1e15, 1.0, -2.0, 0.0]], np.sin, "sine, cosine or tan of more than 10,000", perhaps=True
     ),
     "sine_of_a_difference": Program(
         [[1, 2, 3, 7]],
         lambda x: np.sin((x % np.uint32(3) - np.uint32(3)).astype(np.float32)),
-        "sine or cosine of more than 10,000",
+        "sine, cosine or tan of more than 10,000",
         perhaps=True,
     ),
     "cbrt_of_a_great_sum": Program(
@@ -673,8 +673,8 @@ ON_IREE = {
     "loop_until_done_or_before": Program([(4,)], _until_done),
     "loop_until_called": Program([(4,)], _until_done, _ANEW, perhaps=True),
     "loop_counted_anew": Program([(4,)], lambda x: x + x),
-    "count_to_unsigned": Program([[250, 1, 2, 3]], lambda x: x + np.uint8(6), _COUNTED),
-    "count_to_unsigned_by_a_function": Program([[250, 1, 2, 3]], lambda x: x + 14, _COUNTED),
+    "count_to_unsigned": Program([[250, 1, 2, 3]], lambda x: x + np.uint8(6), _COUNTS),
+    "count_to_unsigned_by_a_function": Program([[250, 1, 2, 3]], lambda x: x + 14, _COUNTS),
     "count_selected_to_unsigned": Program([[250, 1, 2, 3]], lambda x: x + 6),
     "count_to_signed": Program([[120, 1, 2, 3]], lambda x: x + np.int8(6)),
     "scatter_before": Program([(3, 2, 2), (2, 2)], _added_at),

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
 
-__all__ = ["Canonical", "branch_ends", "is_canonical"]
+__all__ = ["Canonical", "branch_ends", "is_canonical", "may_not_run"]
 
 _RETURN = "vhlo.return"
 _OUTERMOST = 0
@@ -394,6 +394,50 @@ def _number(reading: Reading, constant: Operation) -> int | None:
     return next(iter(integers(reading, constant)), None)
 
 
+class _Count(NamedTuple):
+    """What a loop counts, from a constant up to one.
+
+    Args:
+        term: The argument that counts, and the constant that it is compared with.
+        first: With what it begins.
+        goes_on: Says whether a turn follows for two numbers, in the order of the comparison.
+        ends: What ends its condition, and its body.
+    """
+
+    term: _Term
+    first: int
+    goes_on: Callable[[int, int], bool]
+    ends: tuple[Visit, Visit]
+
+    def runs(self, number: int) -> bool:
+        """Say whether a turn follows where the argument is a number."""
+        pair = (number, self.term.by) if self.term.is_left else (self.term.by, number)
+        return self.goes_on(*pair)
+
+
+def _count(
+    reading: Reading,
+    loop: Visit,
+    begins: Sequence[Operation | None],
+    ends: Mapping[int, Sequence[int]],
+) -> _Count | None:
+    """Return what a loop counts; None where no constants decide that."""
+    walk, ended = reading.walk, ends.get(loop.number, ())
+    if len(ended) != len((_CONDITION, _BODY)) or loop.operation.regions != len(ended):
+        return None
+    asked, given = (walk[at] for at in ended)
+    compare = _made_by(reading, asked, 0, _COMPARE)
+    term = compare and _counted(reading, compare)
+    if compare is None or term is None or term.at >= len(begins):
+        return None
+    begin = begins[term.at]
+    direction = reading.value(compare.operation, "comparison_direction").get("value")
+    first = None if begin is None else _number(reading, begin)
+    if first is None or not isinstance(direction, int) or direction >= len(_COMPARISONS):
+        return None
+    return _Count(term, first, _COMPARISONS[direction], (asked, given))
+
+
 def _runs_once(
     reading: Reading,
     loop: Visit,
@@ -401,28 +445,25 @@ def _runs_once(
     ends: Mapping[int, Sequence[int]],
 ) -> bool:
     """Say whether a loop counts from a constant by a constant up to one, and runs once."""
-    walk, ended = reading.walk, ends.get(loop.number, ())
-    if len(ended) != len((_CONDITION, _BODY)) or loop.operation.regions != len(ended):
-        return False
-    asked, given = (walk[at] for at in ended)
-    compare = _made_by(reading, asked, 0, _COMPARE)
-    term = compare and _counted(reading, compare)
-    if compare is None or term is None or term.at >= len(begins):
-        return False
-    add = _made_by(reading, given, term.at, _ADD)
+    count = _count(reading, loop, begins, ends)
+    add = count and _made_by(reading, count.ends[_BODY], count.term.at, _ADD)
     step = add and _counted(reading, add)
-    begin = begins[term.at]
-    direction = reading.value(compare.operation, "comparison_direction").get("value")
-    if begin is None or not step or step.at != term.at:
+    if not count or not step or step.at != count.term.at:
         return False
-    first = _number(reading, begin)
-    if first is None or not isinstance(direction, int) or direction >= len(_COMPARISONS):
-        return False
-    goes_on = [
-        _COMPARISONS[direction](*((one, term.by) if term.is_left else (term.by, one)))
-        for one in (first, first + step.by)
-    ]
-    return goes_on == [True, False]
+    return count.runs(count.first) and not count.runs(count.first + step.by)
+
+
+def may_not_run(reading: Reading) -> Iterator[Visit]:
+    """Yield the loops that no constants let run once at least.
+
+    Args:
+        reading: An artifact's ops.
+    """
+    ends = reading.branch_ends
+    for loop in reading.walk.of([_WHILE]):
+        count = _count(reading, loop, [*map(loop.constant, loop.sources)], ends)
+        if count is None or not count.runs(count.first):
+            yield loop
 
 
 class _Term(NamedTuple):

@@ -261,7 +261,7 @@ def _loops_over_the_computed(reading: Reading) -> bool | None:
     for visit in reading.walk.of([_WHILE]):
         for value in flow.operands(visit):
             constant = value[0] in visit.constants or flow.type(value) is None
-            if not constant and value not in given:
+            if not constant and (value not in given or value[0] in reading.folded):
                 return None
     return False
 

@@ -6,6 +6,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 from portable.bytecode.operations import like
+from portable.prediction.canonical import may_not_run
 from portable.prediction.form import FormRule, kinds, ops, types
 from portable.prediction.functions import CALLS
 from portable.prediction.unused import KEPT
@@ -29,6 +30,10 @@ _SPREADING = kinds("broadcast_in_dim reshape")
 # So often what functions are called with is looked at, which call others.
 _TURNS = 8
 _UNKNOWN = 1 << 62
+# What only hands on what it takes.
+_HANDING = frozenset({"vhlo.return", *CALLS})
+# What is no part of a dispatch, and where IREE lets nothing pass.
+_APART = kinds("case custom_call if optimization_barrier while") | CALLS.keys()
 # What gives something else than what it takes decides.
 _FROM_NO_VALUE = ("vhlo.rng_v1", "vhlo.partition_id_v1", "vhlo.replica_id_v1")
 
@@ -280,6 +285,73 @@ def _taken(reading: Reading) -> set[Source | None]:
     return found
 
 
+def _begins_with_what_is_taken(reading: Reading) -> bool | None:
+    """Find perhaps a loop beside whose results something takes what the loop begins with.
+
+    That is computed from arguments, and of one dispatch with what it is computed from. IREE has
+    what stands behind the loop take it, and puts it there.
+    """
+    walk, names = reading.walk, reading.kinds
+    leading = _leading(reading)
+    if not leading:
+        return False
+    beside = answered = False
+    for visit in walk:
+        around = walk.around[visit.number]
+        is_taking = names[visit.operation.name] not in _HANDING and visit.number not in leading
+        for source in visit.sources if is_taking else ():
+            if source is None or walk.around[source[0]] != around:
+                continue
+            answered |= walk[source[0]].name == _WHILE
+            beside |= source[0] in leading and visit.name != _WHILE
+    return None if beside and answered else False
+
+
+def _may_not_run(reading: Reading) -> bool | None:
+    """Find perhaps a loop that may run no turn, and begins with what is computed.
+
+    Its results are what it begins with then, which IREE may have given back when it ends.
+    """
+    folded = reading.folded
+    for loop in may_not_run(reading):
+        if any(source and source[0] not in folded for source in loop.sources):
+            return None
+    return False
+
+
+def _leading(reading: Reading) -> set[int]:
+    """Return the ops from which loops of the same block take what they begin with and change."""
+    walk, names = reading.walk, reading.kinds
+    same = _given_back(reading)
+    found = {
+        source[0]
+        for loop in walk.of([_WHILE])
+        for at, source in enumerate(loop.sources)
+        if source and (loop.number, at) not in same and source[0] not in reading.folded
+    }
+    for number in reversed(range(max(found, default=-1) + 1)):
+        if number in found and names[walk.head(number).name] in _APART:
+            found.remove(number)
+        elif number in found:
+            around = walk.around[number]
+            of_block = (one[0] for one in walk[number].sources if one)
+            found.update(one for one in of_block if walk.around[one] == around)
+    return found - reading.folded
+
+
+def _given_back(reading: Reading) -> set[tuple[int, int]]:
+    """Return what loops carry and their bodies give back as it is, by their numbers."""
+    walk, found = reading.walk, set[tuple[int, int]]()
+    for visit in walk.of([_RETURN]):
+        owner, first = walk.around[visit.number], reading.firsts[visit.number]
+        if owner >= 0 and walk[owner].name == _WHILE:
+            pairs = enumerate(zip(visit.sources, visit.operation.operands, strict=True))
+            found.update(
+                (owner, at) for at, (one, value) in pairs if one is None and value == first + at
+            )
+    return found
+
+
 def _ends_by_no_value(reading: Reading) -> bool | None:
     """Find a while whose condition draws or asks for the device: perhaps it takes nothing else."""
     walk = reading.walk
@@ -308,6 +380,12 @@ LOOPS: dict[str, FormRule] = {
     ),
     "convert to unsigned integers of what a loop counts": FormRule(
         _converts_counts, (ops(_WHILE), ops(_CONVERT), types(_UNSIGNED)), across=True
+    ),
+    "loop beside whose results something takes what it begins with": FormRule(
+        _begins_with_what_is_taken, (ops(_WHILE),), across=True
+    ),
+    "loop that may run no turn, and begins with what is computed": FormRule(
+        _may_not_run, (ops(_WHILE),), across=True
     ),
     "while of which not all is used, and whose body gives only what is outside": FormRule(
         _gives_what_is_outside, (ops(_WHILE),), across=True

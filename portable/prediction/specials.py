@@ -24,13 +24,23 @@ _COMPARE, _CONSTANT, _SORT = "vhlo.compare_v1", "vhlo.constant_v1", "vhlo.sort_v
 _EXTREMES = ("vhlo.clamp_v1", "vhlo.maximum_v1", "vhlo.minimum_v1")
 _ATAN2, _CBRT = "vhlo.atan2", "vhlo.cbrt"
 _AND, _NOT, _XOR = "vhlo.and", "vhlo.not", "vhlo.xor"
-_SINES = ("vhlo.cosine", "vhlo.sine")
+_SINES = ("vhlo.cosine", "vhlo.sine", "vhlo.tan")
 _SCATTER = "vhlo.scatter_v2"
 # As VHLO numbers what compare asks: whether numbers are equal or not, or which is the greater, or
 # which is that or equal.
 _EQUALITY, _OR_EQUAL = frozenset({0, 1}), frozenset({2, 4})
 # Up to here sines are right to the third digit.
 _MOST = 1e4
+# Up to which size of their parts ops of complex numbers are right. Others are wrong of zeros too.
+_BY_PARTS = {f"vhlo.{name}": 0.0 for name in ("atan2", "divide", "log", "power", "rsqrt", "sqrt")}
+_BY_PARTS |= dict.fromkeys(["vhlo.log_plus_one"], 0.9)
+_BY_PARTS |= dict.fromkeys(["vhlo.logistic", "vhlo.tan", "vhlo.tanh"], 1e3)
+_BY_PARTS |= {
+    f"vhlo.{name}": 80.0 for name in ("cosine", "exponential", "exponential_minus_one", "sine")
+}
+_ABS = "vhlo.abs_v1"
+_BY_PARTS["vhlo.abs"] = 1e18
+_MADE_OF_PARTS = "vhlo.complex_v1"
 _KEEPING = kinds("broadcast broadcast_in_dim convert reshape reverse slice transpose")
 
 
@@ -128,6 +138,29 @@ def _takes_great(most: float, *names: str) -> Callable[[Reading], bool | None]:
         return False
 
     return find
+
+
+def _takes_great_parts(reading: Reading) -> bool | None:
+    """Find perhaps an op of complex numbers whose parts are not known to be small enough.
+
+    It is computed by the formula for its parts, of which one overflows or is no number.
+    """
+    flow, walk = reading.flow, reading.walk
+    for visit in walk.of([*_BY_PARTS]):
+        most = _BY_PARTS[reading.kinds[visit.operation.name]]
+        if visit.name != _ABS and not _is_complex(reading, visit):
+            continue
+        for value in flow.operands(visit):
+            type_ = flow.type(value)  # of what a body takes it is not known
+            is_other = type_ is not None and reading.element(type_) != _COMPLEX
+            if value[0] in reading.folded or is_other:
+                continue
+            maker = walk[value[0]] if value[1] >= 0 else None
+            made = maker is not None and maker.name == _MADE_OF_PARTS
+            parts = reading.magnitudes.of(maker) if maker and made else [math.inf]
+            if max(parts, default=math.inf) > most:
+                return None
+    return False
 
 
 def _takes_zeros(reading: Reading) -> bool | None:
@@ -231,7 +264,12 @@ SPECIALS: dict[str, FormRule] = {
     "cbrt of what may be infinite": FormRule(
         _takes_great(math.nextafter(math.inf, 0), _CBRT), (ops(_CBRT),)
     ),
-    "sine or cosine of more than 10,000": FormRule(_takes_great(_MOST, *_SINES), (ops(*_SINES),)),
+    "sine, cosine or tan of more than 10,000": FormRule(
+        _takes_great(_MOST, *_SINES), (ops(*_SINES),)
+    ),
+    "op of complex numbers of which parts may be too great for its formula, or zero": FormRule(
+        _takes_great_parts, (ops(*_BY_PARTS), types([_COMPLEX]))
+    ),
     "constant of a subnormal number": FormRule(_is_subnormal, (ops(_CONSTANT), types(FLOATS))),
     "scatter with batching dimensions into one element": FormRule(_has_one_batch, (ops(_SCATTER),)),
 }

@@ -79,7 +79,7 @@ def test_a_triangular_system_with_and_without_a_factor(open_executor: Open, vers
     executor = open_executor("pjrt", f"jaxlib {version}")
     for name in ("trsm_of_two", "trsm_of_three"):
         executable = executor.compile(artifact_of(name))
-        given = [TRIANGLE, np.ones((3, 2), np.float32)]
+        given: list[Any] = [TRIANGLE, np.ones((3, 2), np.float32)]
         if predict(artifact_of(name), f"jaxlib {version}", stage=Stage.EXECUTE).compatible:
             (found,) = executable.run(given)
             np.testing.assert_allclose(TRIANGLE @ found, 1, rtol=1e-5)
