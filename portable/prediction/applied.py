@@ -13,10 +13,12 @@ from portable.bytecode.operations import like
 from portable.prediction.bodies import CONSTRAINING
 from portable.prediction.form import FormRule, kinds, ops, types, weaken
 from portable.prediction.functions import CALLS
+from portable.prediction.signatures import FLOATS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
+    from portable.bytecode.operations import Source
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
 
@@ -26,6 +28,11 @@ _COMPARE, _RETURN = "vhlo.compare", "vhlo.return"
 _CASE, _CONVERT, _WHILE = "vhlo.case", "vhlo.convert", "vhlo.while"
 _BARRIER, _CUSTOM_CALL, _POWER = "vhlo.optimization_barrier", "vhlo.custom_call", "vhlo.power"
 _SCATTER, _SORT = "vhlo.scatter", "vhlo.sort"
+_NOT, _SELECT = "vhlo.not", "vhlo.select"
+# What gives what it takes, where it takes that twice.
+_SAME_OF_ONE = kinds("and maximum minimum or")
+# How VHLO numbers what compare takes: what its operands are, or floats of which NaN is none equal.
+_BY_TYPE, _BY_FLOAT = 0, 1
 _APPLYING = kinds(
     "all_reduce map reduce reduce_scatter reduce_window scatter select_and_scatter sort"
 )
@@ -173,6 +180,61 @@ def _is_stable_by_more(reading: Reading) -> bool | None:
     return False
 
 
+def _may_fold(reading: Reading) -> bool | None:
+    """Find a sort whose comparison is computed from constants, or perhaps is by what it takes.
+
+    Perhaps, where an operation of what are no floats takes one value twice, a constant, or a
+    boolean and what is not so.
+    """
+    walk, perhaps = reading.walk, False
+    for sort in walk.of([_SORT]):
+        floats = all(reading.element(type_).startswith(FLOATS) for type_ in sort.operation.results)
+        known: dict[Source | None, object] = {}
+        for visit in walk.below(sort.number):
+            operation, kind = visit.operation, reading.kinds[visit.operation.name]
+            if kind == _RETURN and walk.around[visit.number] == sort.number:
+                if visit.first in reading.folded:
+                    return True
+                continue
+            taken = [
+                known.get(source, source) if source else value
+                for source, value in zip(visit.sources, operation.operands, strict=True)
+            ]
+            made: object = (like(operation), *taken)
+            if kind in _SAME_OF_ONE and len({*taken}) == 1:
+                made = taken[0]
+            elif not _is_of_floats(reading, visit, floats=floats):
+                perhaps |= _may_be_constant(reading, visit, taken)
+            known[visit.number, 0] = made
+    return None if perhaps else False
+
+
+def _is_of_floats(reading: Reading, visit: Visit, *, floats: bool) -> bool:
+    """Say whether an operation takes floats, where what is sorted are floats or may not be."""
+    kind = reading.kinds[visit.operation.name]
+    if kind == _COMPARE:
+        asked = reading.value(visit.operation, "compare_type").get("value")
+        return asked == _BY_FLOAT or (asked == _BY_TYPE and floats)
+    if kind == _SELECT and visit.first in reading.folded:
+        return False
+    return all(reading.element(type_).startswith(FLOATS) for type_ in visit.operation.results)
+
+
+def _may_be_constant(reading: Reading, visit: Visit, taken: Sequence[object]) -> bool:
+    """Say whether an operation takes a value twice, a constant, or a boolean and its opposite."""
+    if len(taken) < len(("left", "right")) or visit.number in reading.folded:
+        return False
+    denied = {one[1] for one in taken if isinstance(one, tuple) and _is_not(reading, one)}
+    one_is_constant = any(source and source[0] in reading.folded for source in visit.sources)
+    return one_is_constant or len({*taken}) < len(taken) or not denied.isdisjoint(taken)
+
+
+def _is_not(reading: Reading, made: tuple[object, ...]) -> bool:
+    """Say whether what is known of a value is that it is what another is not."""
+    head = made[0]
+    return isinstance(head, tuple) and reading.kinds[head[0]] == _NOT
+
+
 def _narrows(reading: Reading, visit: Visit) -> bool:
     """Say whether an operation converts to bf16."""
     converts = reading.kinds[visit.operation.name] == _CONVERT
@@ -205,6 +267,9 @@ APPLIED: dict[str, FormRule] = {
     ),
     "sort or scatter by what is converted to bf16": weaken(
         FormRule(_has(_IN_ORDER, _narrows), (ops(*_IN_ORDER), types([_BFLOAT16])))
+    ),
+    "sort by a comparison that folds to a constant": FormRule(
+        _may_fold, (ops(_SORT),), across=True
     ),
     "stable sort of one operand by more than a comparison": FormRule(
         _is_stable_by_more, (ops(_SORT),)
