@@ -8,8 +8,8 @@ import re
 from typing import TYPE_CHECKING
 
 from portable.bytecode.entries import Blob
-from portable.bytecode.operations import IN_FUNCTION
-from portable.prediction.form import GATHERS, SCATTERS, FormRule, ops, repeated, types
+from portable.bytecode.operations import IN_FUNCTION, like
+from portable.prediction.form import GATHERS, SCATTERS, FormRule, kinds, ops, repeated, types
 from portable.prediction.functions import CALLS
 from portable.prediction.unused import KEPT
 
@@ -27,6 +27,9 @@ _FUNCTION, _CALL = "vhlo.func_v1", "vhlo.call_v1"
 _RETURN = "vhlo.return_v1"
 # Of which no operand counts for a result: of a call `Flow` knows what its function does with them.
 _APART = CALLS.keys() | {"vhlo.get_dimension_size"}
+# Which do not compute from numbers; and which may compute nothing, or hand on what they take.
+_SHAPED = frozenset({"vhlo.get_dimension_size"})
+_WHOLE = kinds("case if reshape while") | CALLS.keys()
 # Ops of a program that computes nothing.
 _HANDING_ON = frozenset({"builtin.module", "vhlo.func_v1", "vhlo.reshape_v1", _RETURN})
 _IMAG, _SELECT = "vhlo.imag_v1", "vhlo.select_v1"
@@ -227,6 +230,41 @@ def _returns_updated(reading: Reading) -> bool:
     return False
 
 
+def _crosses(*names: str) -> FormRule:
+    """Find an argument of main of some types that an op takes, or a result that an op gives.
+
+    Perhaps it is one where that is a call, a loop or a branch.
+    """
+    elements = frozenset(f"{name}_v1" for name in names)
+
+    def find(reading: Reading) -> bool | None:
+        if reading.main is None:
+            return False
+        walk, main = reading.walk, reading.functions.main
+        taken, _ = reading.sides(reading.value(reading.main, "function_type").get("value"))
+        given = {at for at, type_ in enumerate(taken) if reading.element(type_) in elements}
+        perhaps = False
+        for visit in walk.below(main):
+            if visit.operation.depth != IN_FUNCTION:
+                continue
+            if visit.name == _RETURN:
+                of_type = (one for one in visit.sources if one and reading.element(walk.type(one)) in elements)
+                crossing = {one[0] for one in of_type}
+            elif reading.kinds[visit.operation.name] in _SHAPED or given.isdisjoint(
+                value for value, source in zip(visit.operation.operands, visit.sources, strict=True) if source is None
+            ):
+                continue
+            else:
+                crossing = {visit.number} if like(visit.operation) in reading.used else set()
+            whole = {one for one in crossing if reading.kinds[walk.head(one).name] not in _WHOLE}
+            if whole:
+                return True
+            perhaps |= bool(crossing)
+        return None if perhaps else False
+
+    return FormRule(find, (types(elements),), across=True)
+
+
 def _shares_its_result(reading: Reading) -> bool:
     """Find two arguments that are to become one result."""
     results = reading.aliased.values()
@@ -378,6 +416,9 @@ ENTRY: dict[str, FormRule] = {
     "argument or result of tf32 or index": _takes("tf31", "index"),
     "argument or result of f6E2M3FN or f6E3M2FN": _takes("f6E2M3FN", "f6E3M2FN"),
     "argument or result of f4E2M1FN or f8E8M0FNU": _takes("f4E2M1FN", "f8E8M0FNU"),
+    "argument that an op takes, or result that it gives, of a float that IREE has no buffers of": (
+        _crosses("f4E2M1FN", "f6E2M3FN", "f6E3M2FN", "f8E3M4", "f8E4M3", "f8E4M3B11FNUZ")
+    ),
     "argument from which nothing is computed": FormRule(_takes_what_nothing_needs, across=True),
     "argument that is a token": FormRule(_takes_a_token, (types(["token_v1"]),)),
     "aliased argument of another size than its result": FormRule(_aliases(operator.eq)),
