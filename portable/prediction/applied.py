@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
 
-__all__ = ["APPLIED"]
+__all__ = ["APPLIED", "APPLYING"]
 
 _COMPARE, _RETURN = "vhlo.compare", "vhlo.return"
 _CASE, _CONVERT, _WHILE = "vhlo.case", "vhlo.convert", "vhlo.while"
@@ -33,9 +33,10 @@ _NOT, _SELECT = "vhlo.not", "vhlo.select"
 _SAME_OF_ONE = kinds("and maximum minimum or")
 # How VHLO numbers what compare takes: what its operands are, or floats of which NaN is none equal.
 _BY_TYPE, _BY_FLOAT = 0, 1
-_APPLYING = kinds(
+APPLYING = kinds(
     "all_reduce map reduce reduce_scatter reduce_window scatter select_and_scatter sort"
 )
+"""The ops that apply their bodies to scalars, without their versions."""
 _IN_ORDER = frozenset({_SCATTER, _SORT})
 _BFLOAT16 = "bf16_v1"
 
@@ -248,16 +249,16 @@ def _gives(reading: Reading, visit: Visit) -> set[str]:
 
 APPLIED: dict[str, FormRule] = {
     "while in a body applied to scalars": FormRule(
-        _has(_APPLYING, _is(_WHILE)), (ops(_WHILE), ops(*_APPLYING))
+        _has(APPLYING, _is(_WHILE)), (ops(_WHILE), ops(*APPLYING))
     ),
     "case in a body applied to scalars": FormRule(
-        _has(_APPLYING, _chooses), (ops(_CASE), ops(*_APPLYING))
+        _has(APPLYING, _chooses), (ops(_CASE), ops(*APPLYING))
     ),
     "optimization_barrier in a body applied to scalars": FormRule(
-        _has(_APPLYING, _is(_BARRIER)), (ops(_BARRIER), ops(*_APPLYING))
+        _has(APPLYING, _is(_BARRIER)), (ops(_BARRIER), ops(*APPLYING))
     ),
     "body applied to scalars that computes with more than scalars": weaken(
-        FormRule(_has(_APPLYING, _is_more), (ops(*_APPLYING),))
+        FormRule(_has(APPLYING, _is_more), (ops(*APPLYING),))
     ),
     "custom_call in the body of a scatter": FormRule(
         _is_called_in_scatter, (ops(_CUSTOM_CALL), ops(_SCATTER))

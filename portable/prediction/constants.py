@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from portable.bytecode.operations import Operation
     from portable.prediction.forms import Reading
 
-__all__ = ["CONSTANTS"]
+__all__ = ["CONSTANTS", "is_one_number"]
 
 _FUNCTION = "vhlo.func_v1"
 _CONSTANT, _RETURN, _COMPOSITE = "vhlo.constant_v1", "vhlo.return_v1", "vhlo.composite_v2"
@@ -119,7 +119,7 @@ def _odd_fours(reading: Reading) -> bool | None:
 
 def _scatters_into_a_constant(reading: Reading) -> bool | None:
     """Find a scatter into a constant of different numbers; perhaps what it is into is folded."""
-    alike = functools.cache(functools.partial(_is_one_number, reading))
+    alike = functools.cache(functools.partial(is_one_number, reading))
     perhaps = False
     for visit in reading.walk.of(SCATTERS):
         if like(visit.operation) not in reading.used:
@@ -138,7 +138,7 @@ def _reduces_beside_a_constant(reading: Reading) -> bool | None:
 
     What is computed from that and from no other operand is computed once, not for each element.
     """
-    alike = functools.cache(functools.partial(_is_one_number, reading))
+    alike = functools.cache(functools.partial(is_one_number, reading))
     for visit in reading.walk.of([_REDUCE]):
         given = visit.sources[: len(visit.sources) // 2]  # as many initial values follow
         constants = [one for one in map(visit.constant, given) if one is not None and alike(one)]
@@ -147,10 +147,14 @@ def _reduces_beside_a_constant(reading: Reading) -> bool | None:
     return False
 
 
-def _is_one_number(reading: Reading, constant: Operation) -> bool:
-    """Whether a constant has one number everywhere, of which one is stored.
+def is_one_number(reading: Reading, constant: Operation) -> bool:
+    """Say whether a constant has one number everywhere, of which one is stored.
 
     One of complex numbers counts as none: IREE fills nothing with it.
+
+    Args:
+        reading: An artifact's ops.
+        constant: The constant.
     """
     type_, data = constant.results[0], reading.value(constant, "value").get("data")
     count, element = reading.content.pool.count(type_) or 0, reading.element(type_)
@@ -168,7 +172,7 @@ def _divides_by_different_numbers(reading: Reading) -> bool | None:
 
     XLA computes it right where it puts the op and others together.
     """
-    alike = functools.cache(functools.partial(_is_one_number, reading))
+    alike = functools.cache(functools.partial(is_one_number, reading))
     functions = len([*reading.walk.of([_FUNCTION])])
     for visit in reading.walk.of([_REMAINDER]):
         # Of a damaged file there may be another number of results.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 from portable.bytecode.operations import like
 from portable.prediction.canonical import may_not_run
+from portable.prediction.constants import is_one_number
 from portable.prediction.form import FormRule, kinds, ops, types
 from portable.prediction.functions import CALLS
 from portable.prediction.unused import KEPT
@@ -319,6 +321,24 @@ def _may_not_run(reading: Reading) -> bool | None:
     return False
 
 
+def _goes_on_outside(reading: Reading) -> bool | None:
+    """Find perhaps a loop of which a value is a constant first, and then one from outside of it."""
+    walk, alike = reading.walk, functools.cache(functools.partial(is_one_number, reading))
+    for visit in walk.of([_RETURN]):
+        owner, first = walk.around[visit.number], reading.firsts[visit.number]
+        if owner < 0 or walk[owner].name != _WHILE:
+            continue
+        loop = walk[owner]
+        given = zip(loop.sources, visit.sources, visit.operation.operands, strict=False)
+        for begin, source, value in given:
+            constant = loop.constant(begin)
+            outside = value < first if source is None else source[0] < owner
+            is_constant = source is not None and source[0] in reading.folded
+            if constant is not None and outside and not is_constant and not alike(constant):
+                return None
+    return False
+
+
 def _leading(reading: Reading) -> set[int]:
     """Return the ops from which loops of the same block take what they begin with and change."""
     walk, names = reading.walk, reading.kinds
@@ -386,6 +406,9 @@ LOOPS: dict[str, FormRule] = {
     ),
     "loop that may run no turn, and begins with what is computed": FormRule(
         _may_not_run, (ops(_WHILE),), across=True
+    ),
+    "loop of a constant of different numbers in whose place a value from outside comes": FormRule(
+        _goes_on_outside, (ops(_WHILE),), across=True
     ),
     "while of which not all is used, and whose body gives only what is outside": FormRule(
         _gives_what_is_outside, (ops(_WHILE),), across=True

@@ -16,9 +16,11 @@ from portable.bytecode.operations import like
 from portable.containers.container import place
 from portable.features import analyze
 from portable.features.devices import replicas_and_partitions
+from portable.prediction.applied import APPLYING
+from portable.prediction.canonical import is_canonical
 from portable.prediction.forms import FORMS, KINDS, Reading, forms_in
 from portable.prediction.mistyped import mistyped
-from portable.prediction.signatures import CALL, signatures_by_name
+from portable.prediction.signatures import CALL, IN, signatures_by_name
 from portable.releases.capability import computed_everywhere
 
 if TYPE_CHECKING:
@@ -60,6 +62,8 @@ class Subject:
         provided_devices: How many devices every Consumer has; None where that is not known.
         signatures: What a compiler has to support, see `portable.prediction.signatures`, without
             what it removes before; None where only a header was read.
+        sheltered: Those of them of which every op is computed from constants alone, or stands in a
+            body that is applied to scalars: of what a compiler makes of it elsewhere, less is known.
         opener: Which Releases open the container that it is in; None for a plain artifact.
         unreadable: What no Release reads or survives; empty if nothing is known.
         member: Which Version of a bundle it belongs to; empty for what is in none.
@@ -78,6 +82,7 @@ class Subject:
     devices: int = 1
     provided_devices: int | None = None
     signatures: frozenset[str] | None = None
+    sheltered: frozenset[str] = frozenset()
     opener: Opener | None = None
     unreadable: str = ""
     member: str = ""
@@ -226,6 +231,7 @@ def subject_of(reading: Reading, analysis: Analysis) -> Subject:
         custom_calls=calls,
         devices=_devices(reading),
         signatures=frozenset(named) - _unused(reading, named),
+        sheltered=_sheltered(reading, named),
         unreadable=analysis.unreadable or mistyped(reading),
     )
 
@@ -248,3 +254,23 @@ def _unused(reading: Reading, named: Mapping[str, Sequence[OpSignature]]) -> fro
         for name in doubtful
         if not name.startswith(called) and reading.used.isdisjoint(map(like, named[name]))
     )
+
+
+def _sheltered(reading: Reading, named: Mapping[str, Sequence[OpSignature]]) -> frozenset[str]:
+    """Return the op signatures that stand nowhere but in constant expressions and in bodies."""
+    plain = [name for name in named if IN not in name and not computed_everywhere(name)]
+    if not plain:
+        return frozenset()
+    # What is given to a function may be constant.
+    whole = reading if is_canonical(reading) else reading.canonicalized()
+    walk, folded = whole.walk, whole.folded
+    exposed = {
+        like(visit.operation)
+        for visit in walk
+        if visit.number not in folded and not _is_applied(whole, walk.around[visit.number])
+    }
+    return frozenset(name for name in plain if exposed.isdisjoint(map(like, named[name])))
+
+
+def _is_applied(reading: Reading, around: int) -> bool:
+    return around >= 0 and reading.kinds[reading.walk.head(around).name] in APPLYING

@@ -267,6 +267,7 @@ class _Facts(NamedTuple):
     features: tuple[tuple[str, bool | None], ...]
     assumed: tuple[str, ...]  # of the same, what does not count by an Assumption
     signatures: tuple[str, ...] | None
+    sheltered: frozenset[str]
     devices: int
     provided_devices: int | None
 
@@ -306,6 +307,7 @@ class _Facts(NamedTuple):
             features=tuple(one for one in occurring.items() if one[0] not in assumed),
             assumed=tuple(sorted(assumed)),
             signatures=_unsettled(subject.signatures),
+            sheltered=subject.sheltered,
             devices=subject.devices,
             provided_devices=subject.provided_devices,
         )
@@ -454,7 +456,12 @@ class _Facts(NamedTuple):
         doubts: list[NotKnown] = []
         for signature in self.signatures or ():
             support = known.support(signature)
-            if support in _FAILING and not (folded and _FOUR_BITS & {*signature.split()}):
+            perhaps_not = (folded and _FOUR_BITS & {*signature.split()}) or (
+                support is Ability.REFUSES
+                and release.distribution in _SHELTERING
+                and signature in self.sheltered
+            )
+            if support in _FAILING and not perhaps_not:
                 outcome, stage, does = _FAILING[support]
                 yield _Finding(outcome, stage, blames(signature, f"{does}, {known.source}"))
             elif support is not Ability.COMPUTES and signature.replace(" ", ":", 1) not in advised:
@@ -466,6 +473,9 @@ class _Facts(NamedTuple):
 
 # What of the ops may be folded away, as Advisories put it, and its types.
 _FOLDED, _FOUR_BITS = "i4 or ui4", frozenset({"i4", "ui4"})
+# What computes constant expressions for its own host, and bodies by other code: some of the ops that
+# it refuses elsewhere it compiles there, as ceil of f64 and the conversion of integers to bf16.
+_SHELTERING = frozenset({"iree-base-compiler"})
 # What a failing op signature leads to, and in words.
 _FAILING = {
     Ability.REFUSES: (Outcome.INCOMPATIBLE, Stage.COMPILE, "refused"),
