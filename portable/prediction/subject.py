@@ -62,7 +62,7 @@ class Subject:
         provided_devices: How many devices every Consumer has; None where that is not known.
         signatures: What a compiler has to support, see `portable.prediction.signatures`, without
             what it removes before; None where only a header was read.
-        sheltered: Those of them of which every op is computed from constants alone, or stands in a
+        sheltered: Those of them, element by element, of which every op is computed from constants alone, or stands in a
             body that is applied to scalars: of what a compiler makes of it elsewhere, less is known.
         opener: Which Releases open the container that it is in; None for a plain artifact.
         unreadable: What no Release reads or survives; empty if nothing is known.
@@ -256,9 +256,23 @@ def _unused(reading: Reading, named: Mapping[str, Sequence[OpSignature]]) -> fro
     )
 
 
+# Ops of one element after another: what has a library, or talks to devices, is none the less of it.
+_ELEMENTWISE = frozenset(
+    "abs add and atan2 cbrt ceil clamp compare complex convert cosine count_leading_zeros divide"
+    " exponential exponential_minus_one floor imag is_finite log log_plus_one logistic maximum"
+    " minimum multiply negate not or popcnt power real reduce_precision remainder round_nearest_afz"
+    " round_nearest_even rsqrt select shift_left shift_right_arithmetic shift_right_logical sign sine"
+    " sqrt subtract tan tanh xor".split()
+)
+
+
 def _sheltered(reading: Reading, named: Mapping[str, Sequence[OpSignature]]) -> frozenset[str]:
     """Return the op signatures that stand nowhere but in constant expressions and in bodies."""
-    plain = [name for name in named if IN not in name and not computed_everywhere(name)]
+    plain = [
+        name
+        for name in named
+        if name.partition(" ")[0] in _ELEMENTWISE and IN not in name and not computed_everywhere(name)
+    ]
     if not plain:
         return frozenset()
     # What is given to a function may be constant.
