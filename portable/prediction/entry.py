@@ -248,10 +248,16 @@ def _crosses(*names: str) -> FormRule:
             if visit.operation.depth != IN_FUNCTION:
                 continue
             if visit.name == _RETURN:
-                of_type = (one for one in visit.sources if one and reading.element(walk.type(one)) in elements)
+                of_type = (
+                    one
+                    for one in visit.sources
+                    if one and reading.element(walk.type(one)) in elements
+                )
                 crossing = {one[0] for one in of_type}
             elif reading.kinds[visit.operation.name] in _SHAPED or given.isdisjoint(
-                value for value, source in zip(visit.operation.operands, visit.sources, strict=True) if source is None
+                value
+                for value, source in zip(visit.operation.operands, visit.sources, strict=True)
+                if source is None
             ):
                 continue
             else:

@@ -301,8 +301,11 @@ class Reading:
         found = self.canonical.firsts() if self.canonical else self.content.first_values()
         return array("Q", found)
 
-    def canonicalized(self) -> Reading:
-        """Return the program as compilers make it first, see `canonical`."""
+    @cached_property
+    def whole(self) -> Reading:
+        """The program as compilers make it first, see `canonical`; itself where it is so."""
+        if is_canonical(self):
+            return self
         made = copy(self)
         for name in vars(self).keys() - _OF_ANY_ORDER:
             if isinstance(getattr(Reading, name, None), cached_property):
@@ -903,11 +906,11 @@ def forms_in(reading: Reading) -> dict[str, bool | None]:
         MalformedArtifact: The bytes do not make sense.
     """
     found = _search().forms_in(reading)
-    if not is_canonical(reading):
+    if (whole := reading.whole) is not reading:
         # Perhaps: some compilers change each function before they put them together. Nothing
         # becomes right by it, for the same reason.
         absent = {name for name, has in found.items() if has is False}
-        for name, has in _search_across().forms_in(reading.canonicalized(), absent).items():
+        for name, has in _search_across().forms_in(whole, absent).items():
             if has is not False:
                 found[name] = None
     return found

@@ -17,7 +17,6 @@ from portable.containers.container import place
 from portable.features import analyze
 from portable.features.devices import replicas_and_partitions
 from portable.prediction.applied import APPLYING
-from portable.prediction.canonical import is_canonical
 from portable.prediction.forms import FORMS, KINDS, Reading, forms_in
 from portable.prediction.mistyped import mistyped
 from portable.prediction.signatures import CALL, IN, signatures_by_name
@@ -62,8 +61,9 @@ class Subject:
         provided_devices: How many devices every Consumer has; None where that is not known.
         signatures: What a compiler has to support, see `portable.prediction.signatures`, without
             what it removes before; None where only a header was read.
-        sheltered: Those of them, element by element, of which every op is computed from constants alone, or stands in a
-            body that is applied to scalars: of what a compiler makes of it elsewhere, less is known.
+        sheltered: Those of them, element by element, of which every op is computed from constants
+            alone, or stands in a body that is applied to scalars: of what a compiler makes of it
+            elsewhere, less is known.
         opener: Which Releases open the container that it is in; None for a plain artifact.
         unreadable: What no Release reads or survives; empty if nothing is known.
         member: Which Version of a bundle it belongs to; empty for what is in none.
@@ -261,8 +261,8 @@ _ELEMENTWISE = frozenset(
     "abs add and atan2 cbrt ceil clamp compare complex convert cosine count_leading_zeros divide"
     " exponential exponential_minus_one floor imag is_finite log log_plus_one logistic maximum"
     " minimum multiply negate not or popcnt power real reduce_precision remainder round_nearest_afz"
-    " round_nearest_even rsqrt select shift_left shift_right_arithmetic shift_right_logical sign sine"
-    " sqrt subtract tan tanh xor".split()
+    " round_nearest_even rsqrt select shift_left shift_right_arithmetic shift_right_logical sign"
+    " sine sqrt subtract tan tanh xor".split()  # noqa: SIM905 - a list would have a line for each
 )
 
 
@@ -271,12 +271,13 @@ def _sheltered(reading: Reading, named: Mapping[str, Sequence[OpSignature]]) -> 
     plain = [
         name
         for name in named
-        if name.partition(" ")[0] in _ELEMENTWISE and IN not in name and not computed_everywhere(name)
+        if name.partition(" ")[0] in _ELEMENTWISE
+        and IN not in name
+        and not computed_everywhere(name)
     ]
     if not plain:
         return frozenset()
-    # What is given to a function may be constant.
-    whole = reading if is_canonical(reading) else reading.canonicalized()
+    whole = reading.whole  # what is given to a function may be constant
     walk, folded = whole.walk, whole.folded
     exposed = {
         like(visit.operation)
