@@ -17,6 +17,7 @@ from portable.containers.container import place
 from portable.features import analyze
 from portable.features.devices import replicas_and_partitions
 from portable.prediction.applied import APPLYING
+from portable.prediction.form import kinds
 from portable.prediction.forms import FORMS, KINDS, Reading, forms_in
 from portable.prediction.mistyped import mistyped
 from portable.prediction.signatures import CALL, IN, signatures_by_name
@@ -257,12 +258,12 @@ def _unused(reading: Reading, named: Mapping[str, Sequence[OpSignature]]) -> fro
 
 
 # Ops of one element after another: what has a library, or talks to devices, is none the less of it.
-_ELEMENTWISE = frozenset(
+_ELEMENTWISE = kinds(
     "abs add and atan2 cbrt ceil clamp compare complex convert cosine count_leading_zeros divide"
     " exponential exponential_minus_one floor imag is_finite log log_plus_one logistic maximum"
     " minimum multiply negate not or popcnt power real reduce_precision remainder round_nearest_afz"
     " round_nearest_even rsqrt select shift_left shift_right_arithmetic shift_right_logical sign"
-    " sine sqrt subtract tan tanh xor".split()  # noqa: SIM905 - a list would have a line for each
+    " sine sqrt subtract tan tanh xor"
 )
 
 
@@ -271,7 +272,7 @@ def _sheltered(reading: Reading, named: Mapping[str, Sequence[OpSignature]]) -> 
     plain = [
         name
         for name in named
-        if name.partition(" ")[0] in _ELEMENTWISE
+        if f"vhlo.{name.partition(' ')[0]}" in _ELEMENTWISE
         and IN not in name
         and not computed_everywhere(name)
     ]

@@ -474,7 +474,7 @@ class _Facts(NamedTuple):
 # What of the ops may be folded away, as Advisories put it, and its types.
 _FOLDED, _FOUR_BITS = "i4 or ui4", frozenset({"i4", "ui4"})
 # What computes constant expressions for its own host, and bodies by other code: some of the ops
-# that it refuses elsewhere it compiles there, as ceil of f64 and the conversion of integers to bf16.
+# that it refuses elsewhere it compiles there, as ceil of f64 and conversions of integers to bf16.
 _SHELTERING = frozenset({"iree-base-compiler"})
 # What a failing op signature leads to, and in words.
 _FAILING = {
