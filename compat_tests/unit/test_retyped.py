@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from compat_tests.helpers.bytecode_samples import SAMPLES
-from compat_tests.helpers.bytecode_writer import Artifact, operation, region, varint
+from compat_tests.helpers.bytecode_writer import Artifact, entry, operation, region, varint
 from portable.artifact import Artifact as Portable
-from portable.bytecode import read
+from portable.bytecode import MalformedArtifact, read
+from portable.bytecode.vhlo import ops
 from portable.features import analyze
 from portable.prediction import examine
 from portable.prediction.dimensions import RULES
@@ -69,6 +71,24 @@ def test_arguments_outside_of_any_operation_are_refused(count: int) -> None:
     head = varint(count << 1 | 1) + varint(0) + b"\0"
     changed = bytes(Artifact(operations=operations, head=head))
     assert "arguments outside" in examine(Portable.from_bytes(changed)).unreadable
+
+
+@pytest.mark.parametrize("op", sorted(RULES))
+def test_an_op_without_operands_or_results_is_no_internal_error(op: str) -> None:
+    """Any number of operands may be written, also where a rule looks at the first."""
+    (name,) = [one for one in ops() if one.rpartition("_v")[0] == op][:1]
+    for results in ([], [1]):
+        body = [operation(1, results=results)]
+        module = operation(0, regions=[region(body, len(results))])
+        data = bytes(
+            Artifact(
+                names=("builtin.module", f"vhlo.{name}"),
+                types=[("vhlo", entry(4)), ("vhlo", entry(20, 0, 0))],
+                operations=[module],
+            )
+        )
+        with suppress(MalformedArtifact):
+            examine(Portable.from_bytes(data))
 
 
 def test_samples_of_bytecode_are_read_as_before() -> None:

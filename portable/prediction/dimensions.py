@@ -24,10 +24,12 @@ from portable.system.tables import read_table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["INDEXED", "RULES"]
+__all__ = ["INDEXED", "RULES", "WITHOUT_OPERANDS"]
 
 INDEXED = frozenset({"gather", "scatter"})
 """The ops of `RULES` whose operands may have elements of type index."""
+WITHOUT_OPERANDS = frozenset({"constant", "iota"})
+"""Those that have none."""
 
 
 def _alike(op: TypedOp) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from portable.bytecode.entries import Blob
 from portable.bytecode.layouts import VHLO
 from portable.bytecode.vhlo import END, FUNCTION, has_op
-from portable.prediction.dimensions import INDEXED, RULES
+from portable.prediction.dimensions import INDEXED, RULES, WITHOUT_OPERANDS
 from portable.prediction.tensors import I64, INDEX, TensorType, TensorTypes, TypedOp, Unclear
 
 if TYPE_CHECKING:
@@ -72,6 +72,10 @@ def _is_right(types: TensorTypes, kind: str, signature: OpSignature) -> bool:
         types.tensor(type_) for type_ in (*(signature.operand_types or ()), *signature.results)
     ]
     known = [one for one in found if not isinstance(one, bool)]
+    # Of what readers make of an op that may have any number of operands, and has none, nothing is
+    # known here.
+    if not signature.results or (not count and kind not in WITHOUT_OPERANDS):
+        return True
     if len(known) < len(found):
         return False not in found
     if kind not in INDEXED and any(one.element == INDEX for one in known):
