@@ -12,8 +12,8 @@ from portable.prediction.tensors import (
     BOOL,
     DYNAMIC,
     INDEX,
+    RankedTensor,
     Rule,
-    TensorType,
     TypedOp,
     chosen,
     fit,
@@ -55,7 +55,7 @@ def _tested(op: TypedOp) -> bool:
 def _part(op: TypedOp) -> bool:
     """The absolute value, real or imaginary part."""
     whole, part = op.operands[0], op.results[0]
-    of = TensorType(whole.shape, whole.element.removeprefix("complex "))
+    of = RankedTensor(whole.shape, whole.element.removeprefix("complex "))
     return of.like(part) and of.of(part)
 
 
@@ -238,7 +238,7 @@ def _within(sizes: Sequence[int], whole: Sequence[int]) -> bool:
     )
 
 
-def _is_index(one: TensorType) -> bool:
+def _is_index(one: RankedTensor) -> bool:
     return not one.shape and one.kind == "integer"
 
 
@@ -275,7 +275,7 @@ def _gathered(op: TypedOp) -> bool:
 _OF_INDICES = ("integer", "index")
 
 
-def _batches(op: TypedOp, indices: TensorType) -> int:
+def _batches(op: TypedOp, indices: RankedTensor) -> int:
     """Count the dimensions of indices without that in which their parts are; -1 if it is none."""
     at, rank = op.integer("index_vector_dim"), len(indices.shape)
     return rank - (at < rank) if 0 <= at <= rank else -1 - rank
@@ -297,13 +297,15 @@ def _scattered(op: TypedOp) -> bool:
         and chosen(mapped, op.rank)
         and len(updates) == len(windows) + _batches(op, indices)
         and indices.kind in _OF_INDICES
-        and all(map(TensorType.like, op.operands[:count], op.results))
+        and all(map(RankedTensor.like, op.operands[:count], op.results))
     )
 
 
 def _sorted(op: TypedOp) -> bool:
     along = op.integer("dimension")
-    right = all(map(TensorType.of, op.operands, op.results)) and len(op.operands) == len(op.results)
+    right = all(map(RankedTensor.of, op.operands, op.results)) and len(op.operands) == len(
+        op.results
+    )
     return right and _of_one_shape(op) and -op.rank <= along < max(op.rank, 1)
 
 

@@ -14,7 +14,7 @@ from portable.bytecode.entries import Blob
 from portable.bytecode.layouts import VHLO
 from portable.bytecode.vhlo import END, FUNCTION, has_op
 from portable.prediction.dimensions import INDEXED, RULES, WITHOUT_OPERANDS
-from portable.prediction.tensors import I64, INDEX, TensorType, TensorTypes, TypedOp, Unclear
+from portable.prediction.tensors import I64, INDEX, RankedTensor, TensorTypes, TypedOp, Unclear
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,7 +103,7 @@ class _WholeCheck:
 
     def _fits(self, taken: int | None, given: int) -> bool:
         one, other = self.types.tensor(taken), self.types.tensor(given)
-        if isinstance(one, TensorType) and isinstance(other, TensorType):
+        if isinstance(one, RankedTensor) and isinstance(other, RankedTensor):
             return one.like(other) and one.of(other)
         return taken is None or self.types.identity(taken) == self.types.identity(given)
 

@@ -23,8 +23,8 @@ __all__ = [
     "DYNAMIC",
     "I64",
     "INDEX",
+    "RankedTensor",
     "Rule",
-    "TensorType",
     "TensorTypes",
     "TypedOp",
     "Unclear",
@@ -59,7 +59,7 @@ _NO_TENSORS = _SCALARS | {
 }
 
 
-class TensorType(NamedTuple):
+class RankedTensor(NamedTuple):
     """A ranked tensor type.
 
     Args:
@@ -72,11 +72,11 @@ class TensorType(NamedTuple):
     element: str
     is_bounded: bool = False
 
-    def like(self, other: TensorType) -> bool:
+    def like(self, other: RankedTensor) -> bool:
         """Whether it can have the shape of another."""
         return self.shape == other.shape or fit(self.shape, other.shape)
 
-    def of(self, other: TensorType) -> bool:
+    def of(self, other: RankedTensor) -> bool:
         """Whether it has the elements of another, as far as is looked into."""
         return self.element == other.element or self.is_quantized or other.is_quantized
 
@@ -122,8 +122,8 @@ class TypedOp(NamedTuple):
 
     types: TensorTypes
     signature: OpSignature
-    operands: Sequence[TensorType]
-    results: Sequence[TensorType]
+    operands: Sequence[RankedTensor]
+    results: Sequence[RankedTensor]
 
     @property
     def operand(self) -> tuple[int, ...]:
@@ -183,11 +183,11 @@ class TensorTypes:
 
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
-        self._tensors: dict[int, TensorType | bool] = {}
+        self._tensors: dict[int, RankedTensor | bool] = {}
         self._numbers: dict[int, tuple[int, ...] | None] = {}
         self._identities: dict[int, object] = {}
 
-    def tensor(self, type_: int | None) -> TensorType | bool:
+    def tensor(self, type_: int | None) -> RankedTensor | bool:
         """Return a ranked tensor type; False of what is none, True where that is not known."""
         if type_ is None:
             return True
@@ -196,7 +196,7 @@ class TensorTypes:
             found = self._tensors[type_] = self._tensor(type_)
         return found
 
-    def _tensor(self, type_: int) -> TensorType | bool:
+    def _tensor(self, type_: int) -> RankedTensor | bool:
         pool = self.reading.content.pool
         outline = pool.outline(TYPES, type_)
         if outline.dialect == BUILTIN:
@@ -218,7 +218,7 @@ class TensorTypes:
                 return False
         elif name not in _SCALARS and name not in _QUANTIZED:
             return False
-        return TensorType(tuple(shape), name, "encoding" in fields)
+        return RankedTensor(tuple(shape), name, "encoding" in fields)
 
     def numbers(self, index: int | None) -> tuple[int, ...] | None:
         """Return the integers of an attribute; None of something else."""
@@ -255,7 +255,7 @@ class TensorTypes:
         if type_ not in self._identities:
             tensor, types = self.tensor(type_), self.reading.content.pool.types
             cursor = types.open(type_)
-            plain = isinstance(tensor, TensorType) and not (
+            plain = isinstance(tensor, RankedTensor) and not (
                 tensor.is_quantized or tensor.is_bounded
             )
             written = types.dialect(type_), bytes(cursor.data[cursor.position : cursor.end])
