@@ -115,6 +115,11 @@ _ADDS = "addition of a constant and of one that takes it away"
 _SQUARES = "abs of the square of an integer"
 _COMPARES = "compare of the square or abs of an integer with zero"
 _NAN = "maximum or minimum of constants of which one is NaN"
+_BESIDE_LOOP = "loop beside whose results something takes what it begins with"
+_NO_TURN = "loop that may run no turn, and begins with what is computed"
+_FROM_CONSTANT = "loop of a constant of different numbers in whose place a value from outside comes"
+_BY_PARTS = "op of complex numbers of which parts may be too great for its formula, or zero"
+_FOLDS = "sort by a comparison that folds to a constant"
 _RAISED = "exponential of what is computed from NaN"
 _RAISED_F64 = "exponential of f64 that is computed from NaN"
 _QUOTIENTS = "division of or by a quotient"
@@ -636,6 +641,26 @@ ON_IREE = {
     ),
     "while_of_outside_counted": Program([7, (4,), (4,)], lambda _, x, y: x + y),
     "while_of_outside_asked_other": Program([7, (4,), (4,)], lambda *given: given[0]),
+    "loop_beside_its_beginning": Program(
+        [(4,)], lambda x: 2 * x * x + 3 * x, _BESIDE_LOOP, perhaps=True
+    ),
+    "loop_beside_what_it_takes": Program([(4,)], lambda x: 4 * x * x + x),
+    "loop_beside_what_it_keeps": Program([(4,)], lambda x: 4 * x * x + x),
+    "loop_without_a_turn": Program([(4,), 0], lambda x, _: x * x, _NO_TURN, perhaps=True),
+    "loop_without_a_turn_from_outside": Program(
+        [(4,), 0], lambda x, _: x, _FROM_CONSTANT, perhaps=True
+    ),
+    "loop_of_three_turns": Program([(4,)], lambda x: x, _FROM_CONSTANT, perhaps=True),
+    "loop_of_a_constant_sum": Program(
+        [(4,), 2],
+        lambda x, n: x * (n + 1) + x,
+        "loop that begins with what is computed from constants alone",
+        perhaps=True,
+    ),
+    "abs_of_great_parts": Program([[1e20j, 3e25, 1 + 1j, 0]], np.abs, _BY_PARTS, perhaps=True),
+    "abs_of_small_parts": Program([(4,)], lambda x: np.abs(np.tanh(x)) * np.sqrt(np.float32(2))),
+    "sort_by_what_folds": Program([(6,)], lambda x: x, _FOLDS, perhaps=True),
+    "sort_by_what_contradicts_itself": Program([(6,)], lambda x: x, _FOLDS, perhaps=True),
     "masked_by_broadcast": Program(
         [[_SOME_INFINITE, _SOME_INFINITE], [False, True]],
         lambda x, p: x * p[:, None],

@@ -6,6 +6,7 @@ import pytest
 
 from compat_tests.helpers import fused, merged, simplified
 from compat_tests.helpers.compiled import artifact_of
+from compat_tests.helpers.matrices import ARTIFACTS
 from portable.artifact import Artifact
 from portable.prediction import examine, predict
 from portable.prediction.fused import FUSED
@@ -41,6 +42,34 @@ def test_what_iree_computes_otherwise_is_not_green(name: str) -> None:
     verdict = predict(artifact_of(name), "iree-base-compiler 3.13.0", stage=Stage.EXECUTE)
     otherwise = name in simplified.WRONG_ON_IREE
     _check(name, verdict.holds(Stage.EXECUTE), otherwise=otherwise)
+
+
+def test_what_iree_refuses_elsewhere_is_not_known_of_constants() -> None:
+    """Truth: it computes them, and refuses ceil of an argument of f64; every jaxlib computes both.
+
+    Of iree-base-compiler 3.13.0, and of programs of torchvision, on 2026-11-27.
+    """
+    artifact = artifact_of("ceil_of_constants")
+    found = predict(artifact, "iree-base-compiler 3.13.0", stage=Stage.EXECUTE)
+    assert found.holds(Stage.EXECUTE) is None
+    assert [one.what for one in found.not_known] == ["ceil f64 (fails unless folded away)"]
+    assert predict(artifact, "jaxlib 0.12.0.1", stage=Stage.EXECUTE).holds(Stage.EXECUTE)
+
+
+@pytest.mark.parametrize(
+    ("name", "holds"),
+    [
+        ("f8E4M3_argument_taken+1.8.0.mlir.bc", False),
+        ("f8E4M3_result_given+1.8.0.mlir.bc", False),
+        ("f8E4M3_argument_returned+1.8.0.mlir.bc", True),
+        ("f8E4M3FN_argument_taken+0.9.0.mlir.bc", True),
+    ],
+)
+def test_iree_has_no_buffers_of_some_floats(name: str, *, holds: bool) -> None:
+    """Truth: what iree-base-compiler 3.13.0 compiles and refuses, on 2026-11-27."""
+    artifact = ARTIFACTS / name
+    verdict = predict(artifact, "iree-base-compiler 3.13.0", stage=Stage.COMPILE)
+    assert verdict.holds(Stage.COMPILE) is holds
 
 
 def _check(name: str, holds: bool | None, *, otherwise: bool) -> None:

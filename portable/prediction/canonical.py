@@ -394,7 +394,7 @@ def _number(reading: Reading, constant: Operation) -> int | None:
     return next(iter(integers(reading, constant)), None)
 
 
-class _Count(NamedTuple):
+class _Counting(NamedTuple):
     """What a loop counts, from a constant up to one.
 
     Args:
@@ -420,7 +420,7 @@ def _count(
     loop: Visit,
     begins: Sequence[Operation | None],
     ends: Mapping[int, Sequence[int]],
-) -> _Count | None:
+) -> _Counting | None:
     """Return what a loop counts; None where no constants decide that."""
     walk, ended = reading.walk, ends.get(loop.number, ())
     if len(ended) != len((_CONDITION, _BODY)) or loop.operation.regions != len(ended):
@@ -435,7 +435,7 @@ def _count(
     first = None if begin is None else _number(reading, begin)
     if first is None or not isinstance(direction, int) or direction >= len(_COMPARISONS):
         return None
-    return _Count(term, first, _COMPARISONS[direction], (asked, given))
+    return _Counting(term, first, _COMPARISONS[direction], (asked, given))
 
 
 def _runs_once(

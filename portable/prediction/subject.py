@@ -268,7 +268,7 @@ _ELEMENTWISE = kinds(
 
 
 def _sheltered(reading: Reading, named: Mapping[str, Sequence[OpSignature]]) -> frozenset[str]:
-    """Return the op signatures that stand nowhere but in constant expressions and in bodies."""
+    """Return the op signatures that stand in constant expressions and in bodies alone."""
     plain = [
         name
         for name in named
