@@ -31,6 +31,7 @@ _OF_COUNTS = kinds("abs add and convert divide maximum minimum multiply negate s
 _SPREADING = kinds("broadcast_in_dim reshape")
 # So often what functions are called with is looked at, which call others.
 _TURNS = 8
+_SLICE = "vhlo.dynamic_slice_v1"
 _UNKNOWN = 1 << 62
 # What only hands on what it takes.
 _HANDING = frozenset({"vhlo.return", *CALLS})
@@ -391,7 +392,73 @@ def _ends_by_no_value(reading: Reading) -> bool | None:
     return False
 
 
+def _slices_beside_a_loop(reading: Reading) -> bool | None:
+    """Find perhaps a slice by what a loop carries, and another loop beside it in that.
+
+    By another value than the one that is counted, as JAX carries its own index: IREE reads that
+    back, and what the inner loop changes may change before.
+    """
+    walk, ends, folded = reading.walk, _ends(reading), reading.folded
+    repeated = _repeated(reading)
+    around = _with_loops(reading)
+    for visit in walk.of([_SLICE]):
+        owner = walk.around[visit.number]
+        if owner not in around or not (owner in ends or owner in repeated):
+            continue
+        counted = _counted(reading, owner, *ends[owner]) if owner in ends else None
+        count = -1 if counted is None else reading.firsts[visit.number] + counted
+        indices = [*zip(visit.sources, visit.operation.operands, strict=True)][1:]
+        if any(
+            source[0] not in folded if source is not None else value != count
+            for source, value in indices
+        ):
+            return None
+    return False
+
+
+def _with_loops(reading: Reading) -> set[int]:
+    """Return what has a loop in it, or calls a function that has one, at whatever depth."""
+    walk = reading.walk
+    found = {walk.around[visit.number] for visit in walk.of([_WHILE])}
+    looping, function = set[int](), -1  # functions that have one somewhere
+    calls: list[tuple[Visit, int]] = []
+    for visit in walk.of([_FUNCTION, _WHILE, *CALLS]):
+        kind = reading.kinds[visit.operation.name]
+        function = visit.number if kind == _FUNCTION else function
+        if kind in CALLS:
+            calls.append((visit, function))
+        elif kind != _FUNCTION:
+            looping.add(function)
+    for _ in range(_TURNS):
+        known = len(looping)
+        for visit, function in calls:
+            if not looping.isdisjoint(reading.functions.called(visit.number)):
+                looping.add(function)
+                found.add(walk.around[visit.number])
+        if len(looping) == known:
+            break
+    return found
+
+
+def _repeated(reading: Reading) -> set[int]:
+    """Return the functions that a loop calls, or one of these."""
+    walk, found = reading.walk, set[int]()
+    calls = list(walk.of([*CALLS]))
+    for _ in range(_TURNS):
+        known = len(found)
+        for visit in calls:
+            owner = walk.around[visit.number]
+            if owner in found or (owner >= 0 and walk[owner].name == _WHILE):
+                found.update(reading.functions.called(visit.number))
+        if len(found) == known:
+            break
+    return found
+
+
 LOOPS: dict[str, FormRule] = {
+    "slice by what a loop carries, beside a loop in it": FormRule(
+        _slices_beside_a_loop, (ops(_WHILE), ops(_SLICE))
+    ),
     "while whose condition draws or asks for the device": FormRule(
         _ends_by_no_value, (ops(_WHILE), ops(*_FROM_NO_VALUE))
     ),
