@@ -41,6 +41,10 @@ def _convolved(x: Array, y: Array) -> Array:
     return made
 
 
+def _checksum(x: Array) -> Array:
+    return np.asarray(zlib.crc32(x.astype(np.uint8).tobytes()), np.uint32)
+
+
 def _until_done(x: Array) -> Array:
     """Add one until the sum was above nine before that."""
     while x.sum() <= 9:
@@ -707,13 +711,11 @@ ON_IREE = {
     "count_to_signed": Program([[120, 1, 2, 3]], lambda x: x + np.int8(6)),
     "slice_beside_a_loop": Program(
         [[3, 1, 4, 1, 5, 9, 2, 6]],
-        lambda x: zlib.crc32(x.astype(np.uint8).tobytes()),
+        _checksum,
         "slice by what a loop carries, beside a loop in it",
         perhaps=True,
     ),
-    "slice_by_a_count_beside_a_loop": Program(
-        [[3, 1, 4, 1, 5, 9, 2, 6]], lambda x: zlib.crc32(x.astype(np.uint8).tobytes())
-    ),
+    "slice_by_a_count_beside_a_loop": Program([[3, 1, 4, 1, 5, 9, 2, 6]], _checksum),
     "scatter_before": Program([(3, 2, 2), (2, 2)], _added_at),
     "scatter_rows_clamped": Program(
         [_ROWS, [[0], [-1], [2]], (3, 4)], lambda x, i, u: _scattered(x, np.clip(i, 0, 4), u)
