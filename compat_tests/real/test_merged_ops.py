@@ -66,7 +66,7 @@ def test_iree_takes_integers_as_signed_and_indices_as_they_are(
     """Where it multiplies unsigned ones, and where it gathers and scatters."""
     with find_executor("iree", release(name)) as executor:
         otherwise = _computed_otherwise(executor, simplified.ON_IREE)
-    assert otherwise - simplified.BY_CHANCE == simplified.WRONG_ON_IREE
+    assert otherwise - simplified.BY_CHANCE_ON_IREE == simplified.WRONG_ON_IREE
 
 
 @pytest.mark.parametrize("name", [marked([one], one) for one in _ASSUMING])
