@@ -216,6 +216,8 @@ def subject_of(reading: Reading, analysis: Analysis) -> Subject:
     Raises:
         MalformedArtifact: As `examine`.
     """
+    # Before values are followed: what is kept of those would be there at the same time.
+    unreadable = analysis.unreadable or mistyped(reading)
     calls = frozenset(reading.custom_calls())
     named = signatures_by_name(reading)
     forms = forms_in(reading)
@@ -233,7 +235,7 @@ def subject_of(reading: Reading, analysis: Analysis) -> Subject:
         devices=_devices(reading),
         signatures=frozenset(named) - _unused(reading, named),
         sheltered=_sheltered(reading, named),
-        unreadable=analysis.unreadable or mistyped(reading),
+        unreadable=unreadable,
     )
 
 
