@@ -62,6 +62,7 @@ class Scan:
         self._typed_signatures: dict[tuple[OpSignature, tuple[int | None, ...]], OpSignature] = {}
         if not _worthwhile(section.end - section.position) or not self._read_fast():
             self._read_all(fast=False)
+        self._typed_signatures.clear()  # what is alike has been found
 
     def locations(self, wanted: Collection[OpSignature]) -> dict[OpSignature, list[Place]]:
         """Find operations of some op signatures.
