@@ -14,7 +14,7 @@ from portable.bytecode.entries import Blob
 from portable.bytecode.layouts import VHLO
 from portable.bytecode.vhlo import END, FUNCTION, has_op
 from portable.prediction.dimensions import INDEXED, RULES, WITHOUT_OPERANDS
-from portable.prediction.tensors import I64, INDEX, RankedTensor, TensorTypes, TypedOp, Unclear
+from portable.prediction.tensors import I64, INDEX, RankedTensor, TensorTypes, TypedOp, _Unclear
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,7 +82,7 @@ def _is_right(types: TensorTypes, kind: str, signature: OpSignature) -> bool:
         return False
     try:
         return RULES[kind](TypedOp(types, signature, known[:count], known[count:]))
-    except Unclear:
+    except _Unclear:
         return True
 
 

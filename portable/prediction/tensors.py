@@ -27,7 +27,6 @@ __all__ = [
     "Rule",
     "TensorTypes",
     "TypedOp",
-    "Unclear",
     "chosen",
     "fit",
     "same",
@@ -144,13 +143,13 @@ class TypedOp(NamedTuple):
         """Return attributes that are lists of integers.
 
         Raises:
-            Unclear: One of them is too long, or something else.
+            _Unclear: One of them is too long, or something else.
         """
         reading, found = self.types.reading, []
         for field in fields:
             numbers = self.types.numbers(reading.attribute(self.signature, field))
             if numbers is None:
-                raise Unclear
+                raise _Unclear
             found.append(numbers)
         return found
 
@@ -158,15 +157,15 @@ class TypedOp(NamedTuple):
         """Return an attribute that is one integer.
 
         Raises:
-            Unclear: It is something else.
+            _Unclear: It is something else.
         """
         value = self.types.reading.value(self.signature, field).get("value")
         if not isinstance(value, int):
-            raise Unclear
+            raise _Unclear
         return value
 
 
-class Unclear(Exception):
+class _Unclear(Exception):
     """What a rule depends on is not looked into."""
 
 
