@@ -63,7 +63,12 @@ def where_it_holds(program: Program, assumption: str, given: Sequence[Array]) ->
 
 
 # Between which numbers; of indices, these are numbers of rows.
-_HOLDING = {"no-nan": (1, 4), "in-bounds": (0, 1), "small-angles": (-10, 10)}
+_HOLDING = {
+    "no-nan": (1, 4),
+    "in-bounds": (0, 1),
+    "small-angles": (-10, 10),
+    "moderate": (1, 4),
+}
 
 
 def _between(x: Array, least: int, most: int) -> Array:

@@ -44,6 +44,7 @@ _CONTRADICTING = {
     "gather_rows_from_beyond_the_end",
     "gather_rows_resized_more",
     "sine_of_a_difference",
+    "cbrt_of_a_great_sum",
     "gather_rows_narrowed",
 }
 
