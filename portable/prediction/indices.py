@@ -1,4 +1,4 @@
-"""Gathers and scatters by indices that may be out of bounds: not every compiler looks at them."""
+"""Gathers, scatters and sorts by indices, or of memory, that not every compiler looks at."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from portable.prediction.form import GATHERS, SCATTERS, FormRule, kinds, ops, re
 from portable.prediction.ranges import ANY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from portable.bytecode.operations import Operation, OpSignature
     from portable.prediction.flow import Value
@@ -27,8 +27,13 @@ _CONCATENATE = "vhlo.concatenate"
 _MOST = 1 << 63  # more than any dimension
 _NONE = (math.inf, -math.inf)
 _OF_ONE = 3  # operands: what is scattered into, indices, updates
+_SORT, _SEVERAL = "vhlo.sort", 2
+_SLICES = kinds("dynamic_slice real_dynamic_slice slice")
+# What is in memory before a part of it is looked at.
+_WHOLE = kinds("sort while")
 _MOST_KEPT = 16  # one after another
-_KEPT = kinds("optimization_barrier reshape")
+_RESHAPED = kinds("reshape")
+_KEPT = _RESHAPED | kinds("optimization_barrier")
 _SLICE, _UPDATE = "vhlo.dynamic_slice_v1", "vhlo.dynamic_update_slice_v1"
 _OF_IREE: Mapping[str, Ends] = {
     **dict.fromkeys(("i8_v1", "i16_v1"), (0, math.inf)),
@@ -227,11 +232,37 @@ def _scatters_into_itself(reading: Reading) -> bool:
     return False
 
 
-def _origin(reading: Reading, value: Value) -> Value:
+def _sorts_a_part(reading: Reading) -> bool | None:
+    """Find a sort of several dimensions of a slice of an argument, or of a loop or another sort.
+
+    IREE sorts in place what it only points into. Perhaps a slice is computed with what it is of.
+    """
+    walk, perhaps = reading.walk, False
+    for visit in walk.of([_SORT]):
+        for value in reading.flow.operands(visit):
+            number, at = _origin(reading, value, _RESHAPED)  # a barrier keeps a copy
+            given = reading.flow.operands(walk[number]) if at >= 0 else []
+            shape = reading.dimensions(reading.flow.type(value)) or ()
+            is_part = given and reading.kinds[walk.head(number).name] in _SLICES
+            if not is_part or len(shape) < _SEVERAL:
+                continue
+            owner, at = _origin(reading, given[0])
+            kept = (
+                reading.kinds[walk.head(owner).name] in _WHOLE
+                if at >= 0
+                else owner == reading.functions.main and at > INSIDE
+            )
+            if kept and sum(size != 1 for size in shape) >= _SEVERAL:
+                return True
+            perhaps = True
+    return None if perhaps else False
+
+
+def _origin(reading: Reading, value: Value, through: Collection[str] = _KEPT) -> Value:
     """Return what a value is before it was only reshaped, or kept apart by a barrier."""
     for _ in range(_MOST_KEPT):
         number, at = value
-        if at < 0 or reading.kinds[reading.walk.head(number).name] not in _KEPT:
+        if at < 0 or reading.kinds[reading.walk.head(number).name] not in through:
             break
         operands = reading.flow.operands(reading.walk[number])
         if at >= len(operands):  # damaged
@@ -252,6 +283,9 @@ def _counts_several(reading: Reading, scatter: Visit) -> bool:
 INDICES: dict[str, FormRule] = {
     "scatter of an argument into itself": FormRule(
         _scatters_into_itself, (ops(*SCATTERS),), across=True
+    ),
+    "sort of a slice of several dimensions": FormRule(
+        _sorts_a_part, (ops(_SORT), ops(*_SLICES)), across=True
     ),
     "gather by indices that may be out of bounds": FormRule(
         _may_leave(GATHERS, _last_gathered), (ops(*GATHERS),)

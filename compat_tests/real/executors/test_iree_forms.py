@@ -1,4 +1,4 @@
-"""Which scatters of an argument into itself end IREE's compiler, and which are predicted to."""
+"""Which scatters and sorts of memory that is an argument IREE does not compile, as predicted."""
 
 from __future__ import annotations
 
@@ -86,4 +86,55 @@ def test_what_ends_iree_s_compiler_is_predicted(
             executor.compile(artifact)
     else:
         assert predicted.compatible
+        executor.compile(artifact)
+
+
+_SORT = """
+func.func @main(%x: tensor<9x4xf32>, %n: tensor<i32>) -> tensor<SHAPExf32> {
+  MADE
+  %r = "stablehlo.sort"(%s) ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %c = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  }) {dimension = 0 : i64} : (tensor<SHAPExf32>) -> tensor<SHAPExf32>
+  return %r : tensor<SHAPExf32>
+}"""
+_SLICED = "%s = stablehlo.slice %x [0:8, 0:4] : (tensor<9x4xf32>) -> tensor<8x4xf32>"
+_DYNAMIC = (
+    "%s = stablehlo.dynamic_slice %x, %n, %n, sizes = [8, 4]"
+    " : (tensor<9x4xf32>, tensor<i32>, tensor<i32>) -> tensor<8x4xf32>"
+)
+_COMPUTED = f"%y = stablehlo.negate %x : tensor<9x4xf32>\n{_SLICED.replace('%x', '%y')}"
+_APART = f"{_SLICED.replace('%s', '%y')}\n%s = stablehlo.optimization_barrier %y : tensor<8x4xf32>"
+_COLUMN = (
+    "%y = stablehlo.slice %x [0:8, 0:1] : (tensor<9x4xf32>) -> tensor<8x1xf32>\n"
+    "%s = stablehlo.reshape %y : (tensor<8x1xf32>) -> tensor<8xf32>"
+)
+
+
+@pytest.mark.parametrize(
+    ("made", "shape", "compiles"),
+    [
+        (_SLICED, "8x4", False),
+        (_DYNAMIC, "8x4", False),
+        (_COLUMN, "8", True),
+        ("%s = stablehlo.reverse %x, dims = [0] : tensor<9x4xf32>", "9x4", True),
+        (_COMPUTED, "8x4", None),
+        (_APART, "8x4", True),
+    ],
+    ids=["sliced", "dynamic", "column", "reversed", "computed", "apart"],
+)
+def test_a_sort_of_a_slice_is_predicted_to_be_refused(
+    made: str, shape: str, compiles: bool | None, open_executor: Callable[..., Executor]
+) -> None:
+    """Where it may be computed together with what it is of, it is not known; those compile."""
+    release = "iree-base-compiler 3.13.0"
+    text = _SORT.replace("MADE", made).replace("SHAPE", shape)
+    artifact = portable.pin(text, "1.9.0").artifact
+    assert portable.predict(artifact, release, stage=Stage.COMPILE).holds(Stage.COMPILE) is compiles
+    executor = open_executor("iree", release)
+    if compiles is False:
+        with pytest.raises(ExecutionFailed, match="workgroup distributed contexts"):
+            executor.compile(artifact)
+    else:
         executor.compile(artifact)
