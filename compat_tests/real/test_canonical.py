@@ -138,7 +138,7 @@ def _loop(
 def test_the_body_of_a_loop_that_runs_once_is_left(how: dict[str, Any], *, once: bool) -> None:
     """In its place, with what is handed to it: where it counts from a constant up to one."""
     text = _loop(f"%s = stablehlo.sine %x : {_T}", "%s", **how)
-    walk = _reading(pin(text, "0.14.0").artifact).whole.walk
+    walk = _reading(pin(text, "0.14.0").artifact).canonicalized().walk
     found = {visit.name for visit in walk}
     assert ("vhlo.while_v1" not in found) is once
     if once:
@@ -182,7 +182,7 @@ def test_the_branch_that_a_constant_decides_for_is_left(by: str, branches: int, 
         %r = "stablehlo.{kind}"(%c) ({regions}) : ({type_}) -> {_T}
         return %r : {_T}
     }}"""
-    walk = _reading(pin(text, "0.14.0").artifact).whole.walk
+    walk = _reading(pin(text, "0.14.0").artifact).canonicalized().walk
     found = [visit.name.partition(".")[2].removesuffix("_v1") for visit in walk]
     assert found == ["module", "func", "constant", names[taken], "return"]
 
@@ -252,7 +252,7 @@ def _together(artifact: Artifact) -> Iterator[tuple[object, ...]]:
 
     A value of a body is named by the number of values before it in that body.
     """
-    reading = _reading(artifact).whole
+    reading = _reading(artifact).canonicalized()
     walk, firsts = reading.walk, reading.firsts
     for visit in walk:
         taken = []

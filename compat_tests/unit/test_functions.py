@@ -46,7 +46,7 @@ def test_what_a_release_does_is_predicted(name: str, release: str) -> None:
 @pytest.mark.parametrize("name", sorted({*PROGRAMS} - REFUSED - CRASHING - WITHOUT_MAIN))
 def test_what_main_calls_is_put_in_its_place(name: str) -> None:
     """The program adds, and does not multiply: that is in functions of other modules."""
-    names = [visit.name for visit in _reading(name).whole.walk]
+    names = [visit.name for visit in _reading(name).canonicalized().walk]
     assert names == ["builtin.module", "vhlo.func_v1", "vhlo.add_v1", "vhlo.return_v1"]
 
 
@@ -71,7 +71,7 @@ def test_a_call_that_is_not_clear_hands_nothing_on(name: str) -> None:
     assert not reading.flow.reached([(reading.functions.main, -1)], lambda _: True, ()) & {
         (visit.number, 0) for visit in reading.walk.of(["vhlo.call_v1"])
     }
-    together = reading.whole.walk
+    together = reading.canonicalized().walk
     assert all(visit.name != "vhlo.multiply_v1" for visit in together)
 
 

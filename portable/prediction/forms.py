@@ -304,8 +304,10 @@ class Reading:
     @cached_property
     def whole(self) -> Reading:
         """The program as compilers make it first, see `canonical`; itself where it is so."""
-        if is_canonical(self):
-            return self
+        return self if is_canonical(self) else self.canonicalized()
+
+    def canonicalized(self) -> Reading:
+        """Return the program as `canonical` reads it, whether it is so or not."""
         made = copy(self)
         for name in vars(self).keys() - _OF_ANY_ORDER:
             if isinstance(getattr(Reading, name, None), cached_property):
