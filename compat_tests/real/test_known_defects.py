@@ -82,3 +82,17 @@ def test_the_program_of_a_finding_is_not_green(name: str) -> None:
     artifact = pin(PAGE.parent / name / "program.mlir", "current").artifact
     verdicts = [predict(artifact, one, stage=Stage.EXECUTE) for one in SHOWN[name]]
     assert not [verdict for verdict in verdicts if verdict.compatible]
+
+
+def test_an_abs_of_a_complex_iota_is_found_behind_one_of_real_numbers() -> None:
+    """Which jaxlib compiles: each of them is looked at."""
+    text = """
+func.func @main() -> (tensor<3xf32>, tensor<3xf32>) {
+  %0 = stablehlo.iota dim = 0 : tensor<3xf32>
+  %1 = stablehlo.abs %0 : tensor<3xf32>
+  %2 = stablehlo.iota dim = 0 : tensor<3xcomplex<f32>>
+  %3 = stablehlo.abs %2 : (tensor<3xcomplex<f32>>) -> tensor<3xf32>
+  return %1, %3 : tensor<3xf32>, tensor<3xf32>
+}"""
+    artifact = pin(text, "1.9.0").artifact
+    assert not predict(artifact, "jaxlib 0.12.0.1", stage=Stage.EXECUTE).compatible

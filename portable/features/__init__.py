@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from portable.features.analysis import analyze, asks_operand_types
+from portable.features.analysis import analyze
 from portable.features.model import (
     Analysis,
     Caveat,
@@ -22,5 +22,4 @@ __all__ = [
     "RemovedForm",
     "Strictness",
     "analyze",
-    "asks_operand_types",
 ]

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from portable.bytecode.operations import OpSignature
     from portable.bytecode.scan import Place, Scan
 
-__all__ = ["analyze", "asks_operand_types"]
+__all__ = ["analyze"]
 
 _EXAMPLES = 3
 _NAMED = 10
@@ -58,7 +58,7 @@ def analyze(bytecode: Bytecode, *, strictness: Strictness = Strictness.READABLE)
     return _Analyst(bytecode, strictness).analysis()
 
 
-def asks_operand_types(bytecode: Bytecode) -> list[int]:
+def _asks_operand_types(bytecode: Bytecode) -> list[int]:
     """Return the names of operations whose operand types some rule requires, by number."""
     asking = _asking_of(bytecode.pool.type_names())
     names = enumerate(bytecode.names)
@@ -120,7 +120,7 @@ class _Analyst:
         self._bytecode = bytecode
         self._readable = strictness is Strictness.READABLE
         self._judge = Judge(bytecode, readable=self._readable)
-        self._scan: Scan = bytecode.scan(asks_operand_types(bytecode))
+        self._scan: Scan = bytecode.scan(_asks_operand_types(bytecode))
         self._required = _Tally()
         self._minimum = _Tally()
         self._located: dict[OpSignature, list[Place]] = {}

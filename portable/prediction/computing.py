@@ -37,7 +37,6 @@ __all__ = [
     "COMPUTED",
     "KEPT_UNUSED",
     "TWO_BITS",
-    "TYPED",
     "WHOLE",
     "channel",
     "complex_splat",
@@ -109,8 +108,6 @@ _ALIKE = kinds(
 _ON_SIGNED = kinds("abs reduce select_and_scatter sign sort")
 # Those that return what they take in another shape.
 _RESHAPED = kinds("broadcast broadcast_in_dim optimization_barrier reshape reverse slice transpose")
-TYPED = (*_COLLECTIVES, *SCATTERS, *_SIZES)
-"""The ops whose operand types a form depends on."""
 
 TWO_BITS = frozenset({"i2_v1", "ui2_v1"})
 _FOUR_BITS = frozenset({"i4_v1", "ui4_v1"})
@@ -642,8 +639,9 @@ def _takes_abs_of_a_complex_iota(reading: Reading) -> bool:
     """Find the abs of an iota of complex numbers, which is taken for the iota, of another type."""
     for visit in reading.walk.of([_ABS]):
         maker = None if visit.first is None else reading.walk[visit.first]
-        if maker and maker.name == _IOTA:
-            return reading.element(reading.result(maker.operation)) in _COMPLEX
+        is_iota = maker and maker.name == _IOTA
+        if maker and is_iota and reading.element(reading.result(maker.operation)) in _COMPLEX:
+            return True
     return False
 
 

@@ -165,7 +165,6 @@ def _concatenated(op: TypedOp) -> bool:
     along, rank = op.integer("dimension"), op.rank
     if not 0 <= along < rank:
         return False
-    total = 0
     for one in (*op.operands, *op.results):
         rest = len(one.shape) == rank and fit(
             one.shape[:along] + one.shape[along + 1 :],

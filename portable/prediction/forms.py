@@ -23,7 +23,6 @@ from portable.prediction.computing import (
     COMMUNICATING,
     COMPUTED,
     TWO_BITS,
-    TYPED,
     ends_of,
     first_of,
 )
@@ -51,7 +50,7 @@ from portable.prediction.magnitudes import Magnitudes
 from portable.prediction.masks import MASKS
 from portable.prediction.merged import MERGED
 from portable.prediction.parts import PARTS
-from portable.prediction.products import DOT, DOTS, PRODUCTS, prescribes_algorithm
+from portable.prediction.products import DOT, PRODUCTS, prescribes_algorithm
 from portable.prediction.quantized import QUANTIZED
 from portable.prediction.ranges import Bounds
 from portable.prediction.signatures import FLOATS
@@ -129,7 +128,6 @@ class Reading:
         self.data = data
         pool = content.pool
         self.types = frozenset(pool.type_names())
-        self.quantized = quantized.is_quantized(self.types)
         self.names = [str(name) for name in content.names]
         # To read the operations takes longest: once, also for the analysis of Features.
         self.signatures = content.scan(range(len(self.names))).signatures
@@ -772,8 +770,6 @@ _REDUCING = {
     "vhlo.scatter_v2": 1,
     "vhlo.select_and_scatter_v1": 1,
 }
-# The ops whose operand types a form depends on.
-_TYPED = frozenset({_RNG, *CONVOLUTIONS, *_RETYPED, *_REDUCING, *TYPED, *DOTS})
 _BATCHING = {
     "vhlo.gather_v2": "operand_batching_dims",
     "vhlo.dynamic_gather_v2": "operand_batching_dims",

@@ -35,7 +35,7 @@ _SLICE = "vhlo.dynamic_slice_v1"
 _UNKNOWN = 1 << 62
 # What only hands on what it takes.
 _HANDING = frozenset({"vhlo.return", *CALLS})
-# What is no part of a dispatch, and where IREE lets nothing pass.
+# What IREE puts into no dispatch with others.
 _APART = kinds("case custom_call if optimization_barrier while") | CALLS.keys()
 # What gives something else than what it takes decides.
 _FROM_NO_VALUE = ("vhlo.rng_v1", "vhlo.partition_id_v1", "vhlo.replica_id_v1")
@@ -119,12 +119,11 @@ def _is_anew(reading: Reading, ends: Visit, at: int, carried: range) -> bool:
 def _ends(reading: Reading) -> Mapping[int, tuple[Visit, Visit]]:
     """Return what ends the condition and the body of each loop, by its number."""
     walk = reading.walk
-    found: dict[int, list[Visit]] = {}
-    for visit in walk.of([_RETURN]):
-        owner = walk.around[visit.number]
-        if owner >= 0 and walk[owner].name == _WHILE:
-            found.setdefault(owner, []).append(visit)
-    return {one: (both[0], both[1]) for one, both in found.items() if len(both) == len("cb")}
+    return {
+        number: (walk[ends[0]], walk[ends[1]])
+        for number, ends in reading.branch_ends.items()
+        if walk[number].name == _WHILE and len(ends) == len("cb")
+    }
 
 
 def _counted(reading: Reading, number: int, asks: Visit, ends: Visit) -> int | None:

@@ -16,10 +16,9 @@ if TYPE_CHECKING:
     from portable.bytecode.operations import OpSignature
     from portable.prediction.forms import Reading
 
-__all__ = ["QUANTIZED", "TYPED", "is_quantized"]
+__all__ = ["QUANTIZED", "is_quantized"]
 
 _QUANTIZED = frozenset({"quant_v1", "quant_per_axis_v1"})
-# Elsewhere operand types are not known.
 _WHERE = types(_QUANTIZED)
 
 
@@ -57,8 +56,6 @@ _DOTS, _DYNAMIC_CONVS = (
 _QUANTIZE, _DEQUANTIZE = _vhlo("uniform_quantize_v1 uniform_dequantize_v1")
 # What verifiers of ops do not see the types of.
 _FUNCTIONS = frozenset({"builtin.module", *_vhlo("call_v1 func_v1 return_v1")})
-TYPED = (*_ELEMENTWISE, *_SINCE_0_19, *_TANS, _BITCAST_CONVERT, _CLAMP, _CONVERT, *_DOTS, _QUANTIZE)
-"""The ops whose operand types a form depends on, where there are quantized types."""
 
 
 def is_quantized(names: frozenset[str] | set[str]) -> bool:

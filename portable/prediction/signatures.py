@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from portable.bytecode.operations import OpSignature
     from portable.prediction.forms import Reading
 
-__all__ = ["CALL", "FLOATS", "IN", "has_operand_types", "signatures_by_name"]
+__all__ = ["CALL", "FLOATS", "IN", "signatures_by_name"]
 
 CALL = "custom_call"
 """The op whose signature is the target."""
@@ -75,15 +75,6 @@ _VERSION = re.compile(r"_v\d+$")
 # How deep an element type is said to lie, so that little is written of one in which many others
 # nest: `tensor<2xcomplex<f32>>` is all of it.
 _INSIDE = 2
-
-
-def has_operand_types(op: str) -> bool:
-    """Say whether the signature of an op has the types of its operands.
-
-    Args:
-        op: Its name, as `vhlo.convert_v1`.
-    """
-    return _plain(op) in _TYPED
 
 
 def signatures_by_name(reading: Reading) -> dict[str, list[OpSignature]]:

@@ -259,7 +259,7 @@ def _unused(reading: Reading, named: Mapping[str, Sequence[OpSignature]]) -> fro
     )
 
 
-# Ops of one element after another: what has a library, or talks to devices, is none the less of it.
+# Ops that compute each element of the result from those in its place.
 _ELEMENTWISE = kinds(
     "abs add and atan2 cbrt ceil clamp compare complex convert cosine count_leading_zeros divide"
     " exponential exponential_minus_one floor imag is_finite log log_plus_one logistic maximum"

@@ -254,9 +254,7 @@ class TensorTypes:
         if type_ not in self._identities:
             tensor, types = self.tensor(type_), self.reading.content.pool.types
             cursor = types.open(type_)
-            plain = isinstance(tensor, RankedTensor) and not (
-                tensor.is_quantized or tensor.is_bounded
-            )
+            plain = isinstance(tensor, RankedTensor) and tensor.is_plain
             written = types.dialect(type_), bytes(cursor.data[cursor.position : cursor.end])
             self._identities[type_] = tensor if plain else written
         return self._identities[type_]

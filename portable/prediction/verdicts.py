@@ -283,7 +283,7 @@ class _Facts(NamedTuple):
         occurring = {
             name: occurs for name in features if (occurs := _present(name, subject)) is not False
         }
-        # What certainly occurs is no question of values.
+        # What certainly occurs does so whatever the values are.
         assumed = {
             name
             for name, occurs in occurring.items()

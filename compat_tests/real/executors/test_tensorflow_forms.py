@@ -60,7 +60,7 @@ def test_what_is_right_where_no_value_is_nan_is_numpy_s(
         given = merged.where_it_holds(program, "no-nan", merged.inputs(program, dtypes))
         (found,) = executable.run(given)
         right = program.right(*given)
-        if not np.isnan(right).any():  # else the program makes one, whatever it is given
+        if not np.isnan(right).any():  # else the program itself computes with NaN
             assert np.allclose(found, right, rtol=_RELATIVE, atol=0), name
             green.add(name)
     assert len(green) > 10
