@@ -143,7 +143,7 @@ def test_the_body_of_a_loop_that_runs_once_is_left(how: dict[str, Any], *, once:
     assert ("vhlo.while_v1" not in found) is once
     if once:
         (sine,) = walk.of(["vhlo.sine"])
-        assert (sine.sources, sine.operation.operands) == ((None,), (0,))
+        assert (sine.sources, sine.operands) == ((None,), (0,))
 
 
 @pytest.mark.parametrize("where", ["main", "function", "branch", "loop"])
@@ -257,7 +257,7 @@ def _together(artifact: Artifact) -> Iterator[tuple[object, ...]]:
     for visit in walk:
         taken = []
         values = reading.flow.operands(visit)
-        for value, number in zip(values, visit.operation.operands, strict=True):
+        for value, number in zip(values, visit.operands, strict=True):
             within = [first for first in firsts[: visit.number + 1] if first <= number]
             inside = value[1] == INSIDE
             taken.append((number - max(within), inside) if inside else value)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from portable.bytecode.encoding import Buffer
-    from portable.bytecode.operations import Held, Operation, OpSignature, Source
+    from portable.bytecode.operations import Head, Held, Operation, OpSignature, Source
     from portable.bytecode.tables import OperationName
 
 __all__ = ["Bytecode", "read"]
@@ -276,7 +276,7 @@ class Bytecode:
         cursor.varints(count)
         return cursor
 
-    def inherent(self, of: Operation | OpSignature | Held, field: str) -> int | None:
+    def inherent(self, of: Operation | Head | OpSignature | Held, field: str) -> int | None:
         """Find one attribute of an operation, wherever its format keeps it.
 
         Dictionaries can be shared by any number of operations, so do not iterate over them.
@@ -296,7 +296,7 @@ class Bytecode:
         found = values[at] if at >= 0 else -1
         return self.dictionary(of.attributes).get(field) if found < 0 else found
 
-    def attributes_of(self, of: Operation | OpSignature) -> dict[str, int]:
+    def attributes_of(self, of: Operation | Head | OpSignature) -> dict[str, int]:
         """Return the numbers of an operation's attributes, wherever its format keeps them.
 
         Args:

@@ -151,6 +151,28 @@ class Operation(NamedTuple):
     offset: int
 
 
+class Head(NamedTuple):
+    """An `Operation` without its place and what it uses: what many have in common.
+
+    Args:
+        name: The operation name.
+        attributes: As of an `Operation`.
+        properties: As of an `Operation`.
+        results: The types of its results.
+        regions: How many regions it has.
+        isolated: Whether its regions use no value from outside.
+        depth: In how many operations it lies.
+    """
+
+    name: int
+    attributes: int
+    properties: int
+    results: tuple[int, ...]
+    regions: int
+    isolated: bool
+    depth: int
+
+
 class OpSignature(NamedTuple):
     """What operations have in common that differ only in location and values.
 
@@ -174,7 +196,7 @@ class OpSignature(NamedTuple):
     operand_types: tuple[int | None, ...] | None = None
 
 
-def like(one: Operation | OpSignature) -> tuple[object, ...]:
+def like(one: Operation | Head | OpSignature) -> tuple[object, ...]:
     """Return what an operation and its signature have in common."""
     return (one.name, one.attributes, one.properties, one.results)
 

@@ -173,9 +173,9 @@ def _is_called_in_scatter(reading: Reading) -> bool:
 
 def _is_stable_by_more(reading: Reading) -> bool | None:
     """Find a stable sort of one operand by more than a comparison: what ties may not be equal."""
-    for number, _, operation, _, _ in reading.walk.of([_SORT]):
-        if len(operation.operands) == 1 and reading.value(operation, "is_stable").get("value"):
-            inner = {reading.kinds[one.operation.name] for one in reading.walk.below(number)}
+    for sort in reading.walk.of([_SORT]):
+        if len(sort.operands) == 1 and reading.value(sort.operation, "is_stable").get("value"):
+            inner = {reading.kinds[one.operation.name] for one in reading.walk.below(sort.number)}
             if inner - {_COMPARE, _RETURN}:
                 return None
     return False
@@ -199,7 +199,7 @@ def _may_fold(reading: Reading) -> bool | None:
                 continue
             taken = [
                 known.get(source, source) if source else value
-                for source, value in zip(visit.sources, operation.operands, strict=True)
+                for source, value in zip(visit.sources, visit.operands, strict=True)
             ]
             made: object = (like(operation), *taken)
             if kind in _SAME_OF_ONE and len({*taken}) == 1:

@@ -12,7 +12,7 @@ from portable.prediction.form import NEGATIVE, FormRule, ops, repeated, types, w
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from portable.bytecode.operations import Operation, OpSignature, Source
+    from portable.bytecode.operations import Head, OpSignature, Source
     from portable.prediction.forms import Reading
 
 __all__ = ["BODIES", "CONSTRAINING", "LEAST_BY_YNNPACK"]
@@ -71,8 +71,8 @@ class _Applied(NamedTuple):
         folded: For each operand whether it is computed from constants alone.
     """
 
-    op: Operation
-    starts: Sequence[Operation | None]
+    op: Head
+    starts: Sequence[Head | None]
     roots: Sequence[str]
     folded: Sequence[bool]
 
@@ -101,9 +101,9 @@ def _root(reading: Reading, source: Source | None) -> str:
             source = next(iter(reading.walk[source[0]].sources), None)
     if source is None:
         return ""
-    _, _, operation, before, _ = reading.walk[source[0]]
-    plain = len(set(operation.operands)) == len(before) == 2 and not any(before)
-    kind = reading.kinds[operation.name]
+    made = reading.walk[source[0]]
+    plain = len(set(made.operands)) == len(made.sources) == 2 and not any(made.sources)
+    kind = reading.kinds[made.operation.name]
     return kind if plain or kind in _INLINED | {_CONSTANT, _CONVERT} else "?"
 
 
@@ -289,7 +289,7 @@ def _over_nothing(reading: Reading, one: OpSignature) -> bool:
     return reading.names[one.name] == _REDUCE and not reading.numbers(one, "dimensions")
 
 
-def _changes(reading: Reading, start: Operation | None, root: str) -> bool | None:
+def _changes(reading: Reading, start: Head | None, root: str) -> bool | None:
     """Say whether to start from a value changes the result; None where that is not known."""
     if start is None or reading.names[start.name].rpartition("_v")[0] != _CONSTANT:
         return None

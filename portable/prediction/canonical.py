@@ -16,7 +16,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from portable.bytecode.entries import Blob
-from portable.bytecode.operations import IN_FUNCTION
+from portable.bytecode.operations import IN_FUNCTION, Operation
 from portable.prediction.computing import integers
 from portable.prediction.form import kinds
 from portable.prediction.functions import CALLS
@@ -25,7 +25,7 @@ from portable.prediction.identities import CHANGING, RESHAPE, changes_nothing, u
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from portable.bytecode.operations import Operation, Source
+    from portable.bytecode.operations import Head, Source
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
 
@@ -134,7 +134,7 @@ class _Frame:
             apart: Whether it stands in a body that numbers its own values.
         """
         found = []
-        for source, number in zip(visit.sources, visit.operation.operands, strict=True):
+        for source, number in zip(visit.sources, visit.operands, strict=True):
             place = _Place(None, number + self._shift_of(source, number) + _IN_BODY * apart)
             if source is None:
                 place = self._given(number, apart=apart) or place
@@ -265,8 +265,9 @@ class Canonical:
         function = self._extents.get(called[0]) if len(called) == 1 else None
         if function is None or not 0 < self._size(function) <= self._left:
             return None
-        end = self._walk[function.end - 1].operation
-        returns = self._reading.kinds[end.name] == _RETURN and end.depth == IN_FUNCTION
+        end = self._walk[function.end - 1]
+        kind, depth = self._reading.kinds[end.operation.name], end.operation.depth
+        returns = kind == _RETURN and depth == IN_FUNCTION
         fits = len(end.operands) == len(call.operation.results)
         return function if returns and fits else None
 
@@ -287,13 +288,13 @@ class Canonical:
         constant = next(constants, None)
         return constant and _branch_of(self._reading, conditional, constant, self._ends)
 
-    def _made(self, number: int) -> tuple[Operation, Source | None]:
+    def _made(self, number: int) -> tuple[Head, Source | None]:
         """Return an operation that was read, and what its first operand is a result of."""
         maker, at, _ = self._first[3 * number : 3 * number + 3]
         source = None if maker == _NOWHERE else (maker, at)
         return self._walk.head(self._origins[number]), source
 
-    def _same(self, operation: Operation, kind: str, place: _Place) -> _Place | None:
+    def _same(self, operation: Head, kind: str, place: _Place) -> _Place | None:
         """Return what an operation gives where that is what it, or one before it, takes."""
         reading = self._reading
         if changes_nothing(reading, kind, operation, self._type(place)):
@@ -321,9 +322,9 @@ class Canonical:
 
     def _size(self, function: _Extent) -> int:
         if function not in self._sizes:
-            operations = (self._walk[at].operation for at in range(*function))
+            visits = (self._walk[at] for at in range(*function))
             self._sizes[function] = sum(
-                1 + len(one.results) + len(one.operands) for one in operations
+                1 + len(one.operation.results) + len(one.operands) for one in visits
             )
         return self._sizes[function]
 
@@ -346,8 +347,11 @@ class Canonical:
         source, number = places[0] if places else _Place(None, 0)
         self._first.extend((*(source or (_NOWHERE, 0)), number))
         operands = tuple([one.number for one in places])
-        depth = visit.operation.depth + frame.depth
-        operation = visit.operation._replace(operands=operands, depth=depth)
+        name, attributes, properties, results, regions, isolated, depth = visit.operation
+        depth += frame.depth
+        operation = Operation(
+            name, -1, attributes, properties, results, operands, regions, isolated, depth, -1
+        )
         return operation, tuple([one.source for one in places])
 
 
@@ -369,7 +373,7 @@ def branch_ends(reading: Reading) -> dict[int, list[int]]:
 
 
 def _branch_of(
-    reading: Reading, conditional: Visit, constant: Operation, ends: Mapping[int, Sequence[int]]
+    reading: Reading, conditional: Visit, constant: Head, ends: Mapping[int, Sequence[int]]
 ) -> int | None:
     """Return the number of the branch of a conditional that a constant decides for.
 
@@ -384,7 +388,7 @@ def _branch_of(
     return number if 0 <= number < branches else branches - 1
 
 
-def _number(reading: Reading, constant: Operation) -> int | None:
+def _number(reading: Reading, constant: Head) -> int | None:
     """Return the number that a constant is, of integers or booleans; None where it has several."""
     data = reading.value(constant, "value").get("data")
     if not isinstance(data, Blob) or data.size > _WIDEST:
@@ -418,7 +422,7 @@ class _Counting(NamedTuple):
 def _count(
     reading: Reading,
     loop: Visit,
-    begins: Sequence[Operation | None],
+    begins: Sequence[Head | None],
     ends: Mapping[int, Sequence[int]],
 ) -> _Counting | None:
     """Return what a loop counts; None where no constants decide that."""
@@ -427,7 +431,7 @@ def _count(
         return None
     asked, given = (walk[at] for at in ended)
     compare = _made_by(reading, asked, 0, _COMPARE)
-    term = compare and _counted(reading, compare)
+    term = _counted(reading, compare) if compare else None
     if compare is None or term is None or term.at >= len(begins):
         return None
     begin = begins[term.at]
@@ -441,7 +445,7 @@ def _count(
 def _runs_once(
     reading: Reading,
     loop: Visit,
-    begins: Sequence[Operation | None],
+    begins: Sequence[Head | None],
     ends: Mapping[int, Sequence[int]],
 ) -> bool:
     """Say whether a loop counts from a constant by a constant up to one, and runs once."""
@@ -490,7 +494,7 @@ def _made_by(reading: Reading, ends: Visit, operand: int, kind: str) -> Visit | 
 def _counted(reading: Reading, visit: Visit) -> _Term | None:
     """Return the argument of a loop and the constant that an op takes; None of another op."""
     first = reading.firsts[visit.number]
-    sides = [*zip(visit.sources, visit.operation.operands, strict=True)]
+    sides = [*zip(visit.sources, visit.operands, strict=True)]
     for (source, number), (other, _) in itertools.permutations(sides, 2):
         constant = visit.constant(other)
         by = constant and _number(reading, constant)
@@ -502,7 +506,7 @@ def _counted(reading: Reading, visit: Visit) -> _Term | None:
 def _is_decided(reading: Reading, conditional: Visit) -> bool:
     """Say whether a constant may decide for a branch, or how often a loop runs."""
 
-    def made(number: int) -> tuple[Operation, Source | None]:
+    def made(number: int) -> tuple[Head, Source | None]:
         visit = reading.walk[number]
         return visit.operation, visit.sources[0] if visit.sources else None
 
@@ -515,8 +519,8 @@ def _is_decided(reading: Reading, conditional: Visit) -> bool:
 def _constant_at(
     reading: Reading,
     source: Source | None,
-    made: Callable[[int], tuple[Operation, Source | None]],
-) -> Operation | None:
+    made: Callable[[int], tuple[Head, Source | None]],
+) -> Head | None:
     """Return the constant that an operand is, also of another shape or type.
 
     Args:

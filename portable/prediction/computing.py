@@ -28,7 +28,7 @@ from portable.prediction.form import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from portable.bytecode.operations import Operation, OpSignature, Source
+    from portable.bytecode.operations import Head, OpSignature, Source
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
 
@@ -169,7 +169,7 @@ def _greatest_of_complex(reading: Reading) -> bool | None:
     """
     found = {*map(like, _giving(reading, _GREATEST, _COMPLEX))} & reading.used
     visits = reading.walk.of(_GREATEST) if found else ()
-    operands = [{*one.operation.operands} for one in visits if like(one.operation) in found]
+    operands = [{*one.operands} for one in visits if like(one.operation) in found]
     return any(len(one) > 1 for one in operands) or (None if operands else False)
 
 
@@ -386,8 +386,9 @@ def _chained(reading: Reading) -> bool | None:
         return False
     known: set[object] = set()
     before: list[frozenset[object]] = []
-    for _, _, operation, sources, _ in reading.walk:
-        found = frozenset().union(*(before[source[0]] for source in sources if source))
+    for visit in reading.walk:
+        operation = visit.operation
+        found = frozenset().union(*(before[source[0]] for source in visit.sources if source))
         kind = reading.kinds[operation.name]
         own = channel(reading, operation) if kind in COMMUNICATING else None
         if own is not None:
@@ -438,7 +439,7 @@ def _pads_two_bits(reading: Reading) -> bool | None:
     return None if perhaps else False
 
 
-def _pads_some(reading: Reading, pad: Operation) -> bool:
+def _pads_some(reading: Reading, pad: Head) -> bool:
     """Say whether a pad that only adds has an operand with two elements at least in a dimension."""
     shape = reading.dimensions(pad.results[0]) or ()
     low, high, between = (repeated(reading.numbers(pad, name), len(shape), 0) for name in _AMOUNTS)
@@ -460,14 +461,14 @@ def _sorts_two_bits(reading: Reading) -> bool | None:
     return None if folded and all(folded) else bool(folded)
 
 
-def channel(reading: Reading, op: Operation | OpSignature) -> object:
+def channel(reading: Reading, op: Head | OpSignature) -> object:
     """Return the channel that a collective op names; None if it names none, or 0."""
     return reading.value(op, "channel_id").get("value") or None
 
 
 def _constant_operands(
     reading: Reading, name: str, operand: int, elements: frozenset[str]
-) -> Iterator[tuple[Operation, bool, Operation | None]]:
+) -> Iterator[tuple[Head, bool, Head | None]]:
     """Yield the ops of a name with results of some element types, and what an operand of each is.
 
     Yields:
@@ -481,7 +482,7 @@ def _constant_operands(
             yield operation, source is None, visit.constant(source)
 
 
-def integers(reading: Reading, constant: Operation) -> Iterator[int]:
+def integers(reading: Reading, constant: Head) -> Iterator[int]:
     """Yield the elements of a constant of integers; none of what a damaged file calls one.
 
     Any number of ops may take the same constant: do not walk through it for each.
@@ -493,7 +494,7 @@ def integers(reading: Reading, constant: Operation) -> Iterator[int]:
     return itertools.chain.from_iterable(_parts(reading, constant))
 
 
-def _parts(reading: Reading, constant: Operation) -> Iterator[Sequence[int]]:
+def _parts(reading: Reading, constant: Head) -> Iterator[Sequence[int]]:
     """Yield the elements of a constant of integers, so many at once as take little memory."""
     index = reading.content.inherent(constant, "value")
     data = None if index is None else reading.content.pool.attribute(index).fields.get("data")
@@ -512,7 +513,7 @@ def _parts(reading: Reading, constant: Operation) -> Iterator[Sequence[int]]:
         yield found if bits >= 8 else [(one + half) % (1 << bits) - half for one in found]
 
 
-def ends_of(reading: Reading) -> Callable[[Operation], tuple[int, int]]:
+def ends_of(reading: Reading) -> Callable[[Head], tuple[int, int]]:
     """Return what tells the least and the largest integer of a constant, 0 where it has none.
 
     Each is read once: any number of ops may take the same.
@@ -521,14 +522,14 @@ def ends_of(reading: Reading) -> Callable[[Operation], tuple[int, int]]:
         reading: An artifact's ops.
     """
 
-    def ends(constant: Operation) -> tuple[int, int]:
+    def ends(constant: Head) -> tuple[int, int]:
         pairs = [(min(part), max(part)) for part in _parts(reading, constant) if part]
         return min((one for one, _ in pairs), default=0), max((one for _, one in pairs), default=0)
 
     return _once(reading, ends)
 
 
-def first_of(reading: Reading) -> Callable[[Operation], int | None]:
+def first_of(reading: Reading) -> Callable[[Head], int | None]:
     """Return what tells the first integer of a constant, None where it has none.
 
     Each is read once, as by `ends_of`.
@@ -539,11 +540,11 @@ def first_of(reading: Reading) -> Callable[[Operation], int | None]:
     return _once(reading, lambda constant: next(integers(reading, constant), None))
 
 
-def _once(reading: Reading, tell: Callable[[Operation], _T]) -> Callable[[Operation], _T]:
+def _once(reading: Reading, tell: Callable[[Head], _T]) -> Callable[[Head], _T]:
     """Have a constant read once, however many ops are it."""
     known: dict[tuple[int | None, tuple[int, ...]], _T] = {}
 
-    def told(constant: Operation) -> _T:
+    def told(constant: Head) -> _T:
         key = reading.attribute(constant, "value"), constant.results[:1]
         if key not in known:
             known[key] = tell(constant)
@@ -593,7 +594,7 @@ def _tests_constants(reading: Reading) -> bool | None:
     return None if perhaps else False
 
 
-def _loses_truth(reading: Reading, constant: Operation) -> bool:
+def _loses_truth(reading: Reading, constant: Head) -> bool:
     """Say whether an element is no zero, and becomes one as an integer of one bit."""
     element = reading.element(constant.results[0]) if constant.results else ""
     if element in WHOLE:
@@ -651,7 +652,7 @@ def _converts_complex_splat(reading: Reading) -> bool:
     return any(constant is not None and complex_splat(reading, constant) for *_, constant in found)
 
 
-def complex_splat(reading: Reading, constant: Operation) -> bool:
+def complex_splat(reading: Reading, constant: Head) -> bool:
     """Say whether a constant is one complex number throughout.
 
     Args:
@@ -709,12 +710,13 @@ def _computes_with_signed_bits(reading: Reading) -> bool | None:
         return False
     unsigned: set[Source] = set()
     perhaps = False
-    for number, name, operation, sources, _ in reading.walk:
-        if name == _BITS and len(operation.results) > 1:
+    for visit in reading.walk:
+        operation = visit.operation
+        if visit.name == _BITS and len(operation.results) > 1:
             if not reading.element(operation.results[1]).startswith("ui"):
-                unsigned.add((number, 1))
+                unsigned.add((visit.number, 1))
             continue
-        taken = [source in unsigned for source in sources]
+        taken = [source in unsigned for source in visit.sources]
         if not any(taken):
             continue
         kind = reading.kinds[operation.name]
@@ -722,8 +724,8 @@ def _computes_with_signed_bits(reading: Reading) -> bool | None:
             return True
         elements = {reading.element(type_) for type_ in operation.results[:1]}
         if kind in _ALIKE | _RESHAPED and not elements & _BOOLEAN:
-            unsigned |= {(number, at) for at in range(len(operation.results))}
-        elif name != _RETURN or operation.depth > IN_FUNCTION:
+            unsigned |= {(visit.number, at) for at in range(len(operation.results))}
+        elif visit.name != _RETURN or operation.depth > IN_FUNCTION:
             perhaps = True
     return None if perhaps else False
 
@@ -742,14 +744,14 @@ def _asks_for_the_device_in_a_loop(reading: Reading) -> bool | None:
     # Whether each of them is in a while, and in one from a constant to another.
     inside: list[tuple[bool, bool]] = []
     perhaps = False
-    for number, name, operation, sources, _ in reading.walk:
-        depth = operation.depth
+    for visit in reading.walk:
+        name, depth = visit.name, visit.operation.depth
         del around[depth:], begins[depth:], ends[depth:], inside[depth:]
         if name == _CONSTANT:
-            constants.add(number)
+            constants.add(visit.number)
         in_condition = bool(around) and around[-1] == _WHILE and ends[-1] is None
         constant = (in_condition or name == _WHILE) and any(
-            source is not None and source[0] in constants for source in sources
+            source is not None and source[0] in constants for source in visit.sources
         )
         if in_condition:
             ends[-1] = True if constant else (False if name == _RETURN else None)

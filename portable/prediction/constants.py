@@ -27,7 +27,7 @@ from portable.prediction.functions import CALLS
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from portable.bytecode.operations import Operation
+    from portable.bytecode.operations import Head
     from portable.prediction.forms import Reading
 
 __all__ = ["CONSTANTS", "is_one_number"]
@@ -90,15 +90,16 @@ def _kept(elements: frozenset[str]) -> FormRule:
     def find(reading: Reading) -> bool | None:
         found: set[int] = set()
         perhaps = False
-        for number, name, operation, sources, _ in reading.walk:
-            if any(source is not None and source[0] in found for source in sources):
+        for visit in reading.walk:
+            name, operation = visit.name, visit.operation
+            if any(source is not None and source[0] in found for source in visit.sources):
                 if name == _RETURN and operation.depth == IN_FUNCTION:
                     return True
                 perhaps = True
             elif name == _CONSTANT and any(
                 reading.element(n) in elements for n in operation.results
             ):
-                found.add(number)
+                found.add(visit.number)
         return None if perhaps else False
 
     return FormRule(find, (ops(_CONSTANT), types(elements)))
@@ -147,7 +148,7 @@ def _reduces_beside_a_constant(reading: Reading) -> bool | None:
     return False
 
 
-def is_one_number(reading: Reading, constant: Operation) -> bool:
+def is_one_number(reading: Reading, constant: Head) -> bool:
     """Say whether a constant has one number everywhere, of which one is stored.
 
     One of complex numbers counts as none: IREE fills nothing with it.
@@ -246,7 +247,7 @@ def _convolves_too_large(reading: Reading) -> bool | None:
     return False
 
 
-def _largest(reading: Reading, constant: Operation | None) -> int | None:
+def _largest(reading: Reading, constant: Head | None) -> int | None:
     """Return the largest magnitude in a constant of integers, or None for what is none."""
     return None if constant is None else max(map(abs, integers(reading, constant)), default=None)
 

@@ -520,17 +520,17 @@ def _result(reading: Reading, visit: Visit) -> str:
 
 def _compared_with_integers(reading: Reading) -> Iterator[int]:
     """Yield the numbers of compares, for equality, of numbers with their own floor or ceil."""
-    for number, _, operation, sources, _ in reading.walk.of([_COMPARE]):
+    for visit in reading.walk.of([_COMPARE]):
+        operation, sources = visit.operation, visit.sources
         asked = reading.value(operation, "comparison_direction").get("value")
         if asked not in _EQUALITY or len(sources) != 2:
             continue
-        for source, other in zip(sources, reversed(operation.operands), strict=True):
+        for source, other in zip(sources, reversed(visit.operands), strict=True):
             made = reading.walk[source[0]] if source else None
             if made is None or made.name not in _TO_INTEGERS:
                 continue
-            rounded = made.operation
-            if rounded.depth == operation.depth and rounded.operands == (other,):
-                yield number
+            if made.operation.depth == operation.depth and made.operands == (other,):
+                yield visit.number
                 break
 
 

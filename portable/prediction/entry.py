@@ -16,7 +16,7 @@ from portable.prediction.unused import KEPT
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
-    from portable.bytecode.operations import Operation, OpSignature, Source
+    from portable.bytecode.operations import Head, OpSignature, Source
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
 
@@ -50,7 +50,7 @@ _LAYOUT = re.compile(r"default|auto|\{(\d+(,\d+)*)?\}")
 _MEMORIES = frozenset({"device", "pinned_host", "unpinned_host"})
 
 
-def _text(reading: Reading, op: OpSignature | Operation, field: str) -> str:
+def _text(reading: Reading, op: OpSignature | Head, field: str) -> str:
     value = reading.value(op, field).get("value")
     return value if isinstance(value, str) else ""
 
@@ -202,10 +202,10 @@ def _is_overwritten(reading: Reading) -> bool | None:
     """
     results, main = reading.aliased, reading.functions.main
     used = set[int]()
-    for _, name, operation, _, _ in reading.walk.below(main) if results else ():
+    for visit in reading.walk.below(main) if results else ():
         # Values of a function are numbered from its arguments on.
-        operands = operation.operands
-        if name == _RETURN and operation.depth == IN_FUNCTION:
+        operands = visit.operands
+        if visit.name == _RETURN and visit.operation.depth == IN_FUNCTION:
             lost = results.keys() - {
                 one for at, one in enumerate(operands) if results.get(one) == at
             }
@@ -219,9 +219,10 @@ def _is_overwritten(reading: Reading) -> bool | None:
 def _returns_updated(reading: Reading) -> bool:
     """Find an argument of main that is returned, and taken by an op that may update it in place."""
     taken, main = set[int](), reading.functions.main
-    for _, name, operation, sources, _ in reading.walk.below(main) if main >= 0 else ():
-        if operation.depth == IN_FUNCTION:
-            pairs = zip(operation.operands, sources, strict=False)
+    for visit in reading.walk.below(main) if main >= 0 else ():
+        name = visit.name
+        if visit.operation.depth == IN_FUNCTION:
+            pairs = zip(visit.operands, visit.sources, strict=False)
             arguments = [_NO_ARGUMENT if source else value for value, source in pairs]
             if name in _UPDATED:
                 taken |= {*arguments[: _UPDATED[name]]} - {_NO_ARGUMENT}
@@ -256,7 +257,7 @@ def _crosses(*names: str) -> FormRule:
                 crossing = {one[0] for one in of_type}
             elif reading.kinds[visit.operation.name] in _SHAPED or given.isdisjoint(
                 value
-                for value, source in zip(visit.operation.operands, visit.sources, strict=True)
+                for value, source in zip(visit.operands, visit.sources, strict=True)
                 if source is None
             ):
                 continue
@@ -388,11 +389,12 @@ def _uses_everything(reading: Reading, count: int) -> bool:
     given: set[Source] = set()
     used: set[Source] = set()
     arguments: set[int] = set()
-    for number, _, operation, sources, _ in reading.walk:
-        given.update((number, at) for at in range(len(operation.results)))
+    for visit in reading.walk:
+        sources = visit.sources
+        given.update((visit.number, at) for at in range(len(visit.operation.results)))
         used.update(filter(None, sources))
         if None in sources:
-            arguments.update(operation.operands)
+            arguments.update(visit.operands)
     return given <= used and arguments.issuperset(range(count))
 
 

@@ -14,7 +14,7 @@ from portable.prediction.functions import CALLS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from portable.bytecode.operations import Operation
+    from portable.bytecode.operations import Head
     from portable.prediction.flow import Value
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
@@ -92,7 +92,7 @@ class Estimates(ABC, Generic[_T]):
             )
         }
 
-    def _hands_on(self, operation: Operation) -> bool:
+    def _hands_on(self, operation: Head) -> bool:
         kind = self._reading.kinds[operation.name]
         return kind == _FUNCTION or kind in _HANDING_ON
 

@@ -105,7 +105,7 @@ class Flow:
         taken = 0 if self._walk.apart[visit.number] else self._counts.get(function, 0)
         return [
             source or (function, ~operand if operand < taken else INSIDE)
-            for source, operand in zip(visit.sources, visit.operation.operands, strict=True)
+            for source, operand in zip(visit.sources, visit.operands, strict=True)
         ]
 
     def type(self, value: Value) -> int | None:

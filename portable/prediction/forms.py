@@ -71,7 +71,7 @@ if TYPE_CHECKING:
 
     from portable.bytecode import Bytecode, MalformedArtifact
     from portable.bytecode.encoding import Buffer
-    from portable.bytecode.operations import Operation, OpSignature
+    from portable.bytecode.operations import Head, Operation, OpSignature
     from portable.bytecode.view import View
     from portable.prediction.flow import Value
     from portable.prediction.simplified import Added, Numbers
@@ -166,7 +166,7 @@ class Reading:
         return Functions(self)
 
     @cached_property
-    def main(self) -> Operation | None:
+    def main(self) -> Head | None:
         """The function with which a program begins."""
         main = self.functions.main
         return None if main < 0 else self.walk.head(main)
@@ -244,12 +244,12 @@ class Reading:
         return frozenset(found)
 
     @cached_property
-    def ends(self) -> Callable[[Operation], tuple[int, int]]:
+    def ends(self) -> Callable[[Head], tuple[int, int]]:
         """Tells the least and the largest integer of a constant, and reads each once."""
         return ends_of(self)
 
     @cached_property
-    def first(self) -> Callable[[Operation], int | None]:
+    def first(self) -> Callable[[Head], int | None]:
         """Tells the first integer of a constant, and reads each once."""
         return first_of(self)
 
@@ -377,11 +377,11 @@ class Reading:
         """Return the error for an op that is not what its name says; the caller raises it."""
         return self.content.pool.attributes.cursor.malformed(what)
 
-    def attribute(self, signature: OpSignature | Operation, name: str) -> int | None:
+    def attribute(self, signature: OpSignature | Head, name: str) -> int | None:
         """Return the number of an op's attribute, wherever its format keeps it."""
         return self.content.inherent(signature, name)
 
-    def result(self, signature: OpSignature | Operation) -> int:
+    def result(self, signature: OpSignature | Head) -> int:
         """Return the type of the first result of an op that has to have one."""
         if not signature.results:
             raise self.malformed(f"{self.content.names[signature.name]} has no result")
@@ -416,12 +416,12 @@ class Reading:
             inner = pool.type(inner).fields.get("element")
         return pool.type(inner).name if isinstance(inner, int) else ""
 
-    def value(self, signature: OpSignature | Operation, attribute: str) -> Mapping[str, object]:
+    def value(self, signature: OpSignature | Head, attribute: str) -> Mapping[str, object]:
         """Return the fields of an op's attribute; none if it has no such."""
         index = self.attribute(signature, attribute)
         return {} if index is None else self.content.pool.attribute(index).fields
 
-    def numbers(self, op: OpSignature | Operation, attribute: str) -> tuple[int, ...]:
+    def numbers(self, op: OpSignature | Head, attribute: str) -> tuple[int, ...]:
         """Return the elements of an op's attribute that is a tensor of i64, without their signs.
 
         They are none where there is no such attribute, or it is too long.

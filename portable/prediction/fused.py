@@ -135,7 +135,7 @@ def _uses(reading: Reading) -> Mapping[int, Sequence[Visit]]:
 def _is_made_good(reading: Reading, reduced: Visit, uses: Mapping[int, Sequence[Visit]]) -> bool:
     """Say whether all that is computed from a reduction has the NaN again that this lost."""
     is_reduce = reading.kinds[reduced.operation.name] == _REDUCE
-    if not is_reduce or reduced.operation.results[1:] or not reduced.operation.operands:
+    if not is_reduce or reduced.operation.results[1:] or not reduced.operands:
         return False
     known = {reduced.number: _LOST}
     waiting = {one.number: one for one in uses.get(reduced.number, ())}

@@ -9,7 +9,7 @@ from portable.prediction.form import kinds, repeated
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from portable.bytecode.operations import Operation
+    from portable.bytecode.operations import Head
     from portable.prediction.forms import Reading
 
 __all__ = ["CHANGING", "RESHAPE", "changes_nothing", "undoes"]
@@ -35,7 +35,7 @@ _WIDER = {
 }
 
 
-def changes_nothing(reading: Reading, kind: str, operation: Operation, taken: int | None) -> bool:
+def changes_nothing(reading: Reading, kind: str, operation: Head, taken: int | None) -> bool:
     """Say whether an operation gives what it takes.
 
     Args:
@@ -55,9 +55,7 @@ def changes_nothing(reading: Reading, kind: str, operation: Operation, taken: in
     return kind != _REVERSE
 
 
-def undoes(
-    reading: Reading, kind: str, operation: Operation, maker: Operation, taken: int | None
-) -> bool:
+def undoes(reading: Reading, kind: str, operation: Head, maker: Head, taken: int | None) -> bool:
     """Say whether an operation gives what one of its kind takes, whose result it takes.
 
     Args:
@@ -83,6 +81,6 @@ def undoes(
     return kind == RESHAPE
 
 
-def _numbers(reading: Reading, operation: Operation, rank: int) -> Callable[[str], Sequence[int]]:
+def _numbers(reading: Reading, operation: Head, rank: int) -> Callable[[str], Sequence[int]]:
     """Return what gives an attribute that has one number for each dimension."""
     return lambda name: repeated(reading.numbers(operation, name), rank, 0)

@@ -15,7 +15,7 @@ from portable.prediction.ranges import ANY
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from portable.bytecode.operations import Operation, OpSignature
+    from portable.bytecode.operations import Head, OpSignature
     from portable.prediction.flow import Value
     from portable.prediction.forms import Reading
     from portable.prediction.ranges import Ends
@@ -91,7 +91,7 @@ def _components(reading: Reading, op: Visit, count: int) -> Sequence[Ends]:
     return [reading.ranges.at(indices)] * count
 
 
-def _vector_dimension(reading: Reading, op: OpSignature | Operation) -> object:
+def _vector_dimension(reading: Reading, op: OpSignature | Head) -> object:
     return reading.value(op, "index_vector_dim").get("value")
 
 

@@ -16,7 +16,7 @@ from portable.prediction.unused import KEPT
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, MutableMapping, Sequence
 
-    from portable.bytecode.operations import Operation, Source
+    from portable.bytecode.operations import Head, Source
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
 
@@ -98,7 +98,7 @@ def _leaves_what_it_carries(reading: Reading) -> bool | None:
         }
         # A condition that gives a value as it is says what it is in the body.
         answers = reading.firsts[asks.number]
-        anew -= {value - answers for value in asks.operation.operands}
+        anew -= {value - answers for value in asks.operands}
         if anew and _counted(reading, number, asks, ends) is None:
             if anew - loop.called:
                 return True
@@ -112,7 +112,7 @@ def _is_anew(reading: Reading, ends: Visit, at: int, carried: range) -> bool:
         return False
     source, owner = ends.sources[at], reading.walk.around[ends.number]
     if source is None:
-        return ends.operation.operands[at] in carried
+        return ends.operands[at] in carried
     return reading.walk.around[source[0]] == owner and source[0] not in ends.constants
 
 
@@ -159,7 +159,7 @@ def _places(visit: Visit, first: int, carried: int) -> Sequence[int | None]:
     """Return which carried value each operand of an op is; None of another."""
     return [
         value - first if source is None and first <= value < first + carried else None
-        for source, value in zip(visit.sources, visit.operation.operands, strict=True)
+        for source, value in zip(visit.sources, visit.operands, strict=True)
     ]
 
 
@@ -198,7 +198,7 @@ def _converts(
             active = {*handed.get(visit.number, ())}
         taken = [
             value in active if source is None else source[0] in scalars
-            for source, value in zip(visit.sources, operation.operands, strict=True)
+            for source, value in zip(visit.sources, visit.operands, strict=True)
         ]
         wide = any(source and source[0] in spread for source in visit.sources)
         if kind == _CONVERT and (wide or any(taken)) and _gives_unsigned(reading, operation):
@@ -218,7 +218,7 @@ def _converts(
     return False
 
 
-def _gives_unsigned(reading: Reading, operation: Operation) -> bool:
+def _gives_unsigned(reading: Reading, operation: Head) -> bool:
     """Say whether an op gives unsigned integers, and something takes them."""
     elements = {*map(reading.element, operation.results)}
     return bool(elements & _UNSIGNED) and like(operation) in reading.used
@@ -237,7 +237,7 @@ def _look_inside(reading: Reading, loops: Mapping[int, _Loop]) -> None:
             firsts.pop()
         if inside and around[visit.number] == inside[-1].number:
             firsts[-1], ends = first, visit.name == _RETURN
-        for source, value in zip(visit.sources, operation.operands, strict=True):
+        for source, value in zip(visit.sources, visit.operands, strict=True):
             at = -1 if source is not None else bisect_right(firsts, value) - 1
             if at < 0:
                 continue
@@ -329,7 +329,7 @@ def _goes_on_outside(reading: Reading) -> bool | None:
         if owner < 0 or walk[owner].name != _WHILE:
             continue
         loop = walk[owner]
-        given = zip(loop.sources, visit.sources, visit.operation.operands, strict=False)
+        given = zip(loop.sources, visit.sources, visit.operands, strict=False)
         for begin, source, value in given:
             constant = loop.constant(begin)
             outside = value < first if source is None else source[0] < owner
@@ -365,7 +365,7 @@ def _given_back(reading: Reading) -> set[tuple[int, int]]:
     for visit in walk.of([_RETURN]):
         owner, first = walk.around[visit.number], reading.firsts[visit.number]
         if owner >= 0 and walk[owner].name == _WHILE:
-            pairs = enumerate(zip(visit.sources, visit.operation.operands, strict=True))
+            pairs = enumerate(zip(visit.sources, visit.operands, strict=True))
             found.update(
                 (owner, at) for at, (one, value) in pairs if one is None and value == first + at
             )
@@ -406,7 +406,7 @@ def _slices_beside_a_loop(reading: Reading) -> bool | None:
             continue
         counted = _counted(reading, owner, *ends[owner]) if owner in ends else None
         count = -1 if counted is None else reading.firsts[visit.number] + counted
-        indices = [*zip(visit.sources, visit.operation.operands, strict=True)][1:]
+        indices = [*zip(visit.sources, visit.operands, strict=True)][1:]
         if any(
             source[0] not in folded if source is not None else value != count
             for source, value in indices

@@ -13,7 +13,7 @@ from portable.prediction.simplified import FLOATS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from portable.bytecode.operations import Operation
+    from portable.bytecode.operations import Head
     from portable.prediction.flow import Value
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
@@ -104,7 +104,7 @@ class Magnitudes(Estimates[float]):
             return size if size <= FLOATS[element].greatest else math.inf
         return min(size, _RANGES[element]) if element in _RANGES else math.inf
 
-    def _constant(self, constant: Operation, element: str) -> float:
+    def _constant(self, constant: Head, element: str) -> float:
         if element in FLOATS:
             numbers = self._reading.floats(constant)
             return numbers.largest if numbers.finite else math.inf

@@ -89,7 +89,7 @@ def _shape(reading: Reading, visit: Visit) -> Sequence[int]:
 
 def _starts(reading: Reading, visit: Visit, first: int) -> tuple[_Start, ...]:
     """Return where a part starts: constants, and values as operations number them."""
-    given = [*zip(visit.sources, visit.operation.operands, strict=True)][first:]
+    given = [*zip(visit.sources, visit.operands, strict=True)][first:]
     known = [visit.constant(source) for source, _ in given]
     constants = [reading.first(one) if one else None for one in known]
     return tuple(
@@ -99,7 +99,7 @@ def _starts(reading: Reading, visit: Visit, first: int) -> tuple[_Start, ...]:
 
 def _parts(reading: Reading, visit: Visit, known: Mapping[int, _Computed]) -> tuple[_Piece, ...]:
     """Return what the result of an op is computed from in one loop with what uses it."""
-    kind, operands = reading.kinds[visit.operation.name], visit.operation.operands
+    kind, operands = reading.kinds[visit.operation.name], visit.operands
     if kind in IN_NO_LOOP:
         return ()
     sources = (one[0] for one in visit.sources if one)
@@ -129,7 +129,7 @@ def _reads_what_it_writes(
     if source is None or source[0] not in known:
         return False
     update = known[source[0]]
-    own = [part.starts for part in update.parts if part.of == visit.operation.operands[0]]
+    own = [part.starts for part in update.parts if part.of == visit.operands[0]]
     if not own:
         return False
     if visit.name != _UPDATE:

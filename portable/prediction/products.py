@@ -12,7 +12,7 @@ from portable.prediction.form import CONVOLUTIONS, FormRule, kinds, ops, types, 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from portable.bytecode.operations import Operation, OpSignature
+    from portable.bytecode.operations import Head, OpSignature
     from portable.prediction.forms import Reading
 
 __all__ = [
@@ -95,7 +95,7 @@ def _contracts_one_element(reading: Reading) -> bool:
     return any(sizes[0] == 1 and 0 not in sizes for _, sizes in found)
 
 
-def _algorithm(reading: Reading, one: Operation | OpSignature) -> str:
+def _algorithm(reading: Reading, one: Head | OpSignature) -> str:
     """Return which kind of algorithm a product names, none where it is that of any product."""
     types = {*_precisions(reading, one)} - {"none_v1"}
     if types <= _EXACT:
@@ -105,7 +105,7 @@ def _algorithm(reading: Reading, one: Operation | OpSignature) -> str:
     return _ONE_PRODUCT if types == {"bf16_v1", "f32_v1"} and count == 1 else _OTHER
 
 
-def _precisions(reading: Reading, one: Operation | OpSignature) -> list[str]:
+def _precisions(reading: Reading, one: Head | OpSignature) -> list[str]:
     """Return the types of an algorithm: of the operands, and of the accumulation."""
     return [
         reading.content.pool.type(index).name
@@ -135,7 +135,7 @@ def _sizes_of_products(
 
 
 def left_and_contracted(
-    reading: Reading, product: Operation | OpSignature, side: str, dimensions: Sequence[int]
+    reading: Reading, product: Head | OpSignature, side: str, dimensions: Sequence[int]
 ) -> tuple[int, int]:
     """Return how many elements are left of an operand, and over how many it is contracted.
 
@@ -166,7 +166,7 @@ def _contracts_nothing(reading: Reading) -> bool:
 
 def _computed_matrices(
     reading: Reading, algorithms: frozenset[str]
-) -> Iterator[tuple[str, Operation | None, bool]]:
+) -> Iterator[tuple[str, Head | None, bool]]:
     """Yield what computes the matrix of each product by an algorithm of a vector and a matrix.
 
     Args:
@@ -182,12 +182,13 @@ def _computed_matrices(
     functions = sum(reading.signatures[one] for one in reading.of("vhlo.func_v1"))
     turned: set[int] = set()
     products = _Products(reading)
-    for number, name, operation, sources, _ in reading.walk.of(_IN_THE_LOOP | {_TRANSPOSE, DOT}):
+    for visit in reading.walk.of(_IN_THE_LOOP | {_TRANSPOSE, DOT}):
+        operation, sources = visit.operation, visit.sources
         kind = reading.kinds[operation.name]
         before = [source[0] for source in sources if source]
         if kind == _TRANSPOSE or (kind in _IN_THE_LOOP and not turned.isdisjoint(before)):
-            turned.add(number)
-        if name != DOT or products.algorithm(operation) not in algorithms:
+            turned.add(visit.number)
+        if visit.name != DOT or products.algorithm(operation) not in algorithms:
             continue
         for side, source in zip(("lhs", "rhs"), sources, strict=False):
             if source is None:
@@ -207,14 +208,14 @@ class _Products:
         self._known: dict[tuple[object, ...], bool] = {}
         self._algorithms: dict[tuple[int, int], str] = {}
 
-    def algorithm(self, product: Operation) -> str:
+    def algorithm(self, product: Head) -> str:
         """Return what `_algorithm` does."""
         key = product.properties, product.attributes
         if key not in self._algorithms:
             self._algorithms[key] = _algorithm(self._reading, product)
         return self._algorithms[key]
 
-    def meets_a_vector(self, product: Operation, side: str, matrix: int) -> bool:
+    def meets_a_vector(self, product: Head, side: str, matrix: int) -> bool:
         """Say what `_meets_a_vector` does."""
         key = product.properties, product.attributes, product.results, side, matrix
         if key not in self._known:
@@ -222,7 +223,7 @@ class _Products:
         return self._known[key]
 
 
-def _meets_a_vector(reading: Reading, product: Operation, side: str, matrix: int) -> bool:
+def _meets_a_vector(reading: Reading, product: Head, side: str, matrix: int) -> bool:
     """Say whether the other operand of a product is a vector, and not too long."""
     dimensions, whole = reading.dimensions(matrix), reading.dimensions(reading.result(product))
     if dimensions is None or whole is None:
@@ -245,7 +246,7 @@ def _multiplies_a_computed_matrix(reading: Reading) -> bool | None:
     return None if perhaps else False
 
 
-def is_splat(reading: Reading, constant: Operation) -> bool:
+def is_splat(reading: Reading, constant: Head) -> bool:
     """Say whether a constant, of f32 or less, is one value throughout."""
     data = reading.value(constant, "value").get("data")
     return isinstance(data, Blob) and data.size <= 4

@@ -18,7 +18,7 @@ from portable.prediction.simplified import FLOATS
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from portable.bytecode.operations import Operation
+    from portable.bytecode.operations import Head
     from portable.prediction.flow import Value
     from portable.prediction.walk import Visit
 
@@ -94,7 +94,7 @@ class Bounds(Estimates["Ends"]):
             ends = _computed(kind, self.of(visit), element)
         return [_held(ends, element)]
 
-    def _constant(self, constant: Operation, element: str) -> Ends:
+    def _constant(self, constant: Head, element: str) -> Ends:
         if element not in FLOATS:
             return self._reading.ends(constant) if element in WHOLE else ANY
         numbers = self._reading.floats(constant)

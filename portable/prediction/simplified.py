@@ -17,7 +17,7 @@ from portable.prediction.form import FormRule, kinds, ops, types
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from portable.bytecode.operations import Operation, OpSignature
+    from portable.bytecode.operations import Head, OpSignature
     from portable.prediction.flow import Value
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
@@ -177,7 +177,7 @@ class _Numbers(NamedTuple):
 
 
 _NOTHING = _Numbers()
-Numbers: TypeAlias = "Callable[[Operation | OpSignature | None], _Numbers]"
+Numbers: TypeAlias = "Callable[[Head | OpSignature | None], _Numbers]"
 
 
 def numbers_of(reading: Reading) -> Numbers:
@@ -190,7 +190,7 @@ def numbers_of(reading: Reading) -> Numbers:
     """
     known: dict[int, _Numbers] = {}
 
-    def numbers(constant: Operation | OpSignature | None) -> _Numbers:
+    def numbers(constant: Head | OpSignature | None) -> _Numbers:
         index = None if constant is None else reading.attribute(constant, "value")
         if constant is None or index is None or not constant.results:
             return _NOTHING
@@ -312,7 +312,7 @@ def _logs_of_powers(reading: Reading) -> bool | None:
 
 def _is_square(reading: Reading, visit: Visit, numbers: Numbers) -> bool:
     """Say whether an op multiplies a number by itself, or raises it to the power of two."""
-    kind, operands = reading.kinds[visit.operation.name], visit.operation.operands
+    kind, operands = reading.kinds[visit.operation.name], visit.operands
     if kind != _POWER:
         return kind == _MULTIPLY and len({*operands}) == 1
     exponent = visit.constant(visit.sources[1]) if len(visit.sources) == 2 else None
@@ -329,7 +329,7 @@ def _factor(visit: Visit, numbers: Numbers) -> float | None:
     return None
 
 
-def _scalar(reading: Reading, constant: Operation) -> int | None:
+def _scalar(reading: Reading, constant: Head) -> int | None:
     """Return the integer that a constant is throughout."""
     data = reading.value(constant, "value").get("data")
     if reading.element(constant.results[0]) not in _SIGNED:
@@ -800,7 +800,7 @@ def _sums_products_of_many_dimensions(reading: Reading) -> bool | None:
         elif one.by and (product := one.by[0]):
             type_ = next(iter(product.operation.results), None)
             many = len(reading.dimensions(type_) or ()) >= _FEWEST_DIMENSIONS
-            different = len({*product.operation.operands}) > 1
+            different = len({*product.operands}) > 1
             is_f32 = type_ is not None and reading.element(type_) == "f32_v1"
             depth = one.visit.operation.depth if many and different and is_f32 else None
     return False
@@ -811,7 +811,7 @@ def _sorts_too_many(reading: Reading) -> bool | None:
 
     Perhaps it is one where a result is not used: what is not compared either is removed.
     """
-    sorts = [(visit.number, len(visit.operation.operands)) for visit in reading.walk.of([_SORT])]
+    sorts = [(visit.number, len(visit.operands)) for visit in reading.walk.of([_SORT])]
     counts = {number: count for number, count in sorts if count > _MOST_SORTED}
     used: dict[int, set[int]] = {number: set() for number in counts}
     for visit in reading.walk if used else ():

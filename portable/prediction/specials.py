@@ -50,7 +50,7 @@ def _may_have_equal_parts(reading: Reading) -> bool | None:
     The real parts alone are compared, and where they are equal the first operand is returned.
     """
     for visit in reading.walk.of(_EXTREMES):
-        if _is_complex(reading, visit) and len({*visit.operation.operands}) > 1:
+        if _is_complex(reading, visit) and len({*visit.operands}) > 1:
             return None
     return False
 
@@ -205,14 +205,14 @@ def _is_nothing(reading: Reading, visit: Visit) -> bool:
 
 def _cancels(reading: Reading, visit: Visit, kind: str) -> bool:
     """Say whether an xor has one operand twice, or an and has it with its complement."""
-    operands, sources = visit.operation.operands, visit.sources
+    operands, sources = visit.operands, visit.sources
     if len(operands) != 2 or kind not in {_AND, _XOR}:
         return False
     if kind == _XOR:
         return operands[0] == operands[1]
     made = [None if one is None else reading.walk[one[0]] for one in sources]
     return any(
-        one is not None and one.name.startswith(_NOT) and other in one.operation.operands
+        one is not None and one.name.startswith(_NOT) and other in one.operands
         for one, other in zip(made, reversed(operands), strict=True)
     )
 

@@ -13,7 +13,7 @@ from portable.prediction.products import DOTS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from portable.bytecode.operations import Operation, OpSignature
+    from portable.bytecode.operations import Head, OpSignature
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
 
@@ -82,7 +82,7 @@ class _Widened:
         type_ = (*(one.operand_types or ())[at : at + 1], None)[0]
         return "" if type_ is None else self._reading.element(type_)
 
-    def _widens(self, element: str, operation: Operation | OpSignature) -> bool:
+    def _widens(self, element: str, operation: Head | OpSignature) -> bool:
         if element not in _BITS or not operation.results:
             return False
         result = self._reading.element(operation.results[0])
@@ -133,7 +133,7 @@ def _chooses_by_great_constants(reading: Reading) -> bool | None:
     return None if perhaps else False
 
 
-def _is_one_slice(reading: Reading, gather: Operation) -> bool:
+def _is_one_slice(reading: Reading, gather: Head) -> bool:
     """Say whether all dimensions of what is gathered are those of a slice."""
     sizes = reading.dimensions(gather.results[0]) if gather.results else None
     return sizes is not None and len(sizes) == len(reading.numbers(gather, "offset_dims"))

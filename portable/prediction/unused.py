@@ -13,7 +13,7 @@ from portable.prediction.computing import COMMUNICATING, channel
 from portable.prediction.functions import CALLS
 
 if TYPE_CHECKING:
-    from portable.bytecode.operations import Operation
+    from portable.bytecode.operations import Head
     from portable.prediction.forms import Reading
 
 __all__ = ["KEPT", "used"]
@@ -40,22 +40,23 @@ def used(reading: Reading) -> frozenset[tuple[object, ...]]:
     kinds = reading.kinds
     kept = [kind in KEPT or not kind.startswith("vhlo.") for kind in kinds]
     calls = not CALLS.keys().isdisjoint(kinds)
-    ops: list[Operation] = []
+    ops: list[Head] = []
     # What each op needs: its operands, the op that it stands in, and what its bodies return.
     needs: list[list[int]] = []
     waiting: list[int] = []
     around: list[int] = []
-    for number, _, operation, sources, _ in reading.walk:
+    for visit in reading.walk:
+        operation = visit.operation
         del around[operation.depth :]
         kind = kinds[operation.name]
         waits = kept[operation.name] or (kind in COMMUNICATING and channel(reading, operation))
         if waits and not (calls and kind == _FUNCTION and _is_private(reading, operation)):
-            waiting.append(number)
+            waiting.append(visit.number)
         ops.append(operation)
-        needs.append([source[0] for source in sources if source] + around[-1:])
+        needs.append([source[0] for source in visit.sources if source] + around[-1:])
         if kind == _RETURN and around:
-            needs[around[-1]].append(number)
-        around.append(number)
+            needs[around[-1]].append(visit.number)
+        around.append(visit.number)
     seen = set(waiting)
     while waiting:
         number = waiting.pop()
@@ -67,5 +68,5 @@ def used(reading: Reading) -> frozenset[tuple[object, ...]]:
     return frozenset(like(ops[number]) for number in seen)
 
 
-def _is_private(reading: Reading, function: Operation) -> bool:
+def _is_private(reading: Reading, function: Head) -> bool:
     return reading.value(function, "sym_visibility").get("value") == "private"
