@@ -16,6 +16,7 @@ import contextlib
 import errno
 import os
 import stat
+import threading
 from typing import TYPE_CHECKING
 
 from portable.errors import PortableError
@@ -468,8 +469,22 @@ def file_error(
 
 
 def umask() -> int:
-    """Return which permissions new files do not get."""
-    # The umask can only be read by setting it.
-    mask = os.umask(0o022)
-    os.umask(mask)
+    """Return which permissions new files do not get.
+
+    Linux tells it. Elsewhere it can only be read by setting it, and what another thread makes
+    meanwhile gets other permissions.
+    """
+    try:
+        with open("/proc/self/status", "rb", buffering=0) as stream:
+            _, found, rest = stream.read(_CHUNK).partition(b"\nUmask:")
+        if found:
+            return int(rest.partition(b"\n")[0], 8)
+    except OSError:
+        pass
+    with _ASKING:
+        mask = os.umask(0o077)
+        os.umask(mask)
     return mask
+
+
+_ASKING = threading.Lock()
