@@ -2,8 +2,10 @@
 
 import json
 import os
+import shutil
+import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -11,10 +13,12 @@ import pytest
 from compat_tests.helpers.wheels import Wanted
 from portable.matrix.store import default_path
 from portable.releases.table import own_rows
-from portable.runtime.environments import Environments
+from portable.runtime.environments import EnvironmentFailed, Environments
+from portable.runtime.environments import cache as caching
 from portable.runtime.environments.recipe import Recipe
 from portable.runtime.measuring import add_own, shipped_rows
 from portable.system.places import ForeignCache
+from portable.system.worker import Status
 
 WANTED = Wanted("torch-mlir")
 NOBODY = 65534
@@ -115,3 +119,40 @@ def test_a_lock_cuts_no_file(cache: Path, tmp_path: Path) -> None:
     row = next(row for row in shipped_rows() if row["distribution"] == "jaxlib")
     add_own(row)
     assert kept.read_text() == "mine"
+
+
+@pytest.fixture
+def read_only(cache: Path) -> Iterator[Path]:
+    """Return the cache on a file system that takes nothing, as in an image that others run."""
+    options = ["--bind", str(cache), str(cache)]
+    if os.geteuid() or subprocess.run(["mount", *options], check=False).returncode:
+        pytest.skip("cannot mount a file system here")
+    subprocess.run(["mount", "-o", "remount,ro,bind", str(cache)], check=True)
+    yield cache
+    subprocess.run(["umount", "-l", str(cache)], check=True)
+
+
+def test_a_cache_that_cannot_be_written_is_used(read_only: Path) -> None:
+    """Its environments are whole: that they were used cannot be noted, and needs no lock."""
+    environment = Environments().get(WANTED)
+    assert environment.name == Recipe.of(WANTED).name
+    with environment.worker() as worker:
+        assert worker.ask({"kind": "probe"}).status is Status.UNAVAILABLE
+    with pytest.raises(OSError, match="Read-only"):
+        (read_only / "environments" / ".locks" / environment.name).touch()
+
+
+def test_an_environment_that_is_cleared_meanwhile_is_gone(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another run may remove it between any two looks at it."""
+    folder = cache / "environments" / Recipe.of(WANTED).name
+
+    def gone(*_: object) -> bool:
+        shutil.rmtree(folder, ignore_errors=True)
+        return False
+
+    monkeypatch.setattr(caching, "broken_files", gone)
+    monkeypatch.setenv("PORTABLE_OFFLINE", "1")
+    with pytest.raises(EnvironmentFailed):  # nothing is installed without a network
+        Environments().get(WANTED)

@@ -304,8 +304,11 @@ class Environments:
         environment = self._whole(recipe)
         if environment is None or (self.require_hashes and not _proven(environment)):
             return None
-        os.utime(environment.directory / _MARKER)
-        return environment
+        marker = environment.directory / _MARKER
+        # In a cache that is only read it is not noted when an environment was used.
+        with contextlib.suppress(OSError):
+            os.utime(marker)
+        return environment if marker.exists() else None  # another run may be removing it
 
     def _whole(self, recipe: Recipe) -> Environment | None:
         folder = self.directory / recipe.name
@@ -386,8 +389,12 @@ class Environments:
 
 
 def _size(folder: Path) -> int:
-    stats = (os.lstat(one.path) for one in walk(folder) if not one.is_folder)
-    return sum(stat.st_size for stat in stats if stat.st_nlink == 1)
+    found = 0
+    with contextlib.suppress(FileNotFoundError):  # another run may be removing it
+        for one in walk(folder):
+            if not one.is_folder and (stat := os.lstat(one.path)).st_nlink == 1:
+                found += stat.st_size
+    return found
 
 
 def _silent(name: str, phase: Phase | Download) -> None:

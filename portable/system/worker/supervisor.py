@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import errno
 import fcntl
 import functools
 import json
@@ -188,10 +188,13 @@ class Worker:
     def _hold(self) -> None:
         if self._lock is None or self._held is not None:
             return
-        # A read-only folder needs no lock.
-        with contextlib.suppress(PermissionError, FileNotFoundError):
+        try:
             self._held = os.open(self._lock, os.O_RDONLY | os.O_CREAT, 0o666)
             fcntl.flock(self._held, fcntl.LOCK_SH)
+        except OSError as error:
+            # A folder that cannot be written needs no lock.
+            if error.errno not in {errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOENT}:
+                raise
 
     def _start(self) -> None:
         try:
