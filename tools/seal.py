@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING
 from portable.corpus import MOVED, SEALS, Case, Seals, load_corpus
 from portable.releases import Release, releases
 from portable.runtime.environments import Environments
+from portable.system.holding import held
 from portable.version import Version
 from tools.full_scan import TARGETS, Scanner
 
@@ -240,9 +241,10 @@ def _note_exception(case: Case, release: Release, reason: str) -> None:
 
 def seal_files(corpus: Path) -> int:
     """Add the digests of files that have none, and return how many."""
-    before = Seals.load(corpus)
-    whole = before.completed()
-    whole.save()
+    with held(corpus, wait=True):
+        before = Seals.load(corpus)
+        whole = before.completed()
+        whole.save()
     return len(whole.digests) - len(before.digests)
 
 

@@ -38,10 +38,12 @@ from portable.matrix import Store
 from portable.releases import resolve_target, runnable_releases, window
 from portable.runtime.environments import Environments
 from portable.runtime.executors.tensors import stored_arrays
-from portable.system.files import new_directory, write_file
+from portable.system.files import file_error, new_directory, write_file
+from portable.system.holding import hold
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
     from portable.fuzz.campaign import Progress
 
@@ -148,6 +150,20 @@ def _generate(chosen: argparse.Namespace) -> int:
     return 0
 
 
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Hold the folder of a hunt: two would do the same rounds, and write over what they find."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = hold(folder)
+    except OSError as error:
+        raise file_error("write", error, folder) from error
+    try:
+        yield
+    finally:
+        os.close(handle)
+
+
 def _hunt(chosen: argparse.Namespace) -> int:
     releases = list(dict.fromkeys(runnable_releases(*chosen.consumers)))
     judge = newest_jaxlib(releases)
@@ -162,6 +178,7 @@ def _hunt(chosen: argparse.Namespace) -> int:
     with contextlib.ExitStack() as stack:
         # Before anything is written.
         executor = stack.enter_context(cluster(chosen.cluster)) if chosen.cluster else None
+        stack.enter_context(_alone(Path(chosen.output)))
         campaign = Campaign(Path(chosen.output), chosen.seed)
         store = stack.enter_context(Store(Path(chosen.output, "observations.sqlite")))
         seconds = (chosen.hours or _HOURS) * _HOUR_S

@@ -95,7 +95,7 @@ def make_case(corpus: Path, family: str, name: str, program: Path) -> Case:
             raise CorpusError(f"{word!r} is not a name", hint="use letters, digits, '_' and '-'")
     directory = corpus / family / name
     if directory.exists():
-        raise CorpusError("a Case of this name exists", where=str(directory), hint="choose another")
+        raise _exists(directory)
     text = read_file(program).decode("utf-8")
     library = installed_library()
     if library is None:
@@ -115,8 +115,15 @@ def make_case(corpus: Path, family: str, name: str, program: Path) -> Case:
         (made / ARTIFACTS).mkdir()
         for target, artifact in artifacts.items():
             write_file(made / ARTIFACTS / f"{target}+{producer}{SUFFIX}", artifact.data)
-        made.rename(directory)
+        try:
+            made.rename(directory)
+        except OSError as error:  # somebody else has made it meanwhile
+            raise _exists(directory) from error
     return load_case(directory)
+
+
+def _exists(directory: Path) -> CorpusError:
+    return CorpusError("a Case of this name exists", where=str(directory), hint="choose another")
 
 
 def _witnessed(artifact: Artifact, library: str) -> Evidence:

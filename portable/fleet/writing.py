@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import itertools
 import os
 import shutil
@@ -16,6 +15,7 @@ from portable.fleet.earlier import Known
 from portable.fleet.rows import COUNT, OTHER, PART, Row, object_count, parquet, schema, table_of
 from portable.fleet.subjects import FleetError
 from portable.system.files import demand_output, file_error, write_through
+from portable.system.holding import FolderBusy, hold
 from portable.system.trees import remove_tree
 
 if TYPE_CHECKING:
@@ -101,13 +101,12 @@ class Writer:
         self._target, self._folder = target, Path(f"{target}.parts")
         try:
             self._folder.mkdir(exist_ok=True)
-            self._lock = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY)
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._lock = hold(self._folder)
             tries = sorted(int(each.name) for each in self._folder.iterdir())
             self.earlier = [_parts(self._folder / str(number)) for number in tries]
             self._now = self._folder / str(tries[-1] + 1 if tries else 0)
             self._now.mkdir()
-        except BlockingIOError:
+        except FolderBusy:
             raise FleetError("another audit writes it", where=target) from None
         except (OSError, ValueError) as error:
             raise file_error("write", error, self._folder) from error

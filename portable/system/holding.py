@@ -1,0 +1,70 @@
+"""Hold a folder, so that one process at a time changes what is in it.
+
+The kernel lets go of it when the process ends, however that is. No file is made for it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from typing import TYPE_CHECKING
+
+from portable.errors import PortableError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["FolderBusy", "held", "hold"]
+
+
+class FolderBusy(PortableError):
+    """Another process holds the folder."""
+
+
+def hold(folder: str | os.PathLike[str], *, wait: bool = False) -> int:
+    """Hold a folder until the descriptor that is returned is closed.
+
+    Args:
+        folder: The folder.
+        wait: Whether to wait for another process that holds it.
+
+    Returns:
+        A descriptor of the folder.
+
+    Raises:
+        FolderBusy: Another process holds it.
+        OSError: It cannot be opened.
+    """
+    while True:
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            _lock(handle, wait=wait)
+            if os.path.samestat(os.fstat(handle), os.stat(folder)):
+                return handle
+        except BlockingIOError:
+            os.close(handle)
+            raise FolderBusy("in use by another process", where=os.fspath(folder)) from None
+        except BaseException:
+            os.close(handle)
+            raise
+        os.close(handle)  # whoever held it has removed it, and somebody has made it again
+
+
+def _lock(handle: int, *, wait: bool) -> None:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        raise
+    except OSError:  # a file system without locks
+        pass
+
+
+@contextlib.contextmanager
+def held(folder: str | os.PathLike[str], *, wait: bool = False) -> Iterator[None]:
+    """Hold a folder for the time of a block; as `hold`."""
+    handle = hold(folder, wait=wait)
+    try:
+        yield
+    finally:
+        os.close(handle)
