@@ -6,6 +6,7 @@ import html.parser
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -34,6 +35,10 @@ from compat_tests.helpers.tables import forget
 from portable.cli import main
 from portable.errors import PortableError
 from portable.escaping import block, json_text, line, one_line
+from portable.fuzz.campaign import Campaign, Progress
+from portable.fuzz.causes import Cause
+from portable.fuzz.hunted import page
+from portable.fuzz.reduction import Candidate
 from portable.matrix.document import record
 from portable.matrix.report import FORMATS
 
@@ -569,3 +574,37 @@ def test_nothing_but_output_prints() -> None:
             if isinstance(node, ast.Name | ast.Attribute):
                 name = ast.unparse(node)
                 assert name not in {"print", "sys.stdout", "sys.stderr"}, f"{path}:{node.lineno}"
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_no_hunt_is_obeyed(kind: str, tmp_path: Path) -> None:
+    """Its folder may be somebody else's: its page names Releases, seeds, ops and differences."""
+    campaign = Campaign(tmp_path, 0)
+    cause = Cause("sum", ("add(f32)",), ("jaxlib 0.10.2",), "p", "0/1", "d", "jaxlib 0.9.1")
+    done = Progress(1, 2, 2, 0.5, [[3, 1, 2.5]], executed={"jaxlib 0.10.2": 1})
+    done.refused["jaxlib 0.9.1"] = done.causes[cause.name] = 1
+    done.computed["jaxlib 0.10.2: add f32"] = 1
+    campaign.add_round(0, done)
+    campaign.add_cause(cause, Candidate("p", None, 1))
+    read = 0
+    for path in [*tmp_path.rglob("*.json")]:
+        sound = path.read_bytes()
+        for text in (HOSTILE[kind], f"{HOSTILE[kind]} 1.0"):  # what a Release is called
+            for document in documents(text, json.loads(sound)):
+                path.write_text(json.dumps(document))
+                read += _demand_harmless_hunt(tmp_path)
+        path.write_bytes(sound)
+    name = HOSTILE[kind].replace("/", "\u2215").replace("\0", "")
+    shutil.copytree(tmp_path / "rounds" / "0", tmp_path / "rounds" / name)
+    assert _demand_harmless_hunt(tmp_path)
+    assert read > 10
+
+
+def _demand_harmless_hunt(folder: Path) -> bool:
+    """Check the page of a hunt; return whether there is one."""
+    try:
+        shown = page([Campaign(folder, 0).hunted()], ["f32"])
+    except PortableError:
+        return False
+    demand_harmless(shown, "markdown")
+    return True

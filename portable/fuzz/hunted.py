@@ -155,7 +155,7 @@ def _cell(text: str) -> str:
 
 
 def _hunt(one: Hunted) -> Sequence[str]:
-    rounds = ", ".join(f"{count} of {seed}" for seed, count in one.seeds.items())
+    rounds = ", ".join(f"{count} of {markdown(seed)}" for seed, count in one.seeds.items())
     used = f"{one.cpu / 3600:.2f}" if one.cpu else ""
     numbers = (one.programs, one.judged, f"{one.seconds / 3600:.1f}", used, one.unconfirmed)
     return rounds, _names(one.releases), *map(str, (*numbers, *one.reductions))
@@ -163,8 +163,11 @@ def _hunt(one: Hunted) -> Sequence[str]:
 
 def _names(releases: Iterable[str]) -> str:
     """Name Releases, each distribution once."""
-    by = itertools.groupby(sorted(releases, key=age_of), key=lambda one: one.rpartition(" ")[0])
-    return "; ".join(f"{name} {', '.join(o.rpartition(' ')[2] for o in of)}" for name, of in by)
+    by: dict[str, list[str]] = {}
+    for one in sorted(releases, key=age_of):
+        name, _, version = one.rpartition(" ")
+        by.setdefault(name, []).append(version)
+    return "; ".join(markdown(f"{name} {', '.join(versions)}") for name, versions in by.items())
 
 
 def _newest(releases: Iterable[str]) -> set[str]:
@@ -207,12 +210,14 @@ def _coverage(hunts: Sequence[Hunted], possible: Collection[str]) -> Iterator[st
         refused.update(one.refused)
     counted = Counter(itertools.chain(*where.values()))
     rows = (
-        (name, *map(str, (executed[name], refused[name], counted[name])))
+        (markdown(name), *map(str, (executed[name], refused[name], counted[name])))
         for name in sorted(executed | refused, key=age_of)
     )
     heads = ("Release", "executed", "refused", f"forms and types of {len(possible)}")
     yield from _table(heads, rows)
-    unknown = [seed for one in hunts if one.executed and not one.computed for seed in one.seeds]
+    unknown = [
+        markdown(seed) for one in hunts if one.executed and not one.computed for seed in one.seeds
+    ]
     if unknown:
         yield ""
         yield f"Which forms the programs of seeds {', '.join(unknown)} had was not kept."
