@@ -14,13 +14,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from compat_tests.adversarial.generators.amplification import ARTIFACTS, COUNTED
+from compat_tests.adversarial.generators.injection import artifacts
 from compat_tests.adversarial.generators.sharing import sharing
 from compat_tests.adversarial.measuring import measured
 from compat_tests.helpers.counting import calls
 from portable.artifact import Artifact
 from portable.bytecode.vhlo import ops
+from portable.escaping import json_text
 from portable.inspection import inspect
-from portable.prediction import examine
+from portable.prediction import blamed, examine, predict_all
+from portable.releases import matching_releases
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,6 +43,8 @@ MORE_CALLS = {
 SHARING = (30, 90)
 # Operations of eight bytes of which each has another form: more is looked up for a byte of them.
 CALLS_OF_FORMS, GROWTH_OF_FORMS = 50, 1.3
+CALLING = Path(__file__).parents[1] / "data" / "artifacts" / "custom_calls+1.0.0.mlir.bc"
+SOME = matching_releases("jaxlib==0.4.13", "jaxlib==0.10.2", "iree-base-compiler==3.4.0")
 FLOOR_SECONDS, FLOOR_BYTES = 2.0, 40 << 20
 SECONDS, RESIDENT, PRINTED = 15e-6, 100, 100  # for each byte of input
 
@@ -108,6 +113,35 @@ def test_more_names_than_any_release_knows_are_counted_and_not_read(name: str) -
         assert f"{count + 1:,} " in inspect(data).damage
         assert f"at most {most + 1:,} are read" in inspect(data).damage
         assert calls(partial(inspect, data)) < most
+
+
+TOLD = {name: partial(made, 900) for name, (made, _) in COUNTED.items()} | {
+    f"long name {number}": partial(bytes, data)
+    for number, data in enumerate(artifacts("n" * 100_000, CALLING))
+    if number  # a producer with such a name is refused
+}
+"""Artifacts about which very much could be said, many things or long ones."""
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_a_verdict_has_a_limited_length(name: str) -> None:
+    """There is one for each consumer, of which a set may have hundreds."""
+    artifact = Artifact.from_bytes(TOLD[name]())
+    for verdict in predict_all(artifact, SOME, stage="execute"):
+        assert len(json_text(verdict.record())) < 40_000
+        assert len(verdict.diagnostics) + len(verdict.not_known) < 250
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_what_is_blamed_is_found_in_linear_time(name: str) -> None:
+    """Names of ops are not looked for one by one in each line of each Verdict."""
+    found = []
+    for count in (300, 900):
+        artifact = Artifact.from_bytes(COUNTED[name][0](count))
+        verdicts = predict_all(artifact, SOME, stage="execute")
+        found.append(calls(partial(blamed, artifact, verdicts)) / len(artifact.data))
+    assert found[1] < 20
+    assert found[1] < GROWTH * found[0]
 
 
 @pytest.mark.parametrize("name", sorted(ARTIFACTS.keys() - {"integer_wide"}))

@@ -12,7 +12,7 @@ from portable.prediction.subject import examine
 from portable.verdict import Basis
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from portable.artifact import Artifact
     from portable.verdict import Verdict
@@ -23,6 +23,17 @@ __all__ = ["blamed", "blames"]
 def blames(signature: str, why: str) -> str:
     """Return the line of a Verdict that blames an op signature."""
     return f"{signature}: {why}"
+
+
+# What stands behind an op signature in a line that blames it, and behind a Version.
+_SEPARATOR = blames("", "")
+
+
+def _is_blamed(name: str, parts: Mapping[str, Sequence[str]]) -> bool:
+    """Return whether a line blames an op signature, by the lines that have each part of a line."""
+    # The target of a custom call may have separators of its own.
+    lines = min((parts.get(part, ()) for part in name.split(_SEPARATOR)), key=len)
+    return any(f"{_SEPARATOR}{blames(name, '')}" in f"{_SEPARATOR}{text}" for text in lines)
 
 
 def blamed(
@@ -47,9 +58,11 @@ def blamed(
     if signatures is None:
         signatures = examine(artifact).signatures or ()
     # In the Verdict on a bundle its Version comes first.
-    names = [
-        name for name in signatures if any(f": {blames(name, '')}" in f": {text}" for text in said)
-    ]
+    parts: dict[str, list[str]] = {}
+    for text in said:
+        for part in {*text.split(_SEPARATOR)}:
+            parts.setdefault(part, []).append(text)
+    names = [name for name in signatures if _is_blamed(name, parts)]
     if not names:
         return {}  # without reading it again
     content = read(artifact.data)

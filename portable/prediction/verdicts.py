@@ -16,9 +16,11 @@ about a Release as a producer do not concern it as a consumer.
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from portable.escaping import shortened
 from portable.features import FeatureKind
 from portable.features.rules import rules
 from portable.prediction.blame import blames
@@ -120,6 +122,9 @@ def _rank(finding: _Finding) -> tuple[bool, Stage, bool, Stage]:
 
 # How many op signatures are listed of which something is not known; of the rest, their number.
 _LISTED = 20
+# The same of dialects, of names that the tables do not know, and of what is not known of several
+# artifacts; and how long a line is. There is a Verdict for each of hundreds of consumers.
+_MOST, _LONGEST = 100, 2000
 
 
 def predict(
@@ -160,7 +165,19 @@ def _worst(found: Sequence[Verdict]) -> Verdict:
         return found[0]
     gravest = min(found, key=gravity)
     everything = dict.fromkeys(unknown for verdict in found for unknown in verdict.not_known)
-    return replace(gravest, not_known=tuple(everything))
+    return replace(gravest, not_known=tuple(_first_of_each_stage(everything)))
+
+
+def _first_of_each_stage(unknown: Iterable[NotKnown]) -> Iterator[NotKnown]:
+    """Yield as much of what is not known as is listed, and how much more there is at a Stage."""
+    seen: Counter[Stage] = Counter()
+    for one in unknown:
+        seen[one.stage] += 1
+        if seen[one.stage] <= _MOST:
+            yield one
+    for stage, count in seen.items():
+        if count > _MOST:
+            yield NotKnown(stage, f"{count - _MOST:,} more of the artifacts")
 
 
 def gravity(verdict: Verdict) -> tuple[bool, bool, Stage]:
@@ -231,7 +248,13 @@ def combined(each: Iterable[tuple[str, Verdict]]) -> Verdict:
 
 
 def _named(member: str, verdict: Verdict) -> Verdict:
-    return replace(verdict, reason=": ".join(filter(None, (member, verdict.reason))))
+    reason = ": ".join(filter(None, (member, verdict.reason)))
+    return replace(verdict, reason=_short(reason))
+
+
+def _short(text: str) -> str:
+    """Return a line, without its middle where names in it are very long."""
+    return shortened(text, _LONGEST)
 
 
 # Of 4,000 artifacts of the corpus 730 differ in what decides; of one producer's there are fewer.
@@ -351,12 +374,12 @@ class _Facts(NamedTuple):
             outcome=gravest.outcome,
             stage=gravest.stage,
             basis=Basis.PREDICTED,
-            reason=gravest.reason,
+            reason=_short(gravest.reason),
             diagnostics=(
-                *(Diagnostic(Severity.ERROR, text) for text in others),
-                *(Diagnostic(Severity.NOTE, text) for text in notes),
+                *(Diagnostic(Severity.ERROR, _short(text)) for text in others),
+                *(Diagnostic(Severity.NOTE, _short(text)) for text in notes),
             ),
-            not_known=tuple(unknown),
+            not_known=tuple(NotKnown(one.stage, _short(one.what)) for one in unknown),
         )
 
     def _found(
@@ -394,11 +417,15 @@ class _Facts(NamedTuple):
     def _undecodable(self, release: Release, notes: list[str]) -> Iterator[_Finding | NotKnown]:
         if self.unreadable:
             yield _refuses(Stage.DECODE, self.unreadable)
-        for name in self.unknown:
+        for name in self.unknown[:_MOST]:
             yield self._not_known(name, release)
+        if (more := len(self.unknown) - _MOST) > 0:
+            yield self._not_known(f"{more:,} more names", release)
         yield from _format(self.format, release)
-        for name in self.foreign:
+        for name in self.foreign[:_MOST]:
             yield from _dialect(name, release, notes)
+        if (more := len(self.foreign) - _MOST) > 0:  # more than any Release reads
+            yield _refuses(Stage.DECODE, f"{more:,} more dialects that are not StableHLO")
         for removed in self.removed:
             if release.current > removed.last:
                 text = f"{removed.name} is refused from {removed.refused} on: {removed.reason}"
