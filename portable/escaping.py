@@ -29,6 +29,8 @@ __all__ = [
 
 LONGEST_WORD = 1000
 LONGEST_LINE = 10_000
+# So many times the length of a message are looked at, of which white space is most.
+_SEEN = 20
 
 # Printable by what Python knows of them, and yet nothing to see.
 _INVISIBLE = frozenset(
@@ -74,8 +76,11 @@ def one_line(text: str, limit: int = 500) -> str:
     Returns:
         The line, its words with single spaces between them.
     """
-    shown = _guarded(_visible(" ".join(text.split())))
-    return shown if len(shown) <= limit else shown[: limit - 3] + "..."
+    # What is far behind the limit is not shown, and need not be escaped.
+    begin = text[: limit * _SEEN]
+    shown = _guarded(_visible(" ".join(begin.split())))
+    whole = len(begin) == len(text) and len(shown) <= limit
+    return shown if whole else shown[: limit - 3] + "..."
 
 
 def block(text: str) -> str:

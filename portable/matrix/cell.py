@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from portable.releases import Release
     from portable.verdict import Verdict
 
-__all__ = ["Agreement", "Cell", "Role", "agreement"]
+__all__ = ["MOST_ALSO", "Agreement", "Cell", "Role", "agreement"]
+
+MOST_ALSO = 16
+"""How many other observations of one cell are kept: each is a Verdict of its own."""
 
 
 class Role(enum.Enum):
@@ -50,7 +53,8 @@ class Cell:
         note: Why it was not observed, or why it was observed less far than requested.
         listed: The entry of the list of contradictions that explains a contradiction; empty for
             an unexplained one, and where there is none.
-        also: Other observations of the same cell that do not fit with `observed`.
+        also: Other observations of the same cell that do not fit with `observed`, at most
+            `MOST_ALSO`.
     """
 
     item: Item

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from portable.errors import PortableError
 from portable.escaping import json_text
-from portable.matrix.cell import Cell, Role
+from portable.matrix.cell import MOST_ALSO, Cell, Role
 from portable.matrix.item import Item, TensorFile
 from portable.matrix.result import Matrix
 from portable.releases import Confidence, Release
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 __all__ = ["SCHEMA", "MalformedMatrix", "diagnostics", "dump", "load", "parse", "record"]
 
 SCHEMA = 2
+# Diagnostics of a Verdict, and what is not known: ours has a tenth of them.
+_MOST_TOLD = 1000
 _KEYS = ("schema", "date", "stage", "consumers", "items", "verdicts", "results", "cells")
 
 _T = TypeVar("_T")
@@ -169,12 +171,18 @@ class _Table:
         self.rows: list[Any] = []
         self._write = write
         self._positions: dict[Hashable, int] = {}
+        self._known: dict[Hashable, int] = {}
 
-    def position(self, row: Hashable) -> int:
-        found = self._positions.get(row)
+    def position(self, row: Hashable, known: Hashable = None) -> int:
+        """Return where a row stands; `known` is equal only where it is, and quick to compare."""
+        found = None if known is None else self._known.get(known)
+        if found is None:
+            found = self._positions.get(row)
         if found is None:
             found = self._positions[row] = len(self.rows)
             self.rows.append(self._write(row))
+        if known is not None:
+            self._known[known] = found
         return found
 
 
@@ -196,7 +204,8 @@ def _result_record(cell: Cell, verdicts: _Table) -> tuple[Hashable, ...]:
         if verdict is None:
             return None
         fields = (verdict.outcome, verdict.stage, verdict.basis, verdict.reason)
-        return verdicts.position((*fields, verdict.diagnostics, verdict.not_known))
+        told = (verdict.diagnostics, verdict.not_known)
+        return verdicts.position((*fields, *told), (*fields, *map(id, told)))
 
     also = tuple(position(verdict) for verdict in cell.also)
     asked = (position(cell.predicted), position(cell.observed))
@@ -239,6 +248,8 @@ class _Result:
 
     def __init__(self, row: object, verdicts: list[Verdict]) -> None:
         role, predicted, observed, note, listed, *also = _list(row)
+        if len(also) > MOST_ALSO:
+            raise ValueError(f"{len(also):,} more observations, above the limit of {MOST_ALSO}")
         self.role = _member(Role)(role)
         self.predicted = _at(verdicts, predicted)
         self.observed = None if observed is None else _at(verdicts, observed)
@@ -300,6 +311,14 @@ def _list(value: object) -> list[Any]:
     return value
 
 
+def _few(value: object) -> list[Any]:
+    """Return a list that each of very many cells may have."""
+    found = _list(value)
+    if len(found) > _MOST_TOLD:
+        raise ValueError(f"a list of {len(found):,}, above the limit of {_MOST_TOLD:,}")
+    return found
+
+
 def _text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{value!r:.40} is not a text")
@@ -351,11 +370,11 @@ def _tensors(value: object) -> tuple[TensorFile, ...]:
 
 def diagnostics(value: object) -> tuple[Diagnostic, ...]:
     """Build Diagnostics from the list of their records; for what is kept elsewhere too."""
-    return tuple(_build(Diagnostic, _DIAGNOSTIC, one) for one in _list(value))
+    return tuple(_build(Diagnostic, _DIAGNOSTIC, one) for one in _few(value))
 
 
 def _not_known(value: object) -> tuple[NotKnown, ...]:
-    return tuple(_build(NotKnown, _NOT_KNOWN, one) for one in _list(value))
+    return tuple(_build(NotKnown, _NOT_KNOWN, one) for one in _few(value))
 
 
 _date = datetime.date.fromisoformat

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from portable.errors import PortableError
+from portable.matrix.cell import MOST_ALSO
 from portable.matrix.result import Matrix
 from portable.verdict import Outcome
 
@@ -79,7 +80,7 @@ def _merged(earlier: Cell, later: Cell) -> Cell:
         observed=chosen.observed,
         note=chosen.note,
         listed=later.listed or earlier.listed,
-        also=tuple(dict.fromkeys((*earlier.also, *later.also, *excluded))),
+        also=tuple(dict.fromkeys((*earlier.also, *later.also, *excluded)))[:MOST_ALSO],
     )
 
 

@@ -6,7 +6,7 @@ import enum
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from portable.escaping import block, line
+from portable.escaping import block, line, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,7 +71,7 @@ def as_xml(suites: Sequence[Suite]) -> str:
 
     root = ET.Element("testsuites")
     for suite in suites:
-        element = ET.SubElement(root, "testsuite", name=line(suite.name))
+        element = ET.SubElement(root, "testsuite", name=_name(suite.name))
         _count(element, suite.cases)
         for case in suite.cases:
             _write(ET.SubElement(element, "testcase"), case)
@@ -80,6 +80,14 @@ def as_xml(suites: Sequence[Suite]) -> str:
     ET.indent(root)
     text: str = ET.tostring(root, encoding="us-ascii", xml_declaration=True).decode("ascii")
     return text + "\n"
+
+
+def _name(text: str) -> str:
+    """Write a name, which very many cases may share."""
+    return line(shortened(text, _LONGEST_NAME))
+
+
+_LONGEST_NAME = 1000
 
 
 def _count(element: Element, cases: Sequence[TestCase]) -> None:
@@ -95,8 +103,8 @@ def _count(element: Element, cases: Sequence[TestCase]) -> None:
 def _write(element: Element, case: TestCase) -> None:
     from xml.etree import ElementTree as ET
 
-    element.set("classname", line(case.group))
-    element.set("name", line(case.name))
+    element.set("classname", _name(case.group))
+    element.set("name", _name(case.name))
     if case.problem is None:
         return
     inner = ET.SubElement(element, str(case.problem))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ from portable.system.wording import many
 from portable.verdict import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from portable.matrix import Cell, Matrix
     from portable.version import Version
@@ -80,15 +81,20 @@ def outcomes(cells: Iterable[Cell]) -> str:
     return "; ".join(f"{number} {says}" for (_, says), number in sorted(counted.items()))
 
 
-def describe(cell: Cell) -> str:
-    """Say in a line how a prediction and an observation differ."""
+def describe(cell: Cell, shown: Callable[[str], str] = str) -> str:
+    """Say in a line how a prediction and an observation differ.
+
+    Args:
+        cell: Which.
+        shown: Returns a reason as it is to be written.
+    """
     said = [f"predicted {cell.predicted.says}"]
     if cell.predicted.reason:
-        said.append(f" ({cell.predicted.reason})")
+        said.append(f" ({shown(cell.predicted.reason)})")
     if cell.observed is not None:
         said.append(f"; observed {cell.observed.says}")
         if cell.observed.reason:
-            said.append(f" ({cell.observed.reason})")
+            said.append(f" ({shown(cell.observed.reason)})")
     return "".join(said)
 
 
@@ -103,8 +109,9 @@ def alike(matrix: Matrix) -> list[tuple[Cell, ...]]:
         prediction, then the largest.
     """
     groups: dict[tuple[str, ...], list[Cell]] = {}
+    plain = functools.cache(functools.partial(re.sub, r"[0-9.]+", "#"))  # many cells share a reason
     for cell in matrix.contradictions:
-        groups.setdefault(_gist(cell), []).append(cell)
+        groups.setdefault(_gist(cell, plain), []).append(cell)
 
     def weight(cells: list[Cell]) -> tuple[bool, bool, int]:
         first = cells[0]
@@ -113,11 +120,11 @@ def alike(matrix: Matrix) -> list[tuple[Cell, ...]]:
     return [tuple(cells) for cells in sorted(groups.values(), key=weight)]
 
 
-def _gist(cell: Cell) -> tuple[str, ...]:
+def _gist(cell: Cell, plain: Callable[[str], str]) -> tuple[str, ...]:
     # As `gist` of page.js.
     reason = cell.verdict.reason or cell.predicted.reason
     outcomes = (str(cell.predicted.outcome), str(cell.verdict.outcome))
-    return (cell.listed, *outcomes, re.sub(r"[0-9.]+", "#", reason))
+    return (cell.listed, *outcomes, plain(reason))
 
 
 def subject(cells: Sequence[Cell]) -> tuple[str, str]:
