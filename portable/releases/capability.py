@@ -74,6 +74,14 @@ _DOUBTS = {
     Ability.MIXED: "some programs with it fail",
 }
 _LETTERS = {support.value: support for support in Ability}
+_FAILED = {Ability.REFUSES, Ability.CRASHES}
+# What is kept although it has no elements: XLA and IREE refuse the first all the same, and IREE
+# some of the others, of complex numbers.
+_KEPT = {"collective_broadcast"}
+_COMMUNICATING = {
+    *("all_gather", "all_reduce", "all_to_all", "collective_permute", "cross-replica-sum"),
+    "reduce_scatter",
+}
 
 
 class Abilities(NamedTuple):
@@ -106,13 +114,26 @@ class Abilities(NamedTuple):
         plain = signature.removesuffix(OF_NOTHING).removesuffix(APART).removesuffix(HALVED)
         if found is None and plain != signature:
             found = self.support(plain)
-            # A compiler that removes any op without elements looks at none of those that it knows.
-            if types.endswith(OF_NOTHING) and found is not Ability.UNTRIED:
-                removed = self._found(ANY, OF_NOTHING.strip()) is Ability.COMPUTES
-                found = Ability.COMPUTES if removed else found
+            if types.endswith(OF_NOTHING):
+                found = self._of_nothing(op, types.removesuffix(OF_NOTHING), found)
         if found is not None:
             return found
         return Ability.COMPUTES if is_inside(types) else Ability.UNTRIED
+
+    def _of_nothing(self, op: str, types: str, found: Ability) -> Ability:
+        """Return what becomes of an op without elements, by what becomes of others."""
+        removed = self._found(ANY, OF_NOTHING.strip())
+        if found is Ability.UNTRIED or op in _KEPT:
+            return found
+        if removed is not Ability.COMPUTES:
+            tried = removed is not None and removed is not Ability.UNTRIED
+            return found if tried or found not in _FAILED else Ability.UNTRIED
+        # A compiler that removes it looks at none of those that it knows. What is returned it makes
+        # a constant.
+        results = types.rpartition("-> ")[2].split()
+        if not _FAILED.isdisjoint(self._found("constant", one) for one in results):
+            return Ability.UNTRIED
+        return Ability.UNTRIED if op in _COMMUNICATING and found in _FAILED else Ability.COMPUTES
 
     def _found(self, op: str, types: str) -> Ability | None:
         for outcomes, listed in self.rows.get(op, ()):
