@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from portable.cli.parts import Part
     from portable.containers import Container
     from portable.prediction import Subject
+    from portable.prediction.blame import Blamed
     from portable.releases import Release
     from portable.releases.requests import Consumers
     from portable.verdict import Verdict
@@ -99,8 +100,8 @@ def run(chosen: argparse.Namespace) -> int:
     return code
 
 
-# How many places of an op signature are shown.
-_PLACES = 3
+# How many ops are named of those that an Advisory may be about.
+_OPS = 3
 _CODES = {True: 0, False: 1, None: 2}
 _SUMMARY = {0: "compatible", 1: "incompatible", 2: "not known or not checked"}
 
@@ -116,6 +117,11 @@ def _check(chosen: argparse.Namespace, path: str, consumers: Consumers) -> Repor
         for label, group in groups.items()
     }
     stage = Stage.parse(chosen.stage)
+    blames = {
+        part.label: _blamed(part, found[label], signatures.get(part.label, frozenset()))
+        for label, group in groups.items()
+        for part in group
+    }
     held = [verdict.holds(stage) for verdicts in found.values() for verdict in verdicts]
     passes = worst([*held, *(None for _ in consumers.uncovered)])
 
@@ -128,18 +134,25 @@ def _check(chosen: argparse.Namespace, path: str, consumers: Consumers) -> Repor
         for label, verdicts in found.items():
             _print(label, verdicts, stage, everything=chosen.all)
             for part in groups[label]:
-                _print_blamed(part, verdicts, signatures.get(part.label, frozenset()))
+                _print_blamed(part.label, blames[part.label])
 
-    record = {"compatible": passes} | _record(container, parts, found)
+    record = {"compatible": passes} | _record(container, parts, found, blames)
     return Report(_CODES[passes], record, show)
 
 
 def _record(
-    container: Container | None, parts: Sequence[Part], found: Mapping[str, Sequence[Verdict]]
+    container: Container | None,
+    parts: Sequence[Part],
+    found: Mapping[str, Sequence[Verdict]],
+    blames: Mapping[str, Mapping[str, Blamed]],
 ) -> dict[str, object]:
     records = {label: [one.record() for one in verdicts] for label, verdicts in found.items()}
+    places = {
+        label: {name: one.record() for name, one in sorted(blamed.items())}
+        for label, blamed in blames.items()
+    }
     if container is None:
-        return {"verdicts": records[parts[0].label]}
+        return {"verdicts": records[parts[0].label], "blamed": places[parts[0].label]}
     return {
         "container": {
             "kind": str(container.kind),
@@ -150,6 +163,7 @@ def _record(
             {
                 "name": part.name,
                 "versions": dict(part.entry.versions),
+                "blamed": places[part.label],
                 **({"verdicts": records[part.label]} if container.kind is not Kind.BUNDLE else {}),
             }
             for part in parts
@@ -209,8 +223,16 @@ def _print(name: str, verdicts: Sequence[Verdict], stage: Stage, *, everything: 
         say(f"{name}: {unknown.says} ({many(count, 'consumer')})")
 
 
-def _print_blamed(part: Part, verdicts: Sequence[Verdict], signatures: frozenset[str]) -> None:
-    artifact = Artifact.from_bytes(part.data, where=part.label)
-    for signature, places in sorted(blamed(artifact, verdicts, signatures).items()):
-        way = "".join(f"; pin --allow {name} replaces it" for name in replacing(signature))
-        say(f"{part.label}: {signature} at {', '.join(places[:_PLACES])}{way}")
+def _blamed(
+    part: Part, verdicts: Sequence[Verdict], signatures: frozenset[str]
+) -> dict[str, Blamed]:
+    return blamed(Artifact.from_bytes(part.data, where=part.label), verdicts, signatures)
+
+
+def _print_blamed(label: str, blames: Mapping[str, Blamed]) -> None:
+    for name, (ops, total, places) in sorted(blames.items()):
+        more = f" and {total - len(places):,} more" if total > len(places) else ""
+        way = "".join(f"; pin --allow {one} replaces it" for one in replacing(name))
+        kinds = f"{' or '.join(ops[:_OPS])}{' or others' if ops[_OPS:] else ''}"
+        of = "" if name.startswith(ops) else f" is about {kinds}"  # an op signature begins with its op
+        say(f"{label}: {name}{of} at {', '.join(places)}{more}{way}")

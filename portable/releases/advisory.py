@@ -31,6 +31,7 @@ __all__ = [
     "advised_features",
     "advisories",
     "advisories_for",
+    "features_of",
     "unread_for",
     "untried_for",
 ]
@@ -113,6 +114,12 @@ def advisories() -> tuple[Advisory, ...]:
     table = rows("advisories", "advisory")
     demand_once((row, row.text("id")) for row in table)
     return tuple(map(_advisory, table))
+
+
+def features_of(ids: Container[str]) -> dict[str, str]:
+    """Return what some Advisories are about, by their ids; what is no id is left out."""
+    table = rows("advisories", "advisory")
+    return {name: row.word("feature") for row in table if (name := row.word("id")) in ids}
 
 
 def advisories_for(

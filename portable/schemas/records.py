@@ -412,11 +412,22 @@ class ContainerRecord(TypedDict):
     readers: list[str]
 
 
+class BlamedRecord(TypedDict):
+    """The ops that a Verdict blames for something."""
+
+    ops: list[str]
+    # How many there are, and where the first of them come from.
+    total: int
+    places: list[str]
+
+
 class CheckedPart(TypedDict):
     """An artifact in a container; those of a bundle have no Verdicts of their own."""
 
     name: str
     versions: dict[str, str]
+    # By op signatures and the ids of Advisories.
+    blamed: dict[str, BlamedRecord]
     verdicts: NotRequired[list[VerdictRecord]]
 
 
@@ -426,6 +437,7 @@ class CheckedFile(TypedDict):
     file: str
     compatible: bool | None
     verdicts: list[VerdictRecord]
+    blamed: dict[str, BlamedRecord]
 
 
 class CheckedContainer(TypedDict):
