@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from compat_tests.helpers.matrices import sample
+from portable.errors import PortableError
 from portable.matrix import merge
 from portable.matrix.document import MalformedMatrix, parse, record
 from portable.matrix.report import FORMATS, render
+from portable.policy import load_policy
+from portable.policy.keys import PolicyError
 
 LONG = 100_000
 TEXT = "é " * (LONG // 2)  # not ASCII, which is looked at sign by sign
@@ -122,6 +126,43 @@ def test_a_matrix_with_very_many_observations_of_a_cell_is_refused() -> None:
     document["results"][0][5:] = range(2, 19)
     with pytest.raises(MalformedMatrix, match="17 more observations, above the limit of 16"):
         parse(document)
+
+
+WAIVER = '[[waivers]]\nrule = "consumer"\npath = "*"\nexpires = 2099-01-01\nreason = '
+POLICIES = {
+    "waivers[0].reason": '[consumers]\na = ["jaxlib"]\n' + WAIVER + f'"{"r" * 1001}"',
+    "consumers": f'[consumers]\n{"s" * 101} = ["jaxlib"]',
+    "consumers.": "[consumers]\n" + "".join(f's{n} = ["jaxlib"]\n' for n in range(101)),
+}
+
+
+@pytest.mark.parametrize("key", POLICIES)
+def test_what_findings_of_a_policy_share_is_limited(key: str, tmp_path: Path) -> None:
+    """Each finding has the reason of its waiver, and the names of its consumer's sets."""
+    path = tmp_path / "portable.toml"
+    path.write_text(POLICIES[key])
+    with pytest.raises(PolicyError, match=r"above the limit of 1,?0") as caught:
+        load_policy(path)
+    assert key.rstrip(".") in str(caught.value)
+
+
+@pytest.mark.parametrize("key", ["distribution", "version"])
+def test_the_name_of_a_release_is_limited(key: str, tmp_path: Path) -> None:
+    """Each finding has the name of its consumer, which a policy's own table may give."""
+    row = {"distribution": "ours", "version": "1.0", "current": "1.0.0"}
+    row |= {"date": "2026-01-01", "confidence": "measured", "method": "bindings"}
+    row |= {"measured": "2026-01-01", "evidence": "e", "minimum": "0.9.0", "python": "3.11"}
+    table = "[[release]]\n" + "".join(f'{name} = "{said}"\n' for name, said in row.items())
+    (tmp_path / "releases.toml").write_text(table)
+    policy = tmp_path / "portable.toml"
+    policy.write_text('releases = "releases.toml"\n[consumers]\na = ["ours"]\n')
+    load_policy(policy)
+    end = "x" if key == "distribution" else "1"
+    (tmp_path / "releases.toml").write_text(
+        table.replace(f'{key} = "{row[key]}', f'{key} = "{row[key]}{end * 200}')
+    )
+    with pytest.raises(PortableError, match="above the limit of 200"):
+        load_policy(policy)
 
 
 @pytest.mark.parametrize("way", [_diagnostics, _notes, _not_known])

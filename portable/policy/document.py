@@ -343,7 +343,7 @@ def parse_policy(
     top = Keys.of(fields, where)
     table = Path(root, top.text("releases")).absolute() if "releases" in top.fields else None
     use_table(table)
-    sets = top.table("consumers")
+    sets = top.names("consumers")
     policy = Policy(
         consumers={name: _placed(sets.texts(name), root) for name in sets.fields},
         rules=_rules(top.table("rules"), tuple(f"@{name}" for name in sets.fields), root),
@@ -431,7 +431,7 @@ def _waiver(keys: Keys) -> Waiver:
     return Waiver(
         rule=keys.choice("rule", Rule),
         path=keys.pattern("path"),
-        reason=keys.text("reason"),
+        reason=keys.reason("reason"),
         expires=expires,
         consumer=keys.text("consumer", default=""),
     )

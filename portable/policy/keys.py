@@ -17,6 +17,7 @@ _E = TypeVar("_E", bound=enum.Enum)
 
 # Behind each `[` that nothing closes `fnmatch` looks at all that is left.
 _LONGEST_PATTERN, _MOST_BRACKETS, _MOST_PATTERNS = 1000, 50, 1000
+_LONGEST_REASON, _LONGEST_NAME, _MOST_NAMES = 1000, 100, 100
 
 
 class PolicyError(PortableError):
@@ -72,6 +73,26 @@ class Keys:
         if not isinstance(value, str) or (not value and default is None):
             raise self.wrong(key, "must be a non-empty string")
         return value
+
+    def reason(self, key: str) -> str:
+        """Return a text that each of very many findings may have."""
+        found = self.text(key)
+        if len(found) > _LONGEST_REASON:
+            size = f"{len(found):,} characters, above the limit of {_LONGEST_REASON:,}"
+            raise self.wrong(key, size)
+        return found
+
+    def names(self, key: str) -> Keys:
+        """Return a table whose keys each of very many findings may have."""
+        found = self.table(key)
+        if len(found.fields) > _MOST_NAMES:
+            limit = f"above the limit of {_MOST_NAMES}"
+            raise self.wrong(key, f"{len(found.fields):,} names, {limit}")
+        for name in found.fields:
+            if len(name) > _LONGEST_NAME:
+                size = f"{len(name):,} characters, above the limit of {_LONGEST_NAME}"
+                raise self.wrong(key, f"a name of {size}")
+        return found
 
     def texts(self, key: str) -> tuple[str, ...]:
         """Return a list of strings that is not empty, except for what is allowed."""

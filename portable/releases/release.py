@@ -485,8 +485,16 @@ def _checked(table: Sequence[Row]) -> list[Release]:
     return found
 
 
+# A Release is named in each Verdict about it.
+_LONGEST_NAME = 200
+
+
 def _from_row(row: Row) -> Release:
     row.demand_known(FIELDS)
+    for key in ("distribution", "version"):
+        if len(row.text(key)) > _LONGEST_NAME:
+            size = f"{len(row.text(key)):,} characters, above the limit of {_LONGEST_NAME}"
+            raise row.wrong(f"{key} has {size}")
     current = row.maybe_version("current")
     return Release(
         distribution=normalize_name(row.text("distribution")),
