@@ -119,6 +119,11 @@ _SPELLED = (
         for begins in (rb"1f8b08", rb"78(?:9c|da|5e|01)", rb"504b0304", rb"425a68", rb"fd377a58")
     ),
 )
+# How patches of git have binary files: packed as zlib, in lines that begin with their length.
+_PATCHED = tuple(
+    re.compile(sort + rb" \d{1,20}+\r?\n(?P<git>(?:[A-Za-z][!-~]{5,65}\r?\n){1,200})")
+    for sort in (b"literal", b"delta")
+)
 _BASE64 = bytes.maketrans(b"-_", b"+/")
 _ZIP, _ZIP_LISTED, _ZIP_END = b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06"
 _ZIP_TAIL = 22 + 65_535
@@ -239,7 +244,9 @@ def _behind(source: Source, most: int) -> Iterator[tuple[str, IO[bytes], int | N
                 packed = _buffered(source, head, begin + at)
                 with importlib.import_module(name).open(packed) as stream:
                     yield f"at byte {begin + match.start():,}", stream, _FLOOR
-        for match in itertools.chain.from_iterable(one.finditer(piece) for one in _SPELLED):
+        for match in itertools.chain.from_iterable(
+            one.finditer(piece) for one in (*_SPELLED, *_PATCHED)
+        ):
             # Not at the beginning, where it would be taken for the file itself.
             yield from _behind(Source(b"." + _decoded(match)), len(match[0]))
 
@@ -261,12 +268,28 @@ def _inflates(data: bytes) -> bool:
 
 def _decoded(match: re.Match[bytes]) -> bytes:
     """Return what is encoded in a text, as far as it is whole."""
+    if "git" in match.groupdict():
+        return b"".join(map(_patched, match["git"].splitlines()))
     text = match[0].replace(b"\\n", b"").translate(_BASE64, b" \t\r\n\\,;:'\"")
     if "hex" in match.groupdict():
         return bytes.fromhex(text[: len(text) // 2 * 2].decode())
     from base64 import b64decode  # takes a millisecond
 
     return b64decode(text[: len(text) // 4 * 4])
+
+
+def _patched(row: bytes) -> bytes:
+    """Return what a line of a patch has, which is filled up to four bytes; nothing if it is none.
+
+    Its length is A to Z for 1 to 26 bytes, and a to z for 27 to 52.
+    """
+    from base64 import b85decode
+
+    size = row[0] - (64 if row[0] < ord("a") else 70)
+    try:
+        return b85decode(row[1:])[:size]
+    except ValueError:
+        return b""
 
 
 def _unread(head: bytes) -> str:

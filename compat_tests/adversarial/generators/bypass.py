@@ -565,6 +565,27 @@ def _z85(data: bytes) -> bytes:
     return bytes(digits[one // 85**place % 85] for one in groups for place in (4, 3, 2, 1, 0))
 
 
+def _git_patch(sort: str, before: bytes = b"") -> Callable[[bytes], bytes]:
+    """Return what writes data as `git diff --binary` does: a new file, or what a file becomes."""
+
+    def patch(data: bytes) -> bytes:
+        packed = zlib.compress(before + data)
+        rows = [f"{sort} {len(before + data)}".encode()]
+        for at in range(0, len(packed), 52):
+            row = packed[at : at + 52]
+            size = len(row) + (64 if len(row) < 27 else 70)  # A to Z, and on from a
+            rows.append(bytes([size]) + base64.b85encode(row, pad=True))
+        head = b"diff --git a/m b/m\nnew file mode 100644\nindex 0000000..1111111\n"
+        return head + b"GIT binary patch\n" + b"\n".join(rows) + b"\n\nliteral 0\nHcmV?d00001\n\n"
+
+    return patch
+
+
+def _mailed(data: bytes) -> bytes:
+    """Write it as a patch in a mail, whose lines end as those of mails do."""
+    return b"Subject: a\r\n\r\n" + _git_patch("literal")(data).replace(b"\n", b"\r\n")
+
+
 # What separates numbers, in one language or another.
 _SEPARATORS = ".|/_+&#;*^~$@!"
 # Numbers of more than a byte: how `struct` calls them.
@@ -812,6 +833,13 @@ DISGUISES: dict[str, Callable[[Path], Path]] = {
     "wide-base64": _file("m.txt", lambda data: _as_base64(data).encode("utf-16-be")),
     "wide-hexadecimal": _file("m.dat", lambda data: b"\xff\xff" + _hex(data, "utf-16-le")),
     "z85": _file("m.txt", _z85),
+    "git-patch": _file("m.patch", _git_patch("literal")),
+    "git-patch-mailed": _file("0001-a.eml", _mailed),
+    # Of a delta each instruction up to 127 says so many bytes that follow it.
+    "git-patch-delta": _file("m.diff", _git_patch("delta", b"\1\x7f\x7f")),
+    "git-patch-gzip": _file(
+        "m.patch", lambda data: _git_patch("literal")(gzip.compress(bytes(range(256)) + data))
+    ),
     "base32hex": _file("m.txt", base64.b32hexencode),
     **{f"base64-{name}": _file("m.json", _spelled(pack)) for name, pack in _PACKERS.items()},
     "lines-of-base64-gzip": _file("m.pem", lambda data: base64.encodebytes(gzip.compress(data))),
