@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["CORNERS", "is_wide", "sums_up"]
 
 _BITS, _SORT, _MODULE = "vhlo.rng_bit_generator_v1", "vhlo.sort_v1", "builtin.module"
+_MANUAL = "sdy.manual_computation"
 _COMPARE, _SELECT, _BOOLEAN = "vhlo.compare_v1", "vhlo.select_v1", "bool_v1"
 _CONCATENATE = "vhlo.concatenate_v1"
 # What gives booleans of those that it takes.
@@ -200,8 +201,17 @@ def _takes_parts_of_one(reading: Reading) -> bool | None:
 
 def _computes_parts_of_one(reading: Reading) -> bool:
     """Find an op of Shardy that computes with parts in a module of one."""
-    computes = any(True for _ in reading.of("sdy.manual_computation"))
+    computes = any(True for _ in reading.of(_MANUAL))
     return computes and max((parts for _, parts in _counts(reading)), default=1) == 1
+
+
+def _is_left_to_shardy(reading: Reading) -> bool | None:
+    """Find an op of Shardy that computes; perhaps a manual_computation: one over a device may go.
+
+    Meshes, and the shardings of other ops, are what a compiler without it ignores.
+    """
+    found = {op for op in reading.ops if op.startswith("sdy.")} - {"sdy.mesh", "sdy.return"}
+    return None if found == {_MANUAL} else bool(found)
 
 
 def _transforms_several(reading: Reading) -> bool:
@@ -594,6 +604,9 @@ CORNERS: dict[str, FormRule] = {
     "manual_computation of sdy in a module of one part": _BY_PARTS,
     # How many devices its mesh has is not looked for.
     "manual_computation of sdy over several devices in a module of one part": weaken(_BY_PARTS),
+    "op of sdy that is more than a mesh": FormRule(
+        _is_left_to_shardy, (frozenset({"dialect:sdy"}),)
+    ),
     "fft of real numbers over several dimensions": FormRule(
         _transforms_several, (ops(_TRANSFORM),)
     ),
