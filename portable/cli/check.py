@@ -230,9 +230,10 @@ def _blamed(
 
 
 def _print_blamed(label: str, blames: Mapping[str, Blamed]) -> None:
-    for name, (ops, total, places) in sorted(blames.items()):
-        more = f" and {total - len(places):,} more" if total > len(places) else ""
-        way = "".join(f"; pin --allow {one} replaces it" for one in replacing(name))
-        kinds = f"{' or '.join(ops[:_OPS])}{' or others' if ops[_OPS:] else ''}"
-        of = "" if name.startswith(ops) else f" is about {kinds}"  # an op signature begins with its op
-        say(f"{label}: {name}{of} at {', '.join(places)}{more}{way}")
+    for name, blame in sorted(blames.items()):
+        more = f" and {blame.more:,} more" if blame.more else ""
+        way = "".join(f"; pin --allow {rewrite} replaces it" for rewrite in replacing(name))
+        kinds = f"{' or '.join(blame.ops[:_OPS])}{' or others' if blame.ops[_OPS:] else ''}"
+        # An op signature begins with its op.
+        of = "" if name.startswith(blame.ops) else f" is about {kinds}"
+        say(f"{label}: {name}{of} at {', '.join(blame.places)}{more}{way}")

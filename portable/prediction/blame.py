@@ -36,12 +36,17 @@ class Blamed(NamedTuple):
     Args:
         ops: Their names, without versions.
         total: How many there are.
-        places: Where the first of them come from, three at most.
+        places: Where the first three come from; several may come from one place.
     """
 
     ops: tuple[str, ...]
     total: int
     places: tuple[str, ...]
+
+    @property
+    def more(self) -> int:
+        """How many there are of which no place is told."""
+        return max(0, self.total - EXAMPLES)
 
     def record(self) -> dict[str, object]:
         """Return it as JSON has it."""
@@ -145,8 +150,12 @@ def _placed(reading: Reading, found: Mapping[str, Collection[OpSignature]]) -> d
             tuple(sorted({reading.kinds[one.name].rpartition(".")[2] for one in signatures})),
             _total(reading, signatures),
             tuple(
-                location_text(reading.content.pool, location)
-                for _, location in sorted(p for one in signatures for p in places[one])[:EXAMPLES]
+                dict.fromkeys(
+                    location_text(reading.content.pool, location)
+                    for _, location in sorted(p for one in signatures for p in places[one])[
+                        :EXAMPLES
+                    ]
+                )
             ),
         )
         for name, signatures in found.items()
