@@ -256,7 +256,7 @@ class Bytecode:
     def _decoded(self, name: int, index: int, raw: bytes) -> Sequence[int]:
         dialect, op, _ = self.names[name]
         fields = inherent(dialect, op)
-        if fields is None:
+        if not fields:  # of an op that has none no reader looks at them
             return ()
         values = numbers(raw)
         if values is None or len(values) != len(fields):

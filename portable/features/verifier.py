@@ -157,6 +157,8 @@ def _violations(content: Bytecode, signature: OpSignature) -> Iterator[str]:
         yield f"{name} with {len(signature.results)} results, not {results}"
     if regions not in {_ANY, signature.regions}:
         yield f"{name} with {signature.regions} regions, not {regions}"
+    if signature.properties >= 0 and not op(name).attributes:
+        yield f"{name} with properties, of which it has none"
     if signature.properties < 0 and op(name).attributes:
         held = content.dictionary(signature.attributes)
         yield from (

@@ -6,12 +6,14 @@ been added behind the others.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from compat_tests.adversarial.generators.kinds import Kind, Pool, kinds
-from compat_tests.helpers.bytecode_writer import section, varint
+from compat_tests.adversarial.generators.use_lists import program
+from compat_tests.helpers.bytecode_writer import operation, section, varint
 from portable.bytecode import read, read_header
 from portable.bytecode.encoding import Cursor
 from portable.bytecode.entries import ATTRIBUTES, TYPES
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
     from portable.bytecode import Bytecode
 
-__all__ = ["Property", "artifacts", "samples"]
+__all__ = ["Property", "artifacts", "needless", "samples"]
 
 CORPUS = Path(__file__).parents[3] / "corpus"
 _LARGEST = 20_000
@@ -149,3 +151,11 @@ def artifacts(every: int = 1) -> Iterator[tuple[Property, Kind, bytes]]:
                         kind,
                         sample.with_property(found, place, attribute),
                     )
+
+
+def needless() -> Iterator[tuple[str, bytes]]:
+    """Yield artifacts in which an op that defines no properties has some, with what they are."""
+    whole = program([operation(2, results=[0], operands=[0], properties=2)], 2)
+    for held in (b"", varint(0), varint(0) * 20, b"\0", bytes(range(200))):
+        what = f"properties of {len(held)} bytes"
+        yield what, bytes(replace(whole, properties=[*whole.properties, held]))
