@@ -24,7 +24,7 @@ from portable.prediction.form import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from portable.bytecode.operations import OpSignature
     from portable.prediction.forms import Reading
@@ -34,13 +34,13 @@ __all__ = ["CORNERS", "is_wide", "sums_up"]
 
 _BITS, _SORT, _MODULE = "vhlo.rng_bit_generator_v1", "vhlo.sort_v1", "builtin.module"
 _MANUAL = "sdy.manual_computation"
-_COMPARE, _SELECT, _BOOLEAN = "vhlo.compare_v1", "vhlo.select_v1", "bool_v1"
-_CONCATENATE = "vhlo.concatenate_v1"
-# What gives booleans of those that it takes.
-_MASKING = kinds(
-    "and broadcast_in_dim concatenate dynamic_slice gather not or reshape reverse slice"
-    " transpose xor"
+_COMPARE = "vhlo.compare_v1"
+# What gives elements in other places, and what is computed apart from what is made of it.
+_MOVING = kinds(
+    "broadcast_in_dim concatenate dynamic_slice dynamic_update_slice gather pad reshape reverse"
+    " scatter slice sort transpose"
 )
+_APART = kinds("convolution dot_general reduce reduce_window")
 _TRANSFORM, _OF_REAL = "vhlo.fft_v1", 2  # RFFT
 _DRAW, _REAL = "vhlo.rng_v1", frozenset({"bf16_v1", "f16_v1", "f32_v1", "f64_v1"})
 _CALL, _PARTING = "vhlo.custom_call_v1", ("SPMDFullToShardShape", "SPMDShardToFullShape")
@@ -504,43 +504,49 @@ def sums_up(reading: Reading, one: OpSignature) -> bool:
 def _compares_with_its_integer(reading: Reading) -> bool | None:
     """Find a compare, for whether they are equal, of numbers with their own floor or ceil.
 
-    Not one by which numbers are selected: IREE computes that in one with it. Perhaps it does where
-    the booleans are put together with others.
+    Not where another op takes the integers too: LLVM keeps them then. Perhaps it does not where one
+    moves elements, since IREE may compute the integers once for each.
     """
-    compared = {(number, 0) for number in _compared_with_integers(reading)}
+    compared = {*_compared_with_integers(reading)}
     if not compared:
         return False
-    others, flow = {*reading.kinds} - _MASKING, reading.flow
-    deciding = {
-        flow.operands(visit)[0]
-        for visit in reading.walk.of([_SELECT])
-        if visit.sources and _result(reading, visit) != _BOOLEAN
-    }
-    alone = compared - flow.behind(deciding, others)
-    joined = {value for visit in reading.walk.of([_CONCATENATE]) for value in flow.operands(visit)}
-    if not alone:
-        return False
-    return None if alone <= flow.behind(joined, others) else True
+    taking: dict[object, set[object]] = {}  # by what is rounded, once for what is equal
+    rounded = {one.number: _as_written(one) for one in reading.walk.of(_TO_INTEGERS)}
+    for visit in reading.walk if rounded else ():
+        sources = [one[0] if one else -1 for one in visit.sources]
+        for number in {*sources} & rounded.keys() if like(visit.operation) in reading.used else ():
+            taking.setdefault(rounded[number], set()).add(_as_written(visit, rounded))
+    others = {one for one in compared if len(taking.get(rounded[one], ())) > 1}
+    if others != compared:
+        return True
+    flow, along = reading.flow, {*reading.kinds} - _MOVING - _APART
+    reached = flow.reached({(one, 0) for one in compared}, lambda _: True, along)
+    moved = (value for visit in reading.walk.of(_MOVING) for value in flow.operands(visit))
+    return None if any(value in reached for value in moved) else False
 
 
-def _result(reading: Reading, visit: Visit) -> str:
-    """Return the element type of an op's first result."""
-    return "".join(map(reading.element, visit.operation.results[:1]))
+def _as_written(visit: Visit, rounded: Mapping[int, object] = {}) -> object:
+    """Return what is the same for operations that are, where some are known by what they are."""
+    operation = visit.operation
+    taken = zip(visit.sources, visit.operands, strict=True)
+    operands = tuple(rounded.get(one[0], value) if one else value for one, value in taken)
+    attributes = operation.properties, operation.attributes
+    return operation.name, operation.depth, *attributes, operands
 
 
 def _compared_with_integers(reading: Reading) -> Iterator[int]:
-    """Yield the numbers of compares, for equality, of numbers with their own floor or ceil."""
+    """Yield the floors and ceils that are compared, for equality, with what they are of."""
     for visit in reading.walk.of([_COMPARE]):
         operation, sources = visit.operation, visit.sources
         asked = reading.value(operation, "comparison_direction").get("value")
-        if asked not in _EQUALITY or len(sources) != 2:
+        if asked not in _EQUALITY or len(sources) != 2 or like(operation) not in reading.used:
             continue
         for source, other in zip(sources, reversed(visit.operands), strict=True):
             made = reading.walk[source[0]] if source else None
             if made is None or made.name not in _TO_INTEGERS:
                 continue
             if made.operation.depth == operation.depth and made.operands == (other,):
-                yield visit.number
+                yield made.number
                 break
 
 
