@@ -15,6 +15,7 @@ import pytest
 from compat_tests.adversarial.generators.joined import (
     JOINTS,
     joined,
+    named,
     needed,
     of_any_counts,
     of_constants,
@@ -139,3 +140,14 @@ def test_no_number_grows_with_each_operation(element: str, tmp_path: Path) -> No
     taken = measured("predict", path)
     assert taken.status == 0, taken.said
     assert growth(lambda n: bytes(serialize(growing(element, n), "1.9.0"))) < GROWTH_OF_MANY
+
+
+def test_an_op_without_a_version_is_none_of_a_kind() -> None:
+    """`vhlo.call` is no call: it has the forms of what is called anything else."""
+    kinds = sorted({name.rpartition("_v")[0] for name in ops()})
+    found = []
+    for names in (kinds, [f"unknown{at}" for at in range(len(kinds))]):
+        data = named([f"vhlo.{name}" for name in names])
+        reading = Reading(read(data), data)
+        found.append(subject_of(reading, analyze(reading.content)).forms)
+    assert found[0] == found[1]

@@ -12,6 +12,7 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from portable.bytecode.layouts import VHLO
 from portable.bytecode.operations import IN_FUNCTION, Head
 
 if TYPE_CHECKING:
@@ -141,6 +142,8 @@ class Walk:
         for at, found in numbers.items():
             name = self._names[at]
             kind = name.rpartition("_v")[0]
+            if not kind and name.startswith(f"{VHLO}."):
+                continue  # an op that is called `vhlo.call` is not one of a version of it
             for key in (name,) if "_v" in kind else (name, kind):  # `x_v1_v2` is no `x_v1`
                 # Several entries of the table of names can be the same name.
                 known = self._numbers.get(key)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from portable.prediction.form import FormRule
 
-__all__ = ["JOINTS", "joined", "needed", "of_any_counts", "of_constants"]
+__all__ = ["JOINTS", "joined", "named", "needed", "of_any_counts", "of_constants"]
 
 _WIDTH = 64  # of attributes and shapes that all share
 _DEPTH = 400
@@ -331,3 +331,16 @@ def joined(rule: FormRule, joint: str, n: int) -> bytes:
     program = _Program(elements, n, own=n if joint in _OF_OWN_TYPES else 0)
     JOINTS[joint](program, _rounds(groups or [["add_v1", "call_v1", "custom_call_v1"]]), n)
     return program.written()
+
+
+def named(names: Sequence[str]) -> bytes:
+    """Return an artifact with two operations of each name, the second with a region."""
+    types = [("vhlo", entry(4)), ("vhlo", entry(20, 1, 8, 0))]
+    made = []
+    for at in range(len(names)):
+        inner = operation(1 + at, operands=[0], results=[1])
+        made += [
+            operation(1 + at, operands=[2 * at - 1] if at else [], results=[1]),
+            operation(1 + at, operands=[2 * at], results=[1], regions=[region([inner], values=1)]),
+        ]
+    return _artifact(made, values=len(made), names=names, types=types)
