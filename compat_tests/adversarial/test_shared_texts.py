@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -13,9 +15,11 @@ from portable.errors import PortableError
 from portable.matrix import merge
 from portable.matrix.document import MalformedMatrix, parse, record
 from portable.matrix.report import FORMATS, render
-from portable.policy import load_policy
+from portable.policy import gate, load_policy
 from portable.policy.keys import PolicyError
+from portable.policy.summary import as_markdown
 
+CALLING = Path(__file__).parents[1] / "data" / "artifacts" / "custom_calls+1.0.0.mlir.bc"
 LONG = 100_000
 TEXT = "é " * (LONG // 2)  # not ASCII, which is looked at sign by sign
 CONSUMERS, ITEMS = 10, 100
@@ -176,3 +180,24 @@ def test_a_verdict_with_very_many_diagnostics_is_refused(way: Any) -> None:
             list_of.extend(list_of[:1])
     with pytest.raises(MalformedMatrix, match="1,001, above the limit of 1,000"):
         parse(document)
+
+
+def test_a_summary_of_a_gate_is_short_enough_for_a_forge(tmp_path: Path) -> None:
+    """GitHub takes a megabyte; what is left out is counted."""
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    data = CALLING.read_bytes()
+    for number in range(250):
+        (tree / f"{number}.mlir.bc").write_bytes(data)
+    for number in range(2000):
+        (tree / f"{number}.link").symlink_to(f"{'n' * 200}{number}")
+    policy = tmp_path / "portable.toml"
+    consumers = [f"stablehlo==0.{major}.{n}" for major in (9, 10, 11) for n in range(30)]
+    policy.write_text(f"[consumers]\na = {json.dumps(consumers)}\n[rules]\ncustom_calls = []\n")
+    result = gate([tree], load_policy(policy))
+    said = as_markdown(result)
+    assert len(said.encode()) < 1_000_000
+    assert "... and 50 more artifacts" in said
+    assert "... and 1,800 more files that are not judged" in said
+    assert re.search(r"; and [0-9]+ more", said)
+    assert "250 of 250" in said

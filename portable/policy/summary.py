@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING
 
-from portable.escaping import line, markdown
+from portable.escaping import line, markdown, one_line
 from portable.policy.report import grouped
 from portable.releases.assumption import assuming
 from portable.system.page import page
@@ -20,6 +20,8 @@ __all__ = ["as_html", "as_markdown", "conclusion"]
 
 # A summary on GitHub may have a megabyte, a comment 65,536 characters.
 _ROWS = 200
+# Of one artifact there may be a reason for each of hundreds of consumers.
+_REASONS, _LONGEST_REASON = 5, 400
 _STYLE = """
 table { table-layout: auto; }
 td { height: auto; padding: 3px 8px; font-size: 13px; vertical-align: top; }
@@ -51,7 +53,7 @@ def conclusion(result: GateResult) -> str:
 def as_markdown(result: GateResult) -> str:
     """Render as Markdown, as GitHub reads it: the conclusion, and a row for each artifact.
 
-    Artifacts that fail come first; what is more than 200 rows is counted.
+    Artifacts that fail come first; what is more than 200 rows, or five reasons in one, is counted.
 
     Args:
         result: What the gate found.
@@ -66,13 +68,19 @@ def as_markdown(result: GateResult) -> str:
     for file in files[:_ROWS]:
         counts = _counts(file, result)
         figures = [_figure(counts.get(name)) for name in names]
-        why = "; ".join(markdown(one) for one in _reasons(file))
-        lines.append(_row([markdown(file.place), *figures, why]))
+        reasons = [markdown(one_line(one, _LONGEST_REASON)) for one in _reasons(file)]
+        shown = reasons[:_REASONS] + [f"and {len(reasons) - _REASONS} more"] * (
+            len(reasons) > _REASONS
+        )
+        lines.append(_row([markdown(file.place), *figures, "; ".join(shown)]))
     if len(files) > _ROWS:
         lines += ["", f"... and {len(files) - _ROWS} more artifacts"]
     lines += [
-        f"- not judged: {markdown(str(one.path))}: {markdown(one.why)}" for one in result.not_judged
+        f"- not judged: {markdown(str(one.path))}: {markdown(one.why)}"
+        for one in result.not_judged[:_ROWS]
     ]
+    if len(result.not_judged) > _ROWS:
+        lines.append(f"- ... and {len(result.not_judged) - _ROWS:,} more files that are not judged")
     return "\n".join(lines) + "\n"
 
 
