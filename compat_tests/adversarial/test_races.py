@@ -135,3 +135,32 @@ def test_a_folder_that_was_removed_meanwhile_is_not_held(tmp_path: Path) -> None
     with pytest.raises(FolderBusy):
         hold(parts)
     os.close(found[0])
+
+
+def test_a_copy_that_somebody_else_makes_meanwhile_is_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is there and was not judged is never written over."""
+    pytest.importorskip("pyarrow")
+    from portable.fleet import audit, repin_all, repinning
+
+    tree, copies = tmp_path / "tree", tmp_path / "copies"
+    tree.mkdir()
+    newest = max((CASES["abs_f32"].directory / "artifacts").iterdir())
+    shutil.copy(newest, tree / "a.mlir.bc")
+    audit([str(tree)], to=str(tmp_path / "fleet.parquet"))
+    made: list[Path] = []
+
+    def refusal(file: Path, releases: Any) -> str:
+        copy = copies / str(tree).lstrip("/") / "a.mlir.bc"
+        copy.write_bytes(b"theirs")
+        made.append(copy)
+        return judging(file, releases)
+
+    judging = repinning._refusal
+    monkeypatch.setattr(repinning, "_refusal", refusal)
+    found = [*repin_all(tmp_path / "fleet.parquet", "jaxlib==0.4.33", to=copies)]
+    assert [one.outcome for one in found] == [repinning.CopyOutcome.FAILED]
+    assert "exists" in found[0].why
+    assert made[0].read_bytes() == b"theirs"
+    assert [*made[0].parent.iterdir()] == made

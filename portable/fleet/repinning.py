@@ -174,13 +174,27 @@ def _copy(
             if is_remote(copy):
                 store(copy, file.read_bytes())
             else:
-                file.rename(copy)
+                _put(file, copy)
     except PortableError as error:
         return FleetCopy(place, CopyOutcome.FAILED, why=str(error))
     except OSError as error:
         why = str(file_error("write", error, to or place))
         return FleetCopy(place, CopyOutcome.FAILED, why=why)
     return FleetCopy(place, CopyOutcome.WRITTEN, copy)
+
+
+def _put(file: Path, copy: str) -> None:
+    """Move what was written to its place, unless somebody has put something there meanwhile."""
+    if not file.is_dir():
+        try:
+            os.link(file, copy)
+        except FileExistsError:
+            raise
+        except OSError:  # a file system without links
+            pass
+        else:
+            return
+    file.rename(copy)  # a directory replaces only an empty one
 
 
 def _beside(place: str, suffix: str) -> str:
