@@ -18,6 +18,7 @@ from portable.features.verifier import lacks_defaults
 from portable.prediction import quantized
 from portable.prediction.applied import APPLIED
 from portable.prediction.bodies import BODIES
+from portable.prediction.branches import BRANCHES
 from portable.prediction.canonical import Canonical, branch_ends, is_canonical
 from portable.prediction.computing import (
     COMMUNICATING,
@@ -862,6 +863,7 @@ FORMS: dict[str, FormRule] = {
     **QUANTIZED,
     **APPLIED,
     **BODIES,
+    **BRANCHES,
     **COMPUTED,
     **CONSTANTS,
     **CORNERS,

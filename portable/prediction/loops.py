@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
 
-__all__ = ["LOOPS"]
+__all__ = ["LOOPS", "taken_results"]
 
 _WHILE, _RETURN, _FUNCTION = "vhlo.while_v1", "vhlo.return_v1", "vhlo.func"
 _COMPARE, _LESS, _ADD, _CONVERT = "vhlo.compare_v1", 5, "vhlo.add", "vhlo.convert"
@@ -265,7 +265,7 @@ def _partly_used(reading: Reading) -> dict[int, _Loop]:
 
 def _all_loops(reading: Reading) -> dict[int, _Loop]:
     """Return the loops by their numbers, with what is taken of their results alone."""
-    taken = _taken(reading)
+    taken = taken_results(reading)
     found = dict[int, _Loop]()
     for visit in reading.walk.of([_WHILE]):
         count = len(visit.operation.results)
@@ -274,8 +274,12 @@ def _all_loops(reading: Reading) -> dict[int, _Loop]:
     return found
 
 
-def _taken(reading: Reading) -> set[Source | None]:
-    """Return the results that an op takes from which something is computed that is kept."""
+def taken_results(reading: Reading) -> set[Source | None]:
+    """Return the results that an op takes from which something is computed that is kept.
+
+    Args:
+        reading: An artifact's ops.
+    """
     walk = reading.walk
     found: set[Source | None] = set()
     for number in reversed(range(len(walk))):  # what takes a result stands behind it
