@@ -45,7 +45,7 @@ class Blamed(NamedTuple):
 
     @property
     def more(self) -> int:
-        """How many there are of which no place is told."""
+        """How many have no place here."""
         return max(0, self.total - EXAMPLES)
 
     def record(self) -> dict[str, object]:
