@@ -1,8 +1,10 @@
 """What others put into the cache is neither executed nor believed."""
 
+import contextlib
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -11,7 +13,9 @@ from pathlib import Path
 import pytest
 
 from compat_tests.helpers.wheels import Wanted
-from portable.matrix.store import default_path
+from portable.escaping import json_text
+from portable.matrix.batch import Observation
+from portable.matrix.store import Key, Store, StoreUnusable, default_path
 from portable.releases.table import own_rows
 from portable.runtime.environments import EnvironmentFailed, Environments
 from portable.runtime.environments import cache as caching
@@ -19,6 +23,7 @@ from portable.runtime.environments.recipe import Recipe
 from portable.runtime.measuring import add_own, shipped_rows
 from portable.system.places import ForeignCache
 from portable.system.worker import Status
+from portable.verdict import Basis, Outcome, Stage, Verdict
 
 WANTED = Wanted("torch-mlir")
 NOBODY = 65534
@@ -156,3 +161,71 @@ def test_an_environment_that_is_cleared_meanwhile_is_gone(
     monkeypatch.setenv("PORTABLE_OFFLINE", "1")
     with pytest.raises(EnvironmentFailed):  # nothing is installed without a network
         Environments().get(WANTED)
+
+
+ODD: list[object] = [None, 1, -1, 1.5, 1 << 62, "", "x", "[", "[1]", "null", "[" * 5000]
+ODD += ['[{"severity": 1}]', b"\xff", "\udcff".encode("utf-8", "surrogatepass"), "compatible"]
+ODD += ['[{"a": NaN}]']
+
+
+@pytest.fixture
+def observed(tmp_path: Path) -> Path:
+    """Return a file of observations with one of each sort."""
+    path = tmp_path / "seen.sqlite"
+    seen = Verdict(RELEASE, Outcome.COMPATIBLE, Stage.DECODE, Basis.OBSERVED)
+    with Store(path) as store:
+        for judging in (False, True):
+            kept = {KEY: Observation(seen, "", 0.5, b"1")}
+            store.keep(RELEASE, Stage.DECODE, kept, judging=judging)
+    return path
+
+
+RELEASE, KEY = "jaxlib 0.10.2", Key("0" * 64, "")
+
+
+@pytest.mark.parametrize("table", ["observation", "judgement"])
+def test_no_value_in_a_file_of_observations_is_an_internal_error(
+    table: str, observed: Path
+) -> None:
+    """It is an Observation, none, or one line that says what to do."""
+    with sqlite3.connect(observed) as connection:
+        columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+    said = []
+    for column in columns:
+        change = f"UPDATE {table} SET {column} = ?"  # noqa: S608
+        for value in ODD:
+            copy = observed.with_name("copy.sqlite")
+            shutil.copy(observed, copy)
+            with (
+                contextlib.closing(sqlite3.connect(copy)) as connection,
+                connection,
+                contextlib.suppress(sqlite3.IntegrityError),
+            ):
+                connection.execute(change, (value,))
+            try:
+                with Store(copy) as store:
+                    found = store.find(RELEASE, Stage.DECODE, {KEY}, judging=table == "judgement")
+                    store.outputs(RELEASE, KEY)
+                for seen in found.values():
+                    assert json_text(seen.verdict.record() if seen.verdict else "")
+                    assert isinstance(seen.seconds, float | int)
+            except StoreUnusable as error:
+                said.append(str(error))
+    assert len(said) > 10
+    assert not [one for one in said if "\n" in one]
+
+
+@pytest.mark.parametrize("kind", ["view", "trigger"])
+def test_a_file_of_observations_computes_nothing(kind: str, tmp_path: Path) -> None:
+    """A view in the place of a table may have no end."""
+    path = tmp_path / "seen.sqlite"
+    endless = "WITH RECURSIVE n(a) AS (SELECT 1 UNION ALL SELECT a + 1 FROM n)"
+    texts = {
+        "view": f"CREATE VIEW observation AS {endless} SELECT * FROM n",  # noqa: S608
+        "trigger": "CREATE TABLE observation (a); CREATE TRIGGER t AFTER INSERT ON observation"
+        " BEGIN INSERT INTO observation VALUES (1); END",
+    }
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.executescript(texts[kind])
+    with pytest.raises(StoreUnusable, match="choose another"):
+        Store(path)

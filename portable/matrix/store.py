@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from portable.errors import PortableError
+from portable.escaping import one_line
 from portable.matrix.batch import Observation
 from portable.matrix.document import diagnostics
 from portable.runtime.environments import Environments
@@ -48,6 +49,9 @@ _FIND = (
     "SELECT digest, inputs, outcome, reached, reason, diagnostics, note, seconds"
     " FROM {} WHERE release = ? AND stage = ? AND schema = ?"
 )
+_OTHERS = "SELECT type FROM sqlite_master WHERE type NOT IN ('table', 'index')"
+# What sqlite says, and values that are none of ours, of any type and nesting.
+_DAMAGED = (sqlite3.Error, OSError, ValueError, TypeError, KeyError, RecursionError)
 _KEEP = "INSERT OR REPLACE INTO {} VALUES ({})"
 
 
@@ -116,7 +120,9 @@ class Store:
         )
         with self._errors():
             row = self._connection.execute(query, (release, WORKER_SCHEMA, *wanted)).fetchone()
-        return bytes(row[0]) if row else b""
+            if row and not isinstance(row[0], bytes):
+                raise TypeError("outputs that are no bytes")
+        return row[0] if row else b""
 
     def keep(
         self,
@@ -153,6 +159,14 @@ class Store:
                 where=self.path,
                 hint="choose another file with --cache",
             )
+        # What computes may have no end, or change what is kept: ours has tables alone.
+        kinds = self._connection.execute(_OTHERS)
+        for (kind,) in kinds:
+            raise StoreUnusable(
+                f"has a {kind}, and is none that portable wrote",
+                where=self.path,
+                hint="choose another file with --cache",
+            )
         self._connection.execute("PRAGMA journal_mode = WAL")
         with self._connection:
             for table in _TABLES:
@@ -163,9 +177,11 @@ class Store:
     def _errors(self) -> Iterator[None]:
         try:
             yield
-        except (sqlite3.Error, OSError) as error:
+        except StoreUnusable:
+            raise
+        except (*_DAMAGED, PortableError) as error:
             raise StoreUnusable(
-                f"cannot keep observations: {error}",
+                f"cannot keep observations: {one_line(str(error), 200)}",
                 where=self.path,
                 hint="remove it, or choose another file with --cache",
             ) from error
@@ -220,8 +236,13 @@ def _fields(verdict: Verdict, seen: Observation) -> tuple[object, ...]:
     return (outcome, reached, verdict.reason, told, seen.note, round(seen.seconds, 6))
 
 
+_TYPES = [str, int, str, str, str, float]
+
+
 def _observation(release: str, row: tuple[str, int, str, str, str, float]) -> Observation:
     outcome, reached, reason, told, note, seconds = row
+    if [type(one) for one in row] != _TYPES:
+        raise TypeError("a value of another type")
     heard = diagnostics(json.loads(told)) if told else ()
     verdict = Verdict(release, Outcome(outcome), Stage(reached), Basis.OBSERVED, reason, heard)
     return Observation(verdict, note, seconds)
