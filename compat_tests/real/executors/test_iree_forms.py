@@ -89,6 +89,53 @@ def test_what_ends_iree_s_compiler_is_predicted(
         executor.compile(artifact)
 
 
+_ONE = "%c = stablehlo.constant dense<1.0> : TENSOR"
+_ZERO = "%c = stablehlo.constant dense<0.0> : TENSOR"
+_BITS = "tensor<4x3xi32>"
+UNCHANGED = {
+    "by_one": (True, f"{_ONE}\n%u = stablehlo.multiply %c, %x : TENSOR"),
+    "divided_by_one": (True, f"{_ONE}\n%u = stablehlo.divide %x, %c : TENSOR"),
+    "less_zero": (True, f"{_ZERO}\n%u = stablehlo.subtract %x, %c : TENSOR"),
+    "and_minus_zero": (True, f"{_ZERO.replace('0.0', '-0.0')}\n%u = stablehlo.add %x, %c : TENSOR"),
+    "negated_twice": (True, f"{_NEGATED}\n%u = stablehlo.negate %n : TENSOR"),
+    "as_bits": (
+        True,
+        f"""%n = stablehlo.bitcast_convert %x : (TENSOR) -> {_BITS}
+            %u = stablehlo.bitcast_convert %n : ({_BITS}) -> TENSOR""",
+    ),
+    "greater_of_both": (True, "%u = stablehlo.maximum %x, %x : TENSOR"),
+    "concatenated": (True, "%u = stablehlo.concatenate %x, dim = 0 : (TENSOR) -> TENSOR"),
+    "converted": (True, "%u = stablehlo.convert %x : TENSOR"),
+    "and_zero": (False, f"{_ZERO}\n%u = stablehlo.add %x, %c : TENSOR"),
+    "by_two": (False, f"{_ONE.replace('1.0', '2.0')}\n%u = stablehlo.multiply %x, %c : TENSOR"),
+    "one_by_it": (False, f"{_ONE}\n%u = stablehlo.divide %c, %x : TENSOR"),
+    "negated": (False, "%u = stablehlo.negate %x : TENSOR"),
+}
+"""Whether the compiler ends, and what makes of an argument what is added to it."""
+
+
+@pytest.mark.parametrize("name", UNCHANGED)
+def test_an_op_that_changes_nothing_is_in_doubt_before_a_scatter(
+    name: str, open_executor: Callable[..., Executor]
+) -> None:
+    """The compiler takes it out, and then scatters an argument into itself."""
+    ends, made = UNCHANGED[name]
+    scatter, release = (
+        _Scatter(ends, f"{_COUNTED}\n{made}", "%x", "%u"),
+        "iree-base-compiler 3.13.0",
+    )
+    artifact = portable.pin(scatter.text, "1.9.0").artifact
+    predicted = portable.predict(artifact, release, stage=Stage.COMPILE)
+    executor = open_executor("iree", release)
+    if ends:
+        assert predicted.holds(Stage.COMPILE) is None
+        with pytest.raises(ExecutionFailed, match="SIGSEGV"):
+            executor.compile(artifact)
+    else:
+        assert predicted.holds(Stage.COMPILE)
+        executor.compile(artifact)
+
+
 _SORT = """
 func.func @main(%x: tensor<9x4xf32>, %n: tensor<i32>) -> tensor<SHAPExf32> {
   MADE
