@@ -286,7 +286,7 @@ def _taken_over(reading: Reading, visit: Visit) -> Value | None:
     return whole if same and (kind != _CLAMP or _is_endless(reading, visit)) else None
 
 
-def _is_neutral(reading: Reading, kind: str, constant: Operation) -> bool:
+def _is_neutral(reading: Reading, kind: str, constant: Head) -> bool:
     """Say whether a constant has everywhere the number with which an op changes nothing."""
     number = _NEUTRAL[kind]
     if reading.element(constant.results[0]) in WHOLE:
