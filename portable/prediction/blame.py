@@ -145,18 +145,13 @@ def _total(reading: Reading, signatures: Iterable[OpSignature]) -> int:
 def _placed(reading: Reading, found: Mapping[str, Collection[OpSignature]]) -> dict[str, Blamed]:
     """Return the ops of some op signatures with the places of the first ones."""
     places = reading.content.scan().locations({one for each in found.values() for one in each})
-    return {
-        name: Blamed(
-            tuple(sorted({reading.kinds[one.name].rpartition(".")[2] for one in signatures})),
-            _total(reading, signatures),
-            tuple(
-                dict.fromkeys(
-                    location_text(reading.content.pool, location)
-                    for _, location in sorted(p for one in signatures for p in places[one])[
-                        :EXAMPLES
-                    ]
-                )
-            ),
+    placed = {}
+    for name, signatures in found.items():
+        first = sorted(place for one in signatures for place in places[one])[:EXAMPLES]
+        texts = [location_text(reading.content.pool, location) for _, location in first]
+        ops = {reading.kinds[one.name] or reading.names[one.name] for one in signatures}
+        plain = sorted(op.rpartition(".")[2] for op in ops)
+        placed[name] = Blamed(
+            tuple(plain), _total(reading, signatures), tuple(dict.fromkeys(texts))
         )
-        for name, signatures in found.items()
-    }
+    return placed
