@@ -87,10 +87,12 @@ class Iree:
         main = self.compile(program)
         try:
             given = main(*inputs)
+            several = given if isinstance(given, (list, tuple)) else [given] * bool(results)
+            # Only now it is known whether what was queued went well.
+            taken = [one.to_host() if hasattr(one, "to_host") else one for one in several]
         except REFUSALS as refusal:
             raise _refused(refusal) from None
-        several = given if isinstance(given, (list, tuple)) else [given] * bool(results)
-        return [_array(one, told) for one, told in zip(several, results, strict=True)]
+        return [_array(one, told) for one, told in zip(taken, results, strict=True)]
 
 
 def _refused(refusal: Exception) -> Refused:
@@ -100,6 +102,6 @@ def _refused(refusal: Exception) -> Refused:
 
 def _array(value: Any, told: Payload) -> Any:
     numpy = importlib.import_module("numpy")
-    array = numpy.asarray(value.to_host() if hasattr(value, "to_host") else value)
+    array = numpy.asarray(value)
     dtype = dtype_named(told["dtype"])
     return array if array.dtype == dtype else array.view(dtype)
