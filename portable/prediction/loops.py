@@ -343,6 +343,29 @@ def _goes_on_outside(reading: Reading) -> bool | None:
     return False
 
 
+def _gives_what_is_computed_outside(reading: Reading) -> bool | None:
+    """Find perhaps a loop of which a value is, from the second turn on, computed outside of it.
+
+    Also what it carries and does not change, in another place. IREE frees it in each turn.
+    """
+    walk, same = reading.walk, _given_back(reading)
+    for visit in walk.of([_RETURN]):
+        owner, first = walk.around[visit.number], reading.firsts[visit.number]
+        if owner < 0 or walk[owner].name != _WHILE:
+            continue
+        begins = walk[owner].sources
+        pairs = zip(begins, visit.sources, visit.operation.operands, strict=False)
+        for at, (begin, source, value) in enumerate(pairs):
+            place = value - first
+            is_carried = source is None and place != at and (owner, place) in same
+            given = begins[place] if is_carried and place < len(begins) else source
+            if given is None or given[0] >= owner or given == begin:
+                continue
+            if given[0] not in reading.folded:
+                return None
+    return False
+
+
 def _leading(reading: Reading) -> set[int]:
     """Return the ops from which loops of the same block take what they begin with and change."""
     walk, names = reading.walk, reading.kinds
@@ -479,6 +502,9 @@ LOOPS: dict[str, FormRule] = {
     ),
     "loop of a constant of different numbers in whose place a value from outside comes": FormRule(
         _goes_on_outside, (ops(_WHILE),), across=True
+    ),
+    "loop in whose place a value comes that is computed outside of it": FormRule(
+        _gives_what_is_computed_outside, (ops(_WHILE),), across=True
     ),
     "while of which not all is used, and whose body gives only what is outside": FormRule(
         _gives_what_is_outside, (ops(_WHILE),), across=True
