@@ -354,7 +354,7 @@ def _gives_what_is_computed_outside(reading: Reading) -> bool | None:
         if owner < 0 or walk[owner].name != _WHILE:
             continue
         begins = walk[owner].sources
-        pairs = zip(begins, visit.sources, visit.operation.operands, strict=False)
+        pairs = zip(begins, visit.sources, visit.operands, strict=False)
         for at, (begin, source, value) in enumerate(pairs):
             place = value - first
             is_carried = source is None and place != at and (owner, place) in same
