@@ -22,6 +22,15 @@ if TYPE_CHECKING:
 
 _PROGRAMS = {**merged.PROGRAMS, **simplified.PROGRAMS, **simplified.ON_IREE}
 _RELATIVE = 1e-5
+_CONVOLUTION = """module {{ func.func @main(%x: tensor<2x5x5x2x{0}>, %k: tensor<3x3x2x3x{0}>)
+    -> tensor<2x5x5x3x{0}> {{
+  %p = stablehlo.constant dense<1> : tensor<2x2xi64>
+  %r = "stablehlo.{1} <{{window_strides = array<i64: 1, 1>, lhs_dilation = array<i64: 1, 1>,
+      rhs_dilation = array<i64: 1, 1>, window_reversal = array<i1: false, false>,
+      dimension_numbers = #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>,
+      batch_group_count = 1 : i64, feature_group_count = 1 : i64{2}}}> :
+      (tensor<2x5x5x2x{0}>, tensor<3x3x2x3x{0}>{3}) -> tensor<2x5x5x3x{0}>
+  return %r : tensor<2x5x5x3x{0}> }} }}"""
 _SHARDED = Path(__file__).parents[3] / "corpus" / "attributes"
 
 
@@ -85,3 +94,23 @@ def test_what_is_said_of_shardy(
         computes = False
     assert expected in {computes, None}
     assert expected is not None or "manual" in str(path)
+
+
+@pytest.mark.parametrize("release", ["tensorflow 2.19.1", "tensorflow 2.20.0"])
+@pytest.mark.parametrize("element", ["f32", "bf16", "i32"])
+def test_a_dynamic_conv_by_a_constant_is_a_convolution(
+    element: str, release: str, open_executor: Callable[..., Executor]
+) -> None:
+    """To the bit: jaxlibs of some days refuse it, and no TensorFlow since 2.18 does."""
+    executor, found = open_executor("tensorflow", release), []
+    for op, more in (
+        ("dynamic_conv", ("(%x, %k, %p)", "", ", tensor<2x2xi64>")),
+        ("convolution", ("(%x, %k)", ", padding = dense<1> : tensor<2x2xi64>", "")),
+    ):
+        text = _CONVOLUTION.format(element, f'{op}"{more[0]}', *more[1:])
+        artifact = portable.pin(text, "1.4.0").artifact
+        verdict = portable.predict(artifact, release, stage=Stage.EXECUTE)
+        assert verdict.holds(Stage.EXECUTE), op
+        executable = executor.compile(artifact)
+        found += executable.run(random_inputs(executable.signature, 0))
+    assert found[0].tobytes() == found[1].tobytes()
