@@ -14,7 +14,7 @@ module = iree.compiler.compile_str(
 )
 program = iree.runtime.load_vm_flatbuffer(module, driver="local-task")
 try:
-    print("computed:", *program.main(np.array(False), *[np.ones(4, np.float32)] * 7))
+    print("found:", *program.main(np.array(False), *[np.ones(4, np.float32)] * 7))
 except ValueError as error:
     print("right: three times -1, found:", error)
     sys.exit(1)
