@@ -41,27 +41,21 @@ class Visit:
         operation: What it is.
     """
 
-    __slots__ = ("_operands", "_sources", "_walk", "name", "number", "operation")
+    __slots__ = ("_walk", "name", "number", "operation")
 
     def __init__(self, walk: Walk, number: int, name: str, operation: Head) -> None:
         self._walk = walk
         self.number, self.name, self.operation = number, name, operation
-        self._operands: tuple[int, ...] | None = None
-        self._sources: tuple[Source | None, ...] | None = None
-
-    def keep(self, operands: tuple[int, ...], sources: tuple[Source | None, ...]) -> None:
-        """Keep what it uses, which is made of numbers otherwise."""
-        self._operands, self._sources = operands, sources
 
     @property
     def operands(self) -> tuple[int, ...]:
         """The values it uses, by their numbers."""
-        return self._walk.operands(self.number) if self._operands is None else self._operands
+        return self._walk.operands(self.number)
 
     @property
     def sources(self) -> tuple[Source | None, ...]:
         """What its operands are results of; see `Bytecode.uses`."""
-        return self._walk.sources(self.number) if self._sources is None else self._sources
+        return self._walk.sources(self.number)
 
     @property
     def constants(self) -> Mapping[int, Head]:
@@ -80,6 +74,24 @@ class Visit:
     def constant(self, source: Source | None) -> Head | None:
         """Return the constant that an operand is; None if it is none."""
         return None if source is None else self._walk.constants.get(source[0])
+
+
+class _Kept(Visit):
+    """One of which everything is kept, see `MOST_KEPT`."""
+
+    __slots__ = ("_operands", "_sources")
+
+    def keep(self, operands: tuple[int, ...], sources: tuple[Source | None, ...]) -> None:
+        """Keep what it uses."""
+        self._operands, self._sources = operands, sources
+
+    @property
+    def operands(self) -> tuple[int, ...]:
+        return self._operands
+
+    @property
+    def sources(self) -> tuple[Source | None, ...]:
+        return self._sources
 
 
 class Walk:
@@ -118,10 +130,11 @@ class Walk:
             name, depth = self._names[operation.name], operation.depth
             head = Head(operation[0], *operation[2:5], *operation[6:9])
             head = heads.setdefault(head, head)
-            visit = Visit(self, number, name, head)
             if number < MOST_KEPT:
-                visit.keep(operation.operands, sources)
+                visit: Visit = (kept := _Kept(self, number, name, head))
+                kept.keep(operation.operands, sources)
             else:
+                visit = Visit(self, number, name, head)
                 if sources:
                     self._operands.extend(operation.operands)
                     self._makers.extend([one[0] if one else _NONE for one in sources])
