@@ -156,7 +156,7 @@ def _alone(folder: Path) -> Iterator[None]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handle = hold(folder)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise file_error("write", error, folder) from error
     try:
         yield

@@ -11,6 +11,7 @@ import os
 from typing import TYPE_CHECKING
 
 from portable.errors import PortableError
+from portable.system.files import file_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,8 +63,11 @@ def _lock(handle: int, *, wait: bool) -> None:
 
 @contextlib.contextmanager
 def held(folder: str | os.PathLike[str], *, wait: bool = False) -> Iterator[None]:
-    """Hold a folder for the time of a block; as `hold`."""
-    handle = hold(folder, wait=wait)
+    """Hold a folder for the time of a block; as `hold`, but for a FileError where it cannot."""
+    try:
+        handle = hold(folder, wait=wait)
+    except (OSError, ValueError) as error:  # an embedded NUL is a ValueError
+        raise file_error("open", error, folder) from error
     try:
         yield
     finally:
