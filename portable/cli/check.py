@@ -148,11 +148,12 @@ def _record(
 ) -> dict[str, object]:
     records = {label: [one.record() for one in verdicts] for label, verdicts in found.items()}
     places = {
-        label: {name: one.record() for name, one in sorted(blamed.items())}
+        label: {"blamed": {name: one.record() for name, one in sorted(blamed.items())}}
         for label, blamed in blames.items()
+        if blamed
     }
     if container is None:
-        return {"verdicts": records[parts[0].label], "blamed": places[parts[0].label]}
+        return {"verdicts": records[parts[0].label], **places.get(parts[0].label, {})}
     return {
         "container": {
             "kind": str(container.kind),
@@ -163,7 +164,7 @@ def _record(
             {
                 "name": part.name,
                 "versions": dict(part.entry.versions),
-                "blamed": places[part.label],
+                **places.get(part.label, {}),
                 **({"verdicts": records[part.label]} if container.kind is not Kind.BUNDLE else {}),
             }
             for part in parts

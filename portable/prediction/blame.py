@@ -12,7 +12,7 @@ from portable.prediction.form import key
 from portable.prediction.forms import FORMS, Reading
 from portable.prediction.signatures import signatures_by_name
 from portable.prediction.subject import examine
-from portable.releases.advisory import features_of
+from portable.releases.advisory import features_by_id
 from portable.verdict import Basis
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def blamed(
     }
     asked = {one.what for verdict in verdicts for one in verdict.not_known}
     ids = {one for text in said | asked for one in _ADVISORY.findall(text)}
-    features = features_of(ids) if ids else {}
+    needed = {one: needs for one in ids if (needs := _needs(one))}
     if signatures is None:
         signatures = examine(artifact).signatures or ()
     # In the Verdict on a bundle its Version comes first.
@@ -101,20 +101,26 @@ def blamed(
         for part in {*text.split(_SEPARATOR)}:
             parts.setdefault(part, []).append(text)
     names = [name for name in signatures if _is_blamed(name, parts)]
-    if not names and not features:
+    if not names and not needed:
         return {}  # without reading it again
     reading = Reading(read(artifact.data), artifact.data)
     named = signatures_by_name(reading) if names else {}
     found: dict[str, Collection[OpSignature]] = {
         name: named[name] for name in names if name in named
     }
-    found |= {name: ops for name, of in features.items() if (ops := _candidates(reading, of))}
+    found |= {name: ops for name, of in needed.items() if (ops := _candidates(reading, of))}
     return _placed(reading, found)
 
 
-def _candidates(reading: Reading, feature: str) -> Sequence[OpSignature]:
-    """Return the op signatures of the ops that can be what an Advisory is about."""
+def _needs(advisory: str) -> Sequence[frozenset[str]]:
+    """Return the groups of names that an Advisory needs; none where there are no ops among them."""
+    feature = features_by_id().get(advisory, "")
     needs = FORMS[feature].needs if feature in FORMS else (frozenset({feature}),)
+    return needs if any(one.startswith("op:") for group in needs for one in group) else ()
+
+
+def _candidates(reading: Reading, needs: Sequence[frozenset[str]]) -> Sequence[OpSignature]:
+    """Return the op signatures of the ops that can be what an Advisory is about."""
     types = [{one for one in group if one.startswith("type:")} for group in needs]
     groups = [ops for group in needs if (ops := _ops_of(reading, group))]
     ops = min(groups, key=lambda one: _total(reading, one), default=())

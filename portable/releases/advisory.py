@@ -20,7 +20,7 @@ from portable.verdict import Stage
 
 if TYPE_CHECKING:
     import datetime
-    from collections.abc import Container
+    from collections.abc import Container, Mapping
 
     from portable.version import Version
 
@@ -31,7 +31,7 @@ __all__ = [
     "advised_features",
     "advisories",
     "advisories_for",
-    "features_of",
+    "features_by_id",
     "unread_for",
     "untried_for",
 ]
@@ -116,10 +116,10 @@ def advisories() -> tuple[Advisory, ...]:
     return tuple(map(_advisory, table))
 
 
-def features_of(ids: Container[str]) -> dict[str, str]:
-    """Return what some Advisories are about, by their ids; what is no id is left out."""
-    table = rows("advisories", "advisory")
-    return {name: row.word("feature") for row in table if (name := row.word("id")) in ids}
+@functools.cache
+def features_by_id() -> Mapping[str, str]:
+    """Return what each Advisory is about, by its id; none is parsed."""
+    return {row.word("id"): row.word("feature") for row in rows("advisories", "advisory")}
 
 
 def advisories_for(

@@ -426,8 +426,8 @@ class CheckedPart(TypedDict):
 
     name: str
     versions: dict[str, str]
-    # By op signatures and the ids of Advisories.
-    blamed: dict[str, BlamedRecord]
+    # By op signatures and the ids of Advisories; absent where there are none.
+    blamed: NotRequired[dict[str, BlamedRecord]]
     verdicts: NotRequired[list[VerdictRecord]]
 
 
@@ -437,7 +437,7 @@ class CheckedFile(TypedDict):
     file: str
     compatible: bool | None
     verdicts: list[VerdictRecord]
-    blamed: dict[str, BlamedRecord]
+    blamed: NotRequired[dict[str, BlamedRecord]]
 
 
 class CheckedContainer(TypedDict):
