@@ -192,7 +192,7 @@ def test_no_value_in_a_file_of_observations_is_an_internal_error(
         columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
     said = []
     for column in columns:
-        change = f"UPDATE {table} SET {column} = ?"  # noqa: S608
+        change = f"UPDATE {table} SET {column} = ?"  # noqa: S608 - names of this test
         for value in ODD:
             copy = observed.with_name("copy.sqlite")
             shutil.copy(observed, copy)
@@ -221,7 +221,7 @@ def test_a_file_of_observations_computes_nothing(kind: str, tmp_path: Path) -> N
     path = tmp_path / "seen.sqlite"
     endless = "WITH RECURSIVE n(a) AS (SELECT 1 UNION ALL SELECT a + 1 FROM n)"
     texts = {
-        "view": f"CREATE VIEW observation AS {endless} SELECT * FROM n",  # noqa: S608
+        "view": f"CREATE VIEW observation AS {endless} SELECT * FROM n",  # noqa: S608 - names of this test
         "trigger": "CREATE TABLE observation (a); CREATE TRIGGER t AFTER INSERT ON observation"
         " BEGIN INSERT INTO observation VALUES (1); END",
     }

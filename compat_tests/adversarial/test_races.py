@@ -27,7 +27,7 @@ pytest.importorskip("jaxlib")
 
 @pytest.fixture
 def private() -> object:
-    """A process whose files nobody else may read, and whose threads take turns all the time."""
+    """Set a umask of 0077, and have threads switch as often as possible."""
     before, interval = os.umask(0o077), sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     yield

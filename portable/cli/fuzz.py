@@ -39,11 +39,11 @@ from portable.releases import resolve_target, runnable_releases, window
 from portable.runtime.environments import Environments
 from portable.runtime.executors.tensors import stored_arrays
 from portable.system.files import file_error, new_directory, write_file
-from portable.system.holding import hold
+from portable.system.holding import held
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
     from portable.fuzz.campaign import Progress
 
@@ -150,18 +150,13 @@ def _generate(chosen: argparse.Namespace) -> int:
     return 0
 
 
-@contextlib.contextmanager
-def _alone(folder: Path) -> Iterator[None]:
+def _alone(folder: Path) -> AbstractContextManager[None]:
     """Hold the folder of a hunt: two would do the same rounds, and write over what they find."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        handle = hold(folder)
     except (OSError, ValueError) as error:
         raise file_error("write", error, folder) from error
-    try:
-        yield
-    finally:
-        os.close(handle)
+    return held(folder)
 
 
 def _hunt(chosen: argparse.Namespace) -> int:
