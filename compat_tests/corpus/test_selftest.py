@@ -34,7 +34,7 @@ def corpus(tmp_path: Path) -> Path:
     for name in SMALL:
         shutil.copytree(CASES[name].directory, tmp_path / CASES[name].family / name)
     (tmp_path / COVERAGE).write_text("", "utf-8")
-    seal.seal_files(tmp_path)
+    Seals.complete(tmp_path)
     assert main(["corpus", "verify", "--corpus", str(tmp_path)]) == 0
     return tmp_path
 
@@ -66,7 +66,7 @@ def test_sealing_refuses_to_forgive(corpus: Path) -> None:
     (corpus / "elementwise" / "tanh_f32" / "program.mlir").write_text("module {}", "utf-8")
     before = (corpus / SEALS).read_bytes()
     with pytest.raises(CorpusError, match="changed"):
-        seal.seal_files(corpus)
+        Seals.complete(corpus)
     assert (corpus / SEALS).read_bytes() == before
     case = find_case(corpus, "abs_i32")
     sealed = case.artifacts[0]

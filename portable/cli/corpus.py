@@ -21,7 +21,6 @@ from portable.cli.progress import counting
 from portable.corpus import Case, CorpusError, Seals, find_case, load_corpus
 from portable.escaping import block
 from portable.releases import find_release
-from portable.system.holding import held
 from portable.system.wording import many
 
 if TYPE_CHECKING:
@@ -131,13 +130,8 @@ def _verify(corpus: Path, chosen: argparse.Namespace) -> int:
 
 
 def _seal(corpus: Path, chosen: argparse.Namespace) -> int:
-    # The seals that another process adds meanwhile would be lost.
-    with held(corpus, wait=True):
-        load_corpus(corpus)  # what is no Case must not be sealed
-        before = Seals.load(corpus)
-        whole = before.completed()
-        whole.save()
-    added = sorted(whole.digests.keys() - before.digests.keys())
+    load_corpus(corpus)  # what is no Case must not be sealed
+    whole, added = Seals.complete(corpus)
     if chosen.format == "json":
         print_json({"sealed": len(whole.digests), "added": added})
     else:

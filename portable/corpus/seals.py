@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from portable.corpus.case import MANIFEST, CorpusError
 from portable.system.files import read_file, write_file
+from portable.system.holding import held
 from portable.system.trees import walk
 
 if TYPE_CHECKING:
@@ -132,9 +133,26 @@ class Seals:
         }
         return Seals(self.directory, {**self.digests, **added})
 
-    def save(self) -> None:
-        """Write the seals beside what they seal."""
-        write_file(self.directory / SEALS, self.text().encode())
+    @classmethod
+    def complete(cls, directory: Path) -> tuple[Seals, list[str]]:
+        """Seal the files of a corpus that are not sealed yet, one process at a time.
+
+        Args:
+            directory: The corpus.
+
+        Returns:
+            The seals as they are then, and the names of those that were added.
+
+        Raises:
+            CorpusError: As for `load` and `completed`.
+            OSError: The seals cannot be written.
+        """
+        # The seals that another process adds meanwhile would be lost.
+        with held(directory, wait=True):
+            before = cls.load(directory)
+            whole = before.completed()
+            write_file(directory / SEALS, whole.text().encode())
+        return whole, sorted(whole.digests.keys() - before.digests.keys())
 
     def files(self) -> Iterator[Path]:
         """Find the files that are to be sealed.

@@ -24,6 +24,7 @@ from portable.prediction.form import (
     types,
     weaken,
 )
+from portable.releases import capability
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -54,14 +55,8 @@ _COLLECTIVES = (
 )
 KEPT_UNUSED = (*_COLLECTIVES, "vhlo.all_gather_v1", "vhlo.all_gather_v2")
 """Collective ops that only XLA removes where nothing uses them, after they are lowered."""
-COMMUNICATING = frozenset(
-    f"vhlo.{op}"
-    for op in (
-        *("all_gather", "all_reduce", "all_to_all", "collective_broadcast", "collective_permute"),
-        *("collective_reduce", "reduce_scatter"),
-    )
-)
-"""The ops that may name a channel, without their versions."""
+COMMUNICATING = frozenset(f"vhlo.{op}" for op in capability.COMMUNICATING)
+"""The ops by which devices communicate, without their versions; most may name a channel."""
 _FUNCTION = "vhlo.func_v1"
 # The powers that IREE computes by products and roots, and the floats of which it rounds little.
 _RIGHT_POWERS = frozenset({0.0, 1.0, 2.0, 3.0, -1.0, -2.0, 0.5})

@@ -328,15 +328,12 @@ def _may_not_run(reading: Reading) -> bool | None:
 def _goes_on_outside(reading: Reading) -> bool | None:
     """Find perhaps a loop of which a value is a constant first, and then one from outside of it."""
     walk, alike = reading.walk, functools.cache(functools.partial(is_one_number, reading))
-    for visit in walk.of([_RETURN]):
-        owner, first = walk.around[visit.number], reading.firsts[visit.number]
-        if owner < 0 or walk[owner].name != _WHILE:
-            continue
-        loop = walk[owner]
-        given = zip(loop.sources, visit.sources, visit.operands, strict=False)
+    for number, (_, ends) in _ends(reading).items():
+        loop, first = walk[number], reading.firsts[ends.number]
+        given = zip(loop.sources, ends.sources, ends.operands, strict=False)
         for begin, source, value in given:
             constant = loop.constant(begin)
-            outside = value < first if source is None else source[0] < owner
+            outside = value < first if source is None else source[0] < number
             is_constant = source is not None and source[0] in reading.folded
             if constant is not None and outside and not is_constant and not alike(constant):
                 return None
@@ -349,17 +346,14 @@ def _gives_what_is_computed_outside(reading: Reading) -> bool | None:
     Also what it carries and does not change, in another place. IREE frees it in each turn.
     """
     walk, same = reading.walk, _given_back(reading)
-    for visit in walk.of([_RETURN]):
-        owner, first = walk.around[visit.number], reading.firsts[visit.number]
-        if owner < 0 or walk[owner].name != _WHILE:
-            continue
-        begins = walk[owner].sources
-        pairs = zip(begins, visit.sources, visit.operands, strict=False)
+    for number, (_, ends) in _ends(reading).items():
+        begins, first = walk[number].sources, reading.firsts[ends.number]
+        pairs = zip(begins, ends.sources, ends.operands, strict=False)
         for at, (begin, source, value) in enumerate(pairs):
             place = value - first
-            is_carried = source is None and place != at and (owner, place) in same
+            is_carried = source is None and place != at and (number, place) in same
             given = begins[place] if is_carried and place < len(begins) else source
-            if given is None or given[0] >= owner or given == begin:
+            if given is None or given[0] >= number or given == begin:
                 continue
             if given[0] not in reading.folded:
                 return None
@@ -388,15 +382,12 @@ def _leading(reading: Reading) -> set[int]:
 
 def _given_back(reading: Reading) -> set[tuple[int, int]]:
     """Return what loops carry and their bodies give back as it is, by their numbers."""
-    walk, found = reading.walk, set[tuple[int, int]]()
-    for visit in walk.of([_RETURN]):
-        owner, first = walk.around[visit.number], reading.firsts[visit.number]
-        if owner >= 0 and walk[owner].name == _WHILE:
-            pairs = enumerate(zip(visit.sources, visit.operands, strict=True))
-            found.update(
-                (owner, at) for at, (one, value) in pairs if one is None and value == first + at
-            )
-    return found
+    return {
+        (number, at)
+        for number, (_, ends) in _ends(reading).items()
+        for at, (source, value) in enumerate(zip(ends.sources, ends.operands, strict=True))
+        if source is None and value == reading.firsts[ends.number] + at
+    }
 
 
 def _ends_by_no_value(reading: Reading) -> bool | None:

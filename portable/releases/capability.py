@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ANY",
     "APART",
+    "COMMUNICATING",
     "HALVED",
     "OF_NOTHING",
     "TABLE",
@@ -78,10 +79,13 @@ _FAILED = {Ability.REFUSES, Ability.CRASHES}
 # What is kept although it has no elements: XLA and IREE refuse the first all the same, and IREE
 # some of the others, of complex numbers.
 _KEPT = {"collective_broadcast"}
-_COMMUNICATING = {
-    *("all_gather", "all_reduce", "all_to_all", "collective_permute", "cross-replica-sum"),
-    "reduce_scatter",
-}
+COMMUNICATING = frozenset(
+    {
+        *("all_gather", "all_reduce", "all_to_all", "collective_broadcast", "collective_permute"),
+        *("collective_reduce", "cross-replica-sum", "reduce_scatter"),
+    }
+)
+"""The ops by which devices communicate."""
 
 
 class Abilities(NamedTuple):
@@ -133,7 +137,7 @@ class Abilities(NamedTuple):
         results = types.rpartition("-> ")[2].split()
         if not _FAILED.isdisjoint(self._found("constant", one) for one in results):
             return Ability.UNTRIED
-        return Ability.UNTRIED if op in _COMMUNICATING and found in _FAILED else Ability.COMPUTES
+        return Ability.UNTRIED if op in COMMUNICATING and found in _FAILED else Ability.COMPUTES
 
     def _found(self, op: str, types: str) -> Ability | None:
         for outcomes, listed in self.rows.get(op, ()):
