@@ -73,6 +73,8 @@ def main(arguments: list[str] | None = None) -> int:
         for number in (signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup has it
                 signal.signal(number, _end)
+        # Whoever ignores it, or was started so, does not know how its children end.
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         hold_streams()
     try:
         if signal.getsignal(signal.SIGINT) is signal.SIG_DFL and arguments is None:

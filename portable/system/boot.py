@@ -17,6 +17,7 @@ __all__ = ["main"]
 
 def main() -> None:
     """Take the limits and become what was requested."""
+    _forget_signals()
     line, *limits = map(int, sys.argv[1:5])
     action, words = sys.argv[5], sys.argv[6:]
     kinds = (resource.RLIMIT_CPU, resource.RLIMIT_DATA, resource.RLIMIT_FSIZE)
@@ -24,6 +25,17 @@ def main() -> None:
         _limit(kind, most)
     _end_with(line)
     _ACTIONS[action](words)
+
+
+def _forget_signals() -> None:
+    """Undo what the process that started this one does with signals, and was inherited.
+
+    Where SIGCHLD is ignored every program that is started here would seem to succeed; where the
+    others are ignored or blocked no limit of time would end this process.
+    """
+    for number in (signal.SIGCHLD, signal.SIGXCPU, signal.SIGALRM):
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
 def _limit(kind: int, most: int) -> None:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CLIENTS",
+    "LOST",
     "Child",
     "ChildCrashed",
     "ChildEnded",
@@ -47,6 +48,7 @@ __all__ = [
     "ChildLate",
     "Limits",
     "call",
+    "ending",
     "expendable",
     "module",
     "patience",
@@ -78,11 +80,16 @@ MEMORY_SHARE = 0.75
 # What a child may write to any one file, its own stderr included.
 MOST_FILE_BYTES = 1 << 30
 
+LOST = 256
+"""The exit status of a process for which somebody else has waited; no process has it."""
+
 _BOOT = Path(__file__).with_name("boot.py")
 _PACKAGE = Path(__file__).parent.parent
 _CHUNK = 1 << 16
 _SAID_BYTES = 2000
 _SIZE_BYTES = 8
+# How often a process is asked whether it has ended, as the standard library does.
+_SHORTEST_S, _LONGEST_S = 0.0005, 0.05
 _CORES = os.cpu_count() or 1
 
 
@@ -148,6 +155,36 @@ class Limits:
         memory = int(_machine_memory() * MEMORY_SHARE) if self.memory == 0 else self.memory
         seconds = None if self.seconds is None else int(self.seconds * _CORES) + 1
         return [str(-1 if most is None else most) for most in (seconds, memory, self.file)]
+
+
+class _Process(subprocess.Popen[bytes]):
+    """A process whose end is known, or not known.
+
+    The standard library takes it for a success where this process ignores SIGCHLD, or where a
+    handler of it waits for every child.
+    """
+
+    def poll(self) -> int | None:
+        """Return how it ended; None if it has not, and `LOST` where that cannot be known."""
+        if self.returncode is None:
+            try:
+                ended, status = os.waitpid(self.pid, os.WNOHANG)
+            except ChildProcessError:
+                self.returncode = LOST
+            else:
+                self.returncode = os.waitstatus_to_exitcode(status) if ended else None
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait until it ends; return as `poll`."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        pause = _SHORTEST_S
+        while self.poll() is None:
+            if deadline is not None and time.monotonic() >= deadline:
+                raise subprocess.TimeoutExpired(self.args, timeout or 0.0)
+            time.sleep(pause)
+            pause = min(pause * 2, _LONGEST_S)
+        return self.returncode
 
 
 class Child:
@@ -309,11 +346,11 @@ def _start(
     **streams: Any,
 ) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
     """Start a process, and return it with the end of the pipe whose closing ends it."""
-    line, other = os.pipe()
+    line, other = map(_above_streams, os.pipe())
     ours = open(other, "wb", buffering=0)  # noqa: SIM115 - a descriptor, held with it
     try:
         command = [python, "-I", str(_BOOT), str(line), *limits.words(), *action]
-        process = subprocess.Popen(
+        process = _Process(
             command,
             pass_fds=(line,),
             start_new_session=True,
@@ -328,6 +365,15 @@ def _start(
     finally:
         os.close(line)
     return process, ours
+
+
+def _above_streams(descriptor: int) -> int:
+    """Move a descriptor that has the number of a standard stream, which this process has closed."""
+    if descriptor > 2:  # standard error
+        return descriptor
+    moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3)
+    os.close(descriptor)
+    return moved
 
 
 def _uninterrupted(make: Callable[[], _Made], undo: Callable[[_Made], object]) -> _Made:
@@ -404,6 +450,7 @@ def run(
     Raises:
         OSError: It cannot be started.
         ChildHung: The time was up; it was ended with all that it started.
+        ChildFailed: It is not known how it ended.
     """
     start = partial(
         _start,
@@ -423,6 +470,8 @@ def run(
         raise ChildHung(f"{action[1]} timed out after {timeout:g} s") from None
     finally:
         _end_whole(process, line)
+    if process.returncode == LOST:
+        raise ChildFailed(f"{action[1]}: {ending(LOST)}")
     texts = (text.decode("utf-8", "replace") for text in (output, errors))
     return subprocess.CompletedProcess(list(action), process.returncode, *texts)
 
@@ -505,6 +554,17 @@ def signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
+
+
+def ending(code: int) -> str:
+    """Say how a process ended: `SIGSEGV`, `exit status 1`.
+
+    Args:
+        code: As `Child.wait` returns it.
+    """
+    if code == LOST:
+        return "it is not known how it ended, because this process ignores or handles SIGCHLD"
+    return signal_name(-code) if code < 0 else f"exit status {code}"
 
 
 def serve() -> None:
@@ -626,7 +686,7 @@ def _ended(name: str, child: Child, timeout: float) -> ChildFailed:
         crash = ChildCrashed(f"{name} crashed with {signal_name(-code)}", said=said)
         crash.signal = signal_name(-code)
         return crash
-    last = said.splitlines()[-1] if said else f"exit status {code}"
+    last = said.splitlines()[-1] if said else ending(code or 0)
     return ChildFailed(f"{name} failed: {last}", said=said)
 
 

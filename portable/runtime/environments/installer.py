@@ -289,8 +289,8 @@ def _act(action: list[str], subject: str = "", digests: Lock | None = None) -> s
             done = children.run(action, timeout=_LIMIT_S, environment=environment)
     except OSError as error:
         raise EnvironmentFailed(f"cannot run {action[1]}: {error.strerror}") from error
-    except children.ChildHung as late:
-        raise EnvironmentFailed(str(late)) from late
+    except children.ChildFailed as lost:
+        raise EnvironmentFailed(str(lost)) from lost
     if done.returncode:
         # One that a signal ended says nothing.
         said = done.stderr or done.stdout or signal.strsignal(max(0, -done.returncode)) or ""

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from portable.errors import PortableError
-from portable.system.children import Child, ChildEnded, ChildLate, Limits, signal_name, variables
+from portable.system.children import Child, ChildEnded, ChildLate, Limits, ending, variables
 from portable.system.worker.answer import Answer, Status, diagnostic, printed
 
 if TYPE_CHECKING:
@@ -227,7 +227,7 @@ class Worker:
             answer = Answer(Status.HUNG, error=f"timed out after {limit:g} s")
         except ChildEnded as gone:
             # The answers are closed a moment before the status is there.
-            answer = Answer(Status.CRASHED, error=str(gone) or _words(child.wait(1.0)))
+            answer = Answer(Status.CRASHED, error=str(gone) or ending(child.wait(1.0) or 0))
         except BaseException:  # an interrupt, or what a signal's handler raises
             self._end()  # its answer would be taken for that to the next job
             raise
@@ -241,11 +241,6 @@ class Worker:
 
 def _is_whole(received: bytearray) -> bool:
     return received.endswith(b"\n")
-
-
-def _words(code: int | None) -> str:
-    """Return which signal or status ended a process that closed its answers."""
-    return signal_name(-code) if code is not None and code < 0 else f"exit status {code or 0}"
 
 
 def _answer(raw: bytearray, number: int) -> Answer:
