@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -124,6 +125,28 @@ def test_a_lock_cuts_no_file(cache: Path, tmp_path: Path) -> None:
     row = next(row for row in shipped_rows() if row["distribution"] == "jaxlib")
     add_own(row)
     assert kept.read_text() == "mine"
+
+
+def test_a_lock_that_is_a_pipe_is_not_waited_for(cache: Path) -> None:
+    """Of an environment, for one user of it and for many, and of the own table."""
+    name = Recipe.of(WANTED).name
+    row = next(row for row in shipped_rows() if row["distribution"] == "jaxlib")
+    pipe = cache / "environments" / ".locks" / name
+    os.mkfifo(pipe)
+    os.mkfifo(cache / "releases.lock")
+    environment = Environments().find(name)
+
+    def work() -> None:
+        with environment.worker() as worker:
+            worker.ask({"kind": "probe"})
+        add_own(row)
+        Environments().clear([name])
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(60)
+    assert not thread.is_alive()
+    assert not environment.directory.exists()
 
 
 @pytest.fixture

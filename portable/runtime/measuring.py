@@ -14,6 +14,7 @@ import email
 import fcntl
 import hashlib
 import json
+import os
 import re
 import tomllib
 import zipfile
@@ -41,6 +42,7 @@ from portable.runtime.environments.index import fetch, published, wheels_of
 from portable.system import scratch
 from portable.system.documents import parse_toml
 from portable.system.files import read_file, write_file
+from portable.system.holding import open_lock
 from portable.system.places import demand_own
 from portable.system.worker import Answer, Status
 from portable.version import Version
@@ -465,9 +467,12 @@ def add_own(row: Row) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     # Two that add at once must not lose a row of either.
     demand_own(path.parent)
-    with path.with_suffix(".lock").open("a") as lock:
+    lock = open_lock(path.with_suffix(".lock"))
+    try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         _add(path, row)
+    finally:
+        os.close(lock)
     return path
 
 

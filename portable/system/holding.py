@@ -16,11 +16,27 @@ from portable.system.files import file_error
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["FolderBusy", "held", "hold"]
+__all__ = ["FolderBusy", "held", "hold", "open_lock"]
 
 
 class FolderBusy(PortableError):
     """Another process holds the folder."""
+
+
+def open_lock(path: str | os.PathLike[str], flags: int = os.O_RDWR) -> int:
+    """Open a file to lock it, and make it where it is missing; a FIFO is not waited for.
+
+    Args:
+        path: The file. Nothing is written to it.
+        flags: How; `os.O_RDONLY` is enough to share a lock.
+
+    Returns:
+        A descriptor.
+
+    Raises:
+        OSError: It cannot be opened.
+    """
+    return os.open(path, flags | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
 
 
 def hold(folder: str | os.PathLike[str], *, wait: bool = False) -> int:

@@ -26,6 +26,7 @@ from portable.runtime.environments.wheel import (
 )
 from portable.system.documents import demand_form, parse_json
 from portable.system.files import read_file, write_file
+from portable.system.holding import open_lock
 from portable.system.places import cache_folder, demand_own
 from portable.system.trees import remove_tree, walk
 from portable.system.worker import LIMIT_S, Driver, Worker
@@ -366,12 +367,14 @@ class Environments:
         locks = self.directory / _LOCKS
         try:
             locks.mkdir(parents=True, exist_ok=True)
-            stream = (locks / name).open("ab")
+            handle = open_lock(locks / name)
         except OSError as error:
             raise _failure(f"cannot use {self.directory}", error, "set PORTABLE_CACHE") from error
-        with stream:
-            self._wait_for(stream.fileno(), name, self._patience if patience is None else patience)
+        try:
+            self._wait_for(handle, name, self._patience if patience is None else patience)
             yield
+        finally:
+            os.close(handle)
 
     def _wait_for(self, descriptor: int, name: str, patience: float) -> None:
         deadline = time.monotonic() + patience

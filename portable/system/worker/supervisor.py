@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from portable.errors import PortableError
 from portable.system.children import Child, ChildEnded, ChildLate, Limits, ending, variables
+from portable.system.holding import open_lock
 from portable.system.worker.answer import Answer, Status, diagnostic, printed
 
 if TYPE_CHECKING:
@@ -189,7 +190,7 @@ class Worker:
         if self._lock is None or self._held is not None:
             return
         try:
-            self._held = os.open(self._lock, os.O_RDONLY | os.O_CREAT, 0o666)
+            self._held = open_lock(self._lock, os.O_RDONLY)
             fcntl.flock(self._held, fcntl.LOCK_SH)
         except OSError as error:
             # A folder that cannot be written needs no lock.
