@@ -140,6 +140,40 @@ def test_variables_of_python_do_not_let_it_in(variables: dict[str, str], hostile
     assert not _trace(hostile)
 
 
+_FOUND = """
+from portable.runtime.environments.interpreter import PythonMissing, find_python, find_uv
+import sys
+sys.modules["uv"] = None  # there is none beside this Python
+for version in ("3.10", "3.11", "3.12", "3.13", "3.14"):
+    try:
+        find_python(version)
+    except PythonMissing:
+        pass
+print(find_uv())
+"""
+
+
+@pytest.mark.parametrize("entry", ["", ".", "bin"])
+def test_no_program_is_taken_from_a_relative_entry_of_path(entry: str, tmp_path: Path) -> None:
+    """As a colon at an end of PATH makes of the current folder, often by mistake."""
+    (tmp_path / "bin").mkdir()
+    for name in ("uv", *(f"python3.{minor}" for minor in range(10, 15))):
+        for folder in (tmp_path, tmp_path / "bin"):
+            (folder / name).write_text('#!/bin/sh\necho "$0" >> "$(dirname "$0")/trace"\n')
+            (folder / name).chmod(0o755)
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", _FOUND],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": f"{entry}:/nowhere"},
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        check=False,
+    )
+    assert done.stdout == "None\n", done.stderr
+    assert not [*tmp_path.rglob("trace")]
+
+
 @pytest.mark.parametrize("entry", ["", "."])
 def test_children_of_a_python_that_imports_from_here_do_not(entry: str, hostile: Path) -> None:
     """`python -c` has the working directory on its own path; its children have not."""

@@ -66,7 +66,12 @@ def find_uv() -> str | None:
         beside = Path(sys.executable).with_name("uv")
         if beside.exists():
             return str(beside)
-    return shutil.which("uv")
+    return shutil.which("uv", path=os.pathsep.join(_path()))
+
+
+def _path() -> list[str]:
+    """Return the folders of PATH, without the current one, which an empty entry is."""
+    return [folder for folder in os.get_exec_path() if Path(folder).is_absolute()]
 
 
 @cache
@@ -94,7 +99,7 @@ def _candidates(version: str) -> Iterator[Path]:
         # The Python that made the running environment: the environment itself may go away.
         yield Path(sys.base_prefix) / "bin" / name
         yield Path(sys.executable)
-    for folder in os.get_exec_path():
+    for folder in _path():
         yield Path(folder) / name
     home = Path.home()
     for pattern in (f".pyenv/versions/{version}*/bin", f".local/share/uv/python/*-{version}*/bin"):
