@@ -103,6 +103,18 @@ def test_a_long_name_in_an_archive_is_told_in_short(tmp_path: Path) -> None:
     assert len(left.why) < 1_100
 
 
+def test_what_only_happens_to_inflate_is_another_file(tmp_path: Path) -> None:
+    """Nothing marks deflate: files of one byte, repeated, can be read so, some without end."""
+    luck = random.Random(7)  # noqa: S311 - no secrets
+    for byte in range(256):
+        (tmp_path / f"{byte}.bin").write_bytes(bytes([byte]) * 5000)
+        (tmp_path / f"{byte}.dat").write_bytes(luck.randbytes(500))
+    (tmp_path / "good.mlir.bc").write_bytes(GOOD)
+    result = gate([tmp_path], parse_policy(POLICY))
+    assert result.passed, as_text(result)
+    assert result.others == 512
+
+
 def test_a_part_of_a_container_is_not_judged_where_it_is_two_things(tmp_path: Path) -> None:
     """The program of a bundle, and the file of a SavedModel."""
     program, model = tmp_path / "x.exported", tmp_path / "tree" / "model"

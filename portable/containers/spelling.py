@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["embedded", "pieces", "spelled"]
 
-_PIECE, _KEPT = 1 << 20, 256
+_PIECE, _KEPT = 1 << 20, 512
 # The format, an integer of one byte or up to nine, and who wrote it. MLIR's own libraries have the
 # magic too, with a zero behind it.
 _HEADER = re.compile(

@@ -101,8 +101,11 @@ _MAGICS = {
     _DEFLATED: "gzip",
     _MEMBER: "gzip",
 }
-# So many bytes tell whether something is packed, and give so many: no artifact has fewer.
-_TRIED, _SHORT = 96, 32
+# So many bytes, of which a table of codes may be 300, tell whether something is packed, and give so
+# many: no artifact has fewer.
+_TRIED, _SHORT = 400, 32
+# What is packed as deflate alone begins a file, or follows its size of four or eight bytes.
+_SIZES = (0, 4, 8)
 # How base64 and hexadecimal spell the beginnings, and as much of such a text as is looked at.
 _BASE64_TEXT = rb"(?:[\w+/-]|\s|\\n){60,12000}"
 _HEXADECIMAL_TEXT = rb"(?:[0-9a-f]|\s){80,24000}"
@@ -197,7 +200,7 @@ def unpacked(source: Source, most: int) -> Iterator[tuple[str, Source]]:
 def _inside(
     source: Source, path: str, limits: _Limits, deeper: int, most: int, *, tail: bool = False
 ) -> Iterator[tuple[str, Source]]:
-    for name, stream, size in _opened(source, most, tail=tail):
+    for name, stream, size in _opened(source, most, tail=tail, raw=deeper > 0):
         limits.enter()
         if not deeper:
             raise NotUnpacked(f"is packed more than {_DEEPEST} times")
@@ -210,7 +213,7 @@ def _inside(
 
 
 def _opened(
-    source: Source, most: int, *, tail: bool
+    source: Source, most: int, *, tail: bool, raw: bool
 ) -> Iterator[tuple[str, IO[bytes], int | None]]:
     """Yield the name of each member, a stream of it, and its size where that is known."""
     head = source[:_SAMPLE]
@@ -220,6 +223,8 @@ def _opened(
         packed = _buffered(source, _GZIP, _ZLIB) if name == "zlib" else _buffered(source)
         with importlib.import_module("gzip" if name == "zlib" else name).open(packed) as stream:
             yield "", stream, None
+    elif raw:  # by chance a file of one byte, repeated, can be read so however often
+        yield from _raw(source, head)
     archived = head.startswith((_ZIP, _ZIP_END))
     if archived or (tail and _ZIP_END in source[-_ZIP_TAIL:]):
         yield from _zipped(source, sure=archived)
@@ -228,6 +233,15 @@ def _opened(
         yield from _tarred(source)
     else:
         yield from _behind(source, most)
+
+
+def _raw(source: Source, head: bytes) -> Iterator[tuple[str, IO[bytes], int]]:
+    """Yield what is packed as deflate alone, as far as it can be read so: nothing marks it."""
+    for at in _SIZES:
+        if _inflates(head[at : at + _TRIED]):
+            packed = _buffered(source, _GZIP, at)
+            with importlib.import_module("gzip").open(packed) as stream:
+                yield "", stream, _FLOOR
 
 
 def _behind(source: Source, most: int) -> Iterator[tuple[str, IO[bytes], int | None]]:

@@ -353,6 +353,29 @@ def _zlib_window(data: bytes) -> bytes:
     return packer.compress(data) + packer.flush()
 
 
+def _deflate(data: bytes, level: int = -1, strategy: int = 0) -> bytes:
+    """Compress without any header (RFC 1951)."""
+    packer = zlib.compressobj(level, wbits=-15, strategy=strategy)
+    return packer.compress(data) + packer.flush()
+
+
+def _sized_deflate(size: int) -> Callable[[bytes], bytes]:
+    return lambda data: len(data).to_bytes(size, "little") + _deflate(data)
+
+
+def _deflate_exported(folder: Path) -> Path:
+    path = _exported("weights.bin")(folder)
+    path.write_bytes(_deflate(path.read_bytes()))
+    return path
+
+
+def _zlib_exported_behind(folder: Path) -> Path:
+    """The table of its codes takes more than a hundred bytes."""
+    path = _exported("weights.bin")(folder)
+    path.write_bytes(b"picture" + zlib.compress(path.read_bytes(), 9))
+    return path
+
+
 def _zlib_exported(folder: Path) -> Path:
     path = _exported("weights.bin")(folder)
     path.write_bytes(zlib.compress(path.read_bytes()))
@@ -714,6 +737,16 @@ DISGUISES: dict[str, Callable[[Path], Path]] = {
     "zlib": _file("weights.bin", zlib.compress),
     "zlib-window": _file("weights.bin", _zlib_window),
     "zlib-exported": _zlib_exported,
+    "zlib-exported-behind": _zlib_exported_behind,
+    "deflate": _file("weights.bin", _deflate),
+    "deflate-best": _file("weights.bin", lambda data: _deflate(data, 9)),
+    "deflate-fixed": _file("weights.bin", lambda data: _deflate(data, 6, zlib.Z_FIXED)),
+    "deflate-stored": _file("weights.bin", lambda data: _deflate(data, 0)),
+    "deflate-twice": _file("weights.bin", lambda data: _deflate(_deflate(data))),
+    "deflate-gzip": _file("weights.bin", lambda data: gzip.compress(_deflate(data))),
+    "deflate-behind-4": _file("weights.bin", _sized_deflate(4)),
+    "deflate-behind-8": _file("weights.bin", _sized_deflate(8)),
+    "deflate-exported": _deflate_exported,
     "lzma-otherwise-packed": _file("weights.bin", _lzma_alone),
     "tar-unknown-type": _file("weights.bin", _of_type(b"Z")),
     "tar-volume": _file("weights.bin", _of_type(b"V")),
