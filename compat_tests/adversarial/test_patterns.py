@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime
 import json
+import time
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
@@ -11,10 +13,13 @@ from pathlib import Path
 import pytest
 
 from compat_tests.helpers.counting import calls, steps
+from portable.artifact import Artifact
 from portable.policy import Policy, gate, load_policy, parse_policy
 from portable.policy.keys import PolicyError
+from portable.prediction import examine
 from portable.system.documents import parse_toml
 
+BAD = (Path(__file__).parents[1] / "data" / "artifacts" / "tan+1.4.0.mlir.bc").read_bytes()
 PIECES = ("[", "[!", "[a-", "[^", "*", "*a", "?*", "**/", "/**", "!", "\\")
 KEYS = {
     "exclude": "[rules]\nexclude = [{}]\n",
@@ -61,11 +66,48 @@ def test_very_many_patterns_are_refused(key: str) -> None:
         parse_policy({"consumers": {"a": ["jaxlib"]}, "rules": rules})
 
 
+@pytest.mark.parametrize("key", list(KEYS)[:-1])
+def test_patterns_that_are_long_together_are_refused(key: str) -> None:
+    """Each of their characters may be compared with each of a name."""
+    patterns = ["*" * 900] * 55
+    parse_policy({"consumers": {"a": ["jaxlib"]}, "rules": {key: patterns}})
+    with pytest.raises(PolicyError, match="50,400 characters in all, above the limit of 50,000"):
+        parse_policy({"consumers": {"a": ["jaxlib"]}, "rules": {key: [*patterns, "*" * 900]}})
+
+
+def test_paths_of_waivers_are_limited_together() -> None:
+    """Each is compared with the path of each file, however many there are of both."""
+    waiver = {"rule": "consumer", "reason": "why", "expires": datetime.date(2099, 1, 1)}
+
+    def parse(paths: list[str]) -> None:
+        waivers = [waiver | {"path": one} for one in paths]
+        parse_policy({"consumers": {"a": ["jaxlib"]}, "waivers": waivers})
+
+    parse([f"{number}/model.mlir.bc" for number in range(10_000)])
+    parse([f"{number:03}*{'?' * 896}" for number in range(55)])
+    with pytest.raises(PolicyError, match="waivers: 10,001, above the limit of 10,000"):
+        parse([f"{number}" for number in range(10_001)])
+    with pytest.raises(PolicyError, match="50,400 characters in all, above the limit of 50,000"):
+        parse([f"{number:03}*{'?' * 896}" for number in range(56)])
+
+
+@pytest.mark.parametrize("tail", ["?" * 900, "a" * 900, "[!-b]" * 49])
+def test_a_long_target_of_a_custom_call_takes_no_pattern_long(tail: str) -> None:
+    """It is allowed and provided by `*` alone, for a megabyte of it takes seconds for each."""
+    name = "a" * 1_000_000
+    subject = replace(examine(Artifact.from_bytes(BAD)), custom_calls=frozenset({name, "mine"}))
+    began = time.process_time()
+    patterns = [f"*{tail}b{number}" for number in range(10)]
+    assert subject.called([*patterns, "m*"]) == {"mine"}
+    assert subject.providing([*patterns, "m*"]).custom_calls == {name}
+    assert time.process_time() - began < 1.0
+    assert subject.called(["*"]) == subject.custom_calls
+
+
 def test_many_waivers_cost_little_for_each_finding(tmp_path: Path) -> None:
     """They are compared with each path once, and not with each consumer that does not read it."""
-    bad = (Path(__file__).parents[1] / "data" / "artifacts" / "tan+1.4.0.mlir.bc").read_bytes()
     for number in range(10):
-        (tmp_path / f"{number}.mlir.bc").write_bytes(bad)
+        (tmp_path / f"{number}.mlir.bc").write_bytes(BAD)
 
     def policy(count: int) -> Policy:
         waiver = {"rule": "consumer", "reason": "why", "expires": datetime.date(2099, 1, 1)}

@@ -75,6 +75,8 @@ __all__ = [
 ]
 
 _FILE = "portable.toml"
+# Each is compared with the path of each file; the standard library keeps the patterns of so many.
+_MOST_WAIVERS = 10_000
 
 
 class ContradictoryPolicy(PolicyError):
@@ -347,7 +349,7 @@ def parse_policy(
     policy = Policy(
         consumers={name: _placed(sets.texts(name), root) for name in sets.fields},
         rules=_rules(top.table("rules"), tuple(f"@{name}" for name in sets.fields), root),
-        waivers=tuple(_waiver(keys) for keys in top.tables("waivers")),
+        waivers=_waivers(top),
         root=Path(root),
         where=where,
         releases=table,
@@ -421,6 +423,15 @@ def _attested(keys: Keys, root: str | os.PathLike[str]) -> Attested:
             raise keys.wrong("max_age", str(error)) from None
     must_cover = _placed(keys.texts("must_cover"), root) if "must_cover" in keys.fields else ()
     return Attested(str(Path(root) / keys.text("key")), max_age, must_cover)
+
+
+def _waivers(top: Keys) -> tuple[Waiver, ...]:
+    tables = top.tables("waivers")
+    if len(tables) > _MOST_WAIVERS:
+        raise top.wrong("waivers", f"{len(tables):,}, above the limit of {_MOST_WAIVERS:,}")
+    found = tuple(map(_waiver, tables))
+    top.demand_few("waivers", (one.path for one in found))
+    return found
 
 
 def _waiver(keys: Keys) -> Waiver:

@@ -537,9 +537,8 @@ def _broken(rules: Rules, subject: Subject) -> Iterator[tuple[Rule, str]]:
     if foreign:
         yield Rule.DIALECTS, f"has {', '.join(foreign)}, which is not StableHLO and not allowed"
     if rules.custom_calls is not None:
-        for name in sorted(subject.custom_calls):
-            if not any(fnmatchcase(name, pattern) for pattern in rules.custom_calls):
-                yield Rule.CUSTOM_CALLS, f"calls {name!r}, which is not allowed"
+        for name in sorted(subject.custom_calls - subject.called(rules.custom_calls)):
+            yield Rule.CUSTOM_CALLS, f"calls {name!r}, which is not allowed"
     locations = subject.names("location")
     if rules.locations is LocationRule.NONE and locations:
         yield Rule.LOCATIONS, f"carries locations ({', '.join(sorted(locations))})"

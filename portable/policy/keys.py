@@ -17,6 +17,8 @@ _E = TypeVar("_E", bound=enum.Enum)
 
 # Behind each `[` that nothing closes `fnmatch` looks at all that is left.
 _LONGEST_PATTERN, _MOST_BRACKETS, _MOST_PATTERNS = 1000, 50, 1000
+# Each character of all of them may be compared with each of a name.
+_MOST_CHARACTERS = 50_000
 _LONGEST_REASON, _LONGEST_NAME, _MOST_NAMES = 1000, 100, 100
 
 
@@ -109,7 +111,15 @@ class Keys:
             raise self.wrong(key, f"{len(found):,} patterns, {limit}")
         for one in found:
             self._demand_short(key, one)
+        self.demand_few(key, found)
         return found
+
+    def demand_few(self, key: str, patterns: Iterable[str]) -> None:
+        """Refuse patterns that are too long together; one without `*` takes no time."""
+        size = sum(len(one) for one in patterns if "*" in one)
+        if size > _MOST_CHARACTERS:
+            limit = f"above the limit of {_MOST_CHARACTERS:,}"
+            raise self.wrong(key, f"patterns with * of {size:,} characters in all, {limit}")
 
     def pattern(self, key: str) -> str:
         """Return one pattern."""

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 __all__ = ["RANGE", "Judged", "Subject", "examine", "subject_of", "subjects", "subjects_in"]
 
+# Of targets of custom calls that patterns name.
+_LONGEST_TARGET = 1000
+
 RANGE = "file_line_col_range"
 """The location that readers before StableHLO 1.8.5 do not know."""
 
@@ -98,6 +101,20 @@ class Subject:
         """Return the names of one kind that occur."""
         return _names(self.present, kind)
 
+    def called(self, patterns: Sequence[str]) -> frozenset[str]:
+        """Return the targets of custom calls that patterns name.
+
+        `*` alone names one of more than 1,000 characters: to compare it with each other pattern
+        takes a time that grows with the product of their lengths.
+
+        Args:
+            patterns: As `my_lib.*`.
+        """
+        if "*" in patterns:
+            return self.custom_calls
+        short = (name for name in self.custom_calls if len(name) <= _LONGEST_TARGET)
+        return frozenset(name for name in short if any(fnmatchcase(name, one) for one in patterns))
+
     def providing(self, patterns: Sequence[str], devices: int | None = None) -> Subject:
         """Return the same where every Consumer has what it needs beside the Release.
 
@@ -107,9 +124,7 @@ class Subject:
         """
         if devices is not None:
             return replace(self, provided_devices=devices).providing(patterns)
-        provided = {
-            name for name in self.custom_calls if any(fnmatchcase(name, one) for one in patterns)
-        }
+        provided = self.called(patterns)
         if not provided:
             return self
         return replace(
