@@ -27,12 +27,12 @@ from tools.playground import make as make_playground
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["PAGE_BYTES", "SiteError", "broken_links", "lay_out", "reference"]
+__all__ = ["BESIDE", "PAGE_BYTES", "SiteError", "broken_links", "lay_out", "reference"]
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-# Pages next to README.md, as the customs of repositories have it.
-_BESIDE = ("CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "SECURITY.md")
+BESIDE = ("CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "SECURITY.md")
+"""The pages next to README.md, as the customs of repositories have it."""
 PAGE_BYTES = 320 << 10
 """How many bytes a page has at most, with all that it loads, compressed as servers send it."""
 _UNRELEASED = "<!-- towncrier release notes start -->"
@@ -54,7 +54,7 @@ def lay_out(folder: Path) -> Path:
     sources = folder / "docs"
     shutil.copytree(DOCS, sources, ignore=shutil.ignore_patterns("changelog", "zensical.toml"))
     shutil.copy(DOCS / "zensical.toml", folder)
-    for name in _BESIDE:
+    for name in BESIDE:
         text = (ROOT / name).read_text("utf-8").replace(_UNRELEASED, _unreleased())
         # Their links begin beside docs/, where README.md is no page.
         text = text.replace("](docs/", "](").replace("](README.md", "](index.md")
@@ -62,7 +62,7 @@ def lay_out(folder: Path) -> Path:
     for page in sources.rglob("*.md"):
         # They are now one folder nearer.
         text = re.sub(
-            rf"\]\(\.\./((?:\.\./)*(?:{'|'.join(_BESIDE)}))", r"](\1", page.read_text("utf-8")
+            rf"\]\(\.\./((?:\.\./)*(?:{'|'.join(BESIDE)}))", r"](\1", page.read_text("utf-8")
         )
         page.write_text(text, "utf-8")
     make_playground(sources / "playground")

@@ -10,9 +10,10 @@ import pytest
 
 from portable.cli import COMMANDS, load, parser
 from portable.containers.kind import Kind
-from tools.site import reference
+from tools.site import BESIDE, reference
 
 ROOT = Path(__file__).parents[2]
+_LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)")  # to a file, not to a place in the page
 README = (ROOT / "README.md").read_text()
 # Pages that are built with the site.
 REFERENCE = {ROOT / "docs" / "reference" / name for name in reference()}
@@ -39,9 +40,16 @@ def test_links_lead_somewhere(path: Path) -> None:
     """Relative links of the documents name files that are there."""
     # A fragment becomes a part of CHANGELOG.md.
     folder = ROOT if path.parent.name == "changelog" else path.parent
-    for target in re.findall(r"\]\((?!https?:|#)([^)#\s]+)", path.read_text()):
+    for target in _LINK.findall(path.read_text()):
         derived = (folder / target).resolve() in REFERENCE
         assert derived or (folder / target).exists(), target
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_a_page_beside_the_documents_links_to_pages(name: str) -> None:
+    """The site has the documents and these: a link to anything else leads nowhere there."""
+    targets = _LINK.findall((ROOT / name).read_text())
+    assert not [one for one in targets if not one.startswith(("docs/", "README.md", *BESIDE))]
 
 
 def _examples() -> Iterator[tuple[str, str]]:
