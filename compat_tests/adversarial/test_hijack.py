@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -138,6 +139,55 @@ def test_variables_of_python_do_not_let_it_in(variables: dict[str, str], hostile
     """Children ignore `PYTHON*`; the path that the parent found by them is handed on."""
     assert _run("minimum m.mlir", hostile, **variables).returncode == 0
     assert not _trace(hostile)
+
+
+_LIBRARY = """
+#include <stdio.h>
+__attribute__((constructor)) static void loaded(void) { fclose(fopen("%s", "a")); }
+"""
+_LOAD = """
+import ctypes, os
+from portable.system.children import ChildFailed, call
+try:
+    call(ctypes.CDLL, "libnowhere-else.so", timeout=60)
+except ChildFailed as error:
+    print(error)
+print(call(os.getenv, "PATH", timeout=60))
+print(call(os.getenv, "LD_LIBRARY_PATH", timeout=60))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the loader of Linux")
+@pytest.mark.parametrize(
+    ("entries", "left"),
+    [
+        *((":", None), ("/nowhere:", "/nowhere"), (":/nowhere", "/nowhere"), (".", None)),
+        *(("/a::/b", "/a:/b"), ("lib;/a", "/a"), ("", None)),
+    ],
+)
+def test_no_library_is_taken_from_a_relative_entry(
+    entries: str, left: str | None, tmp_path: Path
+) -> None:
+    """A colon at an end of `LD_LIBRARY_PATH`, as images of CUDA have it, is the current folder."""
+    if shutil.which("cc") is None:
+        pytest.skip("no compiler of C")
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "a.c").write_text(_LIBRARY % (tmp_path / "trace"))
+    library = tmp_path / "libnowhere-else.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, tmp_path / "a.c"], check=True)
+    shutil.copy(library, tmp_path / "lib")
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", _LOAD],
+        cwd=tmp_path,
+        env={**os.environ, "LD_LIBRARY_PATH": entries, "PATH": f"{entries}:/bin"},
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        check=False,
+    )
+    assert "cannot open shared object file" in done.stdout, done.stdout + done.stderr
+    assert done.stdout.splitlines()[-2:] == [f"{left}:/bin" if left else "/bin", str(left)]
+    assert not (tmp_path / "trace").exists()
 
 
 _FOUND = """

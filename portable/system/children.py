@@ -15,6 +15,7 @@ import contextlib
 import fcntl
 import os
 import pickle
+import re
 import selectors
 import signal
 import subprocess
@@ -71,6 +72,15 @@ _NEEDED = (
 # What a package client needs beside that: where its indexes are, and the way to them.
 CLIENTS = ("PIP_*", "UV_*", "*_PROXY", "*_proxy", "SSL_*", "REQUESTS_CA_BUNDLE", "NETRC")
 
+# Where programs and libraries are looked for.
+_SEARCHED = frozenset(
+    {
+        "PATH",
+        *("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH"),
+        *("DYLD_FRAMEWORK_PATH", "DYLD_FALLBACK_FRAMEWORK_PATH"),
+    }
+)
+
 # What one native step may take by default: this, and a second for each so many bytes it works on.
 PATIENCE_S = 60.0
 BYTES_PER_S = 1 << 20
@@ -104,6 +114,20 @@ def variables(*more: str) -> dict[str, str]:
         for name, value in os.environ.items()
         if any(fnmatchcase(name, pattern) for pattern in (*_NEEDED, *more))
     }
+
+
+def _absolute(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return variables that have nothing taken from the folder in which a child starts.
+
+    An empty entry, as a colon at an end makes it, is that folder, as is every relative one.
+    """
+    found = dict(environment)
+    for name in _SEARCHED & found.keys():
+        folders = [one for one in re.split("[:;]", found[name]) if os.path.isabs(one)]
+        found[name] = ":".join(folders)
+        if not folders:  # an empty one is an empty entry
+            del found[name]
+    return found
 
 
 class ChildFailed(PortableError):
@@ -234,7 +258,7 @@ class Child:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._stderr,
-                environment=environment,
+                environment=_absolute(os.environ if environment is None else environment),
                 folder=folder,
                 unbuffered=True,
             )
