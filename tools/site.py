@@ -27,7 +27,16 @@ from tools.playground import make as make_playground
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["BESIDE", "PAGE_BYTES", "SiteError", "broken_links", "lay_out", "reference"]
+__all__ = [
+    "BESIDE",
+    "LISTINGS",
+    "LISTING_BYTES",
+    "PAGE_BYTES",
+    "SiteError",
+    "broken_links",
+    "lay_out",
+    "reference",
+]
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -36,6 +45,13 @@ BESIDE = ("CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "SECURITY.md"
 PAGE_BYTES = 320 << 10
 """How many bytes a page has at most, with all that it loads, compressed as servers send it."""
 _UNRELEASED = "<!-- towncrier release notes start -->"
+LISTINGS = ("CHANGELOG.md", "findings.md")
+"""What is long, and a third of the index that every page loads: the search does not find it.
+
+Findings have pages of their own."""
+LISTING_BYTES = 400 << 10
+"""How many bytes the page of a listing has at most, as `PAGE_BYTES`."""
+_EXCLUDED = "---\nsearch:\n  exclude: true\n---\n"
 
 
 class SiteError(PortableError):
@@ -64,7 +80,8 @@ def lay_out(folder: Path) -> Path:
         text = re.sub(
             rf"\]\(\.\./((?:\.\./)*(?:{'|'.join(BESIDE)}))", r"](\1", page.read_text("utf-8")
         )
-        page.write_text(text, "utf-8")
+        excluded = _EXCLUDED if page.parent == sources and page.name in LISTINGS else ""
+        page.write_text(excluded + text, "utf-8")
     make_playground(sources / "playground")
     for name, text in reference().items():
         path = sources / "reference" / name
