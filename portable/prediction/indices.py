@@ -11,6 +11,7 @@ from portable.prediction.corners import is_wide
 from portable.prediction.flow import INSIDE
 from portable.prediction.form import GATHERS, SCATTERS, FormRule, kinds, ops, repeated, types
 from portable.prediction.ranges import ANY
+from portable.prediction.reduced import Reduced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -34,21 +35,6 @@ _WHOLE = kinds("sort while")
 _MOST_KEPT = 16  # one after another
 _RESHAPED = kinds("reshape")
 _KEPT = _RESHAPED | kinds("optimization_barrier")
-# What gives what it takes where the other operand is this number; of floats it is -0.0 that adds up
-# to the same, and of what is subtracted 0.0.
-_NEUTRAL: Mapping[str, float] = {
-    **dict.fromkeys(kinds("divide multiply"), 1.0),
-    **dict.fromkeys(kinds("add or subtract xor"), 0.0),
-    **dict.fromkeys(kinds("shift_left shift_right_arithmetic shift_right_logical"), 0.0),
-    "vhlo.and": -1.0,
-}
-_COMMUTING = kinds("add and multiply or xor")
-# What undoes itself.
-_UNDONE = kinds("bitcast_convert negate not")
-# What gives what it takes twice, and what may where it gives the type that it takes.
-_CHOOSING = kinds("and maximum minimum or select")
-_WITHIN = kinds("clamp concatenate dynamic_slice real_dynamic_slice reduce")
-_ADDED, _CLAMP = "vhlo.add", "vhlo.clamp"
 _SLICE, _UPDATE = "vhlo.dynamic_slice_v1", "vhlo.dynamic_update_slice_v1"
 _OF_IREE: Mapping[str, Ends] = {
     **dict.fromkeys(("i8_v1", "i16_v1"), (0, math.inf)),
@@ -230,75 +216,29 @@ def _taken_by_iree(reading: Reading, op: OpSignature) -> Sequence[Ends]:
 
 
 def _scatters_into_itself(reading: Reading) -> bool | None:
-    """Find a scatter of an argument of main into itself, of rows and columns, by what is computed.
+    """Find a scatter of an argument into itself, of rows and columns, by what is computed.
 
     IREE puts the rows and columns of its updates together, and then has two of one buffer. Perhaps
-    it is an op that changes nothing which gives one of them.
+    it is reduced to one, or is of what a loop gives.
     """
-    main, perhaps = reading.functions.main, False
+    reduced, perhaps = None, False
     for visit in reading.walk.of(SCATTERS):
-        operands = [_origin(reading, one) for one in reading.flow.operands(visit)]
-        if len(operands) != _OF_ONE:
+        operands = reading.flow.operands(visit)
+        if len(operands) != _OF_ONE or not _counts_several(reading, visit):
             continue
-        indices = operands.pop(1)
-        computed = indices[1] >= 0 and indices[0] not in visit.constants
-        if not computed or not _counts_several(reading, visit):
+        number, at = _origin(reading, operands[1])
+        if at < 0 or number in visit.constants:
             continue
-        into, updates = (_unchanged(reading, one) for one in operands)
-        if into == updates and into[0] == main and INSIDE < into[1] < 0:
-            if [into, updates] == operands:
-                return True
-            perhaps = True
+        reduced = reduced or Reduced(reading)
+        if not reduced.may_be_one(visit, 0, 2):
+            continue
+        into, updates = (_origin(reading, operands[at], _RESHAPED) for at in (0, 2))
+        number, at = _origin(reading, into)
+        of_main = number == reading.functions.main and INSIDE < at < 0
+        if into == updates and of_main and reduced.is_computed(visit, 1):
+            return True
+        perhaps = True
     return None if perhaps else False
-
-
-def _unchanged(reading: Reading, value: Value) -> Value:
-    """Return what a value is before ops that change nothing, or that perhaps do not."""
-    for _ in range(_MOST_KEPT):
-        number, at = value = _origin(reading, value)
-        before = None if at < 0 else _taken_over(reading, reading.walk[number])
-        if before is None:
-            break
-        value = before
-    return value
-
-
-def _taken_over(reading: Reading, visit: Visit) -> Value | None:
-    """Return the operand that an op gives as it is; None where it changes it."""
-    kind, operands = reading.kinds[visit.operation.name], reading.flow.operands(visit)
-    if kind in _NEUTRAL and len(operands) == len(("lhs", "rhs")):
-        for one, other in (operands, reversed(operands) if kind in _COMMUTING else operands):
-            constant = visit.constants.get(other[0]) if other[1] >= 0 else None
-            if constant is not None and _is_neutral(reading, kind, constant):
-                return one
-    chosen = operands[1:] if kind.endswith("select") else operands
-    if kind in _CHOOSING and len({*chosen}) == 1:
-        return chosen[0]
-    results = visit.operation.results[:1]
-    if kind in _UNDONE and operands and operands[0][1] >= 0:
-        maker = reading.walk[operands[0][0]]
-        before = reading.flow.operands(maker)[:1] if maker.name == visit.name else []
-        return next((one for one in before if reading.flow.type(one) in results), None)
-    whole = (
-        operands[kind == _CLAMP] if kind in _WITHIN and len(operands) > (kind == _CLAMP) else None
-    )
-    same = whole is not None and reading.flow.type(whole) in results
-    return whole if same and (kind != _CLAMP or _is_endless(reading, visit)) else None
-
-
-def _is_neutral(reading: Reading, kind: str, constant: Head) -> bool:
-    """Say whether a constant has everywhere the number with which an op changes nothing."""
-    number = _NEUTRAL[kind]
-    if reading.element(constant.results[0]) in WHOLE:
-        return {*reading.ends(constant)} == {number}
-    signs = {(one, math.copysign(1.0, one)) for one in reading.floats(constant).few}
-    return signs == {(number, -1.0 if kind == _ADDED else 1.0)}
-
-
-def _is_endless(reading: Reading, clamp: Visit) -> bool:
-    """Say whether a clamp is between the infinities."""
-    ends = (clamp.constant(clamp.sources[at]) for at in (0, -1))
-    return all({*map(abs, reading.floats(one).few)} == {math.inf} for one in ends)
 
 
 def _sorts_a_part(reading: Reading) -> bool | None:

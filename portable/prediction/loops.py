@@ -345,7 +345,7 @@ def _gives_what_is_computed_outside(reading: Reading) -> bool | None:
 
     Also what it carries and does not change, in another place. IREE frees it in each turn.
     """
-    walk, same = reading.walk, _given_back(reading)
+    walk, same = reading.walk, given_back(reading)
     for number, (_, ends) in _ends(reading).items():
         begins, first = walk[number].sources, reading.firsts[ends.number]
         pairs = zip(begins, ends.sources, ends.operands, strict=False)
@@ -363,7 +363,7 @@ def _gives_what_is_computed_outside(reading: Reading) -> bool | None:
 def _leading(reading: Reading) -> set[int]:
     """Return the ops from which loops of the same block take what they begin with and change."""
     walk, names = reading.walk, reading.kinds
-    same = _given_back(reading)
+    same = given_back(reading)
     found = {
         source[0]
         for loop in walk.of([_WHILE])
@@ -380,7 +380,7 @@ def _leading(reading: Reading) -> set[int]:
     return found - reading.folded
 
 
-def _given_back(reading: Reading) -> set[tuple[int, int]]:
+def given_back(reading: Reading) -> set[tuple[int, int]]:
     """Return what loops carry and their bodies give back as it is, by their numbers."""
     return {
         (number, at)
