@@ -11,7 +11,7 @@ from portable.prediction.corners import is_wide
 from portable.prediction.flow import INSIDE
 from portable.prediction.form import GATHERS, SCATTERS, FormRule, kinds, ops, repeated, types
 from portable.prediction.ranges import ANY
-from portable.prediction.reduced import Reduced
+from portable.prediction.reduced import Reductions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -229,7 +229,7 @@ def _scatters_into_itself(reading: Reading) -> bool | None:
         number, at = _origin(reading, operands[1])
         if at < 0 or number in visit.constants:
             continue
-        reduced = reduced or Reduced(reading)
+        reduced = reduced or Reductions(reading)
         if not reduced.may_be_one(visit, 0, 2):
             continue
         into, updates = (_origin(reading, operands[at], _RESHAPED) for at in (0, 2))

@@ -16,6 +16,7 @@ from portable.prediction.flow import INSIDE
 from portable.prediction.form import SCATTERS, kinds
 from portable.prediction.functions import CALLS
 from portable.prediction.loops import given_back
+from portable.prediction.simplified import FLOATS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     _Known: TypeAlias = Mapping[Value, int]
 
-__all__ = ["Reduced"]
+__all__ = ["Reductions"]
 
 _BARRIER, _RETURN, _WHILE = "vhlo.optimization_barrier", "vhlo.return", "vhlo.while"
 _BRANCHING = kinds("case if")
@@ -54,6 +55,7 @@ _FROM_FIRST = kinds(
     " real_dynamic_slice set_dimension_size slice"
 )
 _PRODUCTS = kinds("convolution dot dot_general dynamic_conv")
+_MAXIMUM, _MINIMUM = "vhlo.maximum", "vhlo.minimum"
 # What gives what it takes where the other operand is this number; of floats it is -0.0 that adds up
 # to the same, and of what is subtracted 0.0. The commuting ones may take it first.
 _NEUTRAL: Mapping[str, float] = {
@@ -61,13 +63,12 @@ _NEUTRAL: Mapping[str, float] = {
     **dict.fromkeys(kinds("add or subtract xor"), 0.0),
     **dict.fromkeys(kinds("shift_left shift_right_arithmetic shift_right_logical"), 0.0),
     "vhlo.and": -1.0,
-    "vhlo.maximum": -math.inf,
-    "vhlo.minimum": math.inf,
+    _MAXIMUM: -math.inf,
+    _MINIMUM: math.inf,
 }
 _COMMUTING = kinds("add and maximum minimum multiply or xor")
 # What gives what it takes twice.
 _CHOOSING = kinds("and maximum minimum or")
-_GREATEST = kinds("maximum minimum")
 _ADD, _AND, _CLAMP, _COMPARE = "vhlo.add", "vhlo.and", "vhlo.clamp", "vhlo.compare"
 _IOTA = "vhlo.iota"
 _REDUCE, _SELECT = "vhlo.reduce", "vhlo.select"
@@ -75,9 +76,10 @@ _REDUCE_WINDOW, _UPDATE = "vhlo.reduce_window", "vhlo.dynamic_update_slice"
 _REVERSE, _SCATTER = "vhlo.reverse", SCATTERS[0].rpartition("_v")[0]
 _ORDERS = {"vhlo.broadcast_in_dim": "broadcast_dimensions", "vhlo.transpose": "permutation"}
 _BOOLEAN, _FLOATING = "bool_v1", ("f", "bf")
+_OF_THREE = 3  # operands
 
 
-class Reduced:
+class Reductions:
     """Follows through a program what ops perhaps give as they take it.
 
     What is known of a value is to which others it may be reduced, each with how many ops may have
@@ -149,9 +151,7 @@ class Reduced:
         if kind == _WHILE:
             self._begins[visit.number] = taken
         for at in range(len(visit.operation.results)):
-            given = self._given(visit, kind, at, taken)
-            if given:
-                self._known[visit.number, at] = given if len(given) <= _MOST else {_ANYTHING: _NONE}
+            self._keep((visit.number, at), self._given(visit, kind, at, taken))
 
     def _end(self, ends: Visit) -> None:
         """Note what a branch, or the body of a loop, gives."""
@@ -164,13 +164,18 @@ class Reduced:
         if kind == _WHILE and is_first:  # the condition
             return
         chooses = kind in _BRANCHING and self._is_open(self._walk[owner])
+        merge = _either if chooses else _any
         for at, given in enumerate(self._taken(ends)):
             before = self._known.get((owner, at), _NOTHING)
-            if kind in _BRANCHING and is_first:
-                self._known[owner, at] = given
-            else:
-                merge = _either if chooses else _any
-                self._known[owner, at] = merge((before, given))
+            is_alone = is_first and kind in _BRANCHING
+            self._keep((owner, at), given if is_alone else merge((before, given)))
+
+    def _keep(self, value: Value, known: _Known) -> None:
+        """Note what is known of a value: of too much it may be anything."""
+        if len(known) > _MOST:
+            known = {_ANYTHING: _NONE}
+        if known or value in self._known:
+            self._known[value] = known
 
     def _taken(self, visit: Visit) -> list[_Known]:
         """Return what is known of the operands of an op."""
@@ -233,12 +238,21 @@ class Reduced:
         constant = visit.constant(visit.sources[other])
         if constant is not None:
             return taken if _is_neutral(self._reading, kind, constant) else _changed(taken)
-        type_ = self._flow.type(value)
-        if value[1] >= 0 and value[0] in self._reading.folded:
-            return taken
-        if type_ is not None and self._reading.element(type_).startswith(_FLOATING):
-            return _changed(taken)
-        return taken if value[1] >= 0 else _changed(taken)
+        return _changed(taken) if self._is_many(value) else taken
+
+    def _is_many(self, value: Value) -> bool:
+        """Say whether a value is another in each run, also to a compiler.
+
+        It knows what y - y is of integers, and not of floats.
+        """
+        number, at = value
+        if at < 0:
+            return True
+        kind, type_ = self._reading.kinds[self._walk.head(number).name], self._flow.type(value)
+        if number in self._reading.folded or type_ is None:
+            return False
+        is_float = self._reading.element(type_).startswith(_FLOATING)
+        return is_float and (kind in _NEW or (kind in _NEUTRAL and kind not in _CHOOSING))
 
     def _changes(self, _visit: Visit, taken: Sequence[_Known]) -> _Known:
         return _changed(_any(taken))
@@ -282,8 +296,14 @@ class Reduced:
         return taken[0] if self._reading.content.pool.count(types[-1]) == 0 else _NOTHING
 
     def _scatters(self, visit: Visit, taken: Sequence[_Known]) -> _Known:
-        last = self._flow.type(self._flow.operands(visit)[-1])
-        return _any(taken) if self._reading.content.pool.count(last) == 0 else _NOTHING
+        """Return it for a scatter: of nothing, or of all by constants."""
+        operands = self._flow.operands(visit)
+        into, last = self._flow.type(operands[0]), self._flow.type(operands[-1])
+        indices = operands[len(operands) // 2]
+        known = indices[1] >= 0 and indices[0] in self._reading.folded
+        if self._reading.content.pool.count(last) == 0 or (known and into == last):
+            return _any(taken)
+        return _NOTHING
 
     def _compares(self, visit: Visit, taken: Sequence[_Known]) -> _Known:
         type_ = self._flow.type(self._flow.operands(visit)[0])
@@ -291,16 +311,18 @@ class Reduced:
         return _any(taken) if is_boolean else _NOTHING
 
     def _selects(self, visit: Visit, taken: Sequence[_Known]) -> _Known:
+        if self._reading.element(visit.operation.results[0]) == _BOOLEAN or len(taken) != _OF_THREE:
+            return _any(taken)  # it may give that by which it chooses
         chosen = _either if self._is_open(visit) else _any
         return chosen(taken[1:])
 
     def _clamps(self, visit: Visit, taken: Sequence[_Known]) -> _Known:
-        numbers = self._reading.floats
-        bounds = [visit.constant(visit.sources[at]) for at in (0, -1)]
-        if all(bounds):
-            ends = {abs(number) for one in bounds for number in numbers(one).few or (0.0,)}
-            return taken[1] if ends == {math.inf} else _changed(taken[1])
-        return _any(taken)
+        least, greatest = (visit.constant(visit.sources[at]) for at in (0, -1))
+        if least is None or greatest is None or len(taken) != _OF_THREE:
+            return _any(taken)
+        sides = ((_MAXIMUM, least), (_MINIMUM, greatest))
+        endless = all(_is_neutral(self._reading, kind, one) for kind, one in sides)
+        return taken[1] if endless else _changed(taken[1])
 
     def _is_open(self, choosing: Visit) -> bool:
         """Say whether no compiler knows what the first operand is, by which an op chooses."""
@@ -321,7 +343,7 @@ class Reduced:
         type_ = self._flow.type(self._flow.operands(visit)[operand])
         return self._reading.dimensions(type_) or ()
 
-    _rules: ClassVar[Mapping[str, Callable[[Reduced, Visit, Sequence[_Known]], _Known]]] = {
+    _rules: ClassVar[Mapping[str, Callable[[Reductions, Visit, Sequence[_Known]], _Known]]] = {
         **dict.fromkeys(_NEUTRAL, _arithmetic),
         **dict.fromkeys(_CHANGING, _changes),
         **dict.fromkeys(_FROM_FIRST, _first),
@@ -374,10 +396,10 @@ def _is_neutral(reading: Reading, kind: str, constant: Head) -> bool:
     """Say whether a constant has everywhere the number with which an op changes nothing."""
     number = _NEUTRAL[kind]
     element = reading.element(constant.results[0])
-    if element in WHOLE and kind in _GREATEST:
+    if element in WHOLE and kind in (_MAXIMUM, _MINIMUM):
         return {*reading.ends(constant)} <= _extremes(element)
-    if element == _BOOLEAN:
-        return True
+    if element not in WHOLE and element not in FLOATS:
+        return True  # perhaps
     if element in WHOLE:
         return {*reading.ends(constant)} <= (
             {number} if kind != _AND else {-1, *_extremes(element)}
