@@ -22,7 +22,6 @@ from portable.prediction.form import (
     ops,
     types,
 )
-from portable.prediction.functions import CALLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,7 +36,7 @@ _CONSTANT, _RETURN, _COMPOSITE = "vhlo.constant_v1", "vhlo.return_v1", "vhlo.com
 _SLICE, _IOTA = "vhlo.real_dynamic_slice_v1", "vhlo.iota_v1"
 _REMAINDER, _BF16 = "vhlo.remainder_v1", "bf16_v1"
 _DIVISIONS = ("vhlo.divide_v1", _REMAINDER)
-_REDUCE, _WHILE = "vhlo.reduce_v1", "vhlo.while_v1"
+_REDUCE = "vhlo.reduce_v1"
 # The ops of dynamic shapes that have a static twin, and from which operand on they are attributes.
 _SIZED = {
     **dict.fromkeys(DYNAMIC_CONVOLUTIONS, 2),
@@ -252,29 +251,7 @@ def _largest(reading: Reading, constant: Head | None) -> int | None:
     return None if constant is None else max(map(abs, integers(reading, constant)), default=None)
 
 
-def _loops_over_the_computed(reading: Reading) -> bool | None:
-    """Find perhaps a loop that begins with what is computed from constants alone.
-
-    IREE computes that once, and keeps it with constants.
-    """
-    flow, main = reading.flow, reading.main
-    if main is None:
-        return False
-    taken, _ = reading.sides(reading.value(main, "function_type").get("value"))
-    arguments = {(reading.functions.main, ~at) for at in range(len(taken))}
-    given = flow.reached(arguments, lambda _: True, {*reading.kinds} - CALLS.keys())
-    for visit in reading.walk.of([_WHILE]):
-        for value in flow.operands(visit):
-            constant = value[0] in visit.constants or flow.type(value) is None
-            if not constant and (value not in given or value[0] in reading.folded):
-                return None
-    return False
-
-
 CONSTANTS: dict[str, FormRule] = {
-    "loop that begins with what is computed from constants alone": FormRule(
-        _loops_over_the_computed, (ops(_WHILE),)
-    ),
     "scatter into a constant of different numbers": FormRule(
         _scatters_into_a_constant, (ops(*SCATTERS),), across=True
     ),

@@ -50,6 +50,7 @@ from portable.prediction.loops import LOOPS
 from portable.prediction.magnitudes import Magnitudes
 from portable.prediction.masks import MASKS
 from portable.prediction.merged import MERGED
+from portable.prediction.moved import MOVED
 from portable.prediction.parts import PARTS
 from portable.prediction.products import DOT, PRODUCTS, prescribes_algorithm
 from portable.prediction.quantized import QUANTIZED
@@ -876,6 +877,7 @@ FORMS: dict[str, FormRule] = {
     **PRODUCTS,
     **LOOPS,
     **INDICES,
+    **MOVED,
     **SIMPLIFIED,
     **SPECIALS,
     **UNSIGNED,

@@ -316,11 +316,11 @@ def _begins_with_what_is_taken(reading: Reading) -> bool | None:
 def _may_not_run(reading: Reading) -> bool | None:
     """Find perhaps a loop that may run no turn, and begins with what is computed.
 
-    Its results are what it begins with then, which IREE may have given back when it ends.
+    Its results are what it begins with then, which IREE may have given back when it ends: what is
+    computed from constants alone is missing in the next run.
     """
-    folded = reading.folded
     for loop in may_not_run(reading):
-        if any(source and source[0] not in folded for source in loop.sources):
+        if any(source and source[0] not in loop.constants for source in loop.sources):
             return None
     return False
 

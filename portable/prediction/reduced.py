@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
     _Known: TypeAlias = Mapping[Value, int]
 
-__all__ = ["Reductions"]
+__all__ = ["ANYTHING", "Reductions"]
 
 _BARRIER, _RETURN, _WHILE = "vhlo.optimization_barrier", "vhlo.return", "vhlo.while"
 _BRANCHING = kinds("case if")
 _NOTHING: _Known = {}
-# What stands for any value, and from how many values on it does.
-_ANYTHING: Value = (-1, -1)
-_MOST = 8
+ANYTHING: Value = (-1, -1)
+"""What stands for any value."""
+_MOST = 8  # values are looked at, of more it may be any
 # How many ops may have changed a value, each a bit: one is never undone, of several perhaps each is
 # by another.
 _NONE, _ONE, _SEVERAL = 1, 2, 4
@@ -83,7 +83,8 @@ class Reductions:
     """Follows through a program what ops perhaps give as they take it.
 
     What is known of a value is to which others it may be reduced, each with how many ops may have
-    changed it. Those are arguments of main, and what loops and barriers give.
+    changed it. Those are arguments of main, what loops and barriers give, and what the body of a
+    loop takes and changes: of that the number is the loop's, and the place counted as of arguments.
 
     Args:
         reading: An artifact's ops.
@@ -102,13 +103,19 @@ class Reductions:
     def may_be_one(self, visit: Visit, one: int, other: int) -> bool:
         """Say whether two operands of an op are perhaps reduced to the same value.
 
+        One that a loop changes in each turn is none of those.
+
         Args:
             visit: The op.
             one: The number of an operand.
             other: That of the other.
         """
-        first, second = (self._equal(visit, at) for at in (one, other))
-        if _ANYTHING in first | second:
+        main = self._reading.functions.main
+        first, second = (
+            {value for value in self.equal(visit, at) if value[1] >= 0 or value[0] in (main, -1)}
+            for at in (one, other)
+        )
+        if ANYTHING in first | second:
             return bool(first and second)
         return not first.isdisjoint(second)
 
@@ -120,13 +127,18 @@ class Reductions:
             operand: The number of the operand.
         """
         number, at = self._flow.operands(visit)[operand]
-        if at < 0 or self._equal(visit, operand):
+        if at < 0 or self.equal(visit, operand):
             return False
         kind = self._reading.kinds[self._walk.head(number).name]
         return kind == _IOTA or number not in self._reading.folded
 
-    def _equal(self, visit: Visit, operand: int) -> set[Value]:
-        """Return the values that an operand perhaps is: of its type, in whatever shape."""
+    def equal(self, visit: Visit, operand: int) -> set[Value]:
+        """Return the values that an operand perhaps is: of its type, in whatever shape.
+
+        Args:
+            visit: The op.
+            operand: The number of the operand.
+        """
         known, value = self._taken(visit)[operand], self._flow.operands(visit)[operand]
         wanted = self._kind_of(value)
         return {
@@ -136,7 +148,7 @@ class Reductions:
         }
 
     def _kind_of(self, value: Value) -> tuple[str, int | None] | None:
-        type_ = None if value == _ANYTHING else self._flow.type(value)
+        type_ = None if value == ANYTHING else self._flow.type(value)
         if type_ is None:
             return None
         return self._reading.element(type_), self._reading.content.pool.count(type_)
@@ -173,7 +185,7 @@ class Reductions:
     def _keep(self, value: Value, known: _Known) -> None:
         """Note what is known of a value: of too much it may be anything."""
         if len(known) > _MOST:
-            known = {_ANYTHING: _NONE}
+            known = {ANYTHING: _NONE}
         if known or value in self._known:
             self._known[value] = known
 
@@ -197,8 +209,9 @@ class Reductions:
         kind = self._reading.kinds[self._walk.head(owner).name] if owner >= 0 else ""
         place = number - self._reading.firsts[visit.number]
         if kind == _WHILE and 0 <= place < len(begins := self._begins.get(owner, ())):
-            return begins[place] if (owner, place) in self._same else _NOTHING
-        return {_ANYTHING: _NONE} if kind in _BRANCHING or kind == _WHILE else _NOTHING
+            changes = (owner, place) not in self._same
+            return {(owner, ~place): _NONE} if changes else begins[place]
+        return {ANYTHING: _NONE} if kind in _BRANCHING or kind == _WHILE else _NOTHING
 
     def _given(self, visit: Visit, kind: str, at: int, taken: Sequence[_Known]) -> _Known:
         """Return what is known of a result of an op."""
@@ -207,7 +220,7 @@ class Reductions:
         if kind == _WHILE:
             return _any(({(visit.number, at): _NONE}, *taken[at : at + 1]))
         if kind in CALLS:
-            return {_ANYTHING: _NONE} if self._reading.canonical else _NOTHING
+            return {ANYTHING: _NONE} if self._reading.canonical else _NOTHING
         if not any(taken) or kind in _NEW:
             return _NOTHING
         rule = self._rules.get(kind)
