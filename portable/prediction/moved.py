@@ -74,7 +74,7 @@ def _is_moved(reduced: Reductions, ends: Visit, at: int, loop: int, begun: set[i
 
 MOVED: dict[str, FormRule] = {
     "loop that begins with what is computed from constants alone": FormRule(
-        _moves_the_computed, (ops(_WHILE),)
+        _moves_the_computed, (ops(_WHILE),), across=True
     ),
 }
 """Forms as advisories.toml names them, each with how to find it; see `forms`."""

@@ -69,7 +69,10 @@ def test_a_value_from_outside_in_the_place_of_another_is_in_doubt(
 
 
 _COMPUTED = """
-func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+func.func private @second(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
+  return %b : tensor<4xf32>
+}
+func.func @main(%x: tensor<4xf32>, %p: tensor<i1>) -> (tensor<4xf32>, tensor<4xf32>) {
   %c0 = stablehlo.constant dense<0> : tensor<i32>
   %c1 = stablehlo.constant dense<1> : tensor<i32>
   %c4 = stablehlo.constant dense<4> : tensor<i32>
@@ -88,6 +91,12 @@ func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
     %m = stablehlo.add %k, %c1 : tensor<i32>
     %s = stablehlo.add %a, %b : tensor<4xf32>
     %z = stablehlo.optimization_barrier %b : tensor<4xf32>
+    %g = func.call @second(%a, %b) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    %y = "stablehlo.if"(%p) ({
+      stablehlo.return %b : tensor<4xf32>
+    }, {
+      stablehlo.return %s : tensor<4xf32>
+    }) : (tensor<i1>) -> tensor<4xf32>
     %d = stablehlo.reshape %b : (tensor<4xf32>) -> tensor<4xf32>
     stablehlo.return %n, %m, GIVEN : tensor<i32>, tensor<i32>, tensor<4xf32>, tensor<4xf32>
   }
@@ -99,6 +108,8 @@ COMPUTED = {
     "moved": (False, "%t", "%x", "%s, %a"),
     "replaced": (False, "%t", "%x", "%b, %s"),
     "replaced_through_a_reshape": (False, "%t", "%x", "%d, %s"),
+    "replaced_by_a_function": (False, "%t", "%x", "%g, %s"),
+    "replaced_in_a_branch": (False, "%t", "%x", "%y, %s"),
     "replaced_from_behind_a_barrier": (False, "%t", "%x", "%z, %s"),
     "replaced_from_outside": (False, "%t", "%x", "%u, %s"),
     "added_to": (True, "%t", "%x", "%s, %b"),
@@ -127,7 +138,7 @@ def test_what_begins_computed_from_constants_is_in_doubt_where_it_moves(
         for _ in range(4):
             made = {"%a": a, "%b": b, "%s": a + b}
             a, b = (made[one] for one in given.split(", "))
-        found = open_executor("iree", _RELEASE).compile(artifact).run([x])
+        found = open_executor("iree", _RELEASE).compile(artifact).run([x, np.array(True)])
         np.testing.assert_array_equal(found, [a, b])
 
 
