@@ -97,6 +97,11 @@ class Reductions:
         self._returned: set[int] = set()
         self._barriers: dict[tuple[object, ...], int] = {}
         self._same = given_back(reading)
+        # Where the values of a body begin: those of functions in it, put in place, elsewhere.
+        self._firsts = {
+            self._walk.around[ends.number]: reading.firsts[ends.number]
+            for ends in self._walk.of([_RETURN])
+        }
         for visit in self._walk:
             self._look(visit)
 
@@ -206,12 +211,15 @@ class Reductions:
     def _inside(self, visit: Visit, number: int) -> _Known:
         """Return what is known of a value that a body takes."""
         owner = self._walk.around[visit.number]
-        kind = self._reading.kinds[self._walk.head(owner).name] if owner >= 0 else ""
-        place = number - self._reading.firsts[visit.number]
-        if kind == _WHILE and 0 <= place < len(begins := self._begins.get(owner, ())):
-            changes = (owner, place) not in self._same
-            return {(owner, ~place): _NONE} if changes else begins[place]
-        return {ANYTHING: _NONE} if kind in _BRANCHING or kind == _WHILE else _NOTHING
+        for _ in range(_MOST):
+            if owner < 0:
+                break
+            place = number - self._firsts.get(owner, number + 1)
+            if 0 <= place < len(begins := self._begins.get(owner, ())):
+                changes = (owner, place) not in self._same
+                return {(owner, ~place): _NONE} if changes else begins[place]
+            owner = self._walk.around[owner]
+        return {ANYTHING: _NONE}
 
     def _given(self, visit: Visit, kind: str, at: int, taken: Sequence[_Known]) -> _Known:
         """Return what is known of a result of an op."""
